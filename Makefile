@@ -95,13 +95,15 @@ lint: $(STAMP)  ## ruff, who imports whom, the workflows, mypy
 	$(BIN)/actionlint .github/workflows/*.yml
 	$(BIN)/mypy
 
+UPSTREAM := -m pytest tests/harness/test_harness_contract.py -q $(PYTEST_ARGS)
+
 upstream: $(STAMP)  ## are our hooks in lmms-eval and lm-eval still as we use them? (half a minute)
-	$(BIN)/python tools/check_upstream.py
+	$(BIN)/python $(UPSTREAM)
 
 upstream-newest: $(STAMP)  ## the same in their newest releases, development releases too; nothing is installed
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
 	  $(PIP_INSTALL) --quiet --pre --no-deps --target "$$folder" lmms-eval lm-eval && \
-	  PYTHONPATH="$$folder" $(BIN)/python tools/check_upstream.py
+	  PYTHONPATH="$$folder" $(BIN)/python $(UPSTREAM)
 
 SPHINX := $(BIN)/python -m sphinx --fail-on-warning --keep-going
 

@@ -4,8 +4,7 @@
     python tools/golden.py after           # in the changed one
     diff -r -I _stderr before after        # what differs, line by line
 
-Folder `parsers`: the typed result of each parser for seeded hostile texts (``benchmarks/fuzz_parsers.py``), and for
-every text that stands in the tests of parsers or in ``tests/answers``. `results` and `samples`: the mini benchmarks by
+Folders `results` and `samples`: the mini benchmarks by
 chance, by the majority and by the demo model; whole V-FLUTE, IRFL and FLUTE (the tables beside the checkout, with drawn
 pictures) by chance, twice. `after`: what ``figlang compare``, ``report`` and each ``submit`` make of those runs.
 
@@ -15,17 +14,14 @@ Two runs of one checkout are equal, byte for byte. All takes about half an hour 
 from __future__ import annotations
 
 import argparse
-import ast
 import html
 import json
 import os
-import random
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -33,7 +29,7 @@ from typing import Any
 from figlang_tasks.scoring import flat, from_json, full_name
 
 ROOT = Path(__file__).resolve().parents[1]
-PARTS = ("parsers", "runs", "after")
+PARTS = ("runs", "after")
 MINI = (
     "figlang_mini,figlang_mini_irfl,figlang_mini_flute,figlang_mini_flute_v1,figlang_mini_nykms,figlang_mini_metaclue"
 )
@@ -48,48 +44,6 @@ _VARIES = re.compile(
     r"\d{4}-\d\d-\d\d[T ]?[\d:.+Z-]*|\d{8}_\d{6}|[0-9a-f-]{36}|\d{10}\.\d+|(?<=timestamp\": \")\d+|(?<=\nseconds\n)\d+"
     r"|(?<=git_hash\": \")[0-9a-f]+|(?<=working folder\n)\S+"
 )
-
-
-# --- parsers ----------------------------------------------------------------------------------------------------------
-
-
-def texts(inputs: int) -> Iterator[str]:
-    """Seeded hostile texts, then all that the tests of parsers and the corpus of answers hold."""
-    import fuzz_parsers
-
-    generator = random.Random(0)
-    for _ in range(inputs):
-        yield fuzz_parsers.hostile(generator)
-    names = ("parse", "boxes", "captions")
-    for path in sorted(path for name in names for path in (ROOT / "tests" / "benchmarks").rglob(f"test_{name}*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                yield node.value
-    for path in sorted((ROOT / "tests" / "answers").glob("*.jsonl")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            yield json.loads(line)["output"]
-
-
-def parse(name: str, inputs: int, folder: Path) -> str:
-    """Write a parser's results, a line each."""
-    import fuzz_parsers
-
-    read = fuzz_parsers.targets()[name].read
-    path = folder / (re.sub(r"\W+", "_", name) + ".txt")
-    with path.open("w", encoding="utf-8", errors="backslashreplace") as file:
-        for number, text in enumerate(texts(inputs)):
-            file.write(f"{number}\t{ascii(read(text))}\n")
-    return name
-
-
-def write_parsers(folder: Path, inputs: int) -> None:
-    import fuzz_parsers
-
-    folder.mkdir(parents=True)
-    with ProcessPoolExecutor() as pool:
-        names = list(fuzz_parsers.targets())
-        for name in pool.map(parse, names, [inputs] * len(names), [folder] * len(names)):
-            print(f"parsers: {name}", flush=True)
 
 
 # --- runs -------------------------------------------------------------------------------------------------------------
@@ -251,13 +205,10 @@ def _words(path: Path) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="to write into; must not exist")
-    parser.add_argument("--inputs", type=int, default=200_000, help="hostile texts for each parser (%(default)s)")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="parts (after needs runs)")
     given = parser.parse_args(arguments)
-    sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests" / "support"), str(ROOT)]
+    sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT)]
     given.folder.mkdir(parents=True)
-    if "parsers" in given.only:
-        write_parsers(given.folder / "parsers", given.inputs)
     with TemporaryDirectory(prefix="figlang-golden-") as folder:
         work = Path(folder)
         os.environ |= {

@@ -10,7 +10,7 @@ from loguru import logger
 from figlang_tasks.core import status
 
 HARNESS = "lmms-eval"
-TOOL = "python tools/check_upstream.py, in the repository of figlang_tasks, tells what is different"
+TOOL = "`make upstream`, in the repository of figlang_tasks, tells what is different"
 
 
 def unknown_harness(name: str = HARNESS) -> str | None:

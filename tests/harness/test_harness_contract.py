@@ -2,19 +2,86 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import inspect
+import re
 from pathlib import Path
 from typing import Any
 
 import datasets
 import pytest
+import yaml
 from lmms_eval import evaluator, utils
 from lmms_eval.api import task as api_task
 from lmms_eval.api.registry import get_model  # noqa: F401  (import checks the module)
 from lmms_eval.evaluator_utils import TaskOutput
 from lmms_eval.tasks import TaskManager
 
+from figlang_tasks import resource_dir
 from figlang_tasks.core import notes
+
+ROOT = Path(__file__).parents[2]
+HOOKS: dict[str, dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "hooks.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", HOOKS)
+def test_what_we_use_is_there_as_we_use_it(name: str) -> None:
+    hook, (module, _, qualified) = HOOKS[name], name.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in filter(None, qualified.split(".")):
+        found = inspect.getattr_static(found, part) if isinstance(found, type) else getattr(found, part)
+    if isinstance(found, staticmethod | classmethod):
+        found = found.__func__
+    found = inspect.unwrap(found) if callable(found) else found
+    if "call" in hook:
+        count, *keywords = hook["call"]
+        inspect.signature(found).bind(*[None] * count, **dict.fromkeys(keywords))
+    if "takes" in hook:
+        assert set(hook["takes"]) <= set(inspect.signature(found).parameters)
+    if "only" in hook:
+        parameters = inspect.signature(found).parameters.values()
+        optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        assert {p.name for p in parameters if p.default is p.empty and p.kind not in optional} == set(hook["only"])
+    if "source" in hook:
+        text, place = inspect.getsource(found), 0
+        for wanted in hook["source"]:
+            place = text.find(wanted, place)
+            assert place >= 0, f"its source no longer holds {wanted!r} (in this order)"
+
+
+def imported(path: Path) -> set[str]:
+    """What a file imports from the harnesses, as ``module:name`` or ``module``."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in ("lmms_eval", "lm_eval"):
+            found |= {f"{node.module}:{name.name}" for name in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {name.name for name in node.names if name.name.split(".")[0] in ("lmms_eval", "lm_eval")}
+    return found
+
+
+def test_everything_that_we_import_from_a_harness_is_in_the_table() -> None:
+    files = [path for folder in ("figlang_tasks", "metrics") for path in (ROOT / folder).rglob("*.py")]
+    used = {name for path in files for name in imported(path)}
+    text = "\n".join(HOOKS).replace(":", ".") + "\n"
+    assert len(used) > 20
+    assert [name for name in used if not re.search(rf"(?m)^{re.escape(name.replace(':', '.'))}(\.|$)", text)] == []
+
+
+@pytest.mark.parametrize("harness", ["lmms_eval", "lm_eval"])
+def test_the_keys_of_our_task_files_are_known(harness: str) -> None:
+    known = importlib.import_module(f"{harness}.api.task").TaskConfig.__dataclass_fields__
+    text = "\n".join(path.read_text() for path in (resource_dir("task_yamls") / harness).rglob("*.yaml"))
+    of_groups = {"include", "group", "group_alias", "aggregate_metric_list"}
+    assert set(re.findall(r"^(\w+):", text, flags=re.MULTILINE)) - of_groups <= set(known)
+
+
+def test_model_classes_need_three_functions() -> None:
+    from lmms_eval.api.model import lmms
+
+    assert lmms.__abstractmethods__ <= {"generate_until", "loglikelihood", "generate_until_multi_round"}
+    assert {"rank", "world_size", "is_simple"} <= set(dir(lmms))
 
 
 def test_task_index_entries_have_type_and_yaml_path(tmp_path: Path) -> None:

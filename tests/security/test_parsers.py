@@ -1,50 +1,169 @@
-"""A short run of the fuzzer (``benchmarks/fuzz_parsers.py``), and what is nested without end or very long."""
+"""Hostile texts for every parser of model text and every reader of runs: none raises, or breaks what it promises."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
+import math
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from types import ModuleType
+from tempfile import TemporaryDirectory
+from typing import Any, get_args
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from irfl_hub import metaphor_row, write_table
 
-FILE = Path(__file__).resolve().parents[2] / "benchmarks" / "fuzz_parsers.py"
+from figlang_tasks.answers.echo import before_echo
+from figlang_tasks.answers.entailment import entailment
+from figlang_tasks.answers.option import option
+from figlang_tasks.answers.verdict import Status
+from figlang_tasks.answers.yes_no import yes_no
+from figlang_tasks.benchmarks.flute import parse as flute
+from figlang_tasks.benchmarks.irfl import task as irfl
+from figlang_tasks.benchmarks.metaclue import boxes, captions, generate
+from figlang_tasks.benchmarks.nykms import parse as nykms
+from figlang_tasks.benchmarks.vflute import parse as vflute
+from figlang_tasks.core import score_requests
+from figlang_tasks.judge import llm as judge
+from figlang_tasks.results import runs, samples
+
+WIDTH, HEIGHT = 640, 480
+NAMES = {"car": "primary", "Storm": "secondary"}
+BOXES = {
+    f"metaclue.boxes, {each}": partial(boxes.parse_boxes, convention=each, width=WIDTH, height=HEIGHT, names=NAMES)
+    for each in get_args(boxes.Convention)
+}
+READERS: dict[str, Callable[[str], Any]] = {
+    "answers.yes no": partial(yes_no, about=irfl.FIGURATIVE),
+    "answers.option": partial(option, options=4),
+    "answers.option, grid": partial(option, options=4, places=irfl.PLACES),
+    "answers.option, numbers": partial(option, options=50, letters=False),
+    "answers.entailment": partial(entailment, own=("The claim.", "a b a b")),
+    "vflute": vflute.parse_official,
+    "vflute, scene graph": partial(vflute.parse_official, scene_graph=True),
+    "metaclue.official": captions.parse_official,
+    "metaclue.caption": captions.parse_caption,
+    **{f"flute, {prompt}": partial(flute.parse_official, prompt=prompt) for prompt in get_args(flute.Prompt)},
+    **{f"nykms, {one}": partial(nykms.parse_official, question=one) for one in ("metaphor", "sarcasm", "mw", "st")},
+    **{f"nykms.first, {one}": partial(nykms.first_answer, question=one) for one in ("metaphor", "sarcasm")},
+    **BOXES,
+}
+TEXTS: dict[str, Callable[[str], Any]] = {
+    "answers.echo": partial(before_echo, prompt='Does the image entail the claim "a b"?', own=("a b",)),
+    "vflute.scene graph talk": vflute.rewrite_scene_graph_talk,
+    "nykms.place": nykms.same_place,
+    "metaclue.in one line": captions.in_one_line,
+}
+
+ANSWERS = [
+    json.loads(line)["output"]
+    for path in sorted((Path(__file__).parents[1] / "answers").glob("*.jsonl"))
+    for line in path.read_text(encoding="utf-8").splitlines()
+]
+# fmt: off
+PIECES = (
+    "entails", "contradiction", "neither", "LABEL:", "answer is ", "not ", "yes ", "No, ", "A", "(C)", "last one",
+    "is as ", "[I]", "primary", "<think>", "</think>", "<answer>", "</box>", "<loc0012>", "```json", "**", "1. ",
+    "\\boxed{",
+    "{{", "{%", "{", "}", "[", "]", "(", '"', ":", ", ", ". ", "?", "-", "\\", "999999999", "1e999", "NaN", "\u0663",
+    "\u00b2", "\n", "\r", "\x1c", "\u2028", "\u00a0", "\ufeff", "\x00", "\x1b[31m", "\u202e", "e\u0301", "\u0130",
+    "\ufb03", "\ud800",
+    "\U0001d400", "\uff21", "\u4e0d", "Therefore,", '{"scores": [', '"label": ', "[[1, 2, 3, 4]]",
+    '{"bbox_2d": [1, 2, 3, 4',
+)
+# fmt: on
 
 
-@pytest.fixture(scope="module")
-def fuzzer() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("fuzz_parsers", FILE)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+@st.composite
+def hostile(draw: st.DrawFn) -> str:
+    """A text of pieces of real answers, signs of every script, halves of surrogate pairs, Markdown, broken JSON."""
+
+    def part() -> str:
+        if draw(st.booleans()):
+            return draw(st.sampled_from(PIECES) | st.text(max_size=4))
+        answer = draw(st.sampled_from(ANSWERS)) or ""
+        first, last = sorted(draw(st.tuples(*[st.integers(0, len(answer))] * 2)))
+        return answer[first:last]
+
+    return "".join(part() for _ in range(draw(st.integers(0, 6))))
 
 
-def test_no_parser_breaks_its_promises(fuzzer: ModuleType, tmp_path: Path) -> None:
-    found = fuzzer.fuzz(16_000, 0, fuzzer.targets() | fuzzer.file_targets(tmp_path))
-    assert not found.faults
-    reached = {
-        "answers.yes no": {"read", "refused", "unreadable", "empty"},
-        "answers.option": {"read", "refused", "ambiguous", "unreadable", "out_of_range", "empty"},
-        "answers.option, numbers": {"read", "ambiguous", "unreadable", "out_of_range"},
-        "answers.entailment": {"read", "refused", "unreadable", "empty"},
-        "vflute.official": {"read", "refused", "unreadable", "empty"},
-        "flute.official, v2": {"read", "unreadable", "empty"},
-        "nykms.official, metaphor": {"read", "unreadable", "refused", "empty"},
-        "metaclue.caption": {"read", "unreadable", "refused"},
-        "metaclue.boxes, pixel": {"read", "out_of_range", "unreadable"},
-        "samples": {"NoneType", "str"},
-    }
-    for name, outcomes in reached.items():
-        assert outcomes <= set(found.outcomes[name]), name
+@pytest.mark.parametrize("name", READERS)
+@settings(max_examples=150)
+@given(text=hostile())
+def test_a_parser_reads_or_says_why_not(name: str, text: str) -> None:
+    found = READERS[name](text)
+    assert found.status in get_args(Status) and found.rule
+    assert (found.status == "read") == (found.value is not None)
+    span = getattr(found, "span", None)
+    assert span is None or 0 <= span[0] < span[1] <= len(text)
+    if name in BOXES and found.value:
+        for left, top, right, bottom in found.value.primary + found.value.secondary:
+            assert 0 <= left < right <= WIDTH and 0 <= top < bottom <= HEIGHT
 
 
-# --- what is nested without end --------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", TEXTS)
+@given(text=hostile())
+def test_what_makes_a_text_of_a_text(name: str, text: str) -> None:
+    assert isinstance(TEXTS[name](text), str)
+
+
+@settings(max_examples=150)
+@given(text=hostile())
+def test_scores_pictures_and_cells_of_a_judge(text: str) -> None:
+    scores = score_requests.read_answer(text)
+    assert scores is None or all(type(score) is float and math.isfinite(score) for score in scores)
+    assert generate._generated(text, number=3) is None
+    for asked in ("label", "adequate", "preferred"):
+        cells = judge.read_answer(asked, text, ("A", "B"))
+        assert (not cells or asked in cells) and all(isinstance(value, str) for value in cells.values())
+
+
+# --- files of a run --------------------------------------------------------------------------------------------------
+
+RECORD: dict[str, Any] = {
+    "doc_id": 0,
+    "target": "It is a shark.",
+    "filtered_resps": ["LABEL: entailment"],
+    "sample": {
+        "id": "vismet-test-0",
+        "data": "V-FLUTE/test:0123456789ab",
+        "gold": 1,
+        "predicted": None,
+        "explanation": "It is a shark.",
+        "status": "unreadable",
+        "rule": "none",
+        "predicted_strict": None,
+        "report_group": "vismet",
+        "unit": "vismet-test-0",
+        "reference": "It is a shark.",
+    },
+    "acc": 0.0,
+}
+NAME = "2026-01-02T03-04-05_samples_vflute.jsonl"
+
+
+@settings(max_examples=60)
+@given(text=hostile(), field=st.sampled_from(sorted(RECORD["sample"])), place=st.integers(0, 400))
+def test_a_samples_file_is_read_or_named_in_one_line(text: str, field: str, place: int) -> None:
+    line = json.dumps(RECORD)
+    changed = json.dumps(RECORD | {"filtered_resps": [text], "sample": RECORD["sample"] | {field: text}})
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / NAME
+        for content in (text, changed, line[:place] + text + line[place:]):
+            path.write_bytes(f"{content}\n{line}\n".encode("utf-8", "surrogatepass"))
+            for read in (lambda: samples.explained(path, samples.read(path).lines), lambda: runs.read(str(path))):
+                try:
+                    read()
+                except runs.RunError as error:
+                    assert str(error).startswith(str(path))  # noqa: PT017  (most contents are read)
+
+
+# --- what is nested without end, and long strings --------------------------------------------------------------------
 
 
 def test_the_answer_of_a_cut_off_scene_graph_run() -> None:
@@ -57,12 +176,12 @@ def test_the_answer_of_a_cut_off_scene_graph_run() -> None:
 
 
 @pytest.mark.parametrize("content", ["[" * 200_000, '{"config":' * 200_000])
-def test_a_results_file(fuzzer: ModuleType, content: str, tmp_path: Path) -> None:
-    samples = tmp_path / "2026-01-02T03-04-05_samples_vflute.jsonl"
-    samples.write_text(json.dumps(fuzzer.RECORD) + "\n")
+def test_a_results_file(content: str, tmp_path: Path) -> None:
+    samples_file = tmp_path / NAME
+    samples_file.write_text(json.dumps(RECORD) + "\n")
     (tmp_path / "2026-01-02T03-04-05_results.json").write_text(content)
-    with pytest.raises(fuzzer.runs.RunError, match="results.json cannot be read"):
-        fuzzer.runs.read(str(samples))
+    with pytest.raises(runs.RunError, match="results.json cannot be read"):
+        runs.read(str(samples_file))
 
 
 def test_a_key_of_a_judge(tmp_path: Path) -> None:
@@ -82,16 +201,13 @@ def test_a_cell_of_a_table_of_irfl(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "row 0: distractors is not JSON" in tables.detection("IRFL", "metaphor-detection-task").faults[1]
 
 
-# --- long strings ----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_long_strings_are_read_before_the_clock_stops() -> None:
-    """64,000 characters of each piece by each parser: a minute on a busy machine; by squares it would be days."""
+    """64,000 characters of each fifth piece by each parser: a minute on a busy machine; by squares it would be days."""
     script = (
-        f"import sys; sys.path.insert(0, {str(FILE.parent)!r}); import fuzz_parsers as f\n"
-        "for unit in f.UNITS[::12]:\n"
-        "    text = f.repeated(unit, f.SHORT[1])\n"
-        "    for target in f.targets().values(): target.read(text)\n"
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import test_parsers as t\n"
+        "for piece in t.PIECES[::5]:\n"
+        "    text = piece * (64_000 // len(piece))\n"
+        "    for read in (t.READERS | t.TEXTS).values(): read(text)\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=600)
