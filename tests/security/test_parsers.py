@@ -32,7 +32,7 @@ from figlang_tasks.judge import llm as judge
 from figlang_tasks.results import runs, samples
 
 WIDTH, HEIGHT = 640, 480
-NAMES = {"car": "primary", "Storm": "secondary"}
+NAMES: dict[str, boxes.Role] = {"car": "primary", "Storm": "secondary"}
 BOXES = {
     f"metaclue.boxes, {each}": partial(boxes.parse_boxes, convention=each, width=WIDTH, height=HEIGHT, names=NAMES)
     for each in get_args(boxes.Convention)
