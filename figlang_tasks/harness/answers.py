@@ -78,8 +78,7 @@ class Answers:
         """Answer requests in order; called by the harness.
 
         Pieces are cut by place, so that a run that goes on after another one asks for the same pieces, and a batch
-        holds the same requests. Of a model class with ``answers_at_once`` (it reuses work between requests) all are
-        one piece.
+        holds the same requests. All are one piece for a model class that :func:`answers_at_once`.
         """
         if not requests:
             return []
@@ -87,7 +86,7 @@ class Answers:
         pieces: list[tuple[bool, Sequence[Instance]]] = []
         for is_ours, group in groupby(requests, key=lambda request: request.task_name in self._tasks):
             members = list(group)
-            at_once = not (is_ours and self._store) or getattr(lm, "answers_at_once", False)
+            at_once = not (is_ours and self._store) or answers_at_once(lm)
             size = len(members) if at_once else BATCHES * batch_size(lm)
             pieces += [(is_ours, members[start : start + size]) for start in range(0, len(members), size)]
         with self._progress(requests) as bar:
@@ -143,7 +142,7 @@ class Answers:
         answers = self._store.look_up(keys)
         self.all += len(keys)
         self.found += len(answers)
-        if is_asked_at_once(lm) or getattr(lm, "answers_at_once", False):
+        if is_asked_at_once(lm) or answers_at_once(lm):
             batches = [range(len(keys))]
         else:
             batches = [range(start, min(start + size, len(keys))) for start in range(0, len(keys), size)]
@@ -211,6 +210,16 @@ def batch_size(lm: Any) -> int:
     """What a model works on at a time; one that finds its batch size by itself counts as 1."""
     sizes = [getattr(lm, name, 1) for name in ("batch_size", "batch_size_per_gpu", "num_concurrent")]
     return max([1, *(size for size in sizes if isinstance(size, int))])
+
+
+def answers_at_once(lm: Any) -> bool:
+    """Whether a model is to get all requests in one call.
+
+    It reuses work between requests (``answers_at_once``), or its client keeps connections of the event loop of a call,
+    which the next call finds closed (``async_openai``).
+    """
+    of = getattr(lm, "of", type(lm))
+    return getattr(lm, "answers_at_once", False) or of.__name__ == "AsyncOpenAIChat"
 
 
 def is_asked_at_once(lm: Any) -> bool:

@@ -154,7 +154,7 @@ def test_what_ends_the_work_before_a_request(
         assert server.prompts == []
 
     refused(r"annotator1.csv exists, of annotator 1 and the export s-\w+, not of LLM judge judge-1", output=blank)
-    refused(r"none/out.csv or its log cannot be written: No such file", output=tmp_path / "none" / "out.csv")
+    refused(r"out.csv or its log cannot be written: File exists", output=blank / "out.csv")
     other = tmp_path / "other.csv"
     other.write_bytes(blank.read_bytes().replace(KEY["sheet"].encode(), b"s-other"))
     assert fill(other, tmp_path / "other-filled.csv", **OPTIONS)["failed"] == 0
