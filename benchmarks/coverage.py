@@ -19,8 +19,7 @@ from scipy import stats
 
 from figlang_tasks.core.text import table
 from figlang_tasks.metrics import intervals, significance
-from figlang_tasks.metrics.classification import confusion_cells
-from figlang_tasks.metrics.entailment import macro_f1_from_counts
+from figlang_tasks.metrics.classification import confusion_cells, macro_f1
 from figlang_tasks.metrics.significance import Statistic
 
 Floats = npt.NDArray[np.float64]
@@ -113,14 +112,14 @@ def of_macro_f1(simulations: int, rng: np.random.Generator) -> Iterator[list[str
         cells, gold = [], np.repeat([0, 1], sizes)
         for recalls in RECALLS:
             right = rng.binomial(sizes, recalls, size=(simulations, 2)).astype(float)
-            truth = float(macro_f1_from_counts(_cells(np.multiply(sizes, recalls), sizes)))
+            truth = float(macro_f1(_cells(np.multiply(sizes, recalls), sizes)))
             ours, theirs = [], []
             for each in right:
                 hits = np.concatenate([np.arange(size) < hits for size, hits in zip(sizes, each, strict=True)])
                 rows = confusion_cells(gold, hits)
-                ours.append(intervals.of_two_classes(rows, macro_f1_from_counts))
+                ours.append(intervals.of_two_classes(rows, macro_f1))
                 drawn = rng.multinomial(len(rows), rows.mean(axis=0), size=400)
-                theirs.append(np.quantile(macro_f1_from_counts(drawn), [0.025, 0.975]))
+                theirs.append(np.quantile(macro_f1(drawn), [0.025, 0.975]))
             cells.append(" / ".join(percent(_holds(np.array(ends), truth).mean()) for ends in (ours, theirs)))
         yield [" + ".join(map(str, sizes)), *cells]
 

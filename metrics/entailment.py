@@ -17,57 +17,52 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from .classification import confusion_cells, confusion_counts, truth_and_right
-from .classification import macro_f1 as macro_f1_of
+from . import classification
 
-__all__ = [
-    "CURVE_THRESHOLDS",
-    "EXPLAINED",
-    "PAPER_THRESHOLDS",
-    "Explained",
-    "accuracy_at",
-    "explained_well",
-    "f1_at",
-    "f1_curve",
-    "macro_f1",
-    "macro_f1_from_counts",
-]
+__all__ = ["CURVE_THRESHOLDS", "Explained", "accuracy_at", "counts_as_right", "f1_at", "f1_curve", "macro_f1"]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
-
-PAPER_THRESHOLDS: tuple[float, float, float] = (0.0, 0.53, 0.60)
-"""The three thresholds of the paper's tables (V-FLUTE, section 4.2 and Table 4)."""
 
 CURVE_THRESHOLDS: tuple[float, ...] = tuple(i / 100 for i in range(101))
 """0.00, 0.01 ... 1.00; each is exactly ``i / 100``, the double that the literal ``0.53`` denotes as well."""
 
 Explained: TypeAlias = Literal["all", "contradiction"]
-"""Which right rows must be explained well to count: every one, or the contradictions."""
-
-EXPLAINED: tuple[Explained, ...] = get_args(Explained)
+"""Which right rows must be explained well to count in an accuracy: every one, or the contradictions."""
 
 
-def macro_f1_from_counts(counts: npt.ArrayLike) -> Floats:
-    """Macro F1 over the labels that occur, from counts.
-
-    A label occurs when it is gold or predicted at least once; one that occurs without a single hit has F1 0. So twelve
-    rows that are all entailment, eleven of them predicted right, give (0 + 22/23) / 2 = .4783, not .9565 (V-FLUTE,
-    Table 7, NYCartoons).
+def counts_as_right(
+    gold: npt.ArrayLike,
+    right: npt.ArrayLike,
+    scores: npt.ArrayLike,
+    threshold: float,
+    explained: Explained | None = None,
+) -> npt.NDArray[np.bool_]:
+    """Whether each row is right and, where asked, explained well enough.
 
     Args:
-        counts: array of shape [..., 4] with ``tn, fp, fn, tp`` last, at least one row each.
+        gold: n true labels, 1 or 0.
+        right: n times whether the label is right.
+        scores: n explanation scores, compared as float64; of rows that need none anything. A NaN is never enough.
+        threshold: on the scale of the scores.
+        explained: None, for F1@t: every row, with a score strictly above the threshold. ``all``: every row, with at
+            least the threshold, as in the organisers' scoring script of FigLang 2022, ``int((F1 + BLEURT) * 50.0) >=
+            k``: at its k of 50 and 60 this is ``(F1 + BLEURT) / 2 >= k / 100`` to the last bit. ``contradiction``:
+            contradictions alone, strictly above ("higher than k", arXiv 2205.12404v1, section 3).
 
     Returns:
-        float64 array of shape [...], each in [0, 1].
-
-    Raises:
-        ValueError: another shape, or four zeros.
+        bool array of shape [n].
 
     Examples:
-        >>> round(float(macro_f1_from_counts([0, 0, 1, 11])), 4)
-        0.4783
+        >>> counts_as_right([1, 0, 0], [True, True, False], [0.5, 0.6, 0.9], 0.5).tolist()
+        [False, True, False]
+        >>> counts_as_right([1, 0, 0], [True, True, False], [0.5, 0.6, 0.9], 0.5, "all").tolist()
+        [True, True, False]
     """
-    return macro_f1_of(counts, skip_absent=True)
+    values = np.asarray(scores, dtype=np.float64)
+    enough = values >= threshold if explained == "all" else values > threshold
+    if explained == "contradiction":
+        enough = enough | (np.asarray(gold) == 1)
+    return np.asarray(right, dtype=bool) & enough
 
 
 def macro_f1(gold: Sequence[int], predicted: Sequence[int | None]) -> float:
@@ -75,6 +70,9 @@ def macro_f1(gold: Sequence[int], predicted: Sequence[int | None]) -> float:
 
     Equals scikit-learn's ``f1_score(gold, predicted, average="macro", zero_division=0)`` once every None has become
     ``1 - gold``. Without explanations this is the label-only score of V-FLUTE, Appendix J.
+
+    A label that occurs without a single hit has F1 0. So twelve rows that are all entailment, eleven of them predicted
+    right, give (0 + 22/23) / 2 = .4783, not .9565 (V-FLUTE, Table 7, NYCartoons).
 
     Args:
         gold: n true labels: 1 for entailment, 0 for contradiction.
@@ -90,7 +88,7 @@ def macro_f1(gold: Sequence[int], predicted: Sequence[int | None]) -> float:
         >>> round(macro_f1(gold=[1, 0, 1], predicted=[1, 0, None]), 3)
         0.667
     """
-    return float(macro_f1_from_counts(confusion_counts(gold, predicted)))
+    return float(classification.macro_f1(classification.confusion_counts(gold, predicted), skip_absent=True))
 
 
 def f1_at(gold: Sequence[int], predicted: Sequence[int | None], scores: Sequence[float], threshold: float) -> float:
@@ -102,7 +100,7 @@ def f1_at(gold: Sequence[int], predicted: Sequence[int | None], scores: Sequence
     Args:
         gold, predicted: as in `macro_f1`.
         scores: n finite explanation scores (any real: raw BLEURT may leave [0, 1]).
-        threshold: in [0, 1]; the paper's are 0, .53 and .60 (`PAPER_THRESHOLDS`).
+        threshold: in [0, 1]; the paper's are 0, .53 and .60.
 
     Returns:
         float in [0, 1].
@@ -112,7 +110,7 @@ def f1_at(gold: Sequence[int], predicted: Sequence[int | None], scores: Sequence
 
     Examples:
         >>> gold, predicted, scores = [1, 0, 1, 0], [1, 0, None, 0], [0.7, 0.55, 0.0, 0.8]
-        >>> [round(f1_at(gold, predicted, scores, threshold), 3) for threshold in PAPER_THRESHOLDS]
+        >>> [round(f1_at(gold, predicted, scores, threshold), 3) for threshold in (0, 0.53, 0.6)]
         [0.733, 0.733, 0.5]
 
     Source: V-FLUTE, section 4.2.
@@ -142,10 +140,11 @@ def f1_curve(
         >>> f1_curve([1, 0, 1, 0], [1, 0, None, 0], [0.7, 0.55, 0.0, 0.8], thresholds=[0, 0.6, 1]).round(3).tolist()
         [0.733, 0.5, 0.0]
     """
-    truth, right = truth_and_right(gold, predicted)
+    truth, right = classification.truth_and_right(gold, predicted)
     values, cuts = _finite(scores, len(truth)), _thresholds(thresholds)
-    counts = [confusion_cells(truth, right & (values > cut)).sum(axis=0) for cut in cuts]
-    return macro_f1_from_counts(np.array(counts).reshape(-1, 4))
+    kept = [counts_as_right(truth, right, values, cut) for cut in cuts]
+    counts = [classification.confusion_cells(truth, each).sum(axis=0) for each in kept]
+    return classification.macro_f1(np.array(counts).reshape(-1, 4), skip_absent=True)
 
 
 def accuracy_at(
@@ -157,7 +156,7 @@ def accuracy_at(
 ) -> float:
     """Acc@threshold of FLUTE: share of *all* rows that are predicted right and, where asked, explained well enough.
 
-    Well enough is what `explained_well` says. Scores and threshold are on one scale, 0 to 1 here (the papers speak of
+    Well enough is what `counts_as_right` says. Scores and threshold are on one scale, 0 to 1 here (the papers speak of
     0 to 100: Acc@50 is a threshold of .5). The papers' Acc@0 is the accuracy of labels, whatever the scores.
 
     Args:
@@ -184,33 +183,13 @@ def accuracy_at(
         >>> accuracy_at(gold, predicted, scores, 0.5, explained="contradiction")
         0.75
     """
-    if explained not in EXPLAINED:
-        raise ValueError(f"explained is {explained!r}, must be one of {', '.join(EXPLAINED)}")
-    truth, right = truth_and_right(gold, predicted)
-    asked = np.ones_like(truth) if explained == "all" else ~truth
-    if len(scores) == len(truth):
-        scores = [score if needed else 0.0 for score, needed in zip(scores, asked, strict=True)]
+    if explained not in get_args(Explained):
+        raise ValueError(f"explained is {explained!r}, must be one of {', '.join(get_args(Explained))}")
+    truth, right = classification.truth_and_right(gold, predicted)
+    if explained == "contradiction" and len(scores) == len(truth):
+        scores = [0.0 if entailed else score for score, entailed in zip(scores, truth, strict=True)]
     values, (cut,) = _finite(scores, len(truth)), _thresholds([threshold])
-    return float((right & (~asked | explained_well(values, cut, explained))).mean())
-
-
-def explained_well(scores: Floats, thresholds: float | Floats, explained: Explained) -> npt.NDArray[np.bool_]:
-    """Whether explanation scores are high enough to count in FLUTE's Acc@threshold.
-
-    ``contradiction``: strictly above the threshold ("higher than k", arXiv 2205.12404v1, section 3). ``all``: at least
-    the threshold, as in the organisers' scoring script of FigLang 2022, ``int((F1 + BLEURT) * 50.0) >= k``: at its k of
-    50 and 60 this is ``(F1 + BLEURT) / 2 >= k / 100`` to the last bit. So the two differ at a score of exactly k alone.
-
-    Args:
-        scores: explanation scores, any shape; a NaN is never enough.
-        thresholds: one, or an array that broadcasts with `scores`.
-        explained: as in `accuracy_at`.
-
-    Examples:
-        >>> [explained_well(np.array([0.5, 0.6]), 0.5, explained).tolist() for explained in EXPLAINED]
-        [[True, True], [False, True]]
-    """
-    return np.asarray(scores >= thresholds if explained == "all" else scores > thresholds)
+    return float(counts_as_right(truth, right, values, cut, explained).mean())
 
 
 def _finite(scores: Sequence[float | None], n: int) -> Floats:

@@ -1,4 +1,4 @@
-"""Generated images: FID, CLIP similarity, and the pairwise preference of people.
+"""Generated images: FID, CLIP similarity, and which of two images people prefer.
 
 FID is computed by torch-fidelity, features and distance both, which repeats the numbers of the original TensorFlow code
 (the extra ``generation``). CLIP similarity needs transformers only: torchmetrics' CLIPScore does not
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -29,10 +29,7 @@ __all__ = [
     "CLIP_MODEL",
     "FEATURES",
     "PAPER_IMAGES",
-    "RATINGS",
     "ImageMetricError",
-    "PreferenceShares",
-    "Side",
     "Similarity",
     "clip_similarity",
     "fid",
@@ -52,14 +49,11 @@ PAPER_IMAGES = 300
 CLIP_MODEL = "openai/clip-vit-base-patch32"
 """The paper says "the CLIP model" and no more. A choice of ours: the similarities of larger ones are lower."""
 
-RATINGS = 7
-"""Ratings of each pair of images (section 3.4)."""
-
 EXTRA = f"{DISTRIBUTION}[generation]"
 WEIGHTS_DIR_VARIABLE = "FIGLANG_WEIGHTS_DIR"
-INCEPTION_FILE = "weights-inception-2015-12-05-6726825d.pth"
+_INCEPTION_SHA256 = "6726825d"  # its beginning
+INCEPTION_FILE = f"weights-inception-2015-12-05-{_INCEPTION_SHA256}.pth"
 INCEPTION_URL = f"https://github.com/toshas/torch-fidelity/releases/download/v0.2.0/{INCEPTION_FILE}"
-_INCEPTION_SHA256 = "6726825d"  # its beginning, which the file's name ends in, as is torch.hub's custom
 
 
 class ImageMetricError(Exception):
@@ -131,15 +125,22 @@ def inception_features(images: Iterable[Image.Image], weights: Path | None = Non
     from .explanation.compute import exact_float32
 
     package = _torch_fidelity()
-    path = _inception_weights() if weights is None else weights
+    given = Path(os.environ.get(WEIGHTS_DIR_VARIABLE, "")).expanduser() / INCEPTION_FILE
+    path = weights or (given if given.is_file() else Path(torch.hub.get_dir()) / "checkpoints" / INCEPTION_FILE)
     try:
+        if not path.is_file():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            torch.hub.download_url_to_file(INCEPTION_URL, str(path), _INCEPTION_SHA256, progress=False)
         torch.load(path, map_location="cpu", weights_only=True)  # torch-fidelity would unpickle whatever is in there
         extractor = package.FeatureExtractorInceptionV3(
             "inception-v3-compat", [str(FEATURES)], feature_extractor_weights_path=str(path)
         )
-    except Exception as error:  # torch.load raises types of its own, and load_state_dict a RuntimeError
+    except Exception as error:  # of torch.load, of load_state_dict, of urllib or of the disk
         reason = next(iter(str(error).splitlines()), "no message")
-        raise ImageMetricError(f"{path} cannot be read ({type(error).__name__}: {reason}); load it again") from error
+        raise ImageMetricError(
+            f"FID's Inception weights cannot be read ({type(error).__name__}: {reason}). Remove {path} if it is there, "
+            f"get {INCEPTION_URL} and put it into ${WEIGHTS_DIR_VARIABLE}"
+        ) from error
     device = _device()
     extractor = extractor.to(device).eval()
     rows: list[npt.NDArray[np.float32]] = []
@@ -163,23 +164,6 @@ def _torch_fidelity(module: str = "") -> Any:
         return importlib.import_module(f"torch_fidelity.{module}".rstrip("."))
     except ImportError as error:
         raise ImageMetricError(f"FID needs torch-fidelity ({error}): pip install '{EXTRA}'") from error
-
-
-def _inception_weights() -> Path:
-    import torch
-
-    given = Path(os.environ.get(WEIGHTS_DIR_VARIABLE, "")).expanduser() / INCEPTION_FILE
-    path = given if given.is_file() else Path(torch.hub.get_dir()) / "checkpoints" / INCEPTION_FILE
-    if not path.is_file():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            torch.hub.download_url_to_file(INCEPTION_URL, str(path), _INCEPTION_SHA256, progress=False)
-        except Exception as error:  # of urllib, of the disk, or a RuntimeError for a wrong hash
-            raise ImageMetricError(
-                f"FID's Inception weights cannot be downloaded ({type(error).__name__}: {error}). Get "
-                f"{INCEPTION_URL} and put it into ${WEIGHTS_DIR_VARIABLE}"
-            ) from error
-    return path
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -294,51 +278,26 @@ def _clip(name: str) -> tuple[Any, Any, str]:
 # Preference
 # ---------------------------------------------------------------------------------------------------------------------
 
-Side: TypeAlias = Literal["left", "right"]
 
+def preference_shares(lefts: Sequence[int]) -> tuple[float, float, float]:
+    """Shares of pairs of images, in percent, whose left one people prefer, neither, and the right one.
 
-@dataclass(frozen=True)
-class PreferenceShares:
-    """Shares of pairs, in percent, which sum to 100; `str` gives a row of the paper's Figure 8: ``28% 21% 51%``.
-
-    Attributes:
-        left, tied, right: pairs whose left image is preferred, none is, whose right one is.
-        pairs: how many there are.
-    """
-
-    left: float
-    tied: float
-    right: float
-    pairs: int
-
-    def __str__(self) -> str:
-        return " ".join(f"{int(share + 0.5)}%" for share in (self.left, self.tied, self.right))
-
-
-def preference_shares(ratings: Sequence[Sequence[Side]]) -> PreferenceShares:
-    """Which of two images people prefer: 5 or more of 7 ratings decide, "3-out-of-7 or 4-out-of-7" are a tie.
+    Of 7 ratings of a pair 5 or more decide; "3-out-of-7 or 4-out-of-7" are a tie.
 
     Args:
-        ratings: of each pair 7 of ``left`` and ``right``, in any order.
-
-    Returns:
-        Shares in percent (Figure 8).
+        lefts: of each pair, how many of its 7 ratings prefer the left image, 0 to 7; at least one pair.
 
     Raises:
-        ValueError: no pairs, another number of ratings, or another rating (names the place of the pair).
+        ValueError: no pairs, or another number.
 
     Examples:
-        >>> str(preference_shares([["left"] * 5 + ["right"] * 2, ["left"] * 4 + ["right"] * 3]))
-        '50% 50% 0%'
+        >>> preference_shares([5, 4])
+        (50.0, 50.0, 0.0)
 
-    Source: MetaCLUE, section 3.4.
+    Source: MetaCLUE, section 3.4 and Figure 8.
     """
-    if not ratings:
-        raise ValueError("no ratings: shares of nothing are undefined")
-    for place, each in enumerate(ratings):
-        if len(each) != RATINGS or not set(each) <= set(get_args(Side)):
-            raise ValueError(f"ratings[{place}] is {each!r}, must be {RATINGS} of left and right")
-    lefts = [sum(rating == "left" for rating in each) for each in ratings]
-    counts = (sum(left > 4 for left in lefts), sum(left in (3, 4) for left in lefts), sum(left < 3 for left in lefts))
-    left, tied, right = (100 * count / len(ratings) for count in counts)
-    return PreferenceShares(left, tied, right, len(ratings))
+    given = np.asarray(lefts)
+    if given.size == 0 or not np.isin(given, range(8)).all():
+        raise ValueError(f"lefts must be some numbers from 0 to 7: {lefts}")
+    left, right = 100 * float(np.mean(given >= 5)), 100 * float(np.mean(given <= 2))
+    return left, 100 - left - right, right

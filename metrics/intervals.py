@@ -71,7 +71,7 @@ def share(hits: npt.ArrayLike, totals: npt.ArrayLike, confidence: float = 0.95) 
         `Interval` within [0, 1] that holds the share.
 
     Raises:
-        ValueError: no rows, shapes that differ, hits or totals out of range (names the unit), confidence out of range.
+        ValueError: no rows, shapes that differ, hits above totals or below 0, confidence out of range.
 
     Examples:
         Eight of ten rows, each a unit of its own:
@@ -81,7 +81,10 @@ def share(hits: npt.ArrayLike, totals: npt.ArrayLike, confidence: float = 0.95) 
         (0.49, 0.943)
     """
     _check(1, confidence)
-    parts, wholes = _checked(hits, totals)
+    parts, wholes = np.asarray(hits, dtype=np.float64), np.asarray(totals, dtype=np.float64)
+    if parts.shape != wholes.shape or not wholes.any() or not ((parts >= 0) & (parts <= wholes)).all():
+        raise ValueError(f"each unit must have 0 hits to its total, some unit a row: {hits!r} hits of {totals!r}")
+    parts, wholes = parts[wholes > 0], wholes[wholes > 0]
     n, units = float(wholes.sum()), len(wholes)
     found = float(parts.sum()) / n
     rows = float(units)
@@ -201,7 +204,7 @@ def bootstrap(
     The order of the units does not matter.
 
     Args:
-        rows: the numbers of each unit that are summed, shape [units, k], finite.
+        rows: the numbers of each unit that are summed, shape [units, k].
         value: the statistic of sums: [..., k] to [...]; a value that is not finite is undefined.
         resamples: at least 1.
         seed: a non-negative int.
@@ -212,7 +215,7 @@ def bootstrap(
         and where more than half of them have none.
 
     Raises:
-        ValueError: no units, rows of another shape or not finite, or parameters out of range.
+        ValueError: no units, rows of another shape, or parameters out of range.
 
     Examples:
         The mean score of five rows:
@@ -253,9 +256,6 @@ def _resampled(rows: npt.ArrayLike, value: Callable[[Floats], Floats], resamples
     given = np.asarray(rows, dtype=np.float64)
     if given.ndim != 2 or given.size == 0:
         raise ValueError(f"rows must have shape [units, k] and not be empty, got {given.shape}")
-    if not np.isfinite(given).all():
-        at = int(np.argmin(np.isfinite(given).all(axis=1)))
-        raise ValueError(f"rows[{at}] is {given[at].tolist()}, must be finite")
     ordered = given[np.lexsort(given.T)]
     rng = np.random.default_rng(seed)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -368,19 +368,6 @@ def block_sizes(resamples: int, width: int) -> list[int]:
     rows = max(1, _BLOCK // width)
     whole, rest = divmod(resamples, rows)
     return [rows] * whole + [rest] * (rest > 0)
-
-
-def _checked(hits: npt.ArrayLike, totals: npt.ArrayLike) -> tuple[Floats, Floats]:
-    parts, wholes = np.asarray(hits, dtype=np.float64), np.asarray(totals, dtype=np.float64)
-    if parts.ndim != 1 or parts.shape != wholes.shape:
-        raise ValueError(f"hits and totals must have one shape [units], got {parts.shape} and {wholes.shape}")
-    fits = (wholes == np.floor(wholes)) & (parts >= 0) & (parts <= wholes)
-    if not fits.all():
-        at = int(np.argmin(fits))
-        raise ValueError(f"unit {at} has {parts[at]} hits of {wholes[at]}: must be 0 to a whole number")
-    if not wholes.any():
-        raise ValueError("no rows: a share of nothing is undefined")
-    return parts[wholes > 0], wholes[wholes > 0]
 
 
 def _check(resamples: int, confidence: float) -> None:

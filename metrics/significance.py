@@ -19,12 +19,11 @@ Repeats that differ in the seed: the Multi-Bootstrap of Sellam et al. 2022 (ICLR
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import itertools
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -38,6 +37,7 @@ from .intervals import (
     block_sizes,
     error_of_resamples,
     of_resamples,
+    sums_by_unit,
     unit_weights,
     weighted_sums,
 )
@@ -57,22 +57,20 @@ _TOO_FEW = 8
 """Units that must differ for a `Comparison.smallest`. With fewer, that of a share would exceed the share of rows that
 differ at all, (1.96 + 0.84)**2 = 7.8 being where the two meet."""
 
-_NAMED = 5
-"""Units that an error message names."""
-
 
 @dataclass(frozen=True, eq=False)
 class Statistic:
     """A metric of one system as a function of statistics that are summed over units.
 
     Attributes:
-        units: n distinct ids of what is resampled (rows, phrases, images), sorted; so the order given never matters.
+        units: n ids of what is resampled (rows, phrases, images), sorted: the order given never matters. An id may be
+            given several times; its rows are added up.
         rows: float64 [n, k], finite, in the order of `units`.
         value: the metric of summed rows: [..., k] to [...]. A value that is not finite is undefined (0/0, say).
         sums: float64 [k], the exactly rounded sums of `rows`.
 
     Raises:
-        ValueError: no units, a unit that occurs twice, rows of another shape or not finite (names the unit).
+        ValueError: no units, rows of another shape or not finite (names the unit).
     """
 
     units: tuple[str, ...]
@@ -81,15 +79,10 @@ class Statistic:
     sums: Floats = field(init=False)
 
     def __post_init__(self) -> None:
-        rows = np.asarray(self.rows, dtype=np.float64)
-        n = len(self.units)
-        if rows.ndim != 2 or len(rows) != n or rows.size == 0:
-            raise ValueError(f"rows must have shape [{n}, k] (one row per unit, not empty), got {rows.shape}")
-        order = sorted(range(n), key=self.units.__getitem__)
-        units, rows = tuple(self.units[at] for at in order), rows[order]
-        for unit, following in itertools.pairwise(units):
-            if unit == following:
-                raise ValueError(f"unit {unit!r} occurs twice: sum its rows first")
+        given = np.asarray(self.rows, dtype=np.float64)
+        if given.ndim != 2 or given.size == 0:
+            raise ValueError(f"rows must have shape [n, k] and not be empty, got {given.shape}")
+        units, rows = sums_by_unit(self.units, given)
         if not np.isfinite(rows).all():
             at = int(np.argmin(np.isfinite(rows).all(axis=1)))
             raise ValueError(f"the row of unit {units[at]!r} is {rows[at].tolist()}, must be finite")
@@ -98,20 +91,20 @@ class Statistic:
 
     @classmethod
     def ratio_of(
-        cls, units: Sequence[str], numerators: npt.ArrayLike, denominators: npt.ArrayLike | None = None
+        cls, units: Iterable[str], numerators: npt.ArrayLike, denominators: npt.ArrayLike | None = None
     ) -> Statistic:
         """``sum(numerators) / sum(denominators)``, by default the mean of the numerators (bools count as 0 and 1).
 
         Args:
-            units: n names.
-            numerators, denominators: of each unit; undefined where all denominators that were drawn are 0.
+            units: n ids, as of `Statistic`.
+            numerators, denominators: n numbers; undefined where all denominators that were drawn are 0.
 
         Examples:
             >>> Statistic.ratio_of(["a", "b"], [True, False]).total()
             0.5
         """
-        of_units = np.ones(len(units)) if denominators is None else denominators
-        return cls(tuple(units), np.stack([numerators, of_units], axis=1), lambda sums: sums[..., 0] / sums[..., 1])
+        totals = np.ones(np.shape(numerators)) if denominators is None else denominators
+        return cls(tuple(units), np.stack([numerators, totals], axis=1), lambda sums: sums[..., 0] / sums[..., 1])
 
     def total(self) -> float:
         """The metric of all units; NaN where it is undefined."""
@@ -181,15 +174,15 @@ def compare(
         resamples: at least 1; of the bootstrap, and as many swaps.
         seed: a non-negative int.
         confidence: of the interval, strictly between 0 and 1.
-        progress: called with each share of the work that is done; the shares add up to 1.
+        progress: called with each share of the work that is done, for each set of units; the shares add up to 1.
 
     Returns:
         `Comparison` by pair ``(i, j)``, i < j, and name, in the order of the names of system i. Work grows with
         ``resamples * n`` times the number of metrics of all pairs, memory does not grow with ``resamples * n``.
 
     Raises:
-        ValueError: different units or numbers of columns behind one name (names the first units), a metric that is
-            undefined on all units, or parameters out of range.
+        ValueError: different units or numbers of columns behind one name, a metric that is undefined on all units, or
+            parameters out of range.
 
     Examples:
         Two systems on the same twenty rows, of which the second has five more right:
@@ -212,19 +205,18 @@ def compare(
             groups.setdefault(systems[having[0]][name].units, []).append(name)
     work = sum(len(units) * len(names) for units, names in groups.items())
     for units, names in groups.items():
-        share = len(units) * len(names) / work / 2 / resamples  # of one resample
-        advance = functools.partial(_advance, progress, share)
         for_bootstrap, for_swaps = _generators(seed, units)
         cells = {(at, name): metrics[name] for name in names for at, metrics in enumerate(systems) if name in metrics}
-        drawn = _bootstrap(cells, resamples, for_bootstrap, advance)
+        drawn = _bootstrap(cells, resamples, for_bootstrap)
         tests = [
             _Test((i, name), (j, name), cells, drawn)
             for name in names
             for i, j in found
             if (i, name) in cells and (j, name) in cells
         ]
-        for test, extreme in zip(tests, _extreme_swaps(tests, cells, resamples, for_swaps, advance), strict=True):
+        for test, extreme in zip(tests, _extreme_swaps(tests, cells, resamples, for_swaps), strict=True):
             found[test.a[0], test.b[0]][test.a[1]] = test.comparison(extreme, confidence)
+        progress(len(units) * len(names) / work)
     return {(i, j): {name: rows[name] for name in systems[i] if name in rows} for (i, j), rows in found.items()}
 
 
@@ -279,12 +271,12 @@ def compare_repeats(
     work = sum(len(units) * len(names) for units, names in groups.items())
     for units, names in groups.items():
         cells = {(run, name): runs[run][name] for name, having in names for at in having for run in members[at]}
-        advance = functools.partial(_advance, progress, len(units) * len(names) / work / resamples)
-        drawn = _bootstrap(cells, resamples, _generators(seed, units)[0], advance)
+        drawn = _bootstrap(cells, resamples, _generators(seed, units)[0])
         for name, having in names:
             for i, j in itertools.combinations(having, 2):
                 first, second = ([(run, name) for run in members[at]] for at in (i, j))
                 found[i, j][name] = _of_repeats(first, second, cells, drawn, seed, confidence)
+        progress(len(units) * len(names) / work)
     return found
 
 
@@ -444,29 +436,18 @@ class _Test:
         )
 
 
-def _advance(progress: Callable[[float], object], share: float, resamples: int) -> None:
-    progress(share * resamples)
-
-
-def _bootstrap(
-    cells: Mapping[Cell, Statistic], resamples: int, rng: np.random.Generator, advance: Callable[[int], object]
-) -> dict[Cell, Floats]:
+def _bootstrap(cells: Mapping[Cell, Statistic], resamples: int, rng: np.random.Generator) -> dict[Cell, Floats]:
     """Values [resamples] of statistics over the same n units, in the same resamples."""
     n = len(next(iter(cells.values())).units)
     values: dict[Cell, list[Floats]] = {cell: [] for cell in cells}
     for weights in unit_weights(n, resamples, rng):
         for cell, statistic in cells.items():
             values[cell].append(statistic.at(weighted_sums(weights, statistic.rows)))
-        advance(len(weights))
     return {cell: np.concatenate(blocks) for cell, blocks in values.items()}
 
 
 def _extreme_swaps(
-    tests: Sequence[_Test],
-    cells: Mapping[Cell, Statistic],
-    resamples: int,
-    rng: np.random.Generator,
-    advance: Callable[[int], object],
+    tests: Sequence[_Test], cells: Mapping[Cell, Statistic], resamples: int, rng: np.random.Generator
 ) -> list[int]:
     """How many random swaps of each test have a difference at least as large as the observed one, or an undefined."""
     n = len(next(iter(cells.values())).units)
@@ -482,7 +463,6 @@ def _extreme_swaps(
             second = cells[test.b].at(kept[test.b] + given[test.a])
             smaller = np.abs(second - first) < abs(test.difference) - test.tolerance
             counts[at] += size - int(np.count_nonzero(smaller))
-        advance(size)
     return counts
 
 
@@ -495,14 +475,5 @@ def _generators(seed: int, units: tuple[str, ...]) -> tuple[np.random.Generator,
 
 def _check_alike(name: str, i: int, j: int, systems: Sequence[Mapping[str, Statistic]]) -> None:
     a, b = systems[i][name], systems[j][name]
-    if a.units != b.units:
-        only = ((i, set(a.units) - set(b.units)), (j, set(b.units) - set(a.units)))
-        parts = [f"only system {at} has {_some(units)}" for at, units in only if units]
-        raise ValueError(f"metric {name!r}: systems {i} and {j} have different units: {'; '.join(parts)}")
-    if a.rows.shape != b.rows.shape:
-        raise ValueError(f"metric {name!r}: rows of systems {i} and {j} have shapes {a.rows.shape} and {b.rows.shape}")
-
-
-def _some(units: set[str]) -> str:
-    named = ", ".join(repr(unit) for unit in sorted(units)[:_NAMED])
-    return named + (f" and {len(units) - _NAMED} more" if len(units) > _NAMED else "")
+    if a.units != b.units or a.rows.shape != b.rows.shape:
+        raise ValueError(f"metric {name!r}: systems {i} and {j} differ in their units, or in the columns of their rows")

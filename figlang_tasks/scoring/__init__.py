@@ -17,7 +17,6 @@ from figlang_tasks.scoring.measure import (
     flat,
     full_name,
     grouped,
-    quotient,
     ratio,
 )
 
@@ -42,7 +41,6 @@ __all__ = [
     "grouped",
     "judged",
     "judged_for_lm_eval",
-    "quotient",
     "ratio",
     "to_json",
 ]

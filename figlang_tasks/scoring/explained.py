@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
 
 from figlang_tasks.metrics import entailment
-from figlang_tasks.metrics.classification import confusion_cells
-from figlang_tasks.metrics.entailment import macro_f1_from_counts
+from figlang_tasks.metrics.classification import confusion_cells, macro_f1
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring.measure import (
     BOOTSTRAP,
@@ -32,6 +31,7 @@ from figlang_tasks.scoring.measure import (
 )
 
 MEAN_SCORE = "explanation_score"
+_macro_f1 = partial(macro_f1, skip_absent=True)
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,6 @@ class Threshold:
     name: str
     at: float
     explained: entailment.Explained | None = None
-
-    def keeps(self, gold: npt.ArrayLike, right: npt.ArrayLike, scores: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-        """Whether each of n rows is right and explained well enough; scores of rows that need none may be anything."""
-        asked = np.asarray(gold) == 0 if self.explained == "contradiction" else np.ones_like(np.asarray(right), bool)
-        given = np.where(asked, np.asarray(scores, dtype=np.float64), np.inf)
-        enough = entailment.explained_well(given, self.at, self.explained) if self.explained else given > self.at
-        return np.asarray(right, dtype=bool) & enough
 
 
 @dataclass(frozen=True)
@@ -207,7 +200,9 @@ class _Columns:
         """
         if is_of_labels and (threshold.explained or self.scores is None):
             return self.right  # scores are not looked at, nor do all have to be there
-        return None if self.scores is None else threshold.keeps(self.gold, self.right, self.scores)
+        if self.scores is None:
+            return None
+        return entailment.counts_as_right(self.gold, self.right, self.scores, threshold.at, threshold.explained)
 
 
 def curve(records: Sequence[Record], at: Sequence[float] = entailment.CURVE_THRESHOLDS) -> list[float]:
@@ -223,9 +218,7 @@ def curve(records: Sequence[Record], at: Sequence[float] = entailment.CURVE_THRE
     for t in at:
         hit = columns.hits(replace(of_labels, at=t), is_of_labels=t == of_labels.at)
         assert hit is not None  # there are scores
-        kept = (
-            hit.mean() if of_labels.explained else macro_f1_from_counts(confusion_cells(columns.gold, hit).sum(axis=0))
-        )
+        kept = hit.mean() if of_labels.explained else _macro_f1(confusion_cells(columns.gold, hit).sum(axis=0))
         values.append(float(kept))
     return values
 
@@ -260,7 +253,7 @@ def _statistic_of(columns: _Columns, threshold: Threshold, is_of_labels: bool) -
     units = map(unit_of, columns.records)
     if threshold.explained:
         return ratio(units, hit.astype(float))
-    return grouped(units, confusion_cells(columns.gold, hit), macro_f1_from_counts)
+    return grouped(units, confusion_cells(columns.gold, hit), _macro_f1)
 
 
 def _mean_score(records: Sequence[Record]) -> Statistic | None:

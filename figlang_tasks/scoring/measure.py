@@ -294,17 +294,13 @@ class Measure:
         return f"{100 * value:.1f}" if self.percent else f"{value:.2f}"
 
 
-def ratio(
-    units: Iterable[str], numerators: Sequence[Any] | Floats, denominators: Sequence[float] | None = None
-) -> Statistic:
-    """The ratio of two sums, by default the mean of `numerators`; records of one unit are added up."""
-    totals = np.ones(len(numerators)) if denominators is None else denominators
-    return grouped(units, np.stack([numerators, totals], axis=1), quotient)
+ratio = Statistic.ratio_of
+"""The ratio of two sums, by default the mean of numerators; records of one unit are added up."""
 
 
 def grouped(units: Iterable[str], rows: npt.ArrayLike, value: Callable[[Floats], Floats]) -> Statistic:
     """A statistic whose rows of one unit are added up."""
-    return Statistic(*intervals.sums_by_unit(list(units), rows), value)
+    return Statistic(tuple(units), np.asarray(rows, dtype=np.float64), value)
 
 
 def over_parts(parts: Sequence[Statistic], combine: Callable[..., Any]) -> Statistic:
@@ -327,12 +323,6 @@ def over_parts(parts: Sequence[Statistic], combine: Callable[..., Any]) -> Stati
         return found
 
     return Statistic(tuple(units), rows, value)
-
-
-def quotient(sums: Floats) -> Floats:
-    """The first sum by the second; 0/0 is no number."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return sums[..., 0] / sums[..., 1]
 
 
 def full_name(measure: str, scope: str) -> str:

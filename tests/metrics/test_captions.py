@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pycocoevalcap
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -28,75 +29,16 @@ from figlang_tasks.metrics.captions import (
     tokenize,
 )
 
-relaxed = settings(max_examples=60)
+relaxed = settings(max_examples=40)
 needs_java = pytest.mark.skipif(shutil.which("java") is None, reason="there is no Java here")
 
 # --- tokens -----------------------------------------------------------------------------------------------------------
 
-# Right: what edu.stanford.nlp.process.PTBTokenizer (CoreNLP 3.4.1, as pycocoevalcap calls it) gives without the
-# punctuation that pycocoevalcap drops; written down from a run with Java 17.
-TOKENS = [
-    ("This phone is as fast as a rocket.", "this phone is as fast as a rocket"),
-    (
-        "Smoking's effect isn't good; it's \"as deadly\" as a (loaded) gun!",
-        "smoking 's effect is n't good it 's as deadly as a -lrb- loaded -rrb- gun",
-    ),
-    (
-        "The smoker's life can't be life-shortening, don't you think?",
-        "the smoker 's life ca n't be life-shortening do n't you think",
-    ),
-    ("I cannot go; we gonna wanna gotta lemme", "i can not go we gon na wan na got ta lem me"),
-    (
-        "A U.S. car costs $20,000.50 or 50% more -- or 3/4 and/or e.g. Mr. Smith vs. Dr. No etc.",
-        "a u.s. car costs $ 20,000.50 or 50 % more or 3/4 and/or e.g. mr. smith vs. dr. no etc.",
-    ),
-    (
-        "rock & roll AT&T at 5:30pm #hashtag @user http://www.example.com/a?b=c me@x.org",
-        "rock & roll at&t at 5:30 pm #hashtag @user http://www.example.com/a?b=c me@x.org",
-    ),
-    (
-        "It\u2019s \u201ccurly\u201d quotes \u2018here\u2019 \u2013 dash \u2014 em\u2026 ellipsis",
-        "it 's curly quotes here dash em ellipsis",
-    ),
-    ("Coca-Cola is as tasty as life.", "coca-cola is as tasty as life"),
-    ("y'all o'clock rock 'n' roll 'tis the 90's 1990s", "y' all o'clock rock 'n' roll 't is the 90 's 1990s"),
-    ("We're they've I'd you'll I'm he's let's", "we 're they 've i 'd you 'll i 'm he 's let 's"),
-    ("a/b [brackets] {braces} <tag> a*b", "a/b -lsb- brackets -rsb- -lcb- braces -rcb- <tag> a * b"),
-    ("No. 1 in the world. Number one.", "no. 1 in the world number one"),
-    ("end of sentence.next sentence", "end of sentence.next sentence"),
-    ("J.K. Rowling and J. K. Simmons at Ph.D. level", "j.k. rowling and j. k. simmons at ph.d. level"),
-    (
-        "it is 1.5 times .5 and 1,000 and 10-20 and 555-1234 and 1st 2nd",
-        "it is 1.5 times .5 and 1,000 and 10-20 and 555-1234 and 1st 2nd",
-    ),
-    (
-        "na\u00efve caf\u00e9 Zo\u00eb \u00fcber \u65e5\u672c\u8a9e",
-        "na\u00efve caf\u00e9 zo\u00eb \u00fcber \u65e5\u672c\u8a9e",
-    ),
-    ("\"quoted.\" 'single' `back` ``double''", "quoted single back double"),
-    ("McDonald's dogs' smokers' lives", "mcdonald 's dogs smokers lives"),
-    ("\u00bd cup", "1/2 cup"),
-    ("wait... what?! no!! --- ----", "wait what ?! no !!"),
-    ("a.m. p.m. Inc. Ltd. Corp. St. Jan. Mon. Sr.", "a.m. p.m. inc. ltd. corp. st. jan. mon. sr."),
-    ("\u20ac5 \u00a310 5$ 100%", "$ 5 # 10 5 $ 100 %"),
-    ("a \u2014 b a\u2013b a-b a--b", "a b a b a-b a b"),
-    ("D'Angelo O'Brien d'accord l'amour", "d'angelo o'brien d'accord l'amour"),
-    ("could've ain't shan't won't", "could 've ai n't sha n't wo n't"),
-    ("100-year-old 3am 8-hour 20,000-seat 7-11 9/11", "100-year-old 3am 8-hour 20,000-seat 7-11 9/11"),
-    ("X-ray T-shirt e-mail mother-in-law well-known- -end", "x-ray t-shirt e-mail mother-in-law well-known end"),
-    ("This is vitamin C.", "this is vitamin c"),
-    ("This is from the U.S.", "this is from the u.s."),
-    ("rock'n'roll", "rock 'n' roll"),
-    ("", ""),
-    ("  \n ", ""),
-    ("...", ""),
-    ("?", ""),
-]
+TOKENS = yaml.safe_load(Path(__file__).with_name("ptb_tokens.yaml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(("text", "expected"), TOKENS)
-def test_tokens(text: str, expected: str) -> None:
-    assert " ".join(tokenize(text)) == expected
+def test_tokens() -> None:
+    assert {text: " ".join(tokenize(text)) for text, _ in TOKENS} == dict(TOKENS)
 
 
 def ptb(texts: list[str]) -> list[str]:
@@ -147,16 +89,9 @@ def test_a_long_text_takes_linear_time(piece: str) -> None:
 @pytest.mark.parametrize(
     ("candidate", "references", "expected"),
     [
-        ("a rocket", ["a rocket"], True),
-        ("A Rocket.", ["a rocket"], True),
-        (' "a  rocket"\n', ["a rocket!"], True),
-        ("a rocket", ["a plane", "a rocket"], True),
-        ("a rocket", ["a plane", "the rocket"], False),
+        (' "A  Rocket"\n', ["a plane", "a rocket!"], True),
         ("rocket", ["a rocket"], False),
         ("a rocket a", ["a rocket"], False),
-        ("smoker\u2019s life", ["smoker's life"], True),
-        ("life - shortening", ["life-shortening"], False),
-        ("", ["a"], False),
         ("...", ["..."], False),
         ("", [], False),
     ],
@@ -206,33 +141,11 @@ def test_equals_pycocoevalcap_on_the_same_tokens(seed: int) -> None:
         assert found[name].per_image == pytest.approx(scores, abs=1e-12)
 
 
-# --- literals ---------------------------------------------------------------------------------------------------------
-
-
-def values(candidates: list[str], references: list[list[str]]) -> dict[str, float]:
-    return {name: round(m.value, 6) for name, m in caption_scores(candidates, references).metrics.items()}
-
-
 def test_literals() -> None:
-    same = ["this phone is as fast as a rocket", "a rose"]
-    assert values(same, [[text] for text in same]) == {"em": 1.0, "bleu4": 1.0, "rouge_l": 1.0, "cider": 7.5}
-    assert values(["", ""], [["a b"], ["c"]]) == {"em": 0.0, "bleu4": 0.0, "rouge_l": 0.0, "cider": 0.0}
-    assert values(["x", "y"], [["a b"], ["c"]])["rouge_l"] == 0.0
-    # One image has no document frequencies to tell apart.
-    assert values(["a b c d"], [["a b c d"]]) == {"em": 1.0, "bleu4": 1.0, "rouge_l": 1.0, "cider": 0.0}
-    # A word that is right scores next to nothing in BLEU-4 (3.2e-5), as there are no longer n-grams.
-    assert values(["Deadly."], [["deadly"]])["bleu4"] == pytest.approx(3.2e-5, abs=1e-6)
-    # 3 of 4 words in order, both ways: F is 3/4 whatever beta is.
-    assert values(["a b c d"], [["a b x d"]])["rouge_l"] == 0.75
-
-
-def test_the_best_reference_counts_for_exact_match_and_rouge() -> None:
-    scores = caption_scores(["a b c d", "e f"], [["x y", "a b c d"], ["e", "e f g"]])
-    assert list(scores.metrics["em"].per_image) == [1.0, 0.0]
-    assert scores.metrics["rouge_l"].per_image[0] == pytest.approx(1.0)
-
-
-def test_statistics() -> None:
+    same = ["this phone is as fast as a rocket", "a rose", ""]
+    scores = caption_scores(same, [["x y", same[0]], ["a rose"], ["a b c"]])
+    assert scores.metrics["em"].per_image.tolist() == [1, 1, 0]
+    assert scores.metrics["rouge_l"].per_image == pytest.approx([1, 1, 0])
     rows = caption_scores(["a b c d", ""], [["a b x d", "a b"], ["a b c"]]).bleu_statistics
     assert rows.tolist() == [[4, 4, 3, 1, 0, 0, 4, 3, 2, 1], [0, 3, 0, 0, 0, 0, 0, 0, 0, 0]]
     assert rows.dtype == np.int64

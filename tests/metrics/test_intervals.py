@@ -1,10 +1,10 @@
-"""Intervals: against published tables, scipy, brute force, and the share of simulated systems that they cover."""
+"""An interval or a standard error is wrong if this fails. Coverage, by simulation: benchmarks/coverage.py."""
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from figlang_tasks.metrics import classification, intervals
-from figlang_tasks.metrics.entailment import macro_f1_from_counts
+from figlang_tasks.metrics.classification import macro_f1
 from figlang_tasks.metrics.intervals import (
     Interval,
     bootstrap,
@@ -50,11 +50,6 @@ def test_of_single_rows_it_is_wilsons(n: int, part: float, confidence: float) ->
     hits = round(part * n)
     oracle = stats.binomtest(hits, n).proportion_ci(confidence, method="wilson")
     assert share(*rows_of(hits, n), confidence) == pytest.approx((oracle.low, oracle.high), abs=1e-9)
-
-
-def test_a_perfect_system_of_eight_rows_has_an_interval() -> None:
-    assert share([1] * 8, [1] * 8) == pytest.approx((0.6756, 1.0), abs=1e-4)
-    assert share([0] * 8, [1] * 8) == pytest.approx((0.0, 0.3244), abs=1e-4)
 
 
 def test_all_right_in_some_units_is_the_evidence_of_so_many_rows() -> None:
@@ -99,39 +94,10 @@ def test_a_share_lies_in_its_interval_in_any_order(units: list[tuple[int, int]],
     assert share([*hits, 0], [*totals, 0]) == pytest.approx(interval, abs=1e-12)  # a unit without rows
 
 
-def covered(of: Callable[[np.random.Generator], tuple[Interval | None, float]], times: int = 1500) -> float:
-    """In how many of simulated samples the interval holds the truth."""
-    rng = np.random.default_rng(7)
-    found = [of(rng) for _ in range(times)]
-    return sum(i is not None and i.low <= truth <= i.high for i, truth in found) / times
-
-
-@pytest.mark.parametrize(("n", "p"), [(8, 0.9), (14, 0.95), (12, 0.9), (100, 0.98), (723, 0.99)])
-def test_coverage_near_the_edges(n: int, p: float) -> None:
-    def sample(rng: np.random.Generator) -> tuple[Interval, float]:
-        return share(rng.random(n) < p, np.ones(n)), p
-
-    assert 0.92 < covered(sample) < 0.985  # percentiles of resamples: .52, .51, .71, .87, .92
-
-
-@pytest.mark.parametrize(("p", "correlation"), [(0.3, 0.1), (0.5, 0.2), (0.8, 0.2), (0.5, 0.05)])
-def test_coverage_of_rows_that_share_phrases(p: float, correlation: float) -> None:
-    """IRFL's metaphors are 333 rows over 35 phrases; right answers to one phrase go together."""
-    sizes = np.array([10] * 20 + [9] * 13 + [8] * 2)
-    spread = (1 - correlation) / correlation
-
-    def sample(rng: np.random.Generator) -> tuple[Interval, float]:
-        return share(rng.binomial(sizes, rng.beta(p * spread, (1 - p) * spread, len(sizes))), sizes), p
-
-    assert 0.93 < covered(sample) < 0.975  # of rows taken for independent: .84, .76, .75, .89
-
-
 # --- two classes ------------------------------------------------------------------------------------------------------
 
-Counts = Sequence[int]
 
-
-def units_of(counts: Counts) -> np.ndarray:
+def units_of(counts: list[int]) -> np.ndarray:
     """One row a unit."""
     return np.repeat(np.eye(4), counts, axis=0)
 
@@ -146,19 +112,6 @@ def test_macro_recall_by_hand() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("counts", "low", "high"),
-    [
-        ([4, 0, 0, 4], 0.60, 1.0),  # all right: what Wilson's .51 of each class leaves
-        ([0, 4, 4, 0], 0.0, 0.28),
-        ([0, 0, 0, 12], 0.43, 1.0),  # one label only: a single wrong row would halve it
-        ([0, 0, 1, 11], 0.39, 0.50),
-    ],
-)
-def test_macro_f1_at_the_edges(counts: Counts, low: float, high: float) -> None:
-    assert of_two_classes(units_of(counts), macro_f1_from_counts) == pytest.approx((low, high), abs=0.05)
-
-
 @given(st.lists(st.integers(0, 200), min_size=4, max_size=4).filter(any), st.integers(1, 40), st.integers(0, 99))
 @example([4, 12, 2, 10], 3, 75)  # the upper end of macro precision would be 1.035
 @example([58, 58, 58, 58], 2, 93)  # with the correlation of two units, -1, the wide one was half as wide
@@ -167,13 +120,13 @@ def test_a_score_lies_in_its_interval_whatever_the_units(counts: list[int], unit
     rows = units_of(counts)
     owner = np.random.default_rng(seed).integers(0, units, size=len(rows)).astype(str)
     _, sums = sums_by_unit(list(owner), rows)
-    for score in (macro_f1_from_counts, *classification.STATISTICS.values()):
+    for score in (macro_f1, *classification.STATISTICS.values()):
         interval, found = of_two_classes(sums, score), float(score(counts))
         if interval is None:  # one class alone, or units whose errors cancel
             assert units > 1 or score is classification.macro_precision
             continue
         assert 0 <= interval.low <= found + 1e-12 and found - 1e-12 <= interval.high <= 1
-    narrow, wide = (of_two_classes(sums, macro_f1_from_counts, level) for level in (0.5, 0.99))
+    narrow, wide = (of_two_classes(sums, macro_f1, level) for level in (0.5, 0.99))
     if narrow is not None and wide is not None:
         slack = 0.02 if len(sums) == 3 else 1e-12  # three units know little of their correlation
         assert wide.low <= narrow.low + slack and narrow.high <= wide.high + slack
@@ -190,12 +143,6 @@ def test_the_recall_of_one_class_has_the_interval_of_a_share(counts: list[list[i
     assert found == pytest.approx(share(tp, fn + tp), abs=1e-12)
 
 
-def test_a_large_sample_agrees_with_resampling() -> None:
-    counts = [700, 300, 250, 750]
-    interval = of_two_classes(units_of(counts), macro_f1_from_counts)
-    assert interval == pytest.approx(bootstrap(units_of(counts), macro_f1_from_counts, 4000), abs=0.003)
-
-
 def test_errors_that_go_together_within_a_unit_widen_it_and_those_that_balance_narrow_it() -> None:
     cells = {"right": [1, 0, 0, 1], "wrong": [0, 1, 1, 0], "first": [1, 0, 1, 0], "second": [0, 1, 0, 1]}
     together = np.array([cells["right"]] * 30 + [cells["wrong"]] * 30)
@@ -205,23 +152,6 @@ def test_errors_that_go_together_within_a_unit_widen_it_and_those_that_balance_n
     assert 0 < width[0] < 0.05 and width[1] == pytest.approx(width[2] / math.sqrt(2), rel=0.03)
 
 
-@pytest.mark.parametrize(
-    ("sizes", "recalls"),
-    [((7, 7), (0.8, 0.8)), ((20, 20), (0.99, 0.7)), ((49, 51), (0.95, 0.95)), ((318, 405), (0.99, 0.6))],
-)
-def test_coverage_of_macro_f1(sizes: tuple[int, int], recalls: tuple[float, float]) -> None:
-    def counts(right: Sequence[float]) -> np.ndarray:
-        return np.array([right[0], sizes[0] - right[0], sizes[1] - right[1], right[1]])
-
-    truth = float(macro_f1_from_counts(counts([size * recall for size, recall in zip(sizes, recalls, strict=True)])))
-
-    def sample(rng: np.random.Generator) -> tuple[Interval, float]:
-        drawn = counts(rng.binomial(sizes, recalls).tolist()).astype(int).tolist()
-        return of_two_classes(units_of(drawn), macro_f1_from_counts), truth
-
-    assert 0.92 < covered(sample, 600) < 0.99
-
-
 # --- the bootstrap ----------------------------------------------------------------------------------------------------
 
 
@@ -229,22 +159,14 @@ def ratio(sums: np.ndarray) -> np.ndarray:
     return sums[..., 0] / sums[..., 1]
 
 
-def brute_force(rows: np.ndarray, statistic: Callable[[np.ndarray], Any], resamples: int) -> tuple[float, float]:
-    """Draw rows, apply the statistic, take the percentiles that Hesterberg (2015, Table 5) gives for few rows."""
-    rng, n = np.random.default_rng(5), len(rows)
-    values = [statistic(rows[rng.integers(0, n, size=n)]) for _ in range(resamples)]
-    tail = stats.norm.cdf(-math.sqrt(n / (n - 1)) * stats.t.ppf(0.975, n - 1))
-    low, high = np.quantile(values, [tail, 1 - tail])
-    return float(low), float(high)
-
-
-@pytest.mark.parametrize("phrases", [8, 34, 142])
-def test_ratio_equals_resampling_rows(phrases: int) -> None:
+def test_percentiles_of_resampled_rows() -> None:
+    """Drawn here once more; the tails are those that Hesterberg (2015, Table 5) gives for few rows."""
     rng = np.random.default_rng(8)
-    k = rng.integers(1, 38, size=phrases)
+    k = rng.integers(1, 38, size=34)
     rows = np.stack([rng.binomial(k, 0.2 + 0.5 * k / 38), k], axis=-1).astype(float)
-    expected = brute_force(rows, lambda drawn: drawn[:, 0].sum() / drawn[:, 1].sum(), 6000)
-    assert bootstrap(rows, ratio) == pytest.approx(expected, abs=0.012)
+    values = [ratio(rows[rng.integers(0, 34, size=34)].sum(axis=0)) for _ in range(6000)]
+    tail = stats.norm.cdf(-math.sqrt(34 / 33) * stats.t.ppf(0.975, 33))
+    assert bootstrap(rows, ratio) == pytest.approx(tuple(np.quantile(values, [tail, 1 - tail])), abs=0.012)
 
 
 @given(
@@ -294,11 +216,6 @@ def test_ten_thousand_resamples_unless_told_otherwise() -> None:
 # --- means and units --------------------------------------------------------------------------------------------------
 
 
-def test_a_score_that_no_recall_changes_has_no_interval() -> None:
-    """One class alone: its precision is 1 whatever is found of it, the other's 0."""
-    assert of_two_classes(units_of([0, 0, 0, 12]), classification.macro_precision) is None
-
-
 def test_rows_are_linked_directly_or_through_others() -> None:
     keys = [("a", 1), ("b", 2), ("c", 1), ("b", 3), ("d", 3), ("e", 4)]
     assert linked(keys) == [0, 1, 0, 1, 1, 5]
@@ -323,12 +240,8 @@ def test_a_standard_error_is_that_of_the_mean() -> None:
     found = [standard_error(rows, ratio, resamples=5_000, seed=seed) for seed in (1, 2)]
     assert found == [pytest.approx(expected, rel=0.05)] * 2 and found[0] != found[1]
     assert standard_error(rows, ratio) == standard_error(rows[::-1], ratio), "the order of units does not matter"
-
-
-def test_a_standard_error_that_is_not_known_is_none() -> None:
-    assert standard_error([[1, 1]], ratio) is None
-    assert standard_error([[1, 0], [0, 0], [0, 0], [1, 0]], ratio) is None, "0/0 in every resample"
     assert standard_error([[1, 1], [1, 1]], ratio) == 0
+    assert standard_error([[1, 1]], ratio) is None
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------
@@ -337,21 +250,17 @@ def test_a_standard_error_that_is_not_known_is_none() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: share([1], [1, 1]), "one shape"),
-        (lambda: share([2], [1]), r"unit 0 has 2.0 hits of 1.0"),
-        (lambda: share([1, -1], [1, 1]), "unit 1"),
-        (lambda: share([0.5], [1.5]), "whole number"),
-        (lambda: share([0], [0]), "no rows"),
-        (lambda: share([], []), "no rows"),
-        (lambda: share([float("nan")], [1]), "unit 0"),
+        (lambda: share([1], [1, 1]), "0 hits to its total"),
+        (lambda: share([1, 2], [1, 1]), "0 hits to its total"),
+        (lambda: share([1, -1], [1, 1]), "0 hits to its total"),
+        (lambda: share([0], [0]), "some unit a row"),
+        (lambda: share([float("nan")], [1]), "0 hits to its total"),
         (lambda: share([1], [1], 1.0), "confidence is 1.0"),
-        (lambda: of_two_classes([[1, 2, 3]], macro_f1_from_counts), r"shape \[units, 4\]"),
-        (lambda: of_two_classes([[1, 2, 0.5, 4]], macro_f1_from_counts), "must be 0 to a whole number"),
-        (lambda: of_two_classes([[0, 0, 0, 0]], macro_f1_from_counts), "some above 0"),
-        (lambda: of_two_classes([[1, 1, 1, 1]], macro_f1_from_counts, 95), "confidence is 95"),
+        (lambda: of_two_classes([[1, 2, 3]], macro_f1), r"shape \[units, 4\]"),
+        (lambda: of_two_classes([[0, 0, 0, 0]], macro_f1), "some above 0"),
+        (lambda: of_two_classes([[1, 1, 1, 1]], macro_f1, 95), "confidence is 95"),
         (lambda: bootstrap([], ratio), "not be empty"),
         (lambda: bootstrap([1.0, 2.0], ratio), r"shape \[units, k\]"),
-        (lambda: bootstrap([[1, 1], [float("inf"), 1]], ratio), r"rows\[1\]"),
         (lambda: bootstrap([[1, 1], [2, 1]], ratio, resamples=0), "resamples is 0"),
         (lambda: bootstrap([[1, 1], [2, 1]], ratio, confidence=0), "confidence is 0"),
         (lambda: sums_by_unit(["a"], [[0.0], [1.0]]), "1 units for 2 rows"),
@@ -368,18 +277,7 @@ def test_half_of_the_resamples_must_have_a_value() -> None:
     assert of_resamples(less, 4, 0.95) is None and error_of_resamples(less, 4) is None
 
 
-# --- means of independent values --------------------------------------------------------------------------------------
-
-
 def test_the_interval_of_a_mean_of_five_shares() -> None:
-    """Of equal intervals 1 / sqrt(5); and the true mean is in it as often as it says, with shares that differ."""
+    """Of equal intervals 1 / sqrt(5)."""
     low, high = of_mean([0.5] * 5, [Interval(0.4, 0.7)] * 5)
     assert (low, high) == pytest.approx((0.5 - 0.1 / math.sqrt(5), 0.5 + 0.2 / math.sqrt(5)))
-    rng = np.random.default_rng(1)
-    true, rows, held = np.array([0.1, 0.2, 0.5, 0.8, 0.95]), [20, 40, 100, 200, 50], 0
-    for _ in range(1000):
-        hits = rng.binomial(rows, true)
-        ends = [share(*rows_of(int(hit), n)) for hit, n in zip(hits, rows, strict=True)]
-        low, high = of_mean(list(hits / rows), ends)
-        held += low <= true.mean() <= high
-    assert 930 <= held <= 975

@@ -66,45 +66,15 @@ def test_corpus_bleu_of_several_corpora_equals_one_by_hand_and_sacrebleu(corpora
 
 
 @pytest.mark.parametrize(
-    ("candidate", "reference", "score"),
-    [
-        ("flat", "flat", 1.0),
-        ("Flat", "flat", 0.0),  # case counts
-        ("flat.", "flat", (1 / 2 * 1 / 2) ** 0.5),  # the full stop is a token: 1 of 2 words, no bigram (halved)
-        ("a house", "house", (1 / 2 * 1 / 2) ** 0.5),
-        ("", "flat", 0.0),
-        ("flat", "house", 0.0),
-        ("the cat", "the cat sat", math.exp(1 - 3 / 2)),
-    ],
-)
-def test_short_answers(candidate: str, reference: str, score: float) -> None:
-    assert overlap.sentence_bleu4(overlap.bleu_statistics(candidate, reference)) == pytest.approx(score)
-
-
-def test_why_sentences_are_averaged() -> None:
-    """One-word answers: three of ten right is 0.3 on average, as exact match; of the corpus BLEU-4 it is 0.
-
-    The paper's BLEU-4 of words lies above its exact match (Table 9), which a corpus score cannot do here.
-    """
-    found = [overlap.bleu_statistics("flat" if i < 3 else "round", "flat") for i in range(10)]
-    assert sum(map(overlap.sentence_bleu4, found)) / len(found) == pytest.approx(0.3)
-    assert overlap.corpus_bleu4(np.sum(found, axis=0)) == 0
-
-
-@pytest.mark.parametrize(
     ("prediction", "reference", "exact", "loose"),
     [
-        ("flat", "flat", True, True),
         (" flat\n", "flat", True, True),
-        ("Flat", "flat", False, True),
-        ("flat.", "flat", False, True),
-        ('The "horse"', "horse", False, True),
+        ("Flat.", "flat", False, True),
         ("the house", "a  house", False, True),
         ("house boat", "house", False, False),
         ("", "", False, False),
         ("...", "!", False, False),
         ("the", "a", False, False),
-        ("theatre", "atre", False, False),
         ("A", "a", False, True),
     ],
 )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -17,9 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from figlang_tasks.metrics import intervals
-from figlang_tasks.metrics.classification import confusion_cells
-from figlang_tasks.metrics.entailment import macro_f1_from_counts
+from figlang_tasks.metrics import classification, intervals
 from figlang_tasks.metrics.overlap import bleu_statistics, corpus_bleu4
 from figlang_tasks.metrics.significance import (
     Comparison,
@@ -45,7 +44,8 @@ def one(a: Statistic, b: Statistic, **options: Any) -> Comparison:
 
 def macro_f1_of(units: Sequence[str], gold: Sequence[int], said: Sequence[int | None]) -> Statistic:
     right = [label == true for true, label in zip(gold, said, strict=True)]
-    return Statistic(tuple(units), confusion_cells(gold, right), macro_f1_from_counts)
+    of = functools.partial(classification.macro_f1, skip_absent=True)
+    return Statistic(tuple(units), classification.confusion_cells(gold, right), of)
 
 
 def near(p: float, exact: float, resamples: int) -> bool:
@@ -120,6 +120,8 @@ SMALL: list[tuple[Metric, Callable[[Rows], Statistic], Rows, Rows]] = [
     (mean, tenths, [(3,), (3,), (3,), (6,), (9,)], [(3,), (1,), (2,), (6,), (8,)]),
     (ratio, ratios, [(1, 4), (0, 2), (3, 9), (2, 2), (1, 5)], [(2, 4), (1, 2), (2, 9), (2, 2), (3, 5)]),
     (ratio, ratios, [(1, 4), (0, 0), (0, 0), (2, 3), (0, 0)], [(2, 4), (0, 0), (0, 1), (2, 3), (0, 0)]),
+    # Of the 8 swaps of 3 units two leave a system without a denominator, and two give the observed difference.
+    (ratio, ratios, [(0, 4), (0, 4), (0, 0)], [(0, 0), (0, 0), (3, 4)]),
     (macro_f1, labels, [(1, 0), (1, 1), (0, 0), (0, 1), (1, 0)], [(1, 1), (1, 1), (0, 0), (0, 1), (1, 0)]),
     (macro_f1, labels, [(0, 1), (0, 1), (0, 0), (0, 1), (0, 0)], [(0, 0), (0, 0), (0, 0), (0, 0), (0, 1)]),
 ]
@@ -136,7 +138,7 @@ def test_p_values_are_those_of_all_resamples_and_all_swaps(
     assert near(found.p_randomization, exact_randomization(a, b, metric), 40_000)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_swaps_that_give_the_same_difference_count(seed: int) -> None:
     # The observed difference is the largest there is, so the only swaps as large are those that give it again. Tenths
     # have no exact doubles: sums in another order differ in the last bit, and must be taken for equal.
@@ -147,7 +149,7 @@ def test_swaps_that_give_the_same_difference_count(seed: int) -> None:
     assert near(found.p_randomization, exact_randomization(a, b, mean), 40_000)
 
 
-@pytest.mark.parametrize("n", [2, 64, 65, 66, 128, 130])
+@pytest.mark.parametrize("n", [2, 64, 65, 130])
 def test_every_unit_is_swapped_however_many_there_are(n: int) -> None:
     """The last two alone differ, by as much: half of all swaps keep or turn both, and give as large a difference."""
     names = [f"{at:03}" for at in range(n)]
@@ -165,7 +167,28 @@ def test_the_interval_is_that_of_all_resamples() -> None:
     assert found.difference == pytest.approx(0.275)
 
 
-# --- other programs ---------------------------------------------------------------------------------------------------
+# --- another program --------------------------------------------------------------------------------------------------
+
+
+def test_bleu_agrees_with_sacrebleu() -> None:
+    from sacrebleu import significance
+    from sacrebleu.metrics import BLEU
+
+    draw = random.Random(0)
+    references = [" ".join(f"w{draw.randint(0, 50)}" for _ in range(draw.randint(8, 16))) for _ in range(80)]
+    texts = [
+        [" ".join("wrong" if draw.random() < share else word for word in text.split()) for text in references]
+        for share in (0.23, 0.18)
+    ]
+    pairs = [[bleu_statistics(c, r) for c, r in zip(of, references, strict=True)] for of in texts]
+    found = one(*(Statistic(tuple(ids(80)), np.array(of), corpus_bleu4) for of in pairs))
+    # Theirs is the share of resamples whose |difference| exceeds its mean by the observed one. Where the distribution
+    # is symmetric and hardly ever changes sign, that is the share below zero, which is Koehn's and ours.
+    assert found.p_bootstrap < 0.1
+    for kind, ours, slack in (("ar", found.p_randomization, 0.06), ("bs", found.p_bootstrap, 0.02)):
+        systems: Any = list(zip("ab", texts, strict=True))
+        scores: Any = significance.PairedTest(systems, {"BLEU": BLEU()}, [references], kind, 2000)()[1]
+        assert float(scores["BLEU"][1].p_value) == pytest.approx(ours, abs=slack)
 
 
 def paired_values(n: int, gain: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -174,76 +197,10 @@ def paired_values(n: int, gain: float, seed: int) -> tuple[np.ndarray, np.ndarra
     return a, a + rng.normal(gain, 0.15, size=n)
 
 
-@pytest.mark.parametrize(("n", "gain", "seed"), [(10, 0.05, 0), (10, -0.2, 1), (9, 0.0, 2), (4, 0.3, 3)])
-def test_randomization_agrees_with_scipy(n: int, gain: float, seed: int) -> None:
-    a, b = paired_values(n, gain, seed)
-    exact = stats.permutation_test((a, b), lambda x, y: np.mean(y) - np.mean(x), permutation_type="samples")
-    assert len(exact.null_distribution) == 2**n
-    found = one(Statistic.ratio_of(ids(n), a), Statistic.ratio_of(ids(n), b), resamples=20_000)
-    assert found.difference == pytest.approx(exact.statistic)
-    assert near(found.p_randomization, exact.pvalue, 20_000)
-
-
-def test_the_interval_agrees_with_scipy() -> None:
-    rng = np.random.default_rng(4)
-    k = rng.integers(1, 30, size=142)
-    a, b = rng.binomial(k, 0.4), rng.binomial(k, 0.5)
-
-    def difference(a: Any, b: Any, k: Any, axis: int) -> Any:
-        return (b.sum(axis=axis) - a.sum(axis=axis)) / k.sum(axis=axis)
-
-    theirs = stats.bootstrap((a, b, k), difference, paired=True, method="percentile", rng=5)
-    found = one(Statistic.ratio_of(ids(142), a, k), Statistic.ratio_of(ids(142), b, k))
-    # A quantile of 10,000 draws has a standard error of .027 standard deviations at 2.5 %.
-    assert (found.low, found.high) == pytest.approx(tuple(theirs.confidence_interval), abs=0.15 * theirs.standard_error)
-
-
-def corrupted(texts: Iterable[str], share: float, seed: int) -> list[str]:
-    draw = random.Random(seed)
-    return [" ".join("wrong" if draw.random() < share else word for word in text.split()) for text in texts]
-
-
-@pytest.mark.parametrize(("share_a", "share_b"), [(0.22, 0.18), (0.22, 0.20)])
-def test_bleu_agrees_with_sacrebleu(share_a: float, share_b: float) -> None:
-    significance = pytest.importorskip("sacrebleu.significance")
-    from sacrebleu.metrics import BLEU
-
-    draw = random.Random(0)
-    references = [" ".join(f"w{draw.randint(0, 50)}" for _ in range(draw.randint(8, 16))) for _ in range(80)]
-    texts = [corrupted(references, share_a, 1), corrupted(references, share_b, 2)]
-    pairs = [[bleu_statistics(c, r) for c, r in zip(of, references, strict=True)] for of in texts]
-    found = one(*(Statistic(tuple(ids(80)), np.array(of), corpus_bleu4) for of in pairs))
-
-    def theirs(kind: str, samples: int) -> float:
-        systems = list(zip("ab", texts, strict=True))
-        _, scores = significance.PairedTest(systems, {"BLEU": BLEU()}, [references], kind, samples)()
-        return float(scores["BLEU"][1].p_value)
-
-    assert theirs("ar", 2000) == pytest.approx(found.p_randomization, abs=0.06)
-    # Theirs is the share of resamples whose |difference| exceeds its mean by the observed one. Where the distribution
-    # is symmetric and hardly ever changes sign, that is the share below zero, which is Koehn's and ours.
-    if found.p_bootstrap < 0.1:
-        assert theirs("bs", 2000) == pytest.approx(found.p_bootstrap, abs=0.02)
-
-
-# --- calibration ------------------------------------------------------------------------------------------------------
-
-
-def test_p_values_are_uniform_where_there_is_no_difference() -> None:
-    rng = np.random.default_rng(11)
-    found = []
-    for _ in range(400):
-        a, b = rng.normal(size=(2, 60))
-        found.append(one(Statistic.ratio_of(ids(60), a), Statistic.ratio_of(ids(60), b), resamples=199))
-    assert stats.kstest([c.p_randomization for c in found], "uniform").pvalue > 0.01
-    assert stats.kstest([2 * c.p_bootstrap for c in found], "uniform").pvalue > 0.01  # one-sided, of the better one
-
-
 # --- the smallest difference ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", [60, 100, 723])
-@pytest.mark.parametrize("disagree", [0.15, 0.3, 0.6])
+@pytest.mark.parametrize(("n", "disagree"), [(60, 0.6), (723, 0.15)])
 def test_smallest_share_is_that_of_connors_sample_size(n: int, disagree: float) -> None:
     """His formula gives n for a difference (Biometrics 43, p. 209); here it is solved for the difference."""
 
@@ -268,26 +225,6 @@ def test_the_documents_table_of_what_n_rows_can_show() -> None:
     for n, *shown in rows:
         found = [100 * smallest_difference((share / n) ** 0.5, int(n)) for share in (0.1, 0.2, 0.3, 0.4)]
         assert shown == [round(each, 1) for each in found]
-
-
-def labelled(rng: np.random.Generator, n: int, better: float) -> list[Statistic]:
-    gold = rng.random(n) < 0.4
-    said = [gold ^ (rng.random(n) > share) for share in (0.65, 0.65 + better)]
-    return [macro_f1_of(ids(n), gold.astype(int).tolist(), of.astype(int).tolist()) for of in said]
-
-
-def shares(rng: np.random.Generator, n: int, better: float) -> list[Statistic]:
-    at, only = rng.random(n), (0.2 - better / 2, 0.2 + better / 2)  # one alone is right in two of five rows
-    return [Statistic.ratio_of(ids(n), of) for of in ((at > 0.5) | (at < only[0]), (at > 0.5) | (at > 0.5 - only[1]))]
-
-
-@pytest.mark.parametrize(("draw", "better"), [(labelled, 0.17), (shares, 0.175)])
-def test_a_difference_of_that_size_is_found_four_times_in_five(draw: Any, better: float) -> None:
-    rng = np.random.default_rng(1)
-    found = [one(*draw(rng, 100, better), resamples=199) for _ in range(250)]
-    smallest, difference = (float(np.mean([getattr(each, of) for each in found])) for of in ("smallest", "difference"))
-    assert smallest == pytest.approx(difference, abs=0.01)
-    assert 0.72 < np.mean([each.p_randomization <= 0.05 for each in found]) < 0.88
 
 
 @pytest.mark.parametrize(("differ", "known"), [(0, False), (7, False), (8, True)])
@@ -322,9 +259,8 @@ def test_the_standard_error_is_that_of_all_rows_and_then_all_repeats() -> None:
     assert (found.low, found.high) == pytest.approx((4 / 9 - half, 4 / 9 + half), rel=0.03)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_of_one_repeat_each_it_is_the_paired_t_test(seed: int) -> None:
-    a, b = paired_values(40, 0.04, seed)
+def test_of_one_repeat_each_it_is_the_paired_t_test() -> None:
+    a, b = paired_values(40, 0.04, 0)
     found, theirs = pooled([a], [b]), stats.ttest_rel(b, a)
     interval = theirs.confidence_interval()
     assert found.p_repeats == pytest.approx(theirs.pvalue, rel=0.1)
@@ -339,16 +275,6 @@ def test_of_rows_that_are_all_alike_it_is_welchs_t_test(first: tuple[float, ...]
     assert found.p_repeats == pytest.approx(theirs.pvalue, rel=0.05)
     half, power = stats.t.ppf((0.975, 0.8), theirs.df)
     assert (found.high - found.low) / 2 / found.smallest == pytest.approx(half / (half + power))
-
-
-def test_equal_systems_with_repeats_are_seldom_called_different() -> None:
-    rng = np.random.default_rng(5)
-    p = []
-    for _ in range(200):
-        hard, seeds = rng.normal(size=60), rng.normal(0, 0.15, size=(2, 4, 1))
-        runs = hard + seeds + rng.normal(0, 0.5, size=(2, 1, 60)) + rng.normal(0, 0.5, size=(2, 4, 60))
-        p.append(pooled(*runs, resamples=200).p_repeats)
-    assert 0.005 < np.mean(np.array(p) < 0.05) < 0.08
 
 
 @given(st.integers(0, 1000), st.integers(1, 4), st.integers(1, 4), st.integers(1, 12))
@@ -447,17 +373,6 @@ def test_an_equal_difference_by_other_sums_is_no_difference() -> None:
     assert (found.p_bootstrap, found.p_randomization) == (1, 1)
 
 
-def test_no_p_value_is_zero() -> None:
-    found = one(Statistic.ratio_of(ids(80), [0] * 80), Statistic.ratio_of(ids(80), [1] * 80), resamples=99)
-    assert (found.p_bootstrap, found.p_randomization) == (0.01, 0.01)
-
-
-def test_one_unit_is_no_evidence_for_randomization() -> None:
-    found = one(Statistic.ratio_of(["only"], [0.2]), Statistic.ratio_of(["only"], [0.9]), resamples=99)
-    assert (found.first, found.second, found.difference) == (0.2, 0.9, pytest.approx(0.7))
-    assert math.isnan(found.low) and math.isnan(found.high) and (found.p_bootstrap, found.p_randomization) == (0.01, 1)
-
-
 def test_blocks_change_memory_and_not_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(8)
     gold = rng.integers(0, 2, size=150).tolist()
@@ -470,22 +385,11 @@ def test_blocks_change_memory_and_not_numbers(monkeypatch: pytest.MonkeyPatch) -
 # --- metrics ----------------------------------------------------------------------------------------------------------
 
 
-def test_mean_and_ratio() -> None:
-    assert Statistic.ratio_of(ids(4), [True, False, True, True]).total() == 0.75
-    assert Statistic.ratio_of(ids(3), [1, 2, 0], [4, 2, 0]).total() == 0.5
-    assert Statistic.ratio_of(ids(2), [1, 0], [0.5, 0]).total() == 2
-    assert math.isnan(Statistic.ratio_of(ids(2), [0, 1], [0, 0]).total())
-
-
-def test_sums_are_exactly_rounded() -> None:
+def test_rows_of_a_unit_are_added_up_in_exact_sums() -> None:
+    made = Statistic.ratio_of(["b", "a", "b"], [1, 2, 1], [3, 4, 1])
+    assert made.units == ("a", "b") and made.rows.tolist() == [[2, 4], [2, 4]] and made.sums.tolist() == [4, 8]
     assert Statistic.ratio_of(ids(4), [1e16, 1, 1, -1e16]).total() == 0.5
-
-
-def test_units_are_sorted_with_their_rows() -> None:
-    made = Statistic.ratio_of(["b", "a"], [1, 2], [3, 4])
-    assert made.units == ("a", "b")
-    assert made.rows.tolist() == [[2, 4], [1, 3]]
-    assert made.sums.tolist() == [3, 7]
+    assert math.isnan(Statistic.ratio_of(ids(2), [0, 1], [0, 0]).total())
 
 
 # --- undefined --------------------------------------------------------------------------------------------------------
@@ -498,13 +402,6 @@ def test_undefined_resamples_are_left_out_of_the_interval_and_count_against_a_di
     assert (found.low, found.high) == (0, 0.5)
     no_first = ((3 / 4) ** 4 - (2 / 4) ** 4) * 10_000  # resamples with the unit alone in which both are alike
     assert near(found.p_bootstrap, (found.undefined + no_first) / 10_000, 10_000)
-
-
-def test_undefined_swaps_count_against_a_difference() -> None:
-    # Of the 8 swaps of 3 units two leave a system without a denominator, and two give the observed difference.
-    a, b = [(0, 4), (0, 4), (0, 0)], [(0, 0), (0, 0), (3, 4)]
-    assert exact_randomization(a, b, ratio) == 0.5
-    assert near(one(ratios(a), ratios(b)).p_randomization, 0.5, 10_000)
 
 
 def test_a_metric_that_is_mostly_undefined_has_no_interval_and_is_never_significant() -> None:
@@ -527,8 +424,9 @@ def test_holm_by_hand() -> None:
     # Smallest times 4, next times 3, next times 2; the last stays, and rises to the one before it.
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.6, 0.5]) == [1.0, 1.0]
-    assert holm([0.2]) == [0.2] and holm([1.0, 0.0]) == [1.0, 0.0]
-    assert holm([]) == []
+    for bad in (-0.1, 1.1, math.nan):
+        with pytest.raises(ValueError, match=r"p_values\[1\]"):
+            holm([0.5, bad])
 
 
 @given(st.lists(st.integers(0, 1000), max_size=12), st.integers(1, 999))
@@ -546,52 +444,31 @@ def test_holm_rejects_what_the_procedure_rejects(thousandths: list[int], alpha: 
     assert all(p / 1000 <= q <= 1 for p, q in zip(thousandths, adjusted, strict=True))
 
 
-@pytest.mark.parametrize("bad", [-0.1, 1.1, math.nan])
-def test_holm_refuses_what_is_no_p_value(bad: float) -> None:
-    with pytest.raises(ValueError, match=r"p_values\[1\]"):
-        holm([0.5, bad])
-
-
 # --- errors -----------------------------------------------------------------------------------------------------------
 
 
-def test_unequal_units_are_named() -> None:
-    a = Statistic.ratio_of(["a", "b", "c"], [1, 2, 3])
-    b = Statistic.ratio_of(["b", *(f"x{at}" for at in range(8))], range(9))
-    message = (
-        r"metric 'm': systems 0 and 2 have different units: only system 0 has 'a', 'c'; "
-        r"only system 2 has 'x0', 'x1', 'x2', 'x3', 'x4' and 3 more"
-    )
-    with pytest.raises(ValueError, match=message):
-        compare([{"m": a}, {"m": a}, {"m": b}])
-    five = Statistic.ratio_of(["a", "b", "c", *"zyxwv"], range(8))
-    with pytest.raises(ValueError, match=r"units: only system 1 has 'v', 'w', 'x', 'y', 'z'$"):
-        compare([{"m": a}, {"m": five}])
-
-
 def test_progress_adds_up_to_one() -> None:
-    """Three units by two metrics and five by one, each resampled and swapped; nothing of what one system has."""
+    """Three units by two metrics and five by one; nothing of what one system has alone."""
     few, many = Statistic.ratio_of(ids(3), [1, 2, 3]), Statistic.ratio_of(ids(5), range(5))
     systems = [{"a": few, "b": few, "c": many}] * 2 + [{"a": few, "alone": Statistic.ratio_of(ids(50), range(50))}]
     told: list[float] = []
     compare(systems, resamples=10, progress=told.append)
-    assert told == pytest.approx([6 / 22, 6 / 22, 5 / 22, 5 / 22])
+    assert told == pytest.approx([6 / 11, 5 / 11])
 
 
-def test_different_statistics_behind_one_name() -> None:
-    with pytest.raises(ValueError, match=r"metric 'm': rows of systems 0 and 1 have shapes \(2, 1\) and \(2, 2\)"):
-        one(Statistic(("a", "b"), np.ones((2, 1)), np.sum), Statistic.ratio_of(["a", "b"], [1, 2]))
+def test_statistics_that_differ_in_units_or_columns_are_refused() -> None:
+    a = Statistic.ratio_of(["a", "b"], [1, 2])
+    for b in (Statistic.ratio_of(["a", "c"], [1, 2]), Statistic(("a", "b"), np.ones((2, 1)), np.sum)):
+        with pytest.raises(ValueError, match="metric 'm': systems 0 and 2 differ in their units, or in the columns"):
+            compare([{"m": a}, {"m": a}, {"m": b}])
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Statistic.ratio_of(["a", "b", "a"], [1, 2, 3]), "unit 'a' occurs twice"),
-        (lambda: Statistic.ratio_of([], []), r"rows must have shape \[0, k\]"),
-        (lambda: Statistic.ratio_of(["a", "b"], [1]), "same shape"),
+        (lambda: Statistic.ratio_of([], []), r"rows must have shape \[n, k\]"),
+        (lambda: Statistic.ratio_of(["a", "b"], [1]), "2 units for 1 rows"),
         (lambda: Statistic.ratio_of(["b", "a"], [math.nan, 1]), r"row of unit 'b' is \[nan, 1.0\], must be finite"),
-        (lambda: Statistic.ratio_of(["a"], [1], [math.inf]), "must be finite"),
-        (lambda: macro_f1_of(["a", "b"], [1], [1]), r"rows must have shape \[2, k\]"),
         (lambda: Statistic(("a",), np.ones(1), np.sum), r"got \(1,\)"),
         (lambda: Statistic(("a", "b"), np.ones((2, 3)), lambda sums: sums).total(), r"must be \(\)"),
     ],

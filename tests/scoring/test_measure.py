@@ -8,6 +8,7 @@ import math
 import pickle
 import random
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from sklearn.metrics import f1_score
 
 import figlang_tasks
 from figlang_tasks.core import notes
-from figlang_tasks.metrics.entailment import macro_f1_from_counts
+from figlang_tasks.metrics.classification import macro_f1
 from figlang_tasks.results import measures
 from figlang_tasks.scoring import (
     BOOTSTRAP,
@@ -47,7 +48,7 @@ LENGTH = Measure("length", each=lambda record: record.get("length"), interval=BO
 
 def counts_of_labels(records: Sequence[Record]) -> Any:
     cells = np.eye(4)[[2 * record["gold"] + record["said"] for record in records]]
-    return grouped([record["id"] for record in records], cells, macro_f1_from_counts)
+    return grouped([record["id"] for record in records], cells, partial(macro_f1, skip_absent=True))
 
 
 F1 = Measure("f1", statistic=counts_of_labels, interval=TWO_CLASSES, headline=False)
