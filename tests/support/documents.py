@@ -31,13 +31,8 @@ def blocks(document: str) -> Iterator[Block]:
         yield Block(found[1].strip(), found[2], document.count("\n", 0, found.start()) + 1)
 
 
-def files_of(document: str) -> dict[str, str]:
-    """The files that a document shows: a code block after a paragraph that ends with the file's name and a colon."""
-    return dict(re.findall(r"`([^`\n]+)`:\n\n```(?!diff)\w+\n(.*?)```\n", document, re.DOTALL))
-
-
 def changes_of(document: str) -> dict[str, str]:
-    """The changes of files that a document shows, in the same way, as ``diff`` blocks."""
+    """The changes of files that a document shows: a ``diff`` block after a paragraph that ends with the file's name and a colon."""
     return dict(re.findall(r"`([^`\n]+)`:\n\n```diff\n(.*?)```\n", document, re.DOTALL))
 
 
