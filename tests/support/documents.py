@@ -32,7 +32,7 @@ def blocks(document: str) -> Iterator[Block]:
 
 
 def changes_of(document: str) -> dict[str, str]:
-    """The changes of files that a document shows: a ``diff`` block after a paragraph that ends with the file's name and a colon."""
+    """The changes that a document shows: diff blocks after a paragraph that ends with a file's name and a colon."""
     return dict(re.findall(r"`([^`\n]+)`:\n\n```diff\n(.*?)```\n", document, re.DOTALL))
 
 
