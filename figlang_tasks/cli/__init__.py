@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NoReturn
 
 from figlang_tasks.core.errors import FigLangError
@@ -18,11 +20,11 @@ def say(text: object, err: bool = False, nl: bool = True) -> None:
     typer.echo(printable_lines(text), err=err, nl=nl)
 
 
-def say_json(value: Any, indent: int | None = 2, allow_nan: bool = True) -> None:
+def say_json(value: Any, allow_nan: bool = True) -> None:
     """Print a value as JSON, in ASCII."""
     import typer
 
-    typer.echo(json.dumps(value, indent=indent, allow_nan=allow_nan).replace("\x7f", "\\u007f"))
+    typer.echo(json.dumps(value, indent=2, allow_nan=allow_nan).replace("\x7f", "\\u007f"))
 
 
 def fail(verb: str, error: object) -> NoReturn:
@@ -43,3 +45,22 @@ def failing(verb: str, *more: type[Exception]) -> Iterator[None]:
         fail(verb, error)
     except OSError as error:
         fail(verb, f"{error.filename}: {error.strerror}" if error.filename else error)
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """Yield an empty folder to write into, which becomes `folder` at the end: all of it is there, or nothing.
+
+    Raises:
+        FigLangError: something is there.
+    """
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise FigLangError(f"{folder} exists already and is not overwritten: remove it, or choose another --output")
+    made = folder.with_name(f".{folder.name}.partial")
+    try:
+        shutil.rmtree(made, ignore_errors=True)  # left by a kill
+        made.mkdir(parents=True)
+        yield made
+        made.replace(folder)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -37,7 +36,6 @@ def cite(
             show_default=False,
         ),
     ] = None,
-    short: Annotated[bool, typer.Option("--short", "-sh", help="Abbreviate the signatures of runs.")] = False,
 ) -> None:
     """Print BibTeX, and a signature for each task of a run.
 
@@ -48,9 +46,6 @@ def cite(
     \b
     figlang cite vflute
     figlang cite results/MODEL
-    figlang cite results/MODEL --short
-
-    Exit status: 0, 1 a run cannot be read, 2 wrong usage.
     """
     from figlang_tasks.results.runs import RunError, read
 
@@ -61,34 +56,29 @@ def cite(
             run = read(path)
         except RunError as error:
             fail("cite", f"{error} (benchmarks: {', '.join(names())})")
-        signatures += [signature(run, task, short) for task in run.tasks.values()]
+        signatures += [signature(run, task) for task in run.tasks.values()]
         cited |= dict.fromkeys(task.benchmark for task in run.tasks.values())
     papers = [benchmarks()[name].citation for name in cited if name != MINI]
     comments = "\n".join(f"% {printable(each)}" for each in signatures)
     say("\n\n".join(filter(None, [comments, *papers, SOFTWARE])))
 
 
-def signature(run: Run, task: TaskRun, short: bool = False) -> str:
+def signature(run: Run, task: TaskRun) -> str:
     """What the numbers of a task depend on, in one line; ``unknown`` where the files do not tell."""
     from figlang_tasks.results.provenance import generation_arguments, harness
-    from figlang_tasks.scoring.explanations import short as short_scorer
 
     versions = task.metadata.get("versions") or {}
-    template = run.results.get("chat_template_sha") or ("none" if run.results.get("lm_eval_version") else None)
-    prompt = str(task.metadata.get("prompt_hash", _UNKNOWN))
     name, version = harness(run)
     parts = {
         "data": str(task.data),
         "rows": "own" if task.own else None,
-        "prompt": re.sub("^([0-9a-f]{7})[0-9a-f]*", r"\1", prompt) if short else prompt,
-        "template": re.sub("^([0-9a-f]{7})[0-9a-f]*", r"\1", template) if short and template else template,
+        "prompt": task.metadata.get("prompt_hash", _UNKNOWN),
+        "template": run.results.get("chat_template_sha") or ("none" if run.results.get("lm_eval_version") else None),
         "generation": generation_arguments(run) or None,
         "harness": " ".join(dict.fromkeys([name.replace("_", "-"), version])),
         "figlang-tasks": versions.get("figlang-tasks", _UNKNOWN),
         "cut": task.cut,
         "scorer": (task.signature or task.scorer or "none") if task.explained else None,
     }
-    if short and parts["scorer"]:
-        parts["scorer"] = short_scorer(parts["scorer"])
-    named = [f"{name[0] if short else name}:{value}" for name, value in parts.items() if value is not None]
+    named = [f"{name}:{value}" for name, value in parts.items() if value is not None]
     return "|".join([f"{task.task}@{task.version or _UNKNOWN}", *named])

@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from figlang_tasks.cli import fail, failing, own_commands, say, say_json
+from figlang_tasks.cli import failing, new_folder, own_commands, say
 from figlang_tasks.cli.tasks import MINI, asked_of
 from figlang_tasks.core import checks, finetuning, hub
 from figlang_tasks.core.benchmark import Benchmark, benchmarks, names, of_dataset
 from figlang_tasks.core.checks import downloading_nothing, reading
 from figlang_tasks.core.errors import PartMissing
-from figlang_tasks.core.text import listing, printable
+from figlang_tasks.core.text import did_you_mean, listing, printable
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+app = typer.Typer(no_args_is_help=True)
 
 
 @app.callback()
 def data() -> None:
-    """Download and check data, or bring your own.
-
-    \b
-    figlang data prefetch flute --scorers
-    figlang data check flute
-    figlang data template nykms --output my_data
-    figlang data import metaclue pitt_ads metaphors.csv --output my_data/MetaCLUE
-    figlang data export vflute --format messages --output my_training
-
-    Exit status: 0 done, 1 failed (check: faults were found), 2 wrong usage.
-    """
+    """Download and check data, or bring your own."""
 
 
 @app.command()
@@ -53,12 +40,13 @@ def prefetch(
     fails, the others continue, and the exit status is 1.
 
     \b
-    figlang data prefetch
     figlang data prefetch vflute flute --scorers
     HF_HUB_OFFLINE=1 lmms_eval --tasks vflute ...
     """
-    chosen = [_benchmark(name) for name in dict.fromkeys(wanted)] if wanted else _open()
-    _warnings_alone()
+    chosen = [_benchmark(name) for name in dict.fromkeys(wanted or ())]
+    if not chosen:
+        every = benchmarks().values()
+        chosen = [each for each in every if not each.source.gated and any(source.repository for source in each.sources)]
     failed = False
     for benchmark in chosen:
         name = benchmark.name
@@ -114,45 +102,16 @@ def _prefetch_scorers() -> bool:
     return complete
 
 
-def _warnings_alone() -> None:
-    """Show only the warnings of loaders: the lines of the command say how far they are."""
-    from loguru import logger
-
-    try:
-        logger.remove(0)  # loguru's own handler
-    except ValueError:  # whoever removed it has set up another
-        return
-    logger.add(lambda message: say(message, nl=False, err=True), level="WARNING", format="{message}")
-
-
 def _benchmark(name: str) -> Benchmark:
-    if name == MINI:
-        raise typer.BadParameter(f"{MINI} ships with the package: it is checked and exported, nothing else")
     if name not in names():
-        from figlang_tasks.core.text import did_you_mean
-
-        meant = did_you_mean(name, [*names(), MINI])
+        own = f" ({MINI} ships with the package: it can be checked and exported)" * (name == MINI)
+        meant = did_you_mean(name, names()) or own
         raise typer.BadParameter(f"unknown benchmark {printable(name)}{meant}; there are: {', '.join(names())}")
     return benchmarks()[name]
 
 
-def _open() -> list[Benchmark]:
-    """The benchmarks whose data can be downloaded without asking for access."""
-    found = benchmarks().values()
-    return [each for each in found if not each.source.gated and any(source.repository for source in each.sources)]
-
-
-imports = own_commands.group("importer", "figlang data")
-app.add_typer(imports, name="import")
-
-
-@imports.callback()
-def import_() -> None:
-    """Make the data folder of a benchmark from your own files.
-
-    \b
-    figlang data import metaclue --help
-    """
+imports = own_commands.of_functions("importer", "data")
+app.add_typer(imports, name="import", help="Make the data folder of a benchmark from your own files.")
 
 
 @app.command()
@@ -166,7 +125,6 @@ def check(
             show_default=False,
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of lines.")] = False,
 ) -> None:
     """Check the data of a benchmark, and list all errors.
 
@@ -174,23 +132,17 @@ def check(
     picture. It downloads nothing. If it finds an error, the exit status is 1.
 
     \b
-    figlang data check vflute
     figlang data check metaclue my_data/MetaCLUE
     """
     if benchmark == MINI and folder is not None:
         raise typer.BadParameter(f"{MINI} is data of the package: leave the folder out")
     chosen = None if benchmark == MINI else _benchmark(benchmark)
-    _warnings_alone()
     with failing("data"), downloading_nothing(), reading(chosen.source.name if chosen else MINI, folder):
         if chosen is None:
             report = checks.check_shipped(benchmarks(), asked_of("mini"))
         else:
             report = checks.check(chosen, asked_of(chosen.name))
-    content = {"benchmark": benchmark, "faults": len(report.faults), "lines": report.lines}
-    if as_json:
-        say_json(content)
-    else:
-        say("\n".join(map(printable, report.lines)))
+    say("\n".join(map(printable, report.lines)))
     if report.faults:
         raise typer.Exit(1)
 
@@ -207,7 +159,6 @@ def template(
     Replace the example rows by yours. Then run `figlang data check`.
 
     \b
-    figlang data template nykms --output my_data
     figlang data template vflute --output my_data
     FIGLANG_DATA_DIR=my_data lmms_eval --tasks vflute --model ...
     """
@@ -216,27 +167,9 @@ def template(
         having = [each.name for each in benchmarks().values() if each.template]
         raise typer.BadParameter(f"there is no template for {benchmark}; there are: {', '.join(having)}")
     folder = output / chosen.source.name
-    with _whole(folder) as staged:
-        written = chosen.template(staged)
-    say("\n".join(printable(folder / path.relative_to(staged)) for path in written))
-
-
-@contextmanager
-def _whole(folder: Path) -> Iterator[Path]:
-    """Yield a folder to write into, which becomes `folder` at the end: a kill leaves no half of it there."""
-    if folder.exists():
-        fail("data", f"{folder} already exists and is not overwritten: choose another --output")
-    staged = folder.parent / f".{folder.name}.{os.getpid()}.tmp"
-    try:
-        for left_by_a_kill in folder.parent.glob(f".{folder.name}.*.tmp"):
-            shutil.rmtree(left_by_a_kill)
-        try:
-            yield staged
-            staged.rename(folder)
-        finally:
-            shutil.rmtree(staged, ignore_errors=True)
-    except OSError as error:
-        fail("data", f"{folder} cannot be written: {error.strerror}")
+    with failing("data"), new_folder(folder) as made:
+        written = chosen.template(made)
+    say("\n".join(printable(folder / path.relative_to(made)) for path in written))
 
 
 @app.command()
@@ -268,7 +201,6 @@ def export(
     a picture or a text with the rows that the task evaluates are left out.
 
     \b
-    figlang data export vflute --format messages --output my_training
     figlang data export vflute --format messages --output my_training --split validation
     figlang data export flute --task flute_v1 --format sharegpt --output my_training
     figlang data export nykms --rows my_train --format messages --output my_training
@@ -280,9 +212,8 @@ def export(
         having = ", ".join(each.name for each in benchmarks().values() if each.finetuning)
         raise typer.BadParameter(f"{benchmark} has no rows for training; there are: {having}")
     folder = output / split
-    _warnings_alone()
-    with failing("data"), _whole(folder) as staged:
-        done = finetuning.write(benchmark, name, split, form, staged, rows, keep_shared)
+    with failing("data"), new_folder(folder) as made:
+        done = finetuning.write(benchmark, name, split, form, made, rows, keep_shared)
     say(f"{printable(folder)}: {done.rows} rows of {split}, with the prompt of {name}")
     for why, ids in done.left_out.items():
         say(f"left out, because they {why}: {len(ids)} ({listing(ids, 5)})")

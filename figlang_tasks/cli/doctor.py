@@ -12,16 +12,19 @@ import platform
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from importlib import import_module, metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from figlang_tasks.cli import say, say_json
+from figlang_tasks.cli.options import AsJson
 from figlang_tasks.cli.tasks import MINI
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import benchmarks, of_dataset
@@ -29,7 +32,6 @@ from figlang_tasks.core.checks import downloading_nothing
 from figlang_tasks.core.redaction import hidden
 from figlang_tasks.core.text import printable
 
-DISTRIBUTION = "figlang-tasks"
 TIMEOUT = 5
 """Seconds that the hub has for its first answer."""
 CHILD_TIMEOUT = 300
@@ -66,9 +68,6 @@ def _cause(error: BaseException) -> str:
     return hidden(f"{type(error).__name__}: {next(iter(str(error).strip().splitlines()), 'no message')}")
 
 
-_BESIDE = ("torchvision", "accelerate", "vllm", "sglang", "peft", "bitsandbytes")  # not ours to require, good to know
-
-
 def _version(name: str) -> str | None:
     try:
         return metadata.version(name)
@@ -86,8 +85,9 @@ def _packages() -> Iterator[Finding]:
     yield Finding("figlang_tasks", "ok", f"{figlang_tasks.__version__} in {Path(figlang_tasks.__file__).parent}")
     needs = {name: text for each in benchmarks().values() for name, text in each.needs.items()}
     purposes = {"": "figlang_tasks", "smolvlm": "the processor of SmolVLM", "demo": f"the scorer of {MINI}"} | needs
-    good = [f"{name} {version}" for name in _BESIDE if (version := _version(name))]
-    for wanted in map(Requirement, metadata.requires(DISTRIBUTION) or ()):
+    beside = ("torchvision", "accelerate", "vllm", "sglang", "peft", "bitsandbytes")  # not ours to require
+    good = [f"{name} {version}" for name in beside if (version := _version(name))]
+    for wanted in map(Requirement, metadata.requires("figlang-tasks") or ()):
         extra = next((name for name in purposes if not wanted.marker or wanted.marker.evaluate({"extra": name})), None)
         version = _version(wanted.name)
         if extra is None:
@@ -150,21 +150,22 @@ def _torch() -> Iterator[Finding]:
         yield Finding("torch", "warning", f"{name}, sees no GPU, but this machine has one", remedy)
     else:
         yield Finding("torch", "ok", f"{name}, sees {', '.join(gpus) or 'no GPU: everything runs on the CPU'}")
-    for name, module in (("torchvision", "torchvision"), ("transformers", "transformers.modeling_utils")):
+    builds = f"torch {torch.__version__} and torchvision {_version('torchvision')} may be of different builds"
+    modules = {
+        "torchvision": (
+            "torchvision",
+            f"{builds}: install both in one command from one index, or uninstall torchvision",
+        ),
+        "transformers": ("transformers.modeling_utils", "install transformers again"),
+    }
+    for name, (module, remedy) in modules.items():
+        if not find_spec(name):
+            yield Finding(name, "warning", "not installed: many image processors need it", f"pip install {name}")
+            continue
         try:
             import_module(module)
             yield Finding(name, "ok", f"{_version(name)} imports")
         except Exception as error:  # a broken library may raise anything
-            if isinstance(error, ModuleNotFoundError) and error.name == name:
-                text = "not installed: many image processors need it"
-                yield Finding(name, "warning", text, f"pip install {name}")
-                continue
-            remedy = f"install {name} again"
-            if "torchvision::nms" in str(error):
-                remedy = (
-                    f"torch {torch.__version__} and torchvision {_version('torchvision')} are of different builds: "
-                    "install both in one command from one index, or uninstall torchvision"
-                )
             yield Finding(name, "problem", f"does not import: {_cause(error)}", remedy)
 
 
@@ -174,13 +175,13 @@ def _plugin() -> Iterator[Finding]:
     from figlang_tasks.harness.plugin import broken_entry_points
 
     lost = "figlang_vlm" not in MODEL_REGISTRY_V2.list_canonical_model_ids()
-    text = f"lmms-eval has {'not ' * lost}loaded it"
-    remedy = "repair or uninstall that package; `lmms_eval` finds our tasks all the same"
-    for point, error in broken_entry_points():
-        text += f"; entry point {point.name!r} of {point.dist and point.dist.name} cannot be loaded ({_cause(error)})"
-    if not lost and not broken_entry_points():
-        remedy = ""
-    yield Finding("plugin", "problem" if lost else "warning" if remedy else "ok", text, remedy)
+    broken = [
+        f"; entry point {point.name!r} of {point.dist and point.dist.name} cannot be loaded ({_cause(error)})"
+        for point, error in broken_entry_points()
+    ]
+    remedy = "repair or uninstall that package; `lmms_eval` finds our tasks all the same" * bool(lost or broken)
+    status = "problem" if lost else "warning" if broken else "ok"
+    yield Finding("plugin", status, f"lmms-eval has {'not ' * lost}loaded it{''.join(broken)}", remedy)
 
 
 def _tasks() -> Iterator[Finding]:
@@ -250,8 +251,8 @@ def _dataset(source: hub.Source, silent: str) -> Finding:
     pin = os.environ.get(source.pin_variable)
     revision = pin or source.revision or "main"
     cached = _cached(source.repository, revision)
-    remedy = f"figlang data prefetch {concerns[0]}, or put its files into {place}"
     status, access = "warning", silent
+    remedy = f"figlang data prefetch {concerns[0]}, or put its files into {place}"
     try:
         if not silent:
             HfApi().dataset_info(source.repository, revision=revision, timeout=TIMEOUT)
@@ -264,20 +265,18 @@ def _dataset(source: hub.Source, silent: str) -> Finding:
         status, access = "problem", f"{source.repository} at {revision}: {_cause(error)}"
         remedy = f"correct or unset {source.pin_variable}" if pin else f"see {source.page}"
     if cached:
-        return Finding(name, "ok", f"{cached}; {access}")
+        return Finding(name, "ok", f"cached, commit {cached[:12]}; {access}")
     return Finding(name, status, f"not cached; {access}", remedy, concerns)
 
 
 def _cached(repository: str, revision: str) -> str:
-    """What of a dataset is in the hub's cache; "" if nothing is."""
+    """The commit of a dataset in the hub's cache; "" if it is not there."""
     from huggingface_hub import snapshot_download
 
     try:
-        folder = Path(snapshot_download(repository, repo_type="dataset", revision=revision, local_files_only=True))
+        return Path(snapshot_download(repository, repo_type="dataset", revision=revision, local_files_only=True)).name
     except OSError:  # not there
         return ""
-    sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
-    return f"{len(sizes)} file(s) cached, {sum(sizes) / 1e9:.1f} GB, commit {folder.name[:12]}" if sizes else ""
 
 
 def _weights() -> Iterator[Finding]:
@@ -332,53 +331,42 @@ SECTIONS: dict[str, tuple[Check, ...]] = {
 
 def doctor(
     sections: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[SECTION]...", help=f"Check only these: {', '.join(SECTIONS)}. [default: all]", show_default=False
-        ),
+        list[str] | None, typer.Argument(help=f"Check only these: {', '.join(SECTIONS)}.", show_default="all")
     ] = None,
     offline: Annotated[bool, typer.Option("--offline", help="Do not contact any server.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object when all is done.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Check what this machine can run, and say what is missing.
 
     A warning: some tasks, models or metrics are not available; the benchmarks that lack it stand in brackets. A
-    problem: runs fail, and the exit status is 1. Without a SECTION, the last lines name the benchmarks that you can
+    problem: runs fail, and the exit status is 1. Without a section, the last lines name the benchmarks that you can
     run now. Tokens are never shown.
-
-    \b
-    figlang doctor
-    figlang doctor hub scorers
-    figlang doctor --offline --json
     """
     if unknown := sorted(set(sections or ()) - set(SECTIONS)):
         raise typer.BadParameter(f"no section {printable(', '.join(unknown))}; there are: {', '.join(SECTIONS)}")
-    findings: list[tuple[str, Finding]] = []
+    tell: Callable[[str], None] = (lambda line: None) if as_json else say
+    findings: list[Finding] = []
+    broken = False
     with downloading_nothing() if offline else nullcontext():
         for section in [name for name in SECTIONS if name in (sections or SECTIONS)]:
-            if not as_json:
-                say(section)
-            for check in SECTIONS[section]:
-                for finding in _guarded(check):
-                    findings.append((section, finding))
-                    if not as_json:
-                        say(_line(finding))
-    problems = [finding.name for _, finding in findings if finding.status == "problem"]
-    warnings = [finding.name for _, finding in findings if finding.status == "warning"]
-    broken = any(each.status == "problem" for section, each in findings if section in ("versions", "libraries"))
-    here = [each.name for each in benchmarks().values() if each.source.name not in problems + warnings]
-    ready = [] if broken else [MINI, *here]
+            tell(section)
+            for finding in (each for check in SECTIONS[section] for each in _guarded(check)):
+                tell(_line(finding))
+                findings.append(finding)
+                broken = broken or (finding.status == "problem" and section in ("versions", "libraries"))
+    counts = Counter(each.status for each in findings)
+    lacking = {each.name for each in findings if each.status != "ok"}
+    ready = [MINI, *(each.name for each in benchmarks().values() if each.source.name not in lacking)]
+    ready = [] if broken else ready
+    tell(f"\n{counts['problem']} problem(s), {counts['warning']} warning(s)")
     if as_json:
-        rows = [{"section": section, **asdict(finding)} for section, finding in findings]
-        report = {"problems": len(problems), "warnings": len(warnings), "findings": rows}
+        report = {"problems": counts["problem"], "warnings": counts["warning"], "findings": list(map(asdict, findings))}
         say_json(report if sections else report | {"can_run": ready})
-    else:
-        say(f"\n{len(problems)} problem(s), {len(warnings)} warning(s)")
-    if not sections and not as_json:
+    elif not sections:
         say(f"Can run now: {', '.join(ready) or 'nothing'} (`figlang tasks NAME` lists the tasks)")
         say(f"Cannot run yet: {', '.join(name for name in benchmarks() if name not in ready) or 'none'}")
         say("All runs need a repair of the problems above." * broken, nl=broken)
-    if problems:
+    if counts["problem"]:
         raise typer.Exit(1)
 
 

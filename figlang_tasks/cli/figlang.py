@@ -53,9 +53,7 @@ def _figlang(
     \b
     figlang doctor
     lmms_eval --tasks vflute --log_samples --output_path results ...
-    figlang score results/MODEL
-    figlang compare results/MODEL_A results/MODEL_B --paper
-    figlang report results/MODEL_A results/MODEL_B -o report.html
+    figlang report results/MODEL -o report.html
 
     Exit status of all commands: 0 done, 1 failed (the message says why), 2 wrong usage, 130 interrupted.
     """

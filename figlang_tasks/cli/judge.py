@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from figlang_tasks.cli import failing, say, say_json
+from figlang_tasks.cli.options import AsJson
 from figlang_tasks.core.text import printable
 from figlang_tasks.judge import JudgeError
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+app = typer.Typer(no_args_is_help=True)
 
 
 @app.callback()
 def judge() -> None:
-    """Let people, or a language model, judge explanations. docs/judge.md explains all steps.
-
-    \b
-    figlang judge export a=results/MODEL_A b=results/MODEL_B -o human/sheet.csv
-    figlang judge agree human/sheet.key.json human/sheet.annotator1.csv human/sheet.annotator2.csv
-    """
+    """Let people, or a language model, judge explanations. docs/judge.md explains all steps."""
 
 
 @app.command()
@@ -69,12 +65,11 @@ def export(
 
     if task is not None and count is not None:
         raise typer.BadParameter("--n draws samples; with --task all pictures are sorted", param_hint="--n")
-    options: Any = {"seed": seed, "annotators": annotators}
     with failing("judge export"):
         if task is None:
-            written = explanations.export(runs, output, count=count, **options)
+            written = explanations.export(runs, output, count=count, seed=seed, annotators=annotators)
         else:
-            written = pictures.export(runs, output, task=task, **options)
+            written = pictures.export(runs, output, task=task, seed=seed, annotators=annotators)
     say("\n".join(map(printable, written)))
 
 
@@ -93,7 +88,7 @@ def agree(
             "--any-label", help="Also count explanations of rows with a wrong label. The paper did not judge them."
         ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compare sheets that annotators have filled in.
 

@@ -10,19 +10,13 @@ from typing import Annotated
 import typer
 
 from figlang_tasks.cli import fail, failing, say
+from figlang_tasks.cli.options import Runs
 from figlang_tasks.core.text import printable
 from figlang_tasks.metrics.files import write_whole
 
 
 def report(
-    runs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="[NAME=]RUN",
-            help="Samples file, results file or folder of a run; NAME is its name in the report.",
-            show_default=False,
-        ),
-    ],
+    runs: Runs,
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")] = Path("report.html"),
     title: Annotated[str, typer.Option(help="Title of the page.")] = "Figurative-language evaluation",
     no_images: Annotated[bool, typer.Option("--no-images", help="Do not include pictures.")] = False,
@@ -36,7 +30,6 @@ def report(
     nothing is downloaded.
 
     \b
-    figlang report results/my_model
     figlang report base=results/base tuned=results/tuned -o base_and_tuned.html
     figlang report run_samples_vflute.jsonl --no-images --title "V-FLUTE, first try"
     """

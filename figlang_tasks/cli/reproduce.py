@@ -128,10 +128,10 @@ def reproduce(
 ) -> None:
     """Compute published numbers again, and compare them: published, ours, difference.
 
+    The exit status is 0 if all are equal in the digits that were printed.
+
     \b
     figlang reproduce columbus --data my_data/COLUMBUS
-
-    Exit status: 0 all are equal in the digits that were printed, 1 one differs or data is missing, 2 wrong usage.
     """
     if name not in BY_NAME:
         raise typer.BadParameter(f"{name!r}; there are: {', '.join(BY_NAME)}")

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from figlang_tasks.cli import fail, say, say_json
+from figlang_tasks.cli.options import AsJson
 from figlang_tasks.core.text import printable, table
 
 
@@ -17,18 +18,12 @@ def runs(
         Path,
         typer.Argument(metavar="FOLDER", help="Runs are looked for in it and below.", exists=True, file_okay=False),
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the runs below a folder: a line for each task, with its main metric and 95 % interval.
 
     The last column says whether all rows were evaluated, else how the run was cut short (--limit). A run that cannot be
     read is named with the reason below the table. Dates are in UTC.
-
-    \b
-    figlang runs results
-    figlang runs results --json
-
-    Exit status: 0, 1 there is no run, or one cannot be read, 2 wrong usage.
     """
     from figlang_tasks.results.runs import RunError, below
 

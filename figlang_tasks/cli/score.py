@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from figlang_tasks.cli import fail, failing, say
-from figlang_tasks.cli.scorer_options import Dtype
+from figlang_tasks.cli import fail, failing, new_folder, say
+from figlang_tasks.cli.options import Device, Dtype
+from figlang_tasks.cli.options import Run as RunArgument
 from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.json_lines import SAMPLES_NAME
@@ -27,14 +28,7 @@ if TYPE_CHECKING:
 
 
 def score(
-    run: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RUN",
-            help="Folder, results file or samples file of a run, as lmms_eval or lm_eval wrote with --log_samples.",
-            show_default=False,
-        ),
-    ],
+    run: RunArgument,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Folder of the new run. [default: RUN_SCORER]", show_default=False),
@@ -48,10 +42,7 @@ def score(
         ),
     ] = None,
     dtype: Dtype = "fp32",
-    device: Annotated[
-        str,
-        typer.Option(envvar=explanations.DEVICE_VARIABLE, help="auto (the GPU, if the models fit), cpu, cuda:1, ..."),
-    ] = "auto",
+    device: Device = "auto",
 ) -> None:
     """Score the explanations of a run. The model is not needed.
 
@@ -61,47 +52,39 @@ def score(
     $FIGLANG_CACHE, or your cache folder (off: nowhere).
 
     \b
-    figlang score results/MODEL
-    figlang score results/MODEL/DATE_samples_vflute.jsonl -o results/scored
     figlang score results/MODEL --scorer figlang24 --dtype fast --device cuda
-
-    Exit status: 0 the new run is written, 1 it failed and nothing is written, 2 wrong usage.
     """
     from figlang_tasks.metrics.explanation import WeightsError, get_scorer
     from figlang_tasks.metrics.explanation.cache import open_cache
     from figlang_tasks.results import runs
 
     with failing("score", ValueError, ArithmeticError, MemoryError):
-        read = runs.read(str(run))
+        read = runs.read(run)
         folder = output or _beside(read.path, scorer or "scored")
-        if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-            raise FigLangError(f"{folder} exists already: remove it, or name another folder with -o")
         tasks = _explained(read)
-        folder.parent.mkdir(parents=True, exist_ok=True)
         store = open_cache(True)
         chosen = {task.task: scorer or explained.scheme_of(task.records[0]).scorer for task in tasks}
-        try:
-            scorers = {
-                name: get_scorer(name, device=device, dtype=dtype, cache=store)
-                for name in dict.fromkeys(chosen.values())
-            }
-        except WeightsError as error:
-            demo = all(task.dataset.startswith("figlang_mini") for task in tasks)
-            hint = ". For figlang_mini use --scorer embedded" * (demo and scorer != "embedded")
-            fail("score", f"{error}{hint}")
-        try:
-            found = {task.task: _score(task, scorers[chosen[task.task]]) for task in tasks}
-        finally:
-            for ready in scorers.values():
-                ready.release()
-        store.close()
-        contents = _write(read, folder, found)
+        with new_folder(folder) as made:
+            try:
+                scorers = {
+                    name: get_scorer(name, device=device, dtype=dtype, cache=store) for name in set(chosen.values())
+                }
+            except WeightsError as error:
+                demo = all(task.dataset.startswith("figlang_mini") for task in tasks)
+                fail("score", f"{error}{'. For figlang_mini use --scorer embedded' * demo}")
+            try:
+                found = {task.task: _score(task, scorers[chosen[task.task]]) for task in tasks}
+            finally:
+                for ready in scorers.values():
+                    ready.release()
+            store.close()
+            contents = _write(read, made, found)
     say("shares in percent, with 95 % intervals:")
     for content in contents:
         say(f"\n{summary_table(content)}\n")
     for each in found.values():
         say(each.text())
-    say(f"written: {printable(str(folder))}")
+    say(f"written: {printable(folder)}")
 
 
 def _beside(run: Path, name: str) -> Path:
@@ -127,11 +110,10 @@ def _explained(run: Run) -> list[TaskRun]:
 
 @dataclass(frozen=True)
 class _Scored:
-    """A task with scores in its records, their measures, and what a person wants to know of them.
+    """A task with scores in its records.
 
     Attributes:
-        asked: how many explanations were to be scored.
-        empty: how many of these are empty.
+        asked, empty: how many explanations were to be scored, and how many of these have no text.
         near: how many scores are within .005 of a threshold; None in fp32.
     """
 
@@ -188,35 +170,28 @@ def _score(task: TaskRun, scorer: Scorer) -> _Scored:
 
 
 def _write(run: Run, folder: Path, scored: dict[str, _Scored]) -> list[dict[str, Any]]:
-    """Write the new run, whole or not at all, and return its results. What has no explanations is copied."""
+    """Write the new run, and return its results. What has no explanations is copied."""
     from figlang_tasks.results import runs
 
-    made = folder.with_name(f".{folder.name}.partial")
-    shutil.rmtree(made, ignore_errors=True)  # left by a kill
-    made.mkdir()
-    try:
-        files = {task: own.path for task, own in run.tasks.items()}
-        contents: dict[str, dict[str, Any]] = {}
-        alone = dict(scored)
-        for path, contents[path.name], tasks in runs.results_files(files):
-            for task in tasks & scored.keys():
-                scored[task].add_to(contents[path.name])
-                alone.pop(task, None)
-        for task, path in files.items():
-            name = path.name if SAMPLES_NAME.fullmatch(path.name) else f"samples_{task}.jsonl"
-            if task in alone:
-                results = Path(name).stem.replace(f"samples_{task}", "results") + ".json"
-                scored[task].add_to(contents.setdefault(results, {}))
-            if task in scored:
-                (made / name).write_bytes(b"".join(_json(line) for line in scored[task].task.lines))
-            else:
-                shutil.copyfile(path, made / name)
-        for name, content in contents.items():
-            (made / name).write_bytes(_json(content, indent=2))
-        made.replace(folder)
-        return list(contents.values())
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
+    files = {task: own.path for task, own in run.tasks.items()}
+    contents: dict[str, dict[str, Any]] = {}
+    alone = dict(scored)
+    for path, contents[path.name], tasks in runs.results_files(files):
+        for task in tasks & scored.keys():
+            scored[task].add_to(contents[path.name])
+            alone.pop(task, None)
+    for task, path in files.items():
+        name = path.name if SAMPLES_NAME.fullmatch(path.name) else f"samples_{task}.jsonl"
+        if task in alone:
+            results = Path(name).stem.replace(f"samples_{task}", "results") + ".json"
+            scored[task].add_to(contents.setdefault(results, {}))
+        if task in scored:
+            (folder / name).write_bytes(b"".join(_json(line) for line in scored[task].task.lines))
+        else:
+            shutil.copyfile(path, folder / name)
+    for name, content in contents.items():
+        (folder / name).write_bytes(_json(content, indent=2))
+    return list(contents.values())
 
 
 def _json(values: Any, indent: int | None = None) -> bytes:

@@ -5,63 +5,51 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
-import typer.core
 
 from figlang_tasks.cli import failing, own_commands, say, say_json
-from figlang_tasks.cli.scorer_options import Dtype
-from figlang_tasks.core.benchmark import benchmarks, names
+from figlang_tasks.cli.options import AsJson, Device, Dtype, Run, Runs
+from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.text import printable
-from figlang_tasks.scoring import explanations
 
 
-class _Verbs(typer.core.TyperGroup):
-    """The commands below, and one for each benchmark that declares a submission."""
+def _board(name: str) -> Callable[..., None]:
+    """The command that makes the zip of a benchmark's leaderboard."""
+    benchmark = benchmarks()[name]
+    assert benchmark.submission is not None
+    upload = benchmark.submission.upload
 
-    # Any: typer may bring its own copy of click.
-    def list_commands(self, ctx: Any) -> list[str]:
-        return [*super().list_commands(ctx), *(name for name, each in benchmarks().items() if each.submission)]
+    def command(
+        runs: Runs,
+        output: Annotated[Path, typer.Option("-o", "--output", help="The zip to write.")] = Path(f"{name}.zip"),
+    ) -> None:
+        with failing(f"submit {name}"):
+            from figlang_tasks.results.runs import read_all
+            from figlang_tasks.submit import board
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name in names() and benchmarks()[cmd_name].submission:
-            return own_commands.single(cmd_name, _board(cmd_name))
-        return super().get_command(ctx, cmd_name)
+            files, tasks = board.write_zip(benchmark, read_all(runs), output)
+        _written(output, f"{', '.join(files)}, of {', '.join(tasks)}", {}, upload)
+
+    command.__doc__ = f"Make the zip that the leaderboard of {benchmark.source.name} takes."
+    return command
 
 
-app = typer.Typer(cls=_Verbs, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
-
-RunArgument = Annotated[
-    str, typer.Argument(metavar="RUN", help="A samples or results file, or the folder of a run.", show_default=False)
-]
-RunArguments = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="RUN...", help="Samples or results files, or folders of runs; of one model.", show_default=False
-    ),
-]
+app = own_commands.group("submission", _board)
 
 
 @app.callback()
 def submit() -> None:
     """Make files for leaderboards, registries or the hub.
 
-    The commands write files; they do not upload them.
-
-    \b
-    figlang submit figlang2024 results/MODEL -o figlang2024.zip
-    figlang submit score2024 figlang2024.zip
-    figlang submit figlang2022 results/MODEL -o submission.jsonl
-    figlang submit irfl results/MODEL
-    figlang submit hub results/MODEL --repo ORG/MODEL
-    figlang submit every-eval-ever results/MODEL -o eee --organization ME --relationship third_party
+    The commands write files of runs of one model; they do not upload them.
     """
 
 
 @app.command()
 def figlang2024(
-    run: RunArgument,
+    run: Run,
     output: Annotated[Path, typer.Option("-o", "--output", help="The zip to write.")] = Path("figlang2024.zip"),
 ) -> None:
     """Make the zip of the FigLang 2024 shared task.
@@ -71,7 +59,6 @@ def figlang2024(
 
     \b
     figlang submit figlang2024 results/MODEL -o figlang2024.zip
-    figlang submit figlang2024 results/MODEL/DATE_samples_vflute.jsonl
     """
     with failing("submit figlang2024"):
         from figlang_tasks.results import runs
@@ -92,11 +79,8 @@ def score2024(
         Literal["figlang24", "embedded"], typer.Option(help="figlang24 is the board's scorer; embedded is for demos.")
     ] = "figlang24",
     dtype: Dtype = "fp32",
-    device: Annotated[
-        str,
-        typer.Option(envvar=explanations.DEVICE_VARIABLE, help="auto (the GPU, if the model fits), cpu, cuda:1, ..."),
-    ] = "auto",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    device: Device = "auto",
+    as_json: AsJson = False,
 ) -> None:
     """Score a FigLang 2024 zip by the rules of its board.
 
@@ -105,7 +89,6 @@ def score2024(
 
     \b
     figlang submit score2024 figlang2024.zip
-    figlang submit score2024 theirs.zip --dtype fast --device cuda --json
     """
     from figlang_tasks.metrics.explanation import WeightsError, get_scorer
 
@@ -117,15 +100,11 @@ def score2024(
         report = target.score(file, ready)
     if as_json:
         say_json(report)
-    else:
-        say(_scores(report))
-
-
-def _scores(report: dict[str, Any]) -> str:
+        return
     from figlang_tasks import scoring
     from figlang_tasks.cli.summary import estimates_table, scorer_line
 
-    return (
+    say(
         f"{printable(report['file'])}: {report['n']} rows of {report['data']}, in percent with 95 % intervals\n\n"
         f"{estimates_table('figlang2024', scoring.from_json(report['measures']))}\n\n"
         f"{scorer_line(report['signature'])}\n"
@@ -136,7 +115,7 @@ def _scores(report: dict[str, Any]) -> str:
 
 @app.command()
 def figlang2022(
-    run: RunArgument,
+    run: Run,
     output: Annotated[Path, typer.Option("-o", "--output", help="The file to write.")] = Path("submission.jsonl"),
     fallback: Annotated[
         Literal["entailment", "contradiction"] | None,
@@ -168,7 +147,7 @@ def figlang2022(
 
 @app.command()
 def irfl(
-    runs: RunArguments,
+    runs: Runs,
     family: Annotated[
         Literal["match", "detect", "detect_grid"] | None,
         typer.Option(help="The tasks of the row, if the runs have several kinds.", show_default=False),
@@ -179,7 +158,6 @@ def irfl(
     It has detection accuracies in percent, and precision at k if the run has it.
 
     \b
-    figlang submit irfl results/MODEL
     figlang submit irfl "CLIP ViT-L/14=results/MODEL" --family match > irfl.txt
     """
     with failing("submit irfl"):
@@ -193,7 +171,7 @@ def irfl(
 
 @app.command()
 def hub(
-    runs: RunArguments,
+    runs: Runs,
     repo: Annotated[str, typer.Option(help="The model's repository on the hub, ORG/MODEL.", show_default=False)],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder to write into.", show_default="MODEL")
@@ -235,7 +213,7 @@ def hub(
 
 @app.command("every-eval-ever")
 def every_eval_ever(
-    runs: RunArguments,
+    runs: Runs,
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write data/... into.", show_default=False)],
     organization: Annotated[str, typer.Option(help="Who evaluated.", show_default=False)],
     relationship: Annotated[
@@ -273,31 +251,6 @@ def every_eval_ever(
             err=True,
         )
     say(f"to submit: a pull request with the folder data to {target.DATASTORE}")
-
-
-def _board(name: str) -> Callable[..., None]:
-    """The command that makes the zip of a benchmark's leaderboard."""
-    benchmark = benchmarks()[name]
-    assert benchmark.submission is not None
-    upload = benchmark.submission.upload
-
-    def command(
-        runs: RunArguments,
-        output: Annotated[Path, typer.Option("-o", "--output", help="The zip to write.")] = Path(f"{name}.zip"),
-    ) -> None:
-        with failing(f"submit {name}"):
-            from figlang_tasks.results.runs import read_all
-            from figlang_tasks.submit import board
-
-            files, tasks = board.write_zip(benchmark, read_all(runs), output)
-        _written(output, f"{', '.join(files)}, of {', '.join(tasks)}", {}, upload)
-
-    command.__doc__ = f"""Make the zip that the leaderboard of {benchmark.source.name} takes.
-
-    \b
-    figlang submit {name} results/MODEL -o {name}.zip
-    """
-    return command
 
 
 def _written(output: Path, what: str, counts: dict[str, int], upload: str) -> None:

@@ -6,7 +6,6 @@ at once.
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
@@ -17,34 +16,32 @@ from typing import Annotated, Any, Literal, get_args
 import typer
 
 from figlang_tasks import resource_dir
-from figlang_tasks.cli import say, say_json
+from figlang_tasks.cli import fail, say, say_json
+from figlang_tasks.cli.options import AsJson
 from figlang_tasks.core import task_files
-from figlang_tasks.core.benchmark import Benchmark, benchmarks, names, of_dataset
+from figlang_tasks.core.benchmark import benchmarks, names, of_dataset
+from figlang_tasks.core.text import did_you_mean
 from figlang_tasks.harness.versions import unknown_harness
 
 Harness = Literal["lmms_eval", "lm_eval"]
 HARNESSES: tuple[Harness, ...] = get_args(Harness)
 MINI = "figlang_mini"
-WIDTH = 100
-_ABOUT_MINI = ("the same tasks on small data of our own", "ships with the package", "demo")
 
 
 @dataclass(frozen=True)
 class Definition:
-    """A task or a group of tasks.
+    """A task or a group of tasks, as its file defines it.
 
     Attributes:
         name: what ``--tasks`` takes.
         kind: ``task`` or ``group``.
-        benchmark: name of its folder, one of the benchmarks for the published ones; or :data:`MINI`.
-        harnesses: which run it.
-        card: the page that describes it, in the project's repository; an installed package holds no pages.
+        benchmark: name of its folder; :data:`MINI` for tasks on our own data.
+        card: the page that describes it, in the project's repository.
         members: of a group: tasks and groups, in order.
         dataset: a key of :func:`figlang_tasks.core.hub.sources`; None for a group.
-        data: which part of it: split, table, question ...; "" for a group.
-        rows: published rows of that part, those of the package's own data counted; None where no number was
-            published. A row of IRFL's retrieval is one request for each image, one with rotations is four.
-        version: task version; None for a group.
+        data: which part of it: split, table, question ...
+        rows: published rows of that part; None where no number was published. A row of IRFL's retrieval is one request
+            for each image, one with rotations is four.
         metrics: names, in the order of tables: ``f1@60``, then its values for a part of the rows, ``f1@60_muse``.
         headline_metrics: those that the harness's own table has.
     """
@@ -77,33 +74,21 @@ def tasks(
         Harness | None,
         typer.Option("--path", help="Print only the folder with the task files for this harness.", show_default=False),
     ] = None,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Also show version, harness and metrics of each task.")
-    ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON list, with all metrics of each task.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """List the benchmarks, or the tasks of one of them.
+    """List the benchmarks, or the tasks of one of them. JSON has version, harnesses and metrics too.
 
     \b
-    figlang tasks
     figlang tasks irfl
-    figlang tasks irfl -v
-    figlang tasks 'nykms_*_text'
-    figlang tasks --json | jq -r '.[] | select(.kind == "task") | .name'
+    figlang tasks 'nykms_*_text' --json
 
     lmms-eval finds the tasks by itself. For lm-eval, which runs the text tasks, name their folder:
 
     \b
-    lm_eval --include_path "$(figlang tasks --path lm_eval)" --tasks flute --model hf --model_args pretrained=ID \
-      --apply_chat_template
-
-    Exit status: 0, 1 if no task matches, 2 wrong usage.
+    lm_eval --include_path "$(figlang tasks --path lm_eval)" --tasks flute --model hf \
+      --model_args pretrained=ID --apply_chat_template
     """
     if path is not None:
-        if pattern is not None or as_json or verbose:
-            raise typer.BadParameter("--path goes with nothing else")
         if message := unknown_harness(path.replace("_", "-")):
             say(f"figlang tasks: {message}", err=True)
         say(folder(path))
@@ -111,21 +96,12 @@ def tasks(
     every = list(definitions().values())
     found = [each for each in every if _matches(each, pattern)]
     if not found:
-        from figlang_tasks.core.text import did_you_mean
-
         meant = did_you_mean(str(pattern), [*names(), MINI, *(each.name for each in every)])
-        say(
-            f"figlang tasks: no task matches {pattern!r}{meant}; benchmarks: {', '.join([*names(), MINI])}; names "
-            f"may hold * and ?; `figlang tasks -v` lists all",
-            err=True,
-        )
-        raise typer.Exit(1)
+        fail("tasks", f"no task matches {pattern!r}{meant}; `figlang tasks '*'` lists all")
     if as_json:
         say_json([asdict(each) for each in found])
-    elif pattern is None and not verbose:
-        say(_overview(found))
     else:
-        say(_listing(found, verbose))
+        say("\n".join(_overview(found) if pattern is None else _listing(found)))
 
 
 def folder(harness: Harness) -> Path:
@@ -232,40 +208,30 @@ def _matches(each: Definition, pattern: str | None) -> bool:
     return pattern is None or fnmatchcase(each.name, pattern)
 
 
-def _overview(found: Sequence[Definition]) -> str:
+def _overview(found: Sequence[Definition]) -> Iterator[str]:
     """A line for each benchmark."""
-    lines = [_overview_line(("benchmark", "what it measures", "rows", "access", "needs"))]
+    line = "{:12}  {:39}  {:>11}  {:14}  {}".format
+    yield line("benchmark", "what it measures", "rows", "access", "needs")
     for name in dict.fromkeys(each.benchmark for each in found):
         counts = sorted({each.rows for each in found if each.benchmark == name and each.rows is not None})
         rows = "-".join(f"{count:,}" for count in dict.fromkeys([*counts[:1], *counts[-1:]]))
-        about, access, needs = _ABOUT_MINI if name == MINI else _about(benchmarks()[name])
-        lines.append(_overview_line((name, about, rows, access, needs)))
-    lines += ["", "rows: of the smallest and of the largest task. needs: scorer of explanations, Java, extras of pip."]
-    lines += ["`figlang tasks irfl` lists the tasks of a benchmark, `figlang doctor` what this machine lacks."]
-    return "\n".join(lines)
+        about, access, needs = "the same tasks on small data of our own", "ships with the package", ["demo"]
+        if name != MINI:
+            own = benchmarks()[name]
+            about, access = own.about, own.source.access
+            needs = [f"scorer {own.scorer}"] * bool(own.scorer) + [
+                "Java" if each == "java" else each for each in own.needs
+            ]
+        yield line(name, about, rows, access, ", ".join(needs)).rstrip()
+    yield "\nrows: of the smallest and of the largest task. needs: scorer of explanations, Java, extras of pip."
+    yield "`figlang tasks irfl` lists the tasks of a benchmark, `figlang doctor` what this machine lacks."
 
 
-def _overview_line(cells: tuple[str, str, str, str, str]) -> str:
-    name, about, rows, access, needs = cells
-    return f"{name:12}  {about:39}  {rows:>11}  {access:14}  {needs}".rstrip()
-
-
-def _about(benchmark: Benchmark) -> tuple[str, str, str]:
-    needs = [f"scorer {benchmark.scorer}"] if benchmark.scorer else []
-    needs += ["Java" if need == "java" else need for need in benchmark.needs]
-    return benchmark.about, benchmark.source.access, ", ".join(needs)
-
-
-def _listing(found: Sequence[Definition], verbose: bool) -> str:
-    """A line for each task or group; `verbose`: beneath it its version, harnesses, and metrics or members."""
+def _listing(found: Sequence[Definition]) -> Iterator[str]:
+    """A line for each task or group."""
     width = max(len(each.name) for each in found)
-    lines = [f"{'':{width}}   rows  data"]
+    yield f"{'':{width}}   rows  data"
     for each in found:
         rows = "-" if each.rows is None else f"{each.rows:,}"
-        lines.append(f"{each.name:{width}}  {rows:>5}  {each.data or f'group of {len(each.members)}'}")
-        if verbose:
-            parts = [each.version, ", ".join(each.harnesses), ", ".join(each.headline_metrics or each.members)]
-            text = "; ".join(part for part in parts if part)
-            lines += [f"    {line}" for line in textwrap.wrap(text, WIDTH - 4, break_on_hyphens=False)]
-    lines += ["", "rows: as published; - if not. -v also shows version, harness, metrics and the members of groups."]
-    return "\n".join(lines)
+        yield f"{each.name:{width}}  {rows:>5}  {each.data or f'group of {len(each.members)}'}"
+    yield "\nrows: as published; - if not. --json also has version, harnesses, metrics and the members of groups."

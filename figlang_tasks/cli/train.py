@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from figlang_tasks.cli import own_commands
 
-app = own_commands.group("trainer", "figlang train")
+app = own_commands.of_functions("trainer", "train")
 
 
 @app.callback()
@@ -14,8 +14,5 @@ def train() -> None:
     It writes a folder, which runs as a model: lmms_eval --model figlang_probe --model_args probe=FOLDER.
 
     \b
-    figlang train irfl --help
     figlang train irfl --encoder openai/clip-vit-base-patch32 --seeds 5 --output probe
-
-    Exit status: 0 done, 1 failed, 2 wrong usage.
     """

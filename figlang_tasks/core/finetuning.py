@@ -142,7 +142,7 @@ class _Task:
         if benchmark.finetuning is None:
             raise DataError(f"{name}: {benchmark.name} has no rows for training, only rows that are evaluated")
         if config["doc_to_messages"] is None:
-            raise DataError(f"{name} asks in several steps: name a task with one prompt (`figlang tasks -v`)")
+            raise DataError(f"{name} asks in several steps: name a task with one prompt (`figlang tasks`)")
         return cls(name, config, benchmark, asked, benchmark.finetuning)
 
     def documents(self, split: Split, rows_from: Path | None) -> Any:
@@ -186,7 +186,7 @@ class _Task:
         options = self.config.get("lmms_eval_specific_kwargs") or {}
         turns = self.function("doc_to_messages")(doc, options.get("default", options))
         if len(turns) > 1:
-            raise DataError(f"{self.name} shows examples before its question: name a task without (`figlang tasks -v`)")
+            raise DataError(f"{self.name} shows examples before its question: name a task without (`figlang tasks`)")
         answer = self.function("doc_to_target")(doc)
         if any(_PLACE in text for text in (answer, *(part.get("text", "") for part in turns[0]["content"]))):
             return f"have {_PLACE}, the sign for a picture, in a text"

@@ -19,6 +19,7 @@ _LINES = re.compile(rf"(?![\n\t])[{_CONTROL}]")
 
 _LATEX_FOR = {**{each: f"\\{each}" for each in "&%$#_{}"}, **{each: f"${each}$" for each in "<>|"}}
 _LATEX_FOR |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_LATEX_FOR |= {"↑": r"$\uparrow$", "↓": r"$\downarrow$"}
 # At the start of a row, [ and * would be options of the \\ before it.
 _LATEX = re.compile(r"^[\[*]|" + "|".join(map(re.escape, _LATEX_FOR)))
 

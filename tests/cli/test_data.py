@@ -70,7 +70,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     mine.write_text("mine")
     done = RUN.invoke(app, ["data", "template", "nykms", "--output", str(tmp_path)])
     assert done.exit_code == 1
-    assert "already exists and is not overwritten: choose another --output" in done.stderr
+    assert "exists already and is not overwritten" in done.stderr
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [mine] and mine.read_text() == "mine"
 
 
@@ -86,9 +86,9 @@ def test_what_could_not_be_written_whole_does_not_stand_in_the_way(
     with monkeypatch.context() as patched:
         patched.setattr(shutil, "copyfile", full)
         done = RUN.invoke(app, ["data", "template", "nykms", "--output", str(tmp_path)])
-    assert done.exit_code == 1 and "NYK-MS cannot be written: No space left" in done.stderr
+    assert done.exit_code == 1 and "No space left" in done.stderr and done.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
-    (tmp_path / ".NYK-MS.1.tmp" / "images").mkdir(parents=True)  # left by a kill
+    (tmp_path / ".NYK-MS.partial" / "images").mkdir(parents=True)  # left by a kill
     done = RUN.invoke(app, ["data", "template", "nykms", "--output", str(tmp_path)])
     assert done.exit_code == 0, done.output
     assert [path.name for path in tmp_path.iterdir()] == ["NYK-MS"]
@@ -112,26 +112,14 @@ def test_metaclue_is_imported_and_checked(tmp_path: Path) -> None:
     (output / "0" / "1.png").unlink()
     done = RUN.invoke(app, ["data", "check", "metaclue", str(output)])
     assert done.exit_code == 1 and "line 1 (0/1.png): there is no picture 0/1.png" in done.stdout
-    told = json.loads(RUN.invoke(app, ["data", "check", "metaclue", str(output), "--json"]).stdout)
-    assert told["benchmark"] == "metaclue" and told["faults"] > 0
-    assert "\n".join(told["lines"]) == done.stdout.rstrip("\n")
 
 
 def test_import_has_a_command_for_each_benchmark_that_declares_one() -> None:
-    assert re.findall(r"^  (\w+) +Make the folder", RUN.invoke(app, ["data", "import", "--help"]).output, re.M) == [
-        "metaclue"
-    ]
+    help_text = RUN.invoke(app, ["data", "import", "--help"]).output
+    assert re.findall(r"^  (\w+) +Make the folder", help_text, re.M) == ["metaclue"]
     said = " ".join(RUN.invoke(app, ["data", "import", "metaclue", "--help"]).output.split())
-    for words in (
-        "(docs/cards/metaclue.md). figlang data import metaclue pitt_ads",
-        "CSV or JSON lines with boxes.",
-        "Topics.json.",
-    ):
-        assert words in said
-    assert "[default: $FIGLANG_DATA_DIR/MetaCLUE]" in said and "Args:" not in said
-    for name in ("flute", "none"):
-        done = RUN.invoke(app, ["data", "import", name, "a", "b"])
-        assert done.exit_code == 2 and f"there is no importer for {name}; there are: metaclue" in done.stderr
+    assert "[default: $FIGLANG_DATA_DIR/MetaCLUE]" in said and "CSV or JSON lines with boxes." in said
+    assert "Args:" not in said and RUN.invoke(app, ["data", "import", "flute", "a", "b"]).exit_code == 2
 
 
 def test_the_folder_above_is_read_too_and_another_name_is_refused(tmp_path: Path) -> None:
@@ -193,7 +181,7 @@ def test_the_open_ones_are_fetched_one_that_fails_is_told_and_all_is_there_offli
     assert done.returncode == 0, done.stderr
     done = figlang(server, tmp_path / "home", "doctor", "hub", "--json", HF_HUB_OFFLINE="1")
     found = {each["name"]: each for each in json.loads(done.stdout)["findings"]}
-    assert found["IRFL"]["text"].startswith("11 file(s) cached") and commit[:12] in found["IRFL"]["text"]
+    assert found["IRFL"]["text"].startswith(f"cached, commit {commit[:12]}")
     done = figlang(server, tmp_path / "home", "data", "check", "irfl")
     assert done.returncode == 0 and count(done.stdout.splitlines(), "IRFL, idiom-detection-task") == ["200", "200"]
 

@@ -35,4 +35,4 @@ def test_parameters_are_arguments_and_options(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("name", ["metaclue", "nothing\x1b"])
 def test_a_benchmark_without_a_trainer(name: str) -> None:
     done = CliRunner().invoke(app, ["train", name])
-    assert done.exit_code == 2 and f"there is no trainer for {name.strip(chr(27))}" in done.stderr
+    assert done.exit_code == 2 and "No such command" in done.stderr and "\x1b" not in done.stderr
