@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from documents import ROOT, blocks, prose
+from documents import ROOT, blocks
 from lmms_eval import utils
 
 from figlang_tasks.cli.tasks import definitions
@@ -32,11 +32,6 @@ CARDS = {Path(each.card).stem: ROOT / each.card for each in definitions().values
 def sections(name: str) -> dict[str, str]:
     parts = re.split(r"^## (.+)\n", CARDS[name].read_text(encoding="utf-8"), flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
-
-
-def test_every_benchmark_has_a_card() -> None:
-    assert set(CARDS) >= {"vflute", "irfl", "nykms", "metaclue", "flute", "figlang_mini"}
-    assert all(path.is_file() for path in CARDS.values())
 
 
 @pytest.mark.parametrize("name", sorted(CARDS))
@@ -94,19 +89,8 @@ def test_every_headline_metric_is_explained(name: str) -> None:
 def test_repository_and_revision_are_those_that_are_read(name: str) -> None:
     text = sections(name)["Data access and licence"]
     datasets = {each.dataset for each in definitions().values() if Path(each.card).stem == name and each.dataset}
-    for source in [sources()[dataset] for dataset in datasets if dataset] + [
-        sources()["NewYorkerCaptionContest"] for _ in [0] if name == "nykms"
-    ]:
+    if name == "nykms":
+        datasets.add("NewYorkerCaptionContest")
+    for source in (sources()[dataset] for dataset in datasets if dataset):
         assert source.repository is None or source.repository in text
         assert source.revision is None or source.revision in text
-
-
-@pytest.mark.parametrize("name", sorted(CARDS))
-def test_the_command_asks_for_tasks_of_the_card(name: str) -> None:
-    known = {task for task, each in definitions().items() if Path(each.card).stem == name}
-    asked = re.findall(r"--tasks ([\w,]+)", sections(name)["Command"])
-    assert asked and {task for names in asked for task in names.split(",")} <= known
-
-
-def test_prose_is_what_is_not_code() -> None:
-    assert "lmms_eval --tasks" not in prose(CARDS["vflute"].read_text(encoding="utf-8"))

@@ -9,8 +9,6 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import tiny_vlms
@@ -76,16 +74,6 @@ def test_a_prompt_has_one_bos_token(tmp_path: Path) -> None:
     spec.loader.exec_module(module)
     model = module.MyVLM(str(folder), device="cpu")
     assert model.processor.tokenizer("love")["input_ids"][0] == 1
-    picture = {"type": "image", "url": Image.new("RGB", (32, 32))}
-    model.task_dict = {"task": {"test": [[{"role": "user", "content": [picture, {"type": "text", "text": "love"}]}]]}}
-    seen: list[list[int]] = []
-    generate = model.model.generate
-
-    def watched(**inputs: Any) -> Any:
-        seen.extend(inputs["input_ids"].tolist())
-        return generate(**inputs)
-
-    model.model.generate = watched
-    settings = {"max_new_tokens": 1, "num_beams": 1, "do_sample": False, "until": []}
-    model.generate_until([SimpleNamespace(args=("", list, settings, 0, "task", "test"))])
-    assert [(ids[0], ids.count(1)) for ids in seen] == [(1, 1)]
+    content = [{"type": "image", "url": Image.new("RGB", (32, 32))}, {"type": "text", "text": "love"}]
+    ids = model.inputs([{"role": "user", "content": content}])["input_ids"][0].tolist()
+    assert (ids[0], ids.count(1)) == (1, 1)
