@@ -83,7 +83,6 @@ TESTS = {
         "tests/benchmarks/metaclue/test_localize.py",
         "tests/benchmarks/test_refusals.py",
     ],
-    "figlang_tasks/scoring/records.py": ["tests/results/test_samples.py"],
     "figlang_tasks/scoring/entailment_card.py": ["tests/report/test_gallery.py"],
     "figlang_tasks/results/comparison.py": ["tests/results/test_comparison.py", "tests/cli/test_compare.py"],
     "figlang_tasks/benchmarks/irfl/measures.py": [

@@ -2,7 +2,7 @@
 
 That of lmms-eval, and that of lm-eval for our text tasks: one JSON object a line, in the order of the documents of
 each process, with what a harness knows of a sample (``doc_id``, ``target``, ``filtered_resps``, ...), one key for each
-metric, and what our tasks add under ``sample`` (`figlang_tasks.scoring.records`).
+metric, and what our tasks add under ``sample`` (`figlang_tasks.scoring.explained`).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from figlang_tasks.core.benchmark import Benchmark, benchmarks
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.json_lines import SAMPLES_NAME, SavedLine, SavedLines
+from figlang_tasks.scoring.explained import BlindRecord, EntailmentRecord, entailment_record
 from figlang_tasks.scoring.measure import REPEAT
-from figlang_tasks.scoring.records import BlindRecord, EntailmentRecord, entailment_record
 
 _EXPECTED = {str: "a text", str | None: "a text or null", int: "0 or 1", int | None: "0, 1 or null"}
 _PATTERNS = {  # they become names of metrics, and are printed

@@ -1,7 +1,6 @@
 """From the records of a task to its values: metrics are declared once, as :class:`Measure`."""
 
 from figlang_tasks.scoring.evaluation import Measures, evaluate, judged, judged_for_lm_eval
-from figlang_tasks.scoring.files import failed, from_json, to_json
 from figlang_tasks.scoring.measure import (
     BOOTSTRAP,
     OVERALL,
@@ -14,10 +13,13 @@ from figlang_tasks.scoring.measure import (
     Record,
     Scopes,
     by_field,
+    failed,
     flat,
+    from_json,
     full_name,
     grouped,
     ratio,
+    to_json,
 )
 
 __all__ = [

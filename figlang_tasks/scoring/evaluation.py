@@ -7,18 +7,20 @@ for that metric alone, and status 1 at the end of our ``lmms_eval`` command.
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from loguru import logger
 
 from figlang_tasks.core import notes, status
 from figlang_tasks.metrics import __version__
-from figlang_tasks.scoring import explanations, repeats
+from figlang_tasks.scoring import explanations
 from figlang_tasks.scoring.measure import (
     OVERALL,
+    REPEAT,
     Estimate,
     Estimates,
     Measure,
@@ -37,14 +39,11 @@ _Value = TypeVar("_Value")
 
 
 class Measures(list[dict[str, Any]]):
-    """All measures of a kind of task; made by `of`.
-
-    As a list it is the ``metric_list`` of its task files: the headline measures with their aggregators. (A harness may
-    rebuild it as a list of plain rows.)
+    """All measures of a kind of task; made by `of`. As a list it is the ``metric_list`` of its task files.
 
     Attributes:
         by_name: the measures, in the order of tables.
-        row: which row of the benchmark a record is of.
+        row: the row of the benchmark that a record is of.
     """
 
     by_name: dict[str, Measure]
@@ -60,11 +59,8 @@ class Measures(list[dict[str, Any]]):
         found = cls()
         found.by_name, found.row = {}, row
         for measure in measures:
-            if measure is UNFINISHED and measure.name in found.by_name:
-                continue  # of measures that another list had
-            if measure.name in found.by_name:
-                raise ValueError(f"two measures of one name: {', '.join(measure.name for measure in measures)}")
-            found.by_name[measure.name] = measure
+            if found.by_name.setdefault(measure.name, measure) is not measure:
+                raise ValueError(f"two measures of one name: {measure.name}")
             if measure.name == "parse_rate":
                 found.by_name[UNFINISHED.name] = UNFINISHED
         found.extend(
@@ -84,40 +80,32 @@ class Measures(list[dict[str, Any]]):
 
     @property
     def sums(self) -> Measures:
-        """Those that are functions of sums over records; others may need Java, large models or a run's pictures."""
+        """Functions of sums over records; the others may need Java, large models or a run's pictures."""
         return Measures.of(*(measure for measure in self.all if measure.own is None), row=self.row)
 
     def rows(self, records: Iterable[Record]) -> int:
-        """How many rows of the benchmark `records` are of.
+        """Number of rows of the benchmark in `records`: rotations, pictures and several answers of a row count once.
 
-        The rotations of a row, its pictures and several answers to it count once; a ranking of which a limit has cut
-        pictures does not count, as the measures leave it out.
+        A ranking of which a limit has cut pictures does not count, as the measures leave it out.
         """
-        sizes: dict[str, int] = {}  # of rankings: pictures of a row
-        found: dict[str, set[str]] = {}
+        found: dict[str, dict[str, Any]] = {}  # of each row its documents, with the number of pictures of a ranking
         for record in records:
-            row = self.row(record)
-            found.setdefault(row, set()).add(record["id"])
-            if isinstance(size := record.get("images"), int):
-                sizes[row] = size
-        return sum(len(ids) == sizes.get(row, len(ids)) for row, ids in found.items())
+            found.setdefault(self.row(record), {})[record["id"]] = record.get("images")
+        return sum(set(ids.values()) <= {len(ids), None} for ids in found.values())
 
 
-# --- from documents to aggregators: both harnesses hand over what a document has for the metric, and nothing else -----
+# --- from documents to aggregators: a harness hands over what a document has for the metric, and nothing else --------
 
 
 def judged(record: Record, measures: Measures) -> dict[str, Any]:
     """What ``process_results`` returns of one document.
 
     Returns:
-        ``sample``: the record. And for each headline measure that it counts for its number, None where a measure is no
+        ``sample``: the record. And its number for each headline measure that it counts for, None where a measure is no
         mean of numbers of records: the harness writes it to the samples.
     """
-    values = {}
-    for measure in measures.all:
-        if measure.headline and not measure.rare and measure.counts(record):
-            values[measure.name] = None if measure.each is None else measure.each(record)
-    return {"sample": record, **values}
+    counted = [each for each in measures.all if each.headline and not each.rare and each.counts(record)]
+    return {"sample": record, **{each.name: each.each(record) if each.each else None for each in counted}}
 
 
 class Source(NamedTuple):
@@ -153,11 +141,11 @@ class Judged:
 
 
 class Answers(list[Any]):
-    """What a document has for a metric where it was asked several times: of each answer a `Number` or `Judged`."""
+    """A `Number` or `Judged` for each answer to a document that was asked several times."""
 
 
 def with_source(found: Mapping[str, Any], names: Iterable[str], source: Source) -> dict[str, Any]:
-    """Return what :func:`judged` returned, with the record behind the value of each of the metrics `names`.
+    """What :func:`judged` returned, with the record behind the value of each of the metrics `names`.
 
     Every document has every key: the first metric that is aggregated must get all records.
     """
@@ -182,14 +170,14 @@ class Evaluation(NamedTuple):
         outputs: what the model said of each; None where that is not known.
         estimates: of all measures.
         scored: the explanation scores; None of a task without explanations.
-        repeats: the headline metric where each row was asked several times (:func:`repeats.summary`).
+        repeats: of :func:`of_repeats`.
     """
 
     records: Sequence[Record]
     outputs: Sequence[str | None]
     estimates: Estimates
-    scored: explanations.Scored | None = None
-    repeats: Mapping[str, Any] | None = None
+    scored: explanations.Scored | None
+    repeats: Mapping[str, Any] | None
 
 
 class Value(float):
@@ -198,11 +186,11 @@ class Value(float):
     evaluation: Evaluation | None = None
 
 
-_last: tuple[object, list[Record], Evaluation] | None = None  # what it was computed with, of what, and what came of it
+_last: tuple[object, Evaluation] | None = None  # what it was computed of and with, and what came of it
 
 
 def evaluation(items: Sequence[Any], measures: Measures) -> Evaluation:
-    """Return the evaluation of all records of a task; computed once, when its first metric is aggregated.
+    """The evaluation of all records of a task; computed once, when its first metric is aggregated.
 
     Each metric gets its own items, and of several processes its own copies of their records. Explanation scores are
     added to the records.
@@ -210,21 +198,21 @@ def evaluation(items: Sequence[Any], measures: Measures) -> Evaluation:
     global _last
     sources: list[Source] = [each.source for item in items for each in (item if isinstance(item, Answers) else [item])]
     first, records, outputs = sources[0], [each.record for each in sources], [each.output for each in sources]
-    setting = (id(measures), first.scorer, explanations.settings())
-    if _last is not None and _last[0] == setting and _same(_last[1], records):
-        if _last[2].scored:
-            _last[2].scored.add_to(records)
-        return _last[2]
+    bare = [{name: record[name] for name in record if name not in explanations.ADDED} for record in records]
+    key = (id(measures), first.scorer, explanations.settings(), bare)
+    if _last is not None and _last[0] == key:
+        if _last[1].scored:
+            _last[1].scored.add_to(records)
+        return _last[1]
     status.tell("computing the metrics and their intervals ...")
-    before: list[Record] = [dict(record) for record in records]
     scored = explanations.score(records, first.scorer)
     told: list[str] = guarded("parse_rate", lambda: notices(measures.by_name, records, outputs), [])
     for notice in told:
         logger.warning(f"figlang_tasks: {first.task}: {notice}")
-    estimates = evaluate(records, measures, STDERR_RESAMPLES, guarded)
-    answers = guarded("maj@K", lambda: repeats.summary(records, measures.all, estimates), None)
-    found = Evaluation(records, outputs, estimates, scored, answers)
-    _last = (setting, before, found)
+    estimates = evaluate(records, measures, STDERR_RESAMPLES, in_run=True)
+    repeats = guarded("maj@K", lambda: of_repeats(records, measures, estimates), None)
+    found = Evaluation(records, outputs, estimates, scored, repeats)
+    _last = (key, found)
     return found
 
 
@@ -232,12 +220,6 @@ def forget() -> None:
     """Let go of the last evaluation: the next run may come to other scores of the same records."""
     global _last
     _last = None
-
-
-def _same(before: Sequence[Record], records: Sequence[Record]) -> bool:
-    """Whether records are those of before, to some of which scores were added."""
-    pairs = zip(before, records, strict=False)
-    return len(before) == len(records) and all(first.items() <= second.items() for first, second in pairs)
 
 
 def aggregator(
@@ -288,18 +270,13 @@ FACTS = "figlang_tasks"
 
 
 def judged_for_lm_eval(record: dict[str, Any], measures: Measures, results: Sequence[str]) -> dict[str, Any]:
-    """Return what ``process_results`` hands to lm-eval: as :func:`judged`, each value with the record.
-
-    Args:
-        record, measures: as in :func:`judged`.
-        results: what the model said, for the notices on the run.
-    """
+    """As :func:`judged`, each value with its record; `results` is what the model said, for the notices on the run."""
     source = Source(record, next(iter(results), None), record.get("scorer"), record["data"])
     return _Judged(with_source(judged(record, measures), (row["metric"] for row in measures), source))
 
 
 def metric_list_of_lm_eval(measures: Measures) -> list[dict[str, Any]]:
-    """Return the ``metric_list`` of task files of lm-eval.
+    """The ``metric_list`` of task files of lm-eval.
 
     A run writes :func:`facts` and the version of this package into its first entry: lm-eval saves the configuration of
     a task once its metrics are there.
@@ -326,7 +303,7 @@ def metric_list_of_lm_eval(measures: Measures) -> list[dict[str, Any]]:
 
 
 def facts(found: Evaluation) -> dict[str, str]:
-    """Return what a task file could not say and the records do: scorer, revision of the data, settings of BLEU."""
+    """What a task file could not say and the records do: scorer, revision of the data, settings of BLEU."""
     told = {"explanation_scorer": found.scored.provenance} if found.scored else {}
     for field, name in (("revision", "data_revision"), ("bleu", "bleu")):
         if said := sorted({str(record[field]) for record in found.records if field in record}):
@@ -348,10 +325,7 @@ def guarded(name: str, compute: Callable[[], _Value], otherwise: _Value) -> _Val
 
 
 def evaluate(
-    records: Sequence[Record],
-    measures: Measures,
-    stderr_resamples: int = STDERR_RESAMPLES,
-    guard: Callable[[str, Callable[[], dict[str, Estimate]], dict[str, Estimate]], dict[str, Estimate]] | None = None,
+    records: Sequence[Record], measures: Measures, stderr_resamples: int = STDERR_RESAMPLES, in_run: bool = False
 ) -> dict[str, dict[str, Estimate]]:
     """Every measure, of all records and of each scope, where it has a value.
 
@@ -359,21 +333,35 @@ def evaluate(
         records: of one task, in any order.
         measures: of that task.
         stderr_resamples: of the standard error of the headline measures; 0: none is computed.
-        guard: stands around each measure: :func:`guarded` in a run. Only there measures make their remarks.
+        in_run: a measure that fails is :func:`guarded`, and measures make their remarks.
     """
     found = {}
     for measure in measures.all:
-        compute = functools.partial(
-            _in_scopes, measure, records, measures, stderr_resamples * measure.headline, in_run=guard is not None
-        )
-        own = guard(measure.name, compute, {OVERALL: Estimate(math.nan)}) if guard else compute()
+        compute = partial(_in_scopes, measure, records, measures, stderr_resamples * measure.headline, in_run)
+        own = guarded(measure.name, compute, {OVERALL: Estimate(math.nan)}) if in_run else compute()
         if own:
             found[measure.name] = own
     return found
 
 
+def _in_scopes(
+    measure: Measure, records: Sequence[Record], measures: Measures, stderr_resamples: int, in_run: bool
+) -> dict[str, Estimate]:
+    found: dict[str, Estimate] = {}
+    for scope, own in measure.in_scopes(records).items():
+        resamples = stderr_resamples if scope == OVERALL else 0
+        if in_run and measure.remark and scope == OVERALL:
+            measure.remark(by_repeat(own)[0])
+        estimate = measure.estimate(own, scope, resamples)
+        if estimate is not None:
+            found[scope] = estimate._replace(rows=measures.rows(own), stderr=estimate.stderr if resamples else None)
+        elif scope == OVERALL:
+            return {}  # what has no value has none in a scope
+    return found
+
+
 def headlines(records: Sequence[Record], measures: Measures) -> dict[str, float]:
-    """Return the values of the headline measures that are no diagnostics, by full name."""
+    """Values of the headline measures that are no diagnostics, by full name."""
     return {
         full_name(name, scope): estimate.value
         for name, scope, estimate in flat(evaluate(records, measures, stderr_resamples=0))
@@ -381,17 +369,35 @@ def headlines(records: Sequence[Record], measures: Measures) -> dict[str, float]
     }
 
 
-def _in_scopes(
-    measure: Measure, records: Sequence[Record], measures: Measures, stderr_resamples: int, in_run: bool
-) -> dict[str, Estimate]:
-    found = {}
-    for scope, own in measure.in_scopes(records).items():
-        if in_run and measure.remark and scope == OVERALL:
-            measure.remark(by_repeat(own)[0])
-        estimate = measure.estimate(own, scope, stderr_resamples if scope == OVERALL else 0)
-        if estimate is not None:
-            known = estimate if scope == OVERALL and stderr_resamples else estimate._replace(stderr=None)
-            found[scope] = known._replace(rows=measures.rows(own))
-        elif scope == OVERALL:
-            return {}  # what has no value has none in a scope
+def of_repeats(records: Sequence[Record], measures: Measures, estimates: Estimates) -> dict[str, Any] | None:
+    """The headline metric of a task whose rows were asked several times (``--repeats K``), else None.
+
+    Returns:
+        ``answers``: how many a row has; ``metric``: its name; ``mean``: its mean over all answers. And, where answers
+        are labels or options, its value if each row has the answer of its majority, under ``maj@K``: of answers that
+        were given equally often the first one; what could not be read has no vote, unless nothing could be read.
+    """
+    rounds = by_repeat(records)
+    known = [measure for measure in measures.all if measure.name in estimates]
+    if len(rounds) == 1 or not known:
+        return None
+    headline = min(known, key=lambda measure: measure.standing)
+    found = {"answers": len(rounds), "metric": headline.name, "mean": estimates[headline.name][OVERALL].value}
+    if headline.answer is not None:
+        rows: dict[str, list[Record]] = {}
+        for record in (record for answers in rounds for record in answers):
+            rows.setdefault(record["id"], []).append(record)
+        chosen = [_of_majority(own, headline.answer) for own in rows.values()]
+        counted = [record for record in chosen if headline.counts(record)]
+        statistic = headline.statistic_of(counted) if counted else None
+        if statistic is not None:
+            found[f"maj@{len(rounds)}"] = statistic.total()
     return found
+
+
+def _of_majority(records: Sequence[Record], answer: Callable[[Record], Hashable]) -> Record:
+    """The first record with the answer that most have, as if the row had been asked once."""
+    votes = Counter(said for record in records if (said := answer(record)) is not None)
+    winner = votes.most_common(1)[0][0] if votes else None
+    chosen = next(record for record in records if answer(record) == winner)
+    return {name: value for name, value in chosen.items() if name != REPEAT}

@@ -1,4 +1,4 @@
-"""Measures of labels and explanations: F1@t of V-FLUTE, Acc@t of FLUTE.
+"""Labels and explanations: their records, and the measures F1@t of V-FLUTE and Acc@t of FLUTE.
 
 A record has ``gold`` (1 entailment, 0 contradiction), ``predicted`` (None: no label was found), ``reference``,
 ``explanation`` (None is scored as ""), and, once explanations are scored, ``explanation_scores`` with their ``mean``.
@@ -7,13 +7,12 @@ A record has ``gold`` (1 entailment, 0 contradiction), ``predicted`` (None: no l
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from figlang_tasks.answers.verdict import Read
 from figlang_tasks.metrics import entailment
 from figlang_tasks.metrics.classification import confusion_cells, macro_f1
 from figlang_tasks.metrics.significance import Statistic
@@ -21,7 +20,7 @@ from figlang_tasks.scoring.measure import (
     BOOTSTRAP,
     TWO_CLASSES,
     WILSON,
-    IntervalMethod,
+    Estimate,
     Measure,
     Record,
     Scopes,
@@ -31,7 +30,126 @@ from figlang_tasks.scoring.measure import (
 )
 
 MEAN_SCORE = "explanation_score"
-_macro_f1 = partial(macro_f1, skip_absent=True)
+
+# --- records ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Explained(Read[int]):
+    """A label (1 entailment, 0 contradiction) and its explanation, read from one output.
+
+    Attributes:
+        explanation: possibly empty; None where there is no output, or none is asked for.
+    """
+
+    explanation: str | None = None
+
+    def fields(self, careful: int | None) -> dict[str, Any]:
+        """What a record says of an output; `careful` is the label as a careful reader takes it."""
+        return {
+            "predicted": self.value,
+            "explanation": self.explanation,
+            "status": self.status,
+            "rule": self.rule,
+            "predicted_strict": careful,
+        }
+
+
+@dataclass(frozen=True)
+class EntailmentRecord:
+    """What was judged for one document of an explainable-entailment task.
+
+    Attributes:
+        id, data, gold: of the document, which the harness drops from ``samples.jsonl``.
+        predicted, explanation, status, rule: of the `Explained` by the official rules.
+        predicted_strict: label as a careful reader takes it; None if there is none.
+        report_group: the paper's source group of the row.
+        reference: the reference explanation.
+        unit: what dependent rows share: their family.
+    """
+
+    id: str
+    data: str
+    gold: int
+    predicted: int | None
+    explanation: str | None
+    status: str
+    rule: str
+    predicted_strict: int | None
+    report_group: str
+    reference: str
+    unit: str
+
+    @classmethod
+    def of(
+        cls, doc: Mapping[str, Any], gold: int, found: Explained, careful: int | None, **more: Any
+    ) -> EntailmentRecord:
+        """The record of a document and what was read from the output; see `Explained.fields`."""
+        return cls(
+            id=doc["id"],
+            data=doc["data"],
+            gold=gold,
+            **found.fields(careful),
+            report_group=doc["report_group"],
+            reference=doc["explanation"],
+            unit=doc["family"],
+            **more,
+        )
+
+    @property
+    def scheme(self) -> str:
+        """The key of `SCHEMES`."""
+        return str(getattr(self, "explained", "f1"))
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class FluteRecord(EntailmentRecord):
+    """What was judged for one document of FLUTE.
+
+    Attributes:
+        explained: the key of `SCHEMES`: ``all`` (prompt v2) or ``contradiction`` (prompt v1).
+        revision: commit on the hub that was read; ``local`` (``FIGLANG_DATA_DIR``) or ``package``.
+    """
+
+    explained: str
+    revision: str
+
+
+def entailment_record(record: Mapping[str, Any]) -> type[EntailmentRecord]:
+    """The type of what stands under ``sample``."""
+    return FluteRecord if "explained" in record else EntailmentRecord
+
+
+@dataclass(frozen=True)
+class BlindRecord:
+    """What was read from one output about a row without a published answer (FigLang 2022): what is handed in.
+
+    Attributes:
+        id, data, predicted, explanation, status, rule, predicted_strict: as in `EntailmentRecord`.
+        codalab_id, source_id: ``codalab_id`` and ``id`` of the row.
+        premise, hypothesis: its texts.
+    """
+
+    id: str
+    data: str
+    codalab_id: int
+    source_id: int
+    premise: str
+    hypothesis: str
+    predicted: int | None
+    explanation: str | None
+    status: str
+    rule: str
+    predicted_strict: int | None
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+# --- schemes ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -41,8 +159,7 @@ class Threshold:
     Attributes:
         name: of the metric: ``f1@53``.
         at: 0 to 1.
-        explained: of an accuracy, which right rows must be explained; None: macro F1, where a row counts with a score
-            strictly above the threshold.
+        explained: of an accuracy, which right rows must be explained; None: macro F1.
     """
 
     name: str
@@ -86,44 +203,28 @@ class Scheme:
         return f"none ({self.of_labels} counts labels alone)"
 
 
+def _thresholds(
+    name: str, at: tuple[float, ...] = (0.0, 0.5, 0.6), explained: entailment.Explained | None = None
+) -> tuple[Threshold, ...]:
+    return tuple(Threshold(f"{name}@{round(100 * each)}", each, explained) for each in at)
+
+
+_PAPER = (0.0, 0.53, 0.60)  # of V-FLUTE, section 4.2
+
 SCHEMES: Mapping[str, Scheme] = {
-    # V-FLUTE, section 4.2.
-    "f1": Scheme(
-        (Threshold("f1@0", 0.0), Threshold("f1@53", 0.53), Threshold("f1@60", 0.60)), "vflute25", main="f1@60"
-    ),
+    "f1": Scheme(_thresholds("f1", _PAPER), "vflute25", main="f1@60"),
     # FLUTE as in the FigLang 2022 shared task; beside it the definition of the paper's first version.
     "all": Scheme(
-        (
-            Threshold("acc@0", 0.0, "all"),
-            Threshold("acc@50", 0.5, "all"),
-            Threshold("acc@60", 0.6, "all"),
-            Threshold("v1_acc@50", 0.5, "contradiction"),
-            Threshold("v1_acc@60", 0.6, "contradiction"),
-        ),
+        (*_thresholds("acc", explained="all"), *_thresholds("v1_acc", (0.5, 0.6), "contradiction")),
         "flute22",
         main="acc@60",
     ),
     # FLUTE as in arXiv 2205.12404v1, section 3: entailments are answered "No." and have no explanation.
     "contradiction": Scheme(
-        (
-            Threshold("acc@0", 0.0, "contradiction"),
-            Threshold("acc@50", 0.5, "contradiction"),
-            Threshold("acc@60", 0.6, "contradiction"),
-        ),
-        "flute22",
-        main="acc@60",
-        explains="contradiction",
+        _thresholds("acc", explained="contradiction"), "flute22", main="acc@60", explains="contradiction"
     ),
     # Explanations alone (New Yorker Caption Contest): a row is right if there is one.
-    "alone": Scheme(
-        (
-            Threshold("explained@0", 0.0, "all"),
-            Threshold("explained@53", 0.53, "all"),
-            Threshold("explained@60", 0.60, "all"),
-        ),
-        "vflute25",
-        main="",
-    ),
+    "alone": Scheme(_thresholds("explained", _PAPER, "all"), "vflute25", main=""),
 }
 """By what a record says under ``explained``; V-FLUTE's say nothing."""
 
@@ -171,89 +272,47 @@ def is_right(record: Record) -> bool:
     return bool(record["predicted"] == record["gold"])
 
 
-@dataclass(frozen=True)
-class _Columns:
-    """What n records say, as arrays of n; each is read when it is asked for."""
-
-    records: Sequence[Record]
-
-    @cached_property
-    def gold(self) -> npt.NDArray[np.int64]:
-        return np.array([record["gold"] for record in self.records])
-
-    @cached_property
-    def right(self) -> npt.NDArray[np.bool_]:
-        return np.array([is_right(record) for record in self.records], dtype=bool)
-
-    @cached_property
-    def scores(self) -> npt.NDArray[np.float64] | None:
-        """None: explanations are not scored."""
-        return np.array([score_of(record) for record in self.records]) if has_scores(self.records) else None
-
-    def hits(self, threshold: Threshold, is_of_labels: bool) -> npt.NDArray[np.bool_] | None:
-        """Whether each record counts as right; None without scores where they are needed.
-
-        Args:
-            is_of_labels: whether without scores the labels alone decide. Acc@0 never looks at scores: "a threshold of
-                0% does not account for the quality of NLE and is equivalent to simply reporting label accuracy" (arXiv
-                2205.12404v1, section 4; the shared task's page says the same).
-        """
-        if is_of_labels and (threshold.explained or self.scores is None):
-            return self.right  # scores are not looked at, nor do all have to be there
-        if self.scores is None:
-            return None
-        return entailment.counts_as_right(self.gold, self.right, self.scores, threshold.at, threshold.explained)
+# --- measures ---------------------------------------------------------------------------------------------------------
 
 
-def curve(records: Sequence[Record], at: Sequence[float] = entailment.CURVE_THRESHOLDS) -> list[float]:
-    """F1@t or Acc@t of records that have scores, by their scheme, at many thresholds t.
+def curve(records: Sequence[Record], at: Sequence[float] = entailment.CURVE_THRESHOLDS) -> list[Estimate]:
+    """F1@t or Acc@t of records that have scores, by their scheme, at many thresholds t, each with its interval.
 
     Raises:
         ValueError: there are no scores, or one is missing.
     """
-    columns, of_labels = _Columns(records), scheme_of(records[0]).thresholds[0]
-    if columns.scores is None:
-        raise ValueError("there are no explanation scores")
-    values = []
-    for t in at:
-        hit = columns.hits(replace(of_labels, at=t), is_of_labels=t == of_labels.at)
-        assert hit is not None  # there are scores
-        kept = hit.mean() if of_labels.explained else _macro_f1(confusion_cells(columns.gold, hit).sum(axis=0))
-        values.append(float(kept))
-    return values
-
-
-def curve_intervals(
-    records: Sequence[Record], at: Sequence[float] = entailment.CURVE_THRESHOLDS
-) -> list[tuple[float, float] | None]:
-    """The 95 % interval of each value of `curve`, as measures make it; None where there is no sound one."""
     of_labels = scheme_of(records[0]).thresholds[0]
-    columns, method = _Columns(records), _interval(of_labels)
-    found = []
-    for t in at:
-        statistic = _statistic_of(columns, replace(of_labels, at=t), is_of_labels=t == of_labels.at)
-        if statistic is None:
-            raise ValueError("there are no explanation scores")
-        found.append(method.of(statistic))
+    made = [_at(replace(of_labels, at=t), is_of_labels=t == of_labels.at).estimate(records) for t in at]
+    found = [each for each in made if each is not None]
+    if len(found) < len(made):
+        raise ValueError("there are no explanation scores")
     return found
 
 
-def _interval(threshold: Threshold) -> IntervalMethod:
-    return WILSON if threshold.explained else TWO_CLASSES
+def _at(threshold: Threshold, is_of_labels: bool, scopes: Scopes | None = None, main: bool = False) -> Measure:
+    """The measure of one threshold.
 
+    Args:
+        is_of_labels: whether without scores the labels alone decide. Acc@0 never looks at scores: "a threshold of 0%
+            does not account for the quality of NLE and is equivalent to simply reporting label accuracy" (arXiv
+            2205.12404v1, section 4; the shared task's page says the same).
+    """
 
-def _statistic(threshold: Threshold, is_of_labels: bool) -> Callable[[Sequence[Record]], Statistic | None]:
-    return lambda records: _statistic_of(_Columns(records), threshold, is_of_labels)
+    def statistic(records: Sequence[Record]) -> Statistic | None:
+        gold, hit = [record["gold"] for record in records], list(map(is_right, records))
+        is_scored = has_scores(records)
+        if not (is_of_labels and (threshold.explained or not is_scored)):
+            if not is_scored:
+                return None
+            scores = list(map(score_of, records))
+            hit = entailment.counts_as_right(gold, hit, scores, threshold.at, threshold.explained).tolist()
+        units = map(unit_of, records)
+        if threshold.explained:
+            return ratio(units, hit)
+        return grouped(units, confusion_cells(gold, hit), partial(macro_f1, skip_absent=True))
 
-
-def _statistic_of(columns: _Columns, threshold: Threshold, is_of_labels: bool) -> Statistic | None:
-    hit = columns.hits(threshold, is_of_labels)
-    if hit is None:
-        return None
-    units = map(unit_of, columns.records)
-    if threshold.explained:
-        return ratio(units, hit.astype(float))
-    return grouped(units, confusion_cells(columns.gold, hit), _macro_f1)
+    interval = WILSON if threshold.explained else TWO_CLASSES
+    return Measure(threshold.name, statistic=statistic, interval=interval, scopes=scopes, main=main)
 
 
 def _mean_score(records: Sequence[Record]) -> Statistic | None:
@@ -264,16 +323,8 @@ def _mean_score(records: Sequence[Record]) -> Statistic | None:
 
 def explained_measures(scheme: Scheme, scopes: Scopes | None = None) -> tuple[Measure, ...]:
     """The measures of labels and explanations, ``acc`` and ``parse_rate`` of labels alone, and the readers' dissent."""
-    thresholded = [
-        Measure(
-            each.name,
-            statistic=_statistic(each, is_of_labels=each is scheme.thresholds[0]),
-            scopes=scopes,
-            interval=_interval(each),
-            main=each.name == scheme.main,
-        )
-        for each in scheme.thresholds
-    ]
+    first = scheme.thresholds[0]
+    thresholded = [_at(each, each is first, scopes, main=each.name == scheme.main) for each in scheme.thresholds]
     return (
         *thresholded,
         Measure(

@@ -29,6 +29,9 @@ Choice = Name | Literal[False] | None
 """The option `scorer` of a task: None where the task file names none; YAML reads ``off`` as False."""
 CHOICES = get_args(Name)
 
+ADDED = ("explanation_scores", "asks_for_explanation")
+"""What `Scored.add_to` adds to records."""
+
 TIME_TO_WRITE = 60.0
 """Seconds that an interrupted scoring leaves for the results without its scores."""
 

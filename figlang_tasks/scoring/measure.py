@@ -8,12 +8,14 @@ paired tests of ``figlang compare``, the tables of the report and what ``figlang
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from figlang_tasks.metrics import intervals
 from figlang_tasks.metrics.intervals import Interval
@@ -32,11 +34,11 @@ Floats = npt.NDArray[np.float64]
 
 
 class IntervalMethod(NamedTuple):
-    """How the 95 % interval of a statistic is made.
+    """How the 95 % interval of a statistic is made, None where there is no sound one.
 
     Attributes:
         name: for people and for what ``figlang submit`` writes.
-        of: the interval of a statistic; None where there is no sound one. A measure with an `own` value has its own.
+        of: not called for a measure with an `own` value.
         resamples: of its bootstrap; None where nothing is resampled.
     """
 
@@ -79,7 +81,6 @@ class Estimate(NamedTuple):
 
     @classmethod
     def of(cls, value: float, interval: Interval | None, stderr: float | None = None) -> Estimate:
-        """An estimate with the ends of an interval, where there is one."""
         low, high = interval or (None, None)
         return cls(value, low, high, stderr)
 
@@ -99,8 +100,8 @@ class Scopes(NamedTuple):
     """Parts of a benchmark that a measure has a value of its own for.
 
     Attributes:
-        names: all that there may be, in the order of tables.
-        of: those that a record counts for.
+        names: all scopes, in the order of tables.
+        of: the scopes of a record.
         seen: the record as it counts in a scope, where that is a part of each record (one part of a caption).
         averaged: whether the value of all rows is the unweighted mean of those of the scopes, which repeat one
             measurement (folds, wordings of a prompt).
@@ -125,12 +126,12 @@ def by_field(field: str, names: Sequence[str]) -> Scopes:
 
 
 def unit_of(record: Record) -> str:
-    """What is resampled: what the record shares with others that it is not independent of, else the document itself."""
+    """What is resampled: what dependent records share, else the document itself."""
     return str(record.get("unit", record["id"]))
 
 
 def row_of(record: Record) -> str:
-    """The row of the benchmark: several documents may be of one (rotations, the pictures of a ranking)."""
+    """The row of the benchmark, which several documents may share (rotations, the pictures of a ranking)."""
     return str(record.get("row", record["id"]))
 
 
@@ -209,11 +210,10 @@ class Measure:
         counted = [record for record in records if self.counts(record)]
         found: dict[str, list[Record]] = {OVERALL: counted}
         if self.scopes is not None:
-            of_scope: dict[str, list[Record]] = {name: [] for name in self.scopes.names}
+            found |= {name: [] for name in self.scopes.names}
             for record in counted:
                 for scope in self.scopes.of(record):
-                    of_scope.setdefault(scope, []).append(self.scopes.seen(record, scope))
-            found |= of_scope
+                    found.setdefault(scope, []).append(self.scopes.seen(record, scope))
         return {scope: own for scope, own in found.items() if own}
 
     def repeats(self, records: Sequence[Record]) -> list[list[Record]]:
@@ -242,17 +242,16 @@ class Measure:
                 )
             found: Statistic | None = ratio(map(self.unit, records), numbers)
         else:
-            found = None if self.statistic is None else self.statistic(records)
+            found = self.statistic(records) if self.statistic else None
         if found is None or not np.isfinite(found.total()) or (self.rare and not found.total()):
             return None
         return found
 
     def statistics(self, records: Sequence[Record]) -> dict[str, Statistic]:
         """The statistic of each scope that has a value; none has where the whole has none."""
-        found = {scope: self.statistic_of(own) for scope, own in self.in_scopes(records).items()}
-        if found.get(OVERALL) is None:
-            return {}
-        return {scope: statistic for scope, statistic in found.items() if statistic is not None}
+        made = ((scope, self.statistic_of(own)) for scope, own in self.in_scopes(records).items())
+        found = {scope: statistic for scope, statistic in made if statistic is not None}
+        return found if OVERALL in found else {}
 
     def estimate(self, records: Sequence[Record], scope: str = OVERALL, stderr_resamples: int = 0) -> Estimate | None:
         """The value of records that count, with its interval; None where there is no value.
@@ -278,11 +277,9 @@ class Measure:
             return self.interval.of(found)
         if sum(len(set(map(self.unit, own))) for own in repeats) > len(found.units):
             return BOOTSTRAP.of(found)
-        parts = [self.estimate(own) for own in repeats]
-        known = [each for each in parts if each is not None]
-        ends = [Interval(each.low, each.high) for each in known if each.low is not None and each.high is not None]
-        values = [each.value for each in known]
-        return intervals.of_mean(values, ends) if len(ends) == len(parts) else None
+        parts = [each for own in repeats if (each := self.estimate(own))]  # each has a value, as their mean has
+        ends = [Interval(each.low, each.high) for each in parts if each.low is not None and each.high is not None]
+        return intervals.of_mean([each.value for each in parts], ends) if len(ends) == len(parts) else None
 
     @property
     def arrow(self) -> str:
@@ -335,3 +332,50 @@ def flat(estimates: Estimates) -> Iterator[tuple[str, str, Estimate]]:
     for measure, scopes in estimates.items():
         for scope, estimate in scopes.items():
             yield measure, scope, estimate
+
+
+# --- in results files -------------------------------------------------------------------------------------------------
+
+FORMAT = 1
+"""Version of the shape that `to_json` writes."""
+
+_SAVED = TypeAdapter(dict[str, dict[str, Estimate]], config=ConfigDict(strict=True, allow_inf_nan=False))
+
+
+def to_json(estimates: Estimates) -> dict[str, Any]:
+    """Estimates as results files hold them under ``configs.<task>.metadata.measures``.
+
+    Returns:
+        ``{"format": 1, "values": {measure: {scope: {"value": ..., "low": ..., "high": ..., "stderr": ..., "rows":
+        ...}}}, "failed": [measure]}``; the scope of all rows is ``all``. What is not known is left out; ``failed`` are
+        those whose value is no number.
+    """
+    values: dict[str, dict[str, Any]] = {}
+    lost: dict[str, None] = {}
+    for measure, scope, estimate in flat(estimates):
+        if math.isfinite(estimate.value):
+            known = {key: number for key, number in estimate._asdict().items() if number is not None}
+            values.setdefault(measure, {})[scope] = known
+        else:
+            lost[measure] = None
+    return {"format": FORMAT, "failed": list(lost), "values": values}
+
+
+def from_json(content: Any) -> dict[str, dict[str, Estimate]]:
+    """Estimates of what :func:`to_json` returned.
+
+    Raises:
+        ValueError: it is damaged, or of a later version of figlang_tasks.
+    """
+    if not isinstance(content, Mapping) or content.get("format") != FORMAT:
+        raise ValueError(f"measures do not have the format {FORMAT}: did another version of figlang_tasks write them?")
+    try:
+        return _SAVED.validate_python(content.get("values"))
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ValueError(f"measures are damaged ({'.'.join(map(str, first['loc']))}: {first['msg']})") from error
+
+
+def failed(content: Mapping[str, Any]) -> tuple[str, ...]:
+    """The measures whose computation failed, of what :func:`to_json` returned."""
+    return tuple(map(str, content.get("failed") or ()))

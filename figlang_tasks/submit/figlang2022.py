@@ -11,7 +11,7 @@ from figlang_tasks.core.text import listing
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import samples
 from figlang_tasks.results.runs import Run, TaskRun
-from figlang_tasks.scoring.records import BlindRecord
+from figlang_tasks.scoring.explained import BlindRecord
 from figlang_tasks.submit import SubmissionError, answered, the_task
 
 UPLOAD = "CodaLab, competition 5908 (FigLang 2022 shared task on understanding figurative language)"

@@ -27,8 +27,7 @@ from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import samples
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import explanations
-from figlang_tasks.scoring.explained import pair
-from figlang_tasks.scoring.records import EntailmentRecord
+from figlang_tasks.scoring.explained import EntailmentRecord, pair
 from figlang_tasks.submit import SubmissionError, answered, plain, the_task, zipped
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from figlang_tasks.answers.verdict import Read
-from figlang_tasks.scoring.records import Explained
+from figlang_tasks.scoring.explained import Explained
 
 TABLES = [
     (path.parent.name, table)

@@ -64,6 +64,8 @@ def test_equals_scikit_learn(sets: list[tuple[int, int, int, int]]) -> None:
     expected = [accuracy_score(gold, predicted)]
     expected += [score(gold, predicted, **shared) for score in (precision_score, recall_score, f1_score)]
     assert figures(sets[0]) == pytest.approx([100 * value for value in expected])
+    over_labels_that_occur = f1_score(gold, predicted, average="macro", zero_division=0)
+    assert classification.macro_f1(sets[0], skip_absent=True) == pytest.approx(over_labels_that_occur)
 
 
 def test_a_model_that_always_says_1() -> None:

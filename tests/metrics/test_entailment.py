@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import figlang_tasks
 from figlang_tasks.metrics import classification
 from figlang_tasks.metrics.classification import accuracy, confusion_counts
-from figlang_tasks.metrics.entailment import CURVE_THRESHOLDS, accuracy_at, f1_at, macro_f1
+from figlang_tasks.metrics.entailment import CURVE_THRESHOLDS, accuracy_at, f1_at, f1_curve, macro_f1
 
 # --- literals ---------------------------------------------------------------------------------------------------------
 
@@ -45,6 +45,15 @@ def test_low_scores_become_wrong_and_wrong_ones_stay_wrong(threshold: float, cou
     assert f1_at([1], [1], [np.float32(0.53)], 0.53) == 0  # 0.5299999713897705 as a double: below the literal
 
 
+def test_curve_on_a_score_equal_to_a_threshold() -> None:
+    scores = [i / 100 for i in range(101)]
+    curve = f1_curve([1] * 101, [1] * 101, scores)
+    # Right above i/100: 100 - i rows, all of class 1.
+    expected = [1.0 * (2 * (100 - i)) / (2 * (100 - i) + i + 1) / 2 for i in range(101)]
+    assert curve == pytest.approx(expected, abs=1e-15)
+    assert f1_at([1], [1], [0.5], 0.2) == 1
+
+
 # --- errors -----------------------------------------------------------------------------------------------------------
 
 
@@ -57,7 +66,7 @@ def test_low_scores_become_wrong_and_wrong_ones_stay_wrong(threshold: float, cou
         ({"predicted": ["entailment", *PREDICTED[1:]]}, r"predicted\[0\] is 'entailment', must be one of"),
         ({"scores": SCORES[1:]}, r"scores has shape \(5,\), gold has 6 rows"),
         ({"scores": [*SCORES[:5], float("nan")]}, r"scores\[5\] is nan, must be a finite number"),
-        ({"threshold": 50}, r"must lie in \[0, 1\], got \[50"),
+        ({"threshold": 1.01}, r"must lie in \[0, 1\], got \[1.01"),
         ({"threshold": float("nan")}, "must lie in"),
         ({"explained": "both"}, "explained is 'both', must be one of all, contradiction"),
     ],

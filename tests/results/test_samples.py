@@ -15,7 +15,7 @@ from saved_samples import NAME, evaluated
 from figlang_tasks.core.benchmark import names
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.results import samples
-from figlang_tasks.scoring.records import EntailmentRecord
+from figlang_tasks.scoring.explained import EntailmentRecord
 
 
 @pytest.fixture

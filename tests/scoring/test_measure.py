@@ -8,6 +8,7 @@ import math
 import pickle
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -40,7 +41,7 @@ from figlang_tasks.scoring import (
     judged_for_lm_eval,
     to_json,
 )
-from figlang_tasks.scoring.evaluation import Number, guarded, metric_list_of_lm_eval
+from figlang_tasks.scoring.evaluation import Number, metric_list_of_lm_eval
 
 ACC = Measure("acc", each=lambda record: record["hit"], scopes=by_field("part", ("easy", "hard", "never")))
 LENGTH = Measure("length", each=lambda record: record.get("length"), interval=BOOTSTRAP, percent=False)
@@ -119,7 +120,7 @@ def test_rotations_count_once_and_a_ranking_that_a_limit_has_cut_does_not_count(
 def test_a_measure_that_fails_costs_itself_alone() -> None:
     broken = Measure("broken", each=lambda record: 1 / 0)
     notes.noted()
-    found = evaluate([record(1), record(2)], Measures.of(ACC, broken), guard=guarded)
+    found = evaluate([record(1), record(2)], Measures.of(ACC, broken), in_run=True)
     assert math.isnan(found["broken"][OVERALL].value) and found["acc"][OVERALL].value == 1
     assert notes.noted() == ["broken failed; its value is NaN, see the log"]
     written = to_json(found)
@@ -151,8 +152,8 @@ def test_scopes_and_runs_without_resamples_have_no_standard_error() -> None:
 
 
 def test_measures_have_distinct_names() -> None:
-    with pytest.raises(ValueError, match="two measures of one name: acc, acc"):
-        Measures.of(ACC, ACC)
+    with pytest.raises(ValueError, match="two measures of one name: acc"):
+        Measures.of(ACC, replace(ACC))
 
 
 # --- in a harness -----------------------------------------------------------------------------------------------------
@@ -214,9 +215,9 @@ def test_estimates_are_read_as_they_were_written(found: dict[str, dict[str, Esti
         ({"format": 9, "values": {}}, "not have the format 1: did another version"),
         ([], "not have the format 1"),
         ({"format": 1}, "damaged"),
-        ({"format": 1, "values": {"acc": {"all": {"value": None}}}}, "value is None, must be a number"),
+        ({"format": 1, "values": {"acc": {"all": {"value": None}}}}, "acc.all.value: Input should be a valid number"),
         ({"format": 1, "values": {"acc": {"all": {"valu": 1}}}}, "damaged"),
-        ({"format": 1, "values": {"acc": {"all": {"value": True}}}}, "value is True"),
+        ({"format": 1, "values": {"acc": {"all": {"value": True}}}}, "acc.all.value: Input should be a valid number"),
         ({"format": 1, "values": {"acc": [1]}}, "damaged"),
     ],
 )

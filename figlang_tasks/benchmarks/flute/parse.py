@@ -17,7 +17,7 @@ from figlang_tasks.answers.entailment import Label, entailment
 from figlang_tasks.answers.text import Answer
 from figlang_tasks.answers.verdict import Read, opened
 from figlang_tasks.answers.yes_no import yes_no
-from figlang_tasks.scoring.records import Explained
+from figlang_tasks.scoring.explained import Explained
 
 Prompt: TypeAlias = Literal["v1", "v2"]
 

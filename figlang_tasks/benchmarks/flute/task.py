@@ -22,8 +22,7 @@ from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.scoring import explanations, judged, judged_for_lm_eval
-from figlang_tasks.scoring.explained import SCHEMES
-from figlang_tasks.scoring.records import BlindRecord, Explained, FluteRecord
+from figlang_tasks.scoring.explained import SCHEMES, BlindRecord, Explained, FluteRecord
 
 if TYPE_CHECKING:
     import datasets

@@ -23,7 +23,7 @@ from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render
 from figlang_tasks.metrics import overlap, ranking
 from figlang_tasks.scoring import explanations, judged, judged_for_lm_eval
-from figlang_tasks.scoring.records import Explained, FluteRecord
+from figlang_tasks.scoring.explained import Explained, FluteRecord
 
 if TYPE_CHECKING:
     import datasets

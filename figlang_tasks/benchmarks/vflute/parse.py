@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Final
 
 from figlang_tasks.answers.verdict import Status
-from figlang_tasks.scoring.records import Explained
+from figlang_tasks.scoring.explained import Explained
 
 _OFFICIAL_MARKER = re.compile(r"LABEL:|Label:|label:")
 _OFFICIAL_AFTER: Final = {

@@ -27,7 +27,7 @@ from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.scoring import explanations, judged
-from figlang_tasks.scoring.records import EntailmentRecord
+from figlang_tasks.scoring.explained import EntailmentRecord
 
 if TYPE_CHECKING:
     import datasets

@@ -118,9 +118,10 @@ def _curves_by_scope(declared: Measures, records: Sequence[Record]) -> dict[str,
     for scope, own in of_labels.in_scopes(records).items():
         if scope != OVERALL and of_labels.averaged:
             continue
-        repeats = of_labels.repeats(own)
-        values = [100 * float(at) for at in np.mean([explained.curve(each) for each in repeats], axis=0)]
-        ends = explained.curve_intervals(own) if scope == OVERALL and len(repeats) == 1 else []
-        low, high = ([math.nan if end is None else 100 * end[side] for end in ends] for side in (0, 1))
+        curves = [explained.curve(each) for each in of_labels.repeats(own)]
+        values = [100 * float(np.mean([each.value for each in at])) for at in zip(*curves, strict=True)]
+        ends = curves[0] if scope == OVERALL and len(curves) == 1 else []
+        low = [math.nan if each.low is None else 100 * each.low for each in ends]
+        high = [math.nan if each.high is None else 100 * each.high for each in ends]
         found[scope] = Curve(values, low, high)
     return found

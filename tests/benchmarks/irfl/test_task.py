@@ -13,7 +13,6 @@ from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.irfl import measures, rows, task
 from figlang_tasks.core import documents, notes, score_requests
 from figlang_tasks.scoring import Estimate, Measures, evaluate
-from figlang_tasks.scoring.evaluation import guarded
 
 LETTERS = rows.LETTERS
 ORDINALS = ("first", "second", "third", "fourth")
@@ -323,7 +322,7 @@ Records = list[dict[str, Any]]
 
 def found(records: Records, of: Measures) -> dict[str, Estimate]:
     """All measures of all records, as a run has them."""
-    return {name: scopes["all"] for name, scopes in evaluate(records, of, 1000, guarded).items()}
+    return {name: scopes["all"] for name, scopes in evaluate(records, of, 1000, in_run=True).items()}
 
 
 def ranked(*table: Sequence[tuple[bool, float]], **changed: Any) -> Records:
