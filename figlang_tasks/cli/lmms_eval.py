@@ -12,16 +12,23 @@ The harness, and torch with it, is imported when it is needed: not for ``--help`
 from __future__ import annotations
 
 import argparse
+import difflib
 import functools
+import itertools
 import os
+import re
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import yaml
+
+from figlang_tasks import resource_dir
 from figlang_tasks.core import interrupts
-from figlang_tasks.core.text import printable, printable_lines
+from figlang_tasks.core.text import did_you_mean, printable, printable_lines
 
 EXIT_FAILED = 1
 KEPT = "Downloads and the answers that --use_cache has stored are kept: the same command goes on from there."
@@ -45,6 +52,8 @@ def main() -> None:
 
 def _run(arguments: Sequence[str], of_evaluation: bool) -> None:
     """Register the tasks, run the command, tell how it went."""
+    if of_evaluation:
+        refuse_misspelt(arguments)
     from figlang_tasks.core import notes, redaction, status
 
     asked_for_log = any(each.startswith("--v") for each in arguments)  # --verbosity, cut short or not
@@ -76,6 +85,80 @@ def _run(arguments: Sequence[str], of_evaluation: bool) -> None:
         sys.exit(EXIT_FAILED)
 
 
+def refuse_misspelt(arguments: Sequence[str]) -> None:
+    """End with what was meant, if an option, a task or an option of a task is misspelt; in a second.
+
+    The harness takes some ten seconds to be imported. It tells what looks like no name of ours.
+    """
+    harness = find_spec("lmms_eval")
+    if harness is None or harness.origin is None:
+        return
+    folder, tasks = Path(harness.origin).parent, set(_given("--tasks", arguments))
+    told = _unknown_options(arguments, folder)
+    if files := _given("--include_path", arguments):
+        told = told or [fault for path in files for fault in _unknown_task_options(Path(path), tasks)]
+    else:
+        told = told or _unknown_tasks(tasks, folder)
+    if told:
+        sys.exit(f"figlang_tasks: {'; '.join(told)}")
+
+
+def _given(option: str, arguments: Sequence[str]) -> list[str]:
+    """The names behind an option, separated by commas."""
+    found = [each.partition("=")[2] for each in arguments if each.startswith(f"{option}=")]
+    found += [value for name, value in itertools.pairwise(arguments) if name == option]
+    return found[-1].split(",") if found else []
+
+
+def _unknown_options(arguments: Sequence[str], harness: Path) -> list[str]:
+    """The options that the harness does not know, which may be cut short."""
+    known = set(re.findall(r'"(--\w+)"', (harness / "__main__.py").read_text(encoding="utf-8"))) | {"--help"}
+    given = {each.partition("=")[0] for each in arguments if re.match(r"--\w", each)}
+    unknown = sorted(name for name in given if not any(each.startswith(name) for each in known))
+    return [f"no option {name}{did_you_mean(name, known)}; `lmms_eval --help` lists them" for name in unknown]
+
+
+def _unknown_tasks(tasks: Iterable[str], harness: Path) -> list[str]:
+    """The tasks that no file has, and whose names look like ours."""
+    own = _names_in(resource_dir("task_yamls") / "lmms_eval")
+    unknown = {name: difflib.get_close_matches(name, own, cutoff=0.8) for name in set(tasks) - own - _LISTS}
+    theirs = _names_in(harness / "tasks") if any(unknown.values()) else set()
+    found = [
+        f"no task {name!r} (did you mean {' or '.join(f'`{each}`' for each in meant)}?)"
+        for name, meant in sorted(unknown.items())
+        if meant and name not in theirs and "*" not in name and not Path(name).exists()
+    ]
+    return [f"{'; '.join(found)}. `figlang tasks` lists ours, `lmms_eval tasks list` all of them"] if found else []
+
+
+def _unknown_task_options(folder: Path, tasks: Collection[str]) -> list[str]:
+    """What is wrong with the options of the user's own task files that include ours."""
+    from figlang_tasks.core import task_files
+    from figlang_tasks.core.documents import asked_for
+    from figlang_tasks.core.errors import FigLangError
+
+    found = []
+    for path in folder.rglob("*.yaml"):
+        try:
+            content = task_files.read(path.resolve())
+        except (OSError, yaml.YAMLError):  # the harness tells
+            continue
+        if content.get("task") in tasks and str(content.get("process_docs")).startswith("figlang_tasks."):
+            try:
+                asked_for(content["dataset_name"])[0].options.blocks(content)
+            except (ValueError, FigLangError) as error:
+                found.append(f"task {content['task']}: {error}")
+    return found
+
+
+def _names_in(folder: Path) -> set[str]:
+    """The words behind ``task:``, ``group:`` and ``tag:`` in task files."""
+    found: set[str] = set()
+    for path in folder.rglob("*.yaml"):
+        found.update(re.findall(r"^\W*(?:task|group|tag): *([\w.-]+)", path.read_text(encoding="utf-8"), re.MULTILINE))
+    return found
+
+
 def _stand_around(errors: list[Exception], keep_log: bool) -> None:
     """Stand around the harness's evaluation: count errors, say less, end with our tables.
 
@@ -87,26 +170,15 @@ def _stand_around(errors: list[Exception], keep_log: bool) -> None:
     import lmms_eval.api.task
     from lmms_eval import evaluator
     from lmms_eval.loggers import EvaluationTracker
-    from lmms_eval.tasks import TaskManager
 
     from figlang_tasks.core import part_of_data
     from figlang_tasks.core.errors import FigLangError, ending_the_command
     from figlang_tasks.harness.saving import checked
-    from figlang_tasks.harness.task_index import require_tasks
 
     trackers: list[Any] = []
     make_tracker = checked(EvaluationTracker)
     evaluate, make_table = harness.cli_evaluate_single, harness.make_table
     endings: dict[int, str] = {}  # by the id of results
-
-    class Manager(TaskManager):
-        """The harness's manager, which ends the command if a task is unknown; the harness would show a traceback."""
-
-        def match_tasks(self, task_list: list[str]) -> list[str]:
-            match = super().match_tasks
-            with ending_the_command():
-                require_tasks(self.task_index, [each for each in task_list if not match([each])])
-            return match(task_list)
 
     def evaluate_and_take_note(args: argparse.Namespace) -> Any:
         with ending_the_command():  # the harness would show a traceback
@@ -137,7 +209,6 @@ def _stand_around(errors: list[Exception], keep_log: bool) -> None:
     harness.cli_evaluate_single = evaluate_and_take_note
     harness.make_table = tables
     harness.EvaluationTracker = tracker
-    harness.TaskManager = Manager
     harness.get_eval_banner = lambda **_: ""
     setattr(harness, "print", _print_unless_empty)  # noqa: B010  (it has none of its own)
     if not keep_log:

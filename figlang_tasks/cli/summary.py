@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from figlang_tasks import scoring
 from figlang_tasks.core.hub import OWN
 from figlang_tasks.results import frame, measures, published, runs, tables
-from figlang_tasks.scoring import OVERALL, Estimates
+from figlang_tasks.scoring import OVERALL, Estimates, explanations
 from figlang_tasks.scoring.explained import SCHEMES
 
 if TYPE_CHECKING:
@@ -21,11 +21,18 @@ _WIDE = 6  # columns; of wider groups each task has its main measure alone
 
 @dataclass(frozen=True)
 class _Task:
-    """A finished task, the measures of its published figures that may stand beside it, and why others may not."""
+    """A finished task: its estimates, and what was published for it and may stand beside them.
+
+    Attributes:
+        version: that of this package which scored it.
+        published: full names of measures.
+        left_out: why other figures are left out.
+    """
 
     name: str
     estimates: Estimates
     measured: published.Measured
+    version: str
     published: Sequence[str]
     left_out: str
 
@@ -56,7 +63,9 @@ def summary_table(results: Mapping[str, Any]) -> str:
         parts += [scorer_line(each) for each in _unlike(task.measured.scorer for task in members)]
         parts += [f"published, not measured here: {each}" for each in _unlike(about)]
         parts += _unlike(task.left_out for task in members)
-        parts += _unlike(["\n".join(_unlike(map(_place, members)))])
+        places = [_place(task) for task in members]
+        shared = [_shared(runs.model_name(results), task) for task in members if len(members) == 1]
+        parts += _unlike(["\n".join(_unlike([*places, *shared]))])
     return "\n\n".join(parts)
 
 
@@ -97,13 +106,25 @@ def _task(results: Mapping[str, Any], name: str, estimates: Estimates) -> _Task:
     own = metadata.get("data_revision") == OWN
     scorer = metadata.get("explanation_scorer")
     measured = published.Measured(max(counts, default=0), runs.cut(results, [name]), scorer, own)
+    version = str((metadata.get("versions") or {}).get("figlang-tasks", "of unknown version"))
     names = [scoring.full_name(measure, scope) for measure, scope, _ in scoring.flat(estimates)]
-    return _Task(name, estimates, measured, *published.comparable(name, names, [measured]))
+    return _Task(name, estimates, measured, version, *published.comparable(name, names, [measured]))
 
 
 def _place(task: _Task) -> str:
     main = [name for name in task.published if name == measures.headline(task.overall)]
     return published.place(task.name, [*main, *task.published], task.estimates)
+
+
+def _shared(model: str, task: _Task) -> str:
+    """One line that says what was measured; "" for a run that was cut short, or of an unknown model."""
+    main, run = measures.headline(task.overall), task.measured
+    if not (model and main) or run.cut:
+        return ""
+    value = measures.estimate_text(main, task.estimates[main][OVERALL], run.rows)
+    rows = f"{run.rows} rows" + " of the user" * run.own
+    scorer = [f"scorer {explanations.short(run.scorer)}"] if run.scorer else []
+    return ", ".join([f"{model} on {task.name}: {main} {value}", rows, *scorer, f"figlang_tasks {task.version}"])
 
 
 def _groups(results: Mapping[str, Any], tasks: Mapping[str, _Task]) -> dict[str, list[str]]:

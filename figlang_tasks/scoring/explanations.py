@@ -7,6 +7,7 @@ evaluated model has given its memory back. In lmms-eval the other ranks wait for
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
@@ -54,6 +55,31 @@ def choose(option: str | Literal[False] | None, default: str = DEFAULT) -> str:
     if name not in CHOICES:
         raise ValueError(f"{where}={name!r}; valid: {', '.join(CHOICES)}")
     return name
+
+
+def short(signature: str) -> str:
+    """The signature of a scorer with abbreviated names, as sacreBLEU has two forms of its own.
+
+    ``vflute25|bertscore:microsoft/deberta-xlarge-mnli@5b07a9086c1d...,layer:40,idf:no,...|bleurt:...|dtype:fp32|...``
+    becomes ``vflute25|bs:deberta-xlarge-mnli@5b07a90,l:40|bl:BLEURT-20@e22b9eb|dt:fp32|v:0.1.0``. What is the same in
+    every signature (idf, rescale, max) is left out.
+
+    Args:
+        signature: of :class:`figlang_tasks.metrics.explanation.Scorer`.
+    """
+    name, *parts = signature.split("|")
+    return "|".join([name, *map(_short_part, parts)])
+
+
+_ABBREVIATIONS = {"bertscore": "bs", "bleurt": "bl", "dtype": "dt", "version": "v"}
+
+
+def _short_part(part: str) -> str:
+    key, _, value = part.partition(":")
+    model, *settings = value.split(",")
+    model = re.sub(r"@(sha256:)?([0-9a-f]{7})[0-9a-f]*$", r"@\2", model.rpartition("/")[2])
+    layers = [setting.replace("layer:", "l:") for setting in settings if setting.startswith("layer:")]
+    return f"{_ABBREVIATIONS.get(key, key)}:{','.join([model, *layers])}"
 
 
 _scorers: dict[tuple[str, str, str], Scorer] = {}

@@ -115,14 +115,23 @@ def test_what_was_published_stands_beneath_what_was_measured() -> None:
     assert parts[3].startswith("| figlang_mini_irfl_retrieve_metaphor |")
 
 
-def test_a_whole_run_ends_with_its_place() -> None:
+def test_a_whole_run_ends_with_its_place_and_a_line_to_share() -> None:
     scorer = "vflute25|bertscore:microsoft/deberta-xlarge-mnli@5b07a9086c1d,layer:40|dtype:fp32"
-    found = of("vflute", 723, scorer, f1_at_0=0.5, f1_at_60=0.3)
-    assert summary_table(found).split("\n\n")[-1] == (
+    found = of("vflute", 723, scorer, f1_at_0=0.5, f1_at_60=0.3) | {"model_name": "lab/Model-7B"}
+    found["configs"]["vflute"]["metadata"]["versions"] = {"figlang-tasks": "1.2.3"}
+    assert summary_table(found).split("\n\n")[-1].splitlines() == [
         "vflute: place 6 by f1@60 beside 10 published models, after LLaVA-ZS 34B, zero-shot (31.83), before Claude-3 "
-        "Opus, zero-shot (22.31)"
-    )
-    assert "place" not in summary_table(found | {"config": {"limit": 8}})
+        "Opus, zero-shot (22.31)",
+        "Model-7B on vflute: f1@60 30.0 [20.0, 40.0], 723 rows, scorer "
+        "vflute25|bs:deberta-xlarge-mnli@5b07a90,l:40|dt:fp32, figlang_tasks 1.2.3",
+    ]
+    cut = summary_table(found | {"config": {"limit": 8}})
+    assert "place" not in cut and "Model-7B" not in cut
+    labels = {task: found["configs"]["vflute"] for task in ("vflute", "vflute_sg")}
+    group = found | {"configs": labels, "results": found["results"] | {"vflute_sg": {}}}
+    group["group_subtasks"] = {"vflutes": list(labels)}
+    *_, last = summary_table(group).split("\n\n")
+    assert [line.split(":")[0] for line in last.splitlines()] == ["vflute", "vflute_sg"]
 
 
 def test_of_a_group_the_best_model_and_people_stand_beneath() -> None:

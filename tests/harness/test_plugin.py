@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -202,10 +203,46 @@ def test_lmms_eval_exits_non_zero_when_the_evaluation_fails(
     assert "1 evaluation(s) failed" in printed.err
 
 
-def test_unknown_tasks_are_one_message(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    assert lmms_eval(monkeypatch, "--tasks", "figlang_mini,vflut,figlang_mini_irfl_*", "--model", "dummy") == 1
-    (told,) = capsys.readouterr().err.splitlines()
-    assert told.startswith("figlang_tasks: no task 'vflut' (did you mean `vflute`")
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (["--tasks", "mme,vflut"], "no task 'vflut' (did you mean `vflute`"),
+        (["--tasks=figlang_mini,irfl_mtch"], "no task 'irfl_mtch' (did you mean `irfl_match`"),
+        (["--tasks", "vflute,mme,nykms,figlang_mini_flute,irfl_*"], None),
+        (["--tasks", "there_is_no_such_task"], None),  # the harness says so
+        (["--tasks", "list"], None),
+        (["--tasks", "vflut", "--include_path", "mine"], None),
+        (["--model", "dummy"], None),
+    ],
+)
+def test_a_misspelt_task_is_one_message_before_anything_is_imported(asked: list[str], told: str | None) -> None:
+    if told is None:
+        cli.refuse_misspelt(asked)
+        return
+    with pytest.raises(SystemExit) as ended:
+        cli.refuse_misspelt(asked)
+    assert str(ended.value.code).startswith(f"figlang_tasks: {told}")
+
+
+def test_what_is_misspelt_costs_no_import(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(
+        f"include: {plugin.tasks_dir()}/vflute/_base.yaml\ntask: mine\nlmms_eval_specific_kwargs: {{num_shot: 3}}\n"
+    )
+    program = (
+        "import sys; from figlang_tasks.cli import lmms_eval; sys.argv = ['lmms_eval', *sys.argv[1:]]\n"
+        "try: lmms_eval.main()\n"
+        "except SystemExit as ended: print(ended.code, {'torch', 'lmms_eval'} & set(sys.modules))\n"
+    )
+    mine = ["--tasks", "mine", "--include_path", str(tmp_path)]
+    for given, told in (
+        (["--tasks", "vflut"], "did you mean `vflute`"),
+        (["--task", "vflute", "--modle=dummy"], "no option --modle (did you mean `--model`"),
+        (mine, "task mine: unknown V-FLUTE task option(s) num_shot; valid: blind, .*(did you mean `num_shots`?)"),
+    ):
+        command = [sys.executable, "-c", program, *given]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        assert re.search(re.escape(told).replace(r"\.\*", ".*"), done.stdout), done.stdout + done.stderr[-3000:]
+        assert done.stdout.endswith(" set()\n")
 
 
 def test_lmms_eval_without_tasks_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
