@@ -29,7 +29,7 @@ from figlang_tasks.cli.tasks import MINI
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import benchmarks, of_dataset
 from figlang_tasks.core.checks import downloading_nothing
-from figlang_tasks.core.redaction import hidden
+from figlang_tasks.core.redaction import redacted
 from figlang_tasks.core.text import printable
 
 TIMEOUT = 5
@@ -65,7 +65,7 @@ def _guarded(check: Check) -> Iterator[Finding]:
 
 
 def _cause(error: BaseException) -> str:
-    return hidden(f"{type(error).__name__}: {next(iter(str(error).strip().splitlines()), 'no message')}")
+    return str(redacted(f"{type(error).__name__}: {next(iter(str(error).strip().splitlines()), 'no message')}"))
 
 
 def _version(name: str) -> str | None:
@@ -217,7 +217,7 @@ def _account() -> Generator[Finding, None, str]:
     """Find out whether the hub answers, and whom; return why it cannot be asked for data, "" where it can."""
     from huggingface_hub import HfApi, constants, errors
 
-    endpoint = hidden(constants.ENDPOINT)  # a proxy's password may stand in it
+    endpoint = redacted(constants.ENDPOINT)  # a proxy's password may stand in it
     if constants.HF_HUB_OFFLINE:
         yield Finding("hub", "ok", "offline (--offline, HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE): only what is cached")
         return "the hub was not asked"

@@ -78,7 +78,7 @@ def _run(arguments: Sequence[str], of_evaluation: bool) -> None:
     dispatch()
     noted = notes.noted()
     for note in noted:
-        print(printable(f"lmms_eval: {redaction.hidden(note)}"), file=sys.stderr)
+        print(printable(f"lmms_eval: {redaction.redacted(note)}"), file=sys.stderr)
     if errors:
         print(printable(f"lmms_eval: {len(errors)} evaluation(s) failed, see above."), file=sys.stderr)
     if errors or noted:

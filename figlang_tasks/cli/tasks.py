@@ -21,7 +21,6 @@ from figlang_tasks.cli.options import AsJson
 from figlang_tasks.core import task_files
 from figlang_tasks.core.benchmark import benchmarks, names, of_dataset
 from figlang_tasks.core.text import did_you_mean
-from figlang_tasks.harness.versions import unknown_harness
 
 Harness = Literal["lmms_eval", "lm_eval"]
 HARNESSES: tuple[Harness, ...] = get_args(Harness)
@@ -89,8 +88,6 @@ def tasks(
       --model_args pretrained=ID --apply_chat_template
     """
     if path is not None:
-        if message := unknown_harness(path.replace("_", "-")):
-            say(f"figlang tasks: {message}", err=True)
         say(folder(path))
         return
     every = list(definitions().values())

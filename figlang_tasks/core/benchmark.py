@@ -6,9 +6,7 @@ package finds it by its folder; no list of benchmarks exists.
 
 from __future__ import annotations
 
-import pkgutil
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.hub import PACKAGE, Snapshot, Source, names, source
 from figlang_tasks.core.options import NoOptions, Options
 from figlang_tasks.core.presentation import BarSection, Parts
 
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from PIL import Image
 
     from figlang_tasks.core.card import Answer, Card, Document
-    from figlang_tasks.core.checks import Findings
-    from figlang_tasks.core.hub import Snapshot
 
 Record = Mapping[str, Any]
 """What ``process_results`` of a task returns under ``sample``."""
@@ -35,74 +32,12 @@ Asked = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Source:
-    """A dataset: its name here, where it lives, and what it must contain.
-
-    Attributes:
-        name: folder name under ``FIGLANG_DATA_DIR``.
-        splits: rows of each parquet split, in the published order.
-        columns: columns that every parquet split must have.
-        repository: dataset repository on the hub; None for data that this package ships or that has no release.
-        revision: 40-hex commit that the repository is read at; None where it is not known: then the default branch,
-            resolved once a process, or the user's pin (:attr:`pin_variable`).
-        gated: the hub asks for the acceptance of conditions.
-        folder: the shipped folder, for data that this package ships.
-        title: in reports, where the name alone does not tell whose it is.
-        gigabytes: to download, about; 0 where nothing is.
-        bring: how users bring rows of their own: a command and a card.
-    """
-
-    name: str
-    splits: dict[str, int] = field(hash=False, default_factory=dict)
-    columns: tuple[str, ...] = ()
-    repository: str | None = None
-    revision: str | None = None
-    gated: bool = False
-    folder: Path | None = None
-    title: str = ""
-    bring: str = ""
-    gigabytes: float = 0
-
-    @property
-    def access(self) -> str:
-        """How users get the data."""
-        if self.folder is not None:
-            return "ships with the package"
-        if self.repository is None:
-            return "bring your own"
-        return "gated" if self.gated else "open"
-
-    @property
-    def page(self) -> str:
-        return f"https://huggingface.co/datasets/{self.repository}"
-
-    @property
-    def pin_variable(self) -> str:
-        """Environment variable with a commit, tag or branch to read instead, e.g. ``FIGLANG_REVISION_IRFL``."""
-        return "FIGLANG_REVISION_" + re.sub(r"\W", "_", self.name).upper()
-
-
-@dataclass(frozen=True)
-class Report:
-    """What a check found.
-
-    Attributes:
-        lines: lines to print, with the faults.
-        faults: what is wrong.
-    """
-
-    lines: tuple[str, ...]
-    faults: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Submission:
     """What the leaderboard of a benchmark takes: a zip, which ``figlang submit NAME`` makes.
 
     Attributes:
         parts: of the data, those that are handed in.
-        files: the content of its files by name, from the records of tasks by such a part. Raises `DataError` for what
-            cannot be handed in.
+        files: ``(records by part) -> content by name of file``. Raises `DataError` for what cannot be handed in.
         upload: where it is handed in.
     """
 
@@ -178,7 +113,7 @@ class Benchmark:
         sorting: pictures that people sort into categories; None: there are none.
         fetch: downloads what its rows take from other sources: for ``figlang data prefetch``, which else loads what
             the tasks ask for.
-        check: what ``figlang data check`` looks at beside what the tasks ask for.
+        check: ``() -> faults`` of what ``figlang data check`` looks at beside what the tasks ask for.
         importer: ``(...) -> what was made``, in a line: makes what the tasks read from files of the user. It is the
             command ``figlang data import NAME``: parameters without a default are its arguments, the others its
             options, each ``Annotated[type, "help"]``. Raises `DataError`.
@@ -211,7 +146,7 @@ class Benchmark:
     agreement: Mapping[str, Any] | None = None
     sorting: Sorting | None = None
     fetch: Callable[[], Snapshot] | None = None
-    check: Callable[[Findings], None] | None = None
+    check: Callable[[], Iterable[DataError]] | None = None
     importer: Callable[..., str] | None = None
     trainer: Callable[..., str] | None = None
     template: Callable[[Path], Sequence[Path]] | None = None
@@ -227,14 +162,10 @@ class Benchmark:
     @property
     def folder(self) -> Path:
         """The folder of its package, with its published figures (``published.json``), if it has any."""
-        return Path(str(import_module(f"{_PACKAGE}.{self.name}").__file__)).parent
+        return Path(str(import_module(f"{PACKAGE}.{self.name}").__file__)).parent
 
     def documents(self, data: DataId, record: Record, look_at_pictures: bool = False) -> datasets.Dataset:
-        """The documents of the task that wrote `record`.
-
-        Raises:
-            DataError: as `load`.
-        """
+        """The documents of the task that wrote `record`; errors as of `load`."""
         default = {"dataset": data.dataset, self.keys[0]: data.part}
         return self.load(default if self.asked is None else self.asked(data, record), look_at_pictures)
 
@@ -246,43 +177,13 @@ class Benchmark:
         return splits.get(asked.get("split", ""))
 
 
-_PACKAGE = "figlang_tasks.benchmarks"
-
-
-def names() -> tuple[str, ...]:
-    """The names of all benchmarks, without importing any."""
-    return tuple(module.name for module in pkgutil.iter_modules(import_module(_PACKAGE).__path__))
-
-
 @cache
 def benchmarks() -> Mapping[str, Benchmark]:
     """All benchmarks by name, in the order of their names."""
-    return {name: import_module(f"{_PACKAGE}.{name}.benchmark").BENCHMARK for name in names()}
-
-
-@cache
-def sources() -> Mapping[str, Source]:
-    """The datasets of all benchmarks by name, as these declare them."""
-    return {source.name: source for benchmark in benchmarks().values() for source in benchmark.sources}
-
-
-def source(name: str) -> Source:
-    """The source called `name`.
-
-    Raises:
-        DataError: there is none.
-    """
-    known = sources()
-    if name not in known:
-        raise DataError(f"unknown dataset {name!r}; known: {', '.join(known)}")
-    return known[name]
+    return {name: import_module(f"{PACKAGE}.{name}.benchmark").BENCHMARK for name in names()}
 
 
 def of_dataset(name: str) -> Benchmark:
-    """The benchmark that a dataset belongs to.
-
-    Raises:
-        DataError: no benchmark has such a dataset.
-    """
+    """The benchmark that a dataset belongs to; a `DataError` if there is no such dataset."""
     known = source(name)
     return next(benchmark for benchmark in benchmarks().values() if known in benchmark.sources)

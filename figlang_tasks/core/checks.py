@@ -10,13 +10,13 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from unittest import mock
 
 from figlang_tasks.core import hub
-from figlang_tasks.core.benchmark import Asked, Benchmark, Source
-from figlang_tasks.core.benchmark import Report as Report
+from figlang_tasks.core.benchmark import Asked, Benchmark
 from figlang_tasks.core.errors import PartMissing
-from figlang_tasks.core.hub import DATA_DIR_VARIABLE, DataError, Snapshot
+from figlang_tasks.core.hub import DATA_DIR_VARIABLE, DataError, Snapshot, Source
 
 if TYPE_CHECKING:
     import datasets
@@ -30,55 +30,56 @@ class DataFaults(DataError):
         self.faults = faults
 
 
-class Findings:
+class Report(NamedTuple):
+    """What a check found: lines to print, with the faults; and what is wrong."""
+
+    lines: tuple[str, ...]
+    faults: tuple[str, ...]
+
+
+class _Findings:
     """Collects the rows of each part of the data, remarks and faults."""
 
     def __init__(self) -> None:
         self.parts: list[tuple[str, str, str]] = []
         self.remarks: list[str] = []
-        self.faults: list[str] = []
+        self.faults: dict[str, None] = {}  # each once
 
-    @contextmanager
-    def fault(self) -> Iterator[None]:
-        """Note the error that ends the block, or each of the faults that it stands for, once."""
-        try:
-            yield
-        except DataError as error:
-            found = error.faults if isinstance(error, DataFaults) else [str(error)]
-            self.faults += [each for each in dict.fromkeys(found) if each not in self.faults]
+    def fault(self, error: DataError) -> None:
+        """Note an error, or each of the faults that it stands for."""
+        self.faults |= dict.fromkeys(error.faults if isinstance(error, DataFaults) else [str(error)])
 
     def part(self, benchmark: Benchmark, asked: Asked, published: int | None) -> None:
         """Load a part as a run does, and note its rows beside the published number, or what is wrong."""
         name, here, beside = label(asked), "-", ""
-        with self.fault():
-            try:
-                documents = benchmark.load(asked, True)
-            except PartMissing as error:
-                beside = "not here"
-                self.remarks.append(f"{name}: {error}")
-            except DataError:
-                beside = "faulty"
-                raise
-            else:
-                here = f"{rows_of(documents)}"
-                if hub.OWN in documents[:1].get("revision", ()):
-                    published, beside = None, "rows of your own: no published results are shown with them"
-                elif published is not None and published != rows_of(documents):
-                    missing = published - rows_of(documents)
-                    beside = f"{abs(missing)} {'missing' if missing > 0 else 'more'}"
+        try:
+            documents = benchmark.load(asked, True)
+        except PartMissing as error:
+            beside = "not here"
+            self.remarks.append(f"{name}: {error}")
+        except DataError as error:
+            beside = "faulty"
+            self.fault(error)
+        else:
+            here = f"{rows_of(documents)}"
+            if hub.OWN in documents[:1].get("revision", ()):
+                published, beside = None, "rows of your own: no published results are shown with them"
+            elif published is not None and published != rows_of(documents):
+                missing = published - rows_of(documents)
+                beside = f"{abs(missing)} {'missing' if missing > 0 else 'more'}"
         shown = "-" if published is None else f"{published}"
         self.parts.append((name, here, f"{shown}  ({beside})" if beside else shown))
 
     def report(self, title: str) -> Report:
         """The lines to print; that no part is there is a fault."""
-        if len(self.remarks) == len(self.parts):
-            self.faults += self.remarks
-            self.remarks = []
+        faults, remarks = list(self.faults), self.remarks
+        if len(remarks) == len(self.parts):
+            faults, remarks = faults + remarks, []
         width = max((len(name) for name, *_ in self.parts), default=0)
         lines = [title, "", f"{'':{width}}  {'here':>8}  published"]
         lines += [f"{name:{width}}  {here:>8}  {published}" for name, here, published in self.parts]
-        verdict = [*self.faults, f"{len(self.faults)} fault(s)"] if self.faults else ["no faults"]
-        return Report((*lines, "", *self.remarks, *verdict), tuple(self.faults))
+        verdict = [*faults, f"{len(faults)} fault(s)"] if faults else ["no faults"]
+        return Report((*lines, "", *remarks, *verdict), tuple(faults))
 
 
 def parts(benchmark: Benchmark, source: Source, asked: Iterable[Asked]) -> list[Asked]:
@@ -105,17 +106,21 @@ def check(benchmark: Benchmark, asked: Iterable[Asked]) -> Report:
 
     A part that is missing is a remark, as long as another part is there.
     """
-    here, found = on_this_machine(benchmark), Findings()
+    here, found = on_this_machine(benchmark), _Findings()
     for each in parts(benchmark, benchmark.source, asked):
         found.part(benchmark, each, benchmark.rows(each))
     if benchmark.check is not None:
-        benchmark.check(found)
+        try:
+            for error in benchmark.check():
+                found.fault(error)
+        except DataError as error:
+            found.fault(error)
     return found.report(f"{here.folder} ({here.revision})")
 
 
 def check_shipped(benchmarks: Mapping[str, Benchmark], asked: Sequence[Asked]) -> Report:
     """What is wrong with the data that the package ships; `asked` is what its tasks ask for."""
-    found = Findings()
+    found = _Findings()
     for benchmark in benchmarks.values():
         for source in (each for each in benchmark.sources if each.folder is not None):
             for part in parts(benchmark, source, asked):
@@ -132,29 +137,18 @@ def end_with_the_first(faults: Sequence[str], benchmark: str) -> None:
 
 @contextmanager
 def reading(name: str, folder: Path | None) -> Iterator[None]:
-    """Make the loaders read `folder` inside the block, and in any case look at the files again."""
+    """Make the loaders read `folder`, or the one in it, inside the block, and in any case look at the files again."""
     hub.look_again()
     if folder is None:
         yield
         return
     place = folder.expanduser().absolute()
-    if place.name != name and (place / name).is_dir():
-        place = place / name
-    if not place.is_dir():
-        raise DataError(f"{folder} is not a folder")
     if place.name != name:
-        raise DataError(
-            f"{folder}: the tasks read a folder with the name {name}: rename yours, or give the folder that contains it"
-        )
-    before = os.environ.get(DATA_DIR_VARIABLE)
-    os.environ[DATA_DIR_VARIABLE] = str(place.parent)
-    try:
+        place /= name
+    if not place.is_dir():
+        raise DataError(f"{folder}: the tasks read a folder with the name {name}: give it, or the folder above it")
+    with mock.patch.dict(os.environ, {DATA_DIR_VARIABLE: str(place.parent)}):
         yield
-    finally:
-        if before is None:
-            del os.environ[DATA_DIR_VARIABLE]
-        else:
-            os.environ[DATA_DIR_VARIABLE] = before
 
 
 @contextmanager

@@ -22,8 +22,7 @@ class DataId:
     Attributes:
         dataset: a key of :func:`figlang_tasks.core.hub.sources`.
         part: split, table, file or task of it.
-        digest: the first 12 hex digits of a SHA-256 of what is asked and compared; of MetaCLUE's retrieval two, joined
-            by ``+``: of the annotations and of the candidates.
+        digest: the first 12 hex digits of a SHA-256 of what is asked and compared; ``annotations+candidates``: two.
         revision: 40-hex commit of the hub, ``local`` or ``package``; None: it tells none (V-FLUTE, FLUTE, NYK-MS).
         joined: another dataset that pictures or descriptions are from, with 12 digits of its commit, or ``local``:
             ``NewYorkerCaptionContest:{revision}`` (NYK-MS); None: there is none.
@@ -34,11 +33,6 @@ class DataId:
     digest: str
     revision: str | None = None
     joined: str | None = None
-
-    def __post_init__(self) -> None:
-        found = PATTERN.fullmatch(str(self))
-        if found is None or found.groupdict() != vars(self):
-            raise _names_no_data(str(self))
 
     def __str__(self) -> str:
         revision = "" if self.revision is None else f"@{self.revision}"
@@ -65,11 +59,7 @@ class DataId:
 def _parsed(text: str) -> DataId:
     found = PATTERN.fullmatch(text)
     if found is None:
-        raise _names_no_data(text)
+        raise ValueError(
+            f"{reprlib.repr(text)} does not name data: it must be dataset/part:digest or dataset/part@revision:digest"
+        )
     return DataId(**found.groupdict())
-
-
-def _names_no_data(text: str) -> ValueError:
-    return ValueError(
-        f"{reprlib.repr(text)} does not name data: it must be dataset/part:digest or dataset/part@revision:digest"
-    )

@@ -30,8 +30,7 @@ def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
 def preflight(config: Mapping[str, Any]) -> None:
     """Check the options and the data of a task before a model is loaded; the message lists all errors.
 
-    Args:
-        config: the task's YAML as a dict, with ``model``, ``limit`` and ``offset`` of the run.
+    `config`: the task's YAML as a dict, with ``model``, ``limit`` and ``offset`` of the run.
     """
     task, name = config.get("task"), config.get("dataset_name")
     try:

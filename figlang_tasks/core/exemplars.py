@@ -12,13 +12,8 @@ from figlang_tasks.core.errors import DataError
 def drawn(groups: Sequence[str], labels: Sequence[str], known: Sequence[str], count: int, seed: int) -> list[int]:
     """Return the places of rows drawn over groups and labels.
 
-    Groups take turns, in an order drawn with the seed; within a group the label that has been used less so far is taken
-    where the group has it.
-
-    Args:
-        groups, labels: of each row.
-        known: all labels, in a fixed order.
-        count: how many to draw.
+    Groups take turns, in an order drawn with the seed; within a group the label of `known` that has been used less so
+    far is taken where the group has it.
     """
     if not 1 <= count <= len(groups):
         raise DataError(f"{count} exemplars asked for; there are {len(groups)} rows to draw them from")

@@ -1,8 +1,7 @@
 """Rows of a benchmark as data for fine-tuning: the prompts of its evaluation, each with the reference answer.
 
-Prompt and answer are what the task's own ``doc_to_messages`` and ``doc_to_target`` return, and the task's own
-``process_results`` reads the answer back. A row that shares a picture or a text with the rows of the evaluation is
-left out. Two forms are written, each with its pictures as files beside it:
+A row that shares a picture or a text with the rows of the evaluation is left out. Two forms are written, each with its
+pictures as files beside it:
 
 - ``messages``: ``metadata.jsonl`` of an image folder (``data.jsonl`` without pictures), which
   ``datasets.load_dataset(FOLDER)`` reads with the columns ``id``, ``messages`` and ``images``: TRL's vision dataset.
@@ -33,14 +32,7 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Example:
-    """A row of a task.
-
-    Attributes:
-        id: task and row, ``vflute/irfl-train-0``.
-        prompt: texts, and None for each picture, in the order of the evaluation.
-        pictures: their files, below the folder.
-        answer: the reference, in the form that the prompt asks for.
-    """
+    """A row of a task: `prompt` has None for each picture; `answer` is the reference, as the prompt asks for it."""
 
     id: str
     prompt: Sequence[str | None]
@@ -50,12 +42,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written.
-
-    Attributes:
-        rows: how many.
-        left_out: ids of other rows, by what is wrong with them, in words.
-    """
+    """How many rows were written, and the ids of others, by what is wrong with them, in words."""
 
     rows: int
     left_out: Mapping[str, Sequence[str]]

@@ -3,9 +3,9 @@
 ``greedy_N`` is greedy decoding of at most N tokens, ``beams_N`` the three beams of V-FLUTE's paper (Appendix D),
 ``lm_eval_N`` is ``greedy_N`` by the names of lm-eval; for others see ``_NAMED``. Every key that a backend would write
 back is given, so that ``--use_cache`` hits. ``until`` is empty: the harness would add a blank line, which cuts an
-answer off before its end. With ``greedy_N_until_flute_v2`` generation ends where a paragraph begins as the question of
-``prompts/flute/v2.jinja`` does: a model that was not tuned for chats goes on with a next question. Each name gives a
-new dict, since the harnesses write into the one that they get.
+answer off before its end. With ``greedy_N_until_flute_v2`` generation ends where a paragraph begins as that prompt
+does: a model that was not tuned for chats goes on with a next question. Each name gives a new dict, since the
+harnesses write into the one that they get.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from functools import partial
 from typing import Any
 
 from figlang_tasks.core import score_requests
-from figlang_tasks.core.prompting import openings
 
 
 def _lmms_eval(tokens: int, beams: int = 1, **others: Any) -> dict[str, Any]:
@@ -61,6 +60,14 @@ def _with_scores(block: str = score_requests.SCORES, **request: str) -> dict[str
     return _BY_BACKEND | {block: {score_requests.KEY: request}}
 
 
+# The words of a prompt before the first text of a row.
+_OPENINGS = {
+    "vflute_few_shot": ["<image>"],
+    "flute_v1": ['Do the sentences "'],
+    "flute_v2": ['Does the sentence "'],
+    "nycc_question": ["Thanks! How about this one?", "OK. Here is a description of the cartoon followed by the"],
+    "nykms_joint": ["Here is the description of the cartoon:"],
+}
 _BY_TOKENS: dict[str, Callable[[int], dict[str, Any]]] = {
     "greedy": _lmms_eval,
     "beams": partial(_lmms_eval, beams=3),
@@ -82,7 +89,7 @@ def __getattr__(name: str) -> dict[str, Any]:
     settings, _, template = name.partition("_until_")
     kind, _, tokens = settings.rpartition("_")
     if kind in _BY_TOKENS and tokens.isdecimal():
-        until = [f"\n\n{words}" for words in openings(f"{template.replace('_', '/', 1)}.jinja")] if template else []
+        until = [f"\n\n{words}" for words in _OPENINGS[template]] if template else []
         return _BY_TOKENS[kind](int(tokens)) | {"until": until}
     if name not in _NAMED:
         known = ", ".join([*(f"{kind}_N" for kind in _BY_TOKENS), *_NAMED])

@@ -1,30 +1,29 @@
 """Loads data from a hub dataset at one revision, from ``FIGLANG_DATA_DIR``, or from this package.
 
-The benchmarks declare their datasets (:mod:`figlang_tasks.core.benchmark`). Every source becomes a local folder in the
-layout of the hub's repository, so the rest of the code reads all of them in one way.
+The benchmarks declare their datasets. Every source becomes a local folder in the layout of the hub's repository, so the
+rest of the code reads all of them in one way.
 """
 
 from __future__ import annotations
 
 import os
+import pkgutil
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import lru_cache, wraps
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache, wraps
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from loguru import logger
 
-from figlang_tasks.core.benchmark import Source as Source
-from figlang_tasks.core.benchmark import source as source
-from figlang_tasks.core.benchmark import sources as sources
 from figlang_tasks.core.errors import DataError, PartMissing
 
 if TYPE_CHECKING:
     import datasets
 
+PACKAGE = "figlang_tasks.benchmarks"
 DATA_DIR_VARIABLE = "FIGLANG_DATA_DIR"
 USE_THE_RELEASE = "Use the files of the original release."
 OWN = "own"
@@ -35,26 +34,89 @@ _Loader = TypeVar("_Loader", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
-class Snapshot:
-    """Files of a dataset on this machine.
+class Source:
+    """A dataset: its name here, where it lives, and what it must contain.
 
     Attributes:
-        folder: in the layout of the hub's repository.
-        revision: 40-hex commit of the hub; ``local`` for ``FIGLANG_DATA_DIR``, ``package`` for shipped data.
+        name: folder name under ``FIGLANG_DATA_DIR``.
+        splits: rows of each parquet split, in the published order.
+        columns: columns that every parquet split must have.
+        repository: dataset repository on the hub; None for data that this package ships or that has no release.
+        revision: 40-hex commit that the repository is read at; None where it is not known: then the default branch,
+            resolved once a process, or the user's pin (:attr:`pin_variable`).
+        gated: the hub asks for the acceptance of conditions.
+        folder: the shipped folder, for data that this package ships.
+        title: in reports, where the name alone does not tell whose it is.
+        gigabytes: to download, about; 0 where nothing is.
+        bring: how users bring rows of their own: a command and a card.
     """
 
+    name: str
+    splits: dict[str, int] = field(hash=False, default_factory=dict)
+    columns: tuple[str, ...] = ()
+    repository: str | None = None
+    revision: str | None = None
+    gated: bool = False
+    folder: Path | None = None
+    title: str = ""
+    bring: str = ""
+    gigabytes: float = 0
+
+    @property
+    def access(self) -> str:
+        """How users get the data."""
+        if self.folder is not None:
+            return "ships with the package"
+        if self.repository is None:
+            return "bring your own"
+        return "gated" if self.gated else "open"
+
+    @property
+    def page(self) -> str:
+        return f"https://huggingface.co/datasets/{self.repository}"
+
+    @property
+    def pin_variable(self) -> str:
+        """Environment variable with a commit, tag or branch to read instead, e.g. ``FIGLANG_REVISION_IRFL``."""
+        return "FIGLANG_REVISION_" + re.sub(r"\W", "_", self.name).upper()
+
+
+class Snapshot(NamedTuple):
+    """Files of a dataset on this machine, in the layout of the hub's repository."""
+
     folder: Path
-    revision: str
+    revision: str  # 40-hex commit of the hub; ``local`` for ``FIGLANG_DATA_DIR``, ``package`` for shipped data
+
+
+def names() -> tuple[str, ...]:
+    """The names of all benchmarks, without importing any."""
+    return tuple(module.name for module in pkgutil.iter_modules(import_module(PACKAGE).__path__))
+
+
+@cache
+def sources() -> Mapping[str, Source]:
+    """The datasets of all benchmarks by name, as these declare them."""
+    found = (import_module(f"{PACKAGE}.{name}.benchmark").BENCHMARK for name in names())
+    return {source.name: source for benchmark in found for source in benchmark.sources}
+
+
+def source(name: str) -> Source:
+    """The source called `name`; a `DataError` if there is none."""
+    known = sources()
+    if name not in known:
+        raise DataError(f"unknown dataset {name!r}; known: {', '.join(known)}")
+    return known[name]
+
+
+# --- loading ---------------------------------------------------------------------------------------------------------
 
 
 _kept: list[Any] = []
+_refused: dict[str, DataError] = {}  # by name of the source
 
 
 def kept(maxsize: int) -> Callable[[_Loader], _Loader]:
-    """Keep the last results of a loader of data, as `functools.lru_cache`, until :func:`look_again`.
-
-    The variables of the environment that say where data comes from are part of the key.
-    """
+    """Keep the last results of a loader of data, by the environment that says where it comes from; see `look_again`."""
 
     def decorate(load: _Loader) -> _Loader:
         found = lru_cache(maxsize=maxsize)(lambda environment, *args, **kwargs: load(*args, **kwargs))
@@ -65,7 +127,8 @@ def kept(maxsize: int) -> Callable[[_Loader], _Loader]:
 
 
 def look_again() -> None:
-    """Read data anew from now on; not while a run asks, which would mix old and new rows."""
+    """Read data anew from now on, and ask the hub again; not while a run asks, which would mix old and new rows."""
+    _refused.clear()
     for loader in _kept:
         loader.cache_clear()
 
@@ -76,13 +139,7 @@ def _environment() -> tuple[str, ...]:
 
 @kept(maxsize=8)
 def load_split(name: str, split: str) -> tuple[datasets.Dataset, tuple[str, ...]]:
-    """The rows of one split of a dataset, and what is wrong with their number; only this split is downloaded.
-
-    Columns that its :class:`Source` does not name are left out, with a warning.
-
-    Raises:
-        DataError: dataset or split unknown, not reachable, access not granted, damaged, or without a column.
-    """
+    """The declared columns of one split of a dataset, and what is wrong with its number of rows."""
     origin = source(name)
     if split not in origin.splits:
         raise DataError(f"{name} has no split {split!r}; it has: {', '.join(origin.splits)}")
@@ -97,8 +154,6 @@ def load_split(name: str, split: str) -> tuple[datasets.Dataset, tuple[str, ...]
         )
     where = f"{name}: split {split!r} in {folder}"
     rows = read_parquet(files, origin.columns, where)
-    if unknown := [column for column in rows.column_names if column not in origin.columns]:
-        logger.warning(f"figlang_tasks: {where} has unused columns: {', '.join(unknown)}")
     faults = []
     if len(rows) != origin.splits[split]:
         faults.append(
@@ -170,29 +225,13 @@ def snapshot(origin: Source, patterns: Sequence[str]) -> Snapshot:
             f"{origin.name} is not on the hub: put its files into a folder {origin.name} and set "
             f"{DATA_DIR_VARIABLE} to the folder above it" + (f"; to make them: {origin.bring}" if origin.bring else "")
         )
-    if _failed is not None and origin.name in _failed:
-        raise _failed[origin.name]
+    if origin.name in _refused:
+        raise _refused[origin.name]
     try:
         return _download(origin, patterns)
     except DataError as error:
-        if _failed is not None and error.__cause__ is not None:  # one without a cause is about a single file
-            _failed[origin.name] = error
+        _refused[origin.name] = error
         raise
-
-
-_failed: dict[str, DataError] | None = None  # by name of the source, while asking_once() is open
-
-
-@contextmanager
-def asking_once() -> Iterator[None]:
-    """Inside the block, the start of a run, data is read anew, and a repository that failed is not asked again."""
-    global _failed
-    look_again()
-    before, _failed = _failed, {}
-    try:
-        yield
-    finally:
-        _failed = before
 
 
 @kept(maxsize=16)
@@ -226,35 +265,29 @@ def _download(origin: Source, patterns: Sequence[str]) -> Snapshot:
             f"{origin.repository} has no revision {revision}, which {whose} asks for: see {origin.page}"
         ) from error
     except Exception as error:
-        why = _reason(origin, revision, refused or error, reached=refused is None)
+        why = _reason(origin, revision, refused or error)
         raise DataError(f"{why}, or put the files into ${DATA_DIR_VARIABLE}/{origin.name}.") from error
     return Snapshot(Path(found), Path(found).name)  # the cache names a snapshot's folder after its commit
 
 
-def _reason(origin: Source, revision: str, error: Exception, reached: bool) -> str:
-    """Why a dataset could not be downloaded, and what to do; `reached`: the hub answered the first question."""
+def _reason(origin: Source, revision: str, error: Exception) -> str:
+    """Why a dataset could not be downloaded, and what to do."""
     from huggingface_hub import constants, errors
 
-    chain: list[BaseException | None] = [error, error.__cause__, error.__context__]
+    chain = (error, error.__cause__, error.__context__)
     answered = next((each for each in chain if isinstance(each, errors.HfHubHTTPError)), None)
-    if answered is not None:
-        status = answered.response.status_code
-        if status != 401 and not isinstance(answered, errors.RepositoryNotFoundError):
-            return f"{origin.repository} cannot be downloaded (HTTP status {status}). Wait some minutes and run again"
+    if isinstance(answered, errors.RepositoryNotFoundError) or (answered and answered.response.status_code == 401):
         gated = isinstance(answered, errors.GatedRepoError)
         why = "the dataset is gated. Accept its conditions on" if gated else "the token is not valid. See"
         return (
             f"access to {origin.repository} is not granted: {why} {origin.page} and set HF_TOKEN to a token of an "
             "account that has access (or run `hf auth login`)"
         )
-    told = next(iter(str(error).strip().splitlines()), type(error).__name__)
-    if reached:
-        return f"{origin.repository} cannot be downloaded ({told}). Run again"
     missing = f"{origin.repository}@{revision} is not on this machine, and"
     if constants.HF_HUB_OFFLINE:
         return f"{missing} HF_HUB_OFFLINE is set. Unset it, connect and run again"
-    where = f"{constants.ENDPOINT} cannot be reached ({told})"
-    return f"{missing} {where}: offline? Connect, check HF_ENDPOINT and run again"
+    told = next(iter(str(answered or error).strip().splitlines()), type(error).__name__)
+    return f"{missing} {constants.ENDPOINT} does not give it ({told}). Offline? Connect, or wait, and run again"
 
 
 def read_name(name: object) -> dict[str, str]:
@@ -263,30 +296,19 @@ def read_name(name: object) -> dict[str, str]:
     The harness hands it to ``process_docs`` as the ``config_name`` of its stub, which is ``default`` where a task file
     has none. It may hold none of ``<>:/\\|?*``.
     """
-    if name in (None, "default"):
-        raise DataError("dataset_name is missing: it names the data, for example dataset_name: V-FLUTE,split=test")
-    if not isinstance(name, str):
-        raise DataError(f"dataset_name is {name!r}, must be a text, for example dataset_name: V-FLUTE,split=test")
-    dataset, *rest = name.split(",")
-    found = {"dataset": dataset}
-    for each in rest:
-        key, _, value = each.partition("=")
-        if not (key and value) or key in found:
-            wrong = f"{key} occurs twice" if key in found else f"{each!r} does not have the form key=value"
-            raise DataError(f"dataset_name {name!r}: {wrong}; it must look like V-FLUTE,split=test")
-        found[key] = value
+    dataset, *rest = name.split(",") if isinstance(name, str) and name != "default" else ("",)
+    found = {"dataset": dataset} | dict(each.partition("=")[::2] for each in rest)
+    if len(found) <= len(rest) or not all(found) or not all(found.values()):
+        raise DataError(f"dataset_name is {name!r}; it names the data, for example dataset_name: V-FLUTE,split=test")
     return found
 
 
 def named(name: object, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, str]:
     """Return what a ``dataset_name`` says (:func:`read_name`) of a benchmark whose keys are these."""
     found = read_name(name)
-    missing = [key for key in required if key not in found]
-    unknown = [key for key in found if key not in ("dataset", *required, *optional)]
-    if missing or unknown:
-        faults = [f"{what} {', '.join(keys)}" for what, keys in (("no", missing), ("unknown", unknown)) if keys]
+    if not set(required) <= found.keys() - {"dataset"} <= {*required, *optional}:
         form = ",".join(["DATASET", *(f"{key}=..." for key in required)]) + "".join(f"[,{key}=...]" for key in optional)
-        raise DataError(f"dataset_name {name!r} has {' and '.join(faults)}; it must be {form}")
+        raise DataError(f"dataset_name is {name!r}; it must be {form}")
     return found
 
 

@@ -26,10 +26,8 @@ _lenient = False  # what Pillow was set to before the first of them
 def check(cell: Mapping[str, Any] | None, where: str, dataset: str | None = None) -> None:
     """Check that a picture exists and is complete. For most formats this is cheaper than decoding it.
 
-    Args:
-        cell: an undecoded ``datasets.Image`` value, whose ``path`` counts where there are no ``bytes``.
-        where: names dataset and row in errors.
-        dataset: the one whose folder a path must lie below (:func:`below`); None: no path is opened.
+    `cell` is an undecoded ``datasets.Image`` value, `where` names dataset and row in errors, and a path must lie below
+    the folder of `dataset` (:func:`below`); None: no path is opened.
     """
     data, file = _content(cell, where, dataset)
     try:
@@ -56,11 +54,9 @@ def undecoded(rows: datasets.Dataset, where: str) -> datasets.Dataset:
 
 
 def decode(cell: Mapping[str, Any] | None, where: str, dataset: str | None = None) -> Image.Image:
-    """Return the picture as RGB, upright (EXIF orientation applied, as ``datasets.Image`` does).
+    """Return the picture as RGB, upright (EXIF orientation applied); args and errors as in :func:`check`.
 
     Of an animation the first frame; grey values of 16 bits are scaled to 8; transparency is dropped.
-
-    Args and errors as in :func:`check`.
     """
     return _decoded(*_content(cell, where, dataset), where)
 
@@ -138,21 +134,17 @@ def _strictly() -> Iterator[None]:
 
 def _content(cell: Mapping[str, Any] | None, where: str, dataset: str | None) -> tuple[bytes, Path | None]:
     """The bytes of a picture, and its file if the bytes are not in the table."""
-    if cell is None or (cell.get("bytes") is None and not cell.get("path")):
-        raise DataError(f"{where}: the image is missing. Load the dataset again, or restore the row's image.")
-    data = cell.get("bytes")
+    data, path = (cell or {}).get("bytes"), (cell or {}).get("path")
     if data is not None:
-        if not data:
-            raise DataError(
-                f"{where}: the image has zero bytes. Load the dataset again (delete the damaged file first)."
-            )
         return data, None
+    if not path:
+        raise DataError(f"{where}: the image is missing. Load the dataset again, or restore the row's image.")
     if dataset is None:
         raise DataError(
             f"{where}: the row holds a path in place of the image, and paths are not opened here. Load the dataset "
             "with its images."
         )
-    file = below(hub.folder(dataset), str(cell["path"]), where)
+    file = below(hub.folder(dataset), str(path), where)
     return _bytes(file, where), file
 
 
@@ -162,10 +154,7 @@ def _bytes(file: Path, where: str) -> bytes:
             f"{where}: image file {file} does not exist. Put the file there, correct the path, or load the dataset "
             "again."
         )
-    data = file.read_bytes()
-    if not data:
-        raise DataError(f"{where}: the image file {file} has zero bytes. Replace it, or load the dataset again.")
-    return data
+    return file.read_bytes()
 
 
 def is_file(path: Path) -> bool:

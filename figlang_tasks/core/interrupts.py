@@ -1,8 +1,7 @@
-"""Ctrl-C: the first ends a command within seconds, a second one at once.
+"""Ctrl-C: the first lets a command end, within seconds; a second one ends it at once.
 
 A library may catch the ``KeyboardInterrupt`` and go on, and threads that wait for a server are joined on the way out.
-So the first starts a timer that ends the process. What has to outlast an interrupt is on the disk by then: answers of
-``--use_cache`` are stored piece by piece, downloads go on where they stopped.
+So the first starts a timer that ends the process.
 """
 
 from __future__ import annotations
@@ -15,65 +14,41 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
-GRACE = 5.0
-"""Seconds that a command has to end by itself after the first Ctrl-C."""
-
-_happened = False
-_extra = 0.0  # seconds beyond GRACE
-
-
-def happened() -> bool:
-    """Whether this command was interrupted; never where :func:`ending_within_seconds` is not in place."""
-    return _happened
+GRACE = 30
+"""Seconds after the first Ctrl-C, in which results that are there are written."""
 
 
 @contextmanager
 def ending_within_seconds(command: str, kept: str) -> Iterator[None]:
-    """Stand around the work of a command; an interrupt ends the process, whatever becomes of the work.
+    """Stand around the work of a command; an interrupt ends the process by the signal, so a loop around it ends too.
 
-    The process ends by the signal: a shell shows status 130, and a loop around the command ends too. Nothing is done
-    outside of the main thread, where SIGINT is ignored (``nohup``, ``command &`` in a script) or has another handler.
-
-    Args:
-        command: its name, for the message.
-        kept: what the message says of what is not lost; a sentence.
+    Nothing is done outside of the main thread, where SIGINT is ignored (``nohup``, ``command &`` in a script) or has
+    another handler. `kept`: a sentence of the message, of what is not lost.
     """
     in_main = threading.current_thread() is threading.main_thread()
     if os.name != "posix" or not in_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
-    process = os.getpid()
-    message = f"\n{command}: interrupted; the command ends within seconds. Another Ctrl-C ends it at once. {kept}\n"
+    happened = False
 
     def interrupted(*_: Any) -> NoReturn:
-        global _happened
-        if os.getpid() == process:  # else in a forked child, whose parent counts for itself
-            _happened = True
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
-            signal.signal(signal.SIGALRM, lambda *_: _end())
-            signal.setitimer(signal.ITIMER_REAL, GRACE + _extra)
-            with suppress(OSError):  # a terminal that is gone
-                os.write(2, message.encode())
+        nonlocal happened
+        happened = True
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.signal(signal.SIGALRM, lambda *_: _end())
+        signal.setitimer(signal.ITIMER_REAL, GRACE)
+        with suppress(OSError):  # a terminal that is gone
+            ends = f"the command ends within {GRACE} seconds, and at once after another Ctrl-C"
+            os.write(2, f"\n{command}: interrupted; {ends}. {kept}\n".encode())
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, interrupted)
     try:
         yield
     finally:
-        if _happened:  # what became of it on its way here, an error or nothing, is not what ended this command
+        if happened:  # what became of it on its way here, an error or nothing, is not what ended this command
             _end()
         signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-@contextmanager
-def time_to_keep(seconds: float) -> Iterator[None]:
-    """Give an interrupt inside the block so many seconds more: results that are there can still be written."""
-    global _extra
-    before, _extra = _extra, seconds
-    try:
-        yield
-    finally:
-        _extra = before
 
 
 def _end() -> NoReturn:

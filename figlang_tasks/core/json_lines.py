@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 import reprlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,7 +55,7 @@ def objects(content: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
         if not line.strip():
             continue
         try:
-            found = json.loads(line.decode("utf-8"), object_pairs_hook=_unique)
+            found = json.loads(line.decode("utf-8"))
         except UnicodeDecodeError as error:
             yield number, f"is not UTF-8 ({error.reason} at byte {error.start}): save the file as UTF-8"
         except (ValueError, RecursionError) as error:
@@ -65,14 +65,6 @@ def objects(content: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
                 yield number, found
             else:
                 yield number, f"is {reprlib.repr(found)}, not a JSON object: write one object a line"
-
-
-def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):  # of which Python would take the last in silence
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} occurs twice in an object")
-    return found
 
 
 # --- what a harness saved ---------------------------------------------------------------------------------------------
@@ -94,15 +86,21 @@ class SavedLines:
 
     def values(self) -> Iterator[SavedLine]:
         """Each line as JSON."""
-        number = 0
+        where = ""
         try:
             with self._path.open("rb") as file:
                 for number, line in enumerate(file, start=1):  # ends at \n alone: texts hold other line separators
                     self._digest.update(line)
-                    yield _saved(f"{self._path}, line {number}", line)
+                    where = f"{self._path}, line {number}"
+                    yield SavedLine(where, json.loads(line.decode("utf-8")))
         except OSError as error:
             raise RunError(f"{self._path} cannot be read: {error.strerror}") from error
-        if not number:
+        except (ValueError, RecursionError) as error:
+            raise RunError(
+                f"{where} is not JSON ({getattr(error, 'msg', error)}): was the file cut off (an interruption, a full "
+                "disk)? Restore the file that the harness wrote; the last line may be deleted"
+            ) from error
+        if not where:
             raise RunError(
                 f"{self._path} is empty: the run that wrote it has failed; evaluate again with --log_samples"
             )
@@ -110,13 +108,3 @@ class SavedLines:
     def sha256(self) -> str:
         """Hex digest of the file, once all its values are read."""
         return self._digest.hexdigest()
-
-
-def _saved(where: str, line: bytes) -> SavedLine:
-    try:
-        return SavedLine(where, json.loads(line.decode("utf-8")))
-    except (ValueError, RecursionError) as error:
-        raise RunError(
-            f"{where} is not JSON ({getattr(error, 'msg', error)}): was the file cut off (an interruption, a full "
-            "disk)? Restore the file that the harness wrote; the last line may be deleted"
-        ) from error

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NoReturn
 
-from figlang_tasks.core import task_files
 from figlang_tasks.core.errors import DataError
 
 _LIKE = 0.8  # "promt" and "scorrer" are like an option; "path", "prompt_template" and the names in our metadata are not
@@ -27,14 +25,9 @@ class LmEvalError(SystemExit, DataError):
 
 
 def lm_eval_options(settings: Mapping[str, Any], options: Sequence[str], required: Sequence[str]) -> dict[str, Any]:
-    """The options of a task, from what ``custom_dataset`` was called with.
-
-    Refused is every other key of ``dataset_kwargs`` in the task file, and (for tasks that are written down elsewhere,
-    as in a group) every name that is like an option's.
-    """
+    """The options of a task, from what ``custom_dataset`` was called with; a name like one of an option is refused."""
     others = set(settings) - set(options)
     unknown = {name for name in others if difflib.get_close_matches(name, options, n=1, cutoff=_LIKE)}
-    unknown |= others & _in_task_file(settings.get("config_source"))
     valid = ", ".join(options)
     if unknown:
         raise ValueError(f"unknown key(s) {', '.join(sorted(unknown))} of a task in lm-eval; valid: {valid}")
@@ -50,12 +43,3 @@ def no_exemplars(doc: Mapping[str, Any]) -> NoReturn:
         "of FLUTE and of the New Yorker contest take examples by num_fewshot in metadata of the task file: flute_4shot "
         "has four, nycc_match_description_5shot five"
     )
-
-
-def _in_task_file(source: Any) -> set[str]:
-    """The keys of ``dataset_kwargs`` in the task file; none if it cannot be found."""
-    if not isinstance(source, str) or not Path(source).is_file():
-        return set()
-    task_files.read.cache_clear()  # the file may have changed since
-    found = task_files.read(Path(source).resolve(), last_wins=True).get("dataset_kwargs")
-    return set(found) if isinstance(found, Mapping) else set()

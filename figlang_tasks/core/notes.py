@@ -1,8 +1,7 @@
-"""Notes of failures: of a run that went on to its end all the same, so that no output was lost.
+"""Failures that did not stop the run.
 
-Whoever meets such a failure logs its cause and notes it here, in memory; the harness has no place for it. Our
-``lmms_eval`` command reads the notes at the end and exits with status 1. Here too is how to tell a request without an
-answer, which a finished run may hold.
+Whoever meets one logs its cause and notes it here, in memory; the harness has no place for it. Our ``lmms_eval``
+command reads the notes at the end and exits with status 1. Here too is how to tell a request without an answer.
 """
 
 from __future__ import annotations

@@ -58,14 +58,7 @@ class Options(BaseModel):
 
     @classmethod
     def blocks(cls: type[_Own], config: Mapping[str, Any]) -> list[_Own]:
-        """The options that a task file has, for each model (:func:`by_model`).
-
-        Args:
-            config: the task's YAML as a dict.
-
-        Raises:
-            ValueError: as :meth:`of`.
-        """
+        """The options that a task file has, for each model (:func:`by_model`)."""
         return [cls.of(kwargs) for kwargs in by_model(config)]
 
 
@@ -78,9 +71,6 @@ def by_model(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
     ``default``, and a block that may take its place, adds to what stands outside of blocks; a block with the name of a
     model stands alone. What stands outside is for models without a block where there is no ``default``.
-
-    Args:
-        config: the task's YAML as a dict, with the name after ``--model`` under ``model`` where it is known.
     """
     kwargs = config.get("lmms_eval_specific_kwargs") or {}
     blocks = {name: block for name, block in kwargs.items() if isinstance(block, Mapping)}

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from figlang_tasks.core import hub
 from figlang_tasks.core.errors import FigLangError
 
 
-class _Sized(Protocol):
-    def __len__(self) -> int: ...
-
-
 def check_values(limit: float | None, offset: float | None) -> None:
     """Check the two values by themselves."""
-    if limit == 0:
-        raise FigLangError("figlang_tasks: --limit 0 leaves no rows: leave the option out, or give -1, to use all rows")
     if limit is not None and limit != -1 and not 0 < limit < math.inf:
         raise FigLangError(
             f"figlang_tasks: --limit {limit:g}: must be a number of rows, a share below 1, or -1 for all rows"
@@ -31,14 +25,14 @@ def check_values(limit: float | None, offset: float | None) -> None:
 def check_offset(config: Mapping[str, Any]) -> None:
     """Check that a run leaves at least one document of a task; its data is known to be there."""
     try:
-        chosen(config["process_docs"](hub.stub(config.get("dataset_name"))), config)
+        chosen(len(config["process_docs"](hub.stub(config.get("dataset_name")))), config)
     except ValueError as error:
         raise FigLangError(f"figlang_tasks: task {config.get('task')}: {error}") from error
 
 
-def chosen(docs: _Sized, config: Mapping[str, Any]) -> range:
-    """The places of the documents that a run asks; `config` is the YAML of a task with ``limit`` and ``offset``."""
-    limit, offset, count = config.get("limit"), config.get("offset") or 0, len(docs)
+def chosen(count: int, config: Mapping[str, Any]) -> range:
+    """The places, of `count`, that a run asks; `config` is the YAML of a task with ``limit`` and ``offset``."""
+    limit, offset = config.get("limit"), config.get("offset") or 0
     if offset >= count:
         raise ValueError(f"--offset {offset} skips all {count} rows of this task")
     if limit is None or limit == -1:

@@ -14,13 +14,7 @@ Records = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a benchmark: a scope of its measures.
-
-    Attributes:
-        name: as people read it.
-        group: of parts, which it is pooled into; "" if there is none.
-        note: what to know when reading its values.
-    """
+    """A part of a benchmark, a scope of its measures: its name, the group that it is pooled into, and a note."""
 
     name: str
     group: str = ""
@@ -58,12 +52,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class BarChart:
-    """A chart of bars of shares, in percent.
-
-    Attributes:
-        title: unique in the report: it names dataset or task.
-        label: of the axis.
-    """
+    """A chart of bars of shares, in percent: its title, unique in the report, and the label of its axis."""
 
     title: str
     label: str
@@ -75,8 +64,7 @@ class Bars:
 
     Attributes:
         chart: all bars of equal charts are drawn into one.
-        measure: the measure; without it there are no bars.
-        scope: of the measure; None: all rows.
+        measure, scope: what is drawn; without a value there are no bars.
         category: what stands below the bars.
         panel: title of a part of the chart; "" if it has none.
         chance: ``(records) -> level``: the share by chance, 0 to 1; NaN where there is none.
@@ -96,9 +84,7 @@ class BarSection:
 
     Attributes:
         id: unique on the page; letters and ``-``.
-        title, intro: its head, and what to read first.
-        bars: ``(dataset, task, scopes) -> bars`` of a task, with the name of its dataset in the report, and the scopes
-            that each measure has a value in.
+        bars: ``(dataset, task, scopes) -> bars`` of a task; `scopes`: those that each measure has a value in.
     """
 
     id: str

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import ChainableUndefined, Environment, FileSystemLoader, StrictUndefined, Template, Undefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from figlang_tasks import resource_dir
 
@@ -28,12 +28,7 @@ def _environment() -> Environment:
 
 
 def render(template: str, **values: Any) -> str:
-    """Render ``prompts/<template>``, for example ``render("vflute/question.jinja", claim=..., instruction=3)``.
-
-    Raises:
-        jinja2.UndefinedError: a value that the template uses was not given.
-        jinja2.TemplateNotFound: there is no such template.
-    """
+    """Render ``prompts/<template>``, for example ``render("vflute/question.jinja", claim=..., instruction=3)``."""
     return _template(template).render(**values)
 
 
@@ -44,34 +39,8 @@ def _template(name: str) -> Template:
     return found
 
 
-class _Blank(ChainableUndefined):
-    """What a row fills in."""
-
-    def __str__(self) -> str:
-        return "\0"
-
-
-class _Given(_Blank):
-    def __bool__(self) -> bool:
-        return True
-
-
-def openings(template: str) -> list[str]:
-    """Return the words of a template before the first text of a row, a line at most: one opening for each form.
-
-    Its conditions hold in the one form and do not in the other: NYCC's next question thanks for the answer before it.
-    """
-    kinds: tuple[type[Undefined], ...] = (_Given, _Blank)
-    texts = [_environment().overlay(undefined=kind).get_template(template).render() for kind in kinds]
-    return list(dict.fromkeys(text.strip().split("\0")[0].splitlines()[0].rstrip() for text in texts))
-
-
 def prompt_hash(benchmark: str) -> str:
-    """Return the first 12 hex digits of the SHA-256 over all templates of a benchmark (names and bytes).
-
-    Task YAML files carry it in ``metadata``, so that the harness's response cache never serves an answer to an
-    older wording.
-    """
+    """Return the first 12 hex digits of the SHA-256 over all templates of a benchmark, for ``metadata`` of tasks."""
     digest = hashlib.sha256()
     for path in sorted((resource_dir("prompts") / benchmark).glob("*.jinja")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")

@@ -1,8 +1,7 @@
 """Keeps keys and tokens out of what a run prints and saves, and what would steer a terminal out of logs.
 
-The harness masks them in its results files. But it logs the hub's token among the arguments of its tracker, prints the
-arguments of the model, an ``api_key`` among them (lmms-eval 0.7.3, ``__main__.py``, lines 647 and 620), and saves what
-a server says in place of an answer, which may repeat the key that it was sent. Logs are what people paste into bug
+The harness masks them in its results files. But it logs the hub's token, prints the arguments of the model, and saves
+what a server says in place of an answer, which may repeat the key that it was sent. Logs are what people paste into bug
 reports, and samples what they publish.
 """
 
@@ -12,6 +11,7 @@ import os
 import re
 import traceback
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from loguru import logger
@@ -38,24 +38,14 @@ _ASSIGNED = re.compile(
 
 # --- by shape ---------------------------------------------------------------------------------------------------------
 
-# What services that are asked for answers and data give out, by their own documents. Lengths are a lower bound.
-_SHAPES = (
-    r"sk-(?=[\w-]{0,200}\d)[\w-]{16,}",  # OpenAI, Anthropic (sk-ant-), OpenRouter (sk-or-), DeepSeek, LiteLLM
-    r"(?:hf|api_org)_[A-Za-z0-9]{30,}",  # Hugging Face
-    r"gh[oprsu]_[A-Za-z0-9]{30,}|github_pat_\w{22,}",  # GitHub
-    r"AIza[\w-]{35}|ya29\.[\w-]{20,}",  # Google
-    r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])",  # Amazon
-    r"nvapi-[\w-]{20,}",  # NVIDIA
-    r"r8_[A-Za-z0-9]{30,}",  # Replicate
-    r"(?:gsk_|xai-|csk-|pplx-)[A-Za-z0-9]{20,}",  # Groq, xAI, Cerebras, Perplexity
-    r"tgp_v1_[\w-]{20,}|fw_[A-Za-z0-9]{20,}",  # Together, Fireworks
-)
-_SHAPE = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(_SHAPES)})[\w-]*")
+_SHAPE = re.compile(
+    r"(?<![A-Za-z0-9])(?:(?:hf|api_org|gh[oprsu])_[A-Za-z0-9]{30,}|(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])|"
+    r"(?:sk-|github_pat_|AIza|ya29\.|nvapi-|r8_|gsk_|xai-|csk-|pplx-|tgp_v1_|fw_)(?=[\w-]{0,200}\d)[\w-]{16,})[\w-]*"
+)  # of services that are asked for answers and data
 _BEARER = re.compile(r"\b(Bearer)\s+(?=[\w.~+/=-]*\d)[\w.~+/=-]{16,}", re.IGNORECASE)
 _IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]+@")  # user and password
 
-# --- paths: behind =, a space, a bracket or a quote; an address has // ----------------------------------------------
-
+# Behind =, a space, a bracket or a quote; an address has //.
 _PATH = re.compile(
     r"""(?<![^\s,;:=|"'`\[({])(?!//)(?:file://|~|\.{1,2}|[A-Za-z]:)?[/\\][^\s,;|"'`\])}]+"""
     r"""|(?<![^\s,;=|"'`\[({])[\w.-]+(?:[/\\][\w.-]+){2,}[/\\]?"""  # ORG/NAME is of a hub
@@ -108,12 +98,7 @@ def clean_error(error: BaseException) -> None:
 
 
 def _shown(text: str) -> str:
-    return printable_lines(hidden(text))
-
-
-def hidden(text: str) -> str:
-    """Return a text without secrets: what :func:`without_secrets` and :func:`redacted` find."""
-    return str(redacted(without_secrets(text)))
+    return printable_lines(redacted(text))
 
 
 def without_secrets(value: Any) -> Any:
@@ -123,26 +108,25 @@ def without_secrets(value: Any) -> Any:
     Known are the values of the environment (``HF_TOKEN``, ``OPENAI_API_KEY`` and whatever is called so) and those of
     :func:`remember`, whole or cut off.
     """
-    named = {
-        value for name, value in os.environ.items() if _SECRET_NAME.fullmatch(name) and not _SHORT.fullmatch(value)
-    }
-    known = [re.escape(secret) for secret in sorted(named | _given, key=len, reverse=True)]
-    known += [
-        re.escape(secret[:_BEGINNING]) + r"[\w+=/-]*"
-        for secret in named | _given
-        if _OPAQUE.fullmatch(secret[:_BEGINNING])
-    ]
-    pattern = re.compile("|".join([*known, _SHAPE.pattern]))
+    named = {each for name, each in os.environ.items() if _SECRET_NAME.fullmatch(name) and not _SHORT.fullmatch(each)}
+    pattern = _pattern(frozenset(named | _given))
     return _changed(value, lambda text: pattern.sub(HIDDEN, text))
 
 
-def redacted(value: Any) -> Any:
-    """Return a text, or mappings and lists of texts, with :data:`HIDDEN` in place of keys, tokens and passwords.
+@lru_cache(maxsize=4)
+def _pattern(secrets: frozenset[str]) -> re.Pattern[str]:
+    known = [re.escape(secret) for secret in sorted(secrets, key=len, reverse=True)]
+    beginnings = {secret[:_BEGINNING] for secret in secrets}
+    known += [re.escape(each) + r"[\w+=/-]*" for each in beginnings if _OPAQUE.fullmatch(each)]
+    return re.compile("|".join([*known, _SHAPE.pattern]))
 
-    Hidden is what stands under a name like ``api_key``, in a mapping or in a text like ``model=m,api_key=...``; user
-    and password of an address; and what looks like a token of a well-known service.
+
+def redacted(value: Any) -> Any:
+    """Return what :func:`without_secrets` does, also without what stands under a name like ``api_key``.
+
+    In a mapping, or in a text like ``model=m,api_key=...``; likewise user and password of an address.
     """
-    return _changed(value, _without_named, by_name=True)
+    return _changed(without_secrets(value), _without_named, by_name=True)
 
 
 def without_paths(text: str) -> str:
@@ -166,7 +150,7 @@ def _changed(value: Any, change: Callable[[str], str], by_name: bool = False) ->
 
 def _without_named(text: str) -> str:
     text = _BEARER.sub(rf"\1 {HIDDEN}", _ASSIGNED.sub(_without_value, text))
-    return _SHAPE.sub(HIDDEN, _IN_ADDRESS.sub(f"{HIDDEN}@", text))
+    return _IN_ADDRESS.sub(f"{HIDDEN}@", text)
 
 
 def _without_value(found: re.Match[str]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import reprlib
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 200
 def read(path: Path, required: Sequence[str]) -> Iterator[tuple[int, dict[str, Any] | str]]:
     """Each row of a ``.csv``, ``.tsv`` or JSON Lines file: its line number, with its cells or what is wrong, as text.
 
-    Where a whole CSV file cannot be read (its encoding, its header, a quote that is not closed), nothing follows.
+    Where the rest of a CSV file cannot be read (its encoding, its header, an open quote), nothing follows.
     """
     content = json_lines.content_of(path)
     if (delimiter := {".csv": ",", ".tsv": "\t"}.get(path.suffix.lower())) is not None:
@@ -32,42 +31,25 @@ def read(path: Path, required: Sequence[str]) -> Iterator[tuple[int, dict[str, A
 
 
 def _csv(content: bytes, required: Sequence[str], delimiter: str) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    last = 0  # line of the row before: a quote that is not closed swallows all lines behind it
     try:
-        text = content.decode("utf-8-sig")
+        text = io.StringIO(content.decode("utf-8-sig"), newline="")
+        reader = csv.DictReader(text, delimiter=delimiter, strict=True)
+        columns = reader.fieldnames or ()
+        if columns and (wrong := _missing(columns, required)):
+            yield 1, wrong
+            return
+        last = reader.line_num
+        for cells in reader:
+            is_whole = None not in cells and None not in cells.values()
+            wrong = f"does not have the {len(columns)} cells of the header: put a text with the separator in quotes"
+            yield last + 1, cells if is_whole else wrong
+            last = reader.line_num
     except UnicodeDecodeError as error:
         number = content.count(b"\n", 0, error.start) + 1
         yield number, f"is not UTF-8 ({error.reason} at byte {error.start}): save the file as UTF-8"
-        return
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    columns: list[str] = []
-    while True:
-        start = reader.line_num + 1  # where a row begins: a quote that is not closed swallows all lines behind it
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            yield start, f"is not CSV ({error}): correct it, or save the table as CSV again"
-            return
-        if cells is None:
-            return
-        if not cells:  # an empty line
-            continue
-        if not columns:
-            columns = cells
-            if wrong := _twice(columns) or _missing(columns, required):
-                yield start, wrong
-                return
-        elif len(cells) != len(columns):
-            yield (
-                start,
-                f"has {len(cells)} cells, the header has {len(columns)}: put a text with the separator in quotes",
-            )
-        else:
-            yield start, dict(zip(columns, cells, strict=True))
-
-
-def _twice(columns: Sequence[str]) -> str:
-    twice = [column for column, count in Counter(columns).items() if count > 1]
-    return f"has the column {twice[0]!r} twice: rename one" if twice else ""
+    except csv.Error as error:
+        yield last + 1, f"is not CSV ({error}): correct it, or save the table as CSV again"
 
 
 def _missing(columns: Sequence[str] | Mapping[str, Any], required: Sequence[str]) -> str:

@@ -5,14 +5,13 @@ every harness feature (cache, limit, several processes) works with it. A model c
 ``{"scores": [...]}``; any other class answers in words, and the task reads those instead. No task file names classes;
 it has blocks for both sorts beside ``default`` (:func:`for_model`).
 
-``candidates``: one score for each candidate text, given all images and the prompt. For a generative model its
-log-probability as the answer (nats, at most 0), summed over its tokens without the end of the turn, or with
-``normalize: tokens`` their mean; for a dual encoder the similarity of image and candidate (prompt and normalization
-play no part).
+``candidates``: one score for each candidate text, given all images and the prompt: its log-probability as the answer
+(nats, at most 0), summed over its tokens without the end of the turn, or with ``normalize: tokens`` their mean; for a
+dual encoder the similarity of image and candidate.
 
-``match``: one score for each image of the request, taken alone with the text of the request. For a generative model
-P(yes) / (P(yes) + P(no)) of its first answer token (0 to 1; words by ``yes`` and ``no``, default "Yes" and "No"), for a
-dual encoder the similarity of image and text, for an image-text-matching head its probability of a match.
+``match``: one score for each image, taken alone with the text of the request: P(yes) / (P(yes) + P(no)) of the first
+answer token (0 to 1; words by ``yes`` and ``no``), for a dual encoder the similarity of image and text, for an
+image-text-matching head its probability of a match.
 """
 
 from __future__ import annotations
@@ -97,10 +96,7 @@ def answers_words(model_class: type | None) -> bool:
 def for_model(config: Mapping[str, Any], name: object, model_class: type | None) -> dict[str, Any]:
     """Return a task's YAML for a model: the blocks for what its class declares stand in place of ``default``.
 
-    Args:
-        config: the task's YAML as a dict.
-        name: what follows ``--model``. A block under that name stands above the others: the harness takes it.
-        model_class: its class; None if that is not known, or is one of the harness's own.
+    A block under `name`, what follows ``--model``, stands above the others: the harness takes it.
     """
     by_model = config.get("model_specific_generation_kwargs") or {}
     text_alone = getattr(model_class, "scores_text_alone", not answers_words(model_class))
@@ -135,11 +131,7 @@ def only_ranks(model: str, task: str) -> str:
 
 
 def answer(scores: Sequence[float]) -> str:
-    """Return the answer to a score request.
-
-    Raises:
-        ValueError: a score is NaN or infinite (names its index).
-    """
+    """Return the answer to a score request; raises `ValueError` for a score that is NaN or infinite."""
     for index, score in enumerate(scores):
         if not math.isfinite(score):
             raise ValueError(f"scores[{index}] is {score}, must be finite")
@@ -157,7 +149,7 @@ def read_answer(output: str | None) -> list[float] | None:
     if not isinstance(found, dict) or found.keys() != {"scores"} or not isinstance(found["scores"], list):
         return None
     scores = found["scores"]
-    if any(isinstance(score, bool) or not isinstance(score, (int, float)) for score in scores):
+    if any(isinstance(score, bool) or not isinstance(score, int | float) for score in scores):
         return None
     try:
         values = [float(score) for score in scores]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -34,28 +34,17 @@ def tell(what: str) -> None:
 
 
 @contextmanager
-def one_bar(requests: Sequence[Any], moved_by_models: bool = False) -> Iterator[Any]:
-    """Show one progress bar for requests, and hide those that begin in the block.
-
-    A model's own bars would be of the few requests that it gets at a time.
-
-    Args:
-        requests: what the bar iterates over.
-        moved_by_models: the bars of a model's answers move this one, too.
-    """
+def without_bars() -> Iterator[None]:
+    """Hide the progress bars that begin in the block."""
     from tqdm import tqdm
 
-    name = "Model Responding"  # of all model classes
-    bar, begin = tqdm(requests, name, disable=not in_first_process()), tqdm.__init__
+    begin = tqdm.__init__
 
     def begin_hidden(self: Any, *args: Any, **options: Any) -> None:
         begin(self, *args, **{**options, "disable": True})
-        if moved_by_models and options.get("desc") == name:
-            self.update = bar.update
 
     setattr(tqdm, "__init__", begin_hidden)  # noqa: B010  (a method)
     try:
-        yield bar
+        yield
     finally:
         setattr(tqdm, "__init__", begin)  # noqa: B010
-        bar.close()

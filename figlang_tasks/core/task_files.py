@@ -21,19 +21,14 @@ Loader.add_constructor("!function", lambda loader, node: node.value)
 
 
 @cache
-def read(path: Path, last_wins: bool = False) -> dict[str, Any]:
-    """Return a task file with what it includes: its own keys win, then those of the first file that it includes.
-
-    Args:
-        path: resolved.
-        last_wins: the last included file wins over the first, as in lm-eval.
-    """
+def read(path: Path) -> dict[str, Any]:
+    """Return a task file with what it includes: its own keys win, then those of the first file that it includes."""
     own = yaml.load(path.read_bytes(), Loader=Loader)  # noqa: S506  (a SafeLoader, above)
     included = own.pop("include", [])
     names = [included] if isinstance(included, str) else included
     merged: dict[str, Any] = {}
-    for name in names if last_wins else reversed(names):
-        merged |= read((path.parent / name).resolve(), last_wins)
+    for name in reversed(names):
+        merged |= read((path.parent / name).resolve())
     return merged | own
 
 

@@ -32,12 +32,7 @@ _BAR = re.compile(r"(?<!\\)\|")
 
 
 def printable(text: object, limit: int | None = None) -> str:
-    """`text` in one line, without the characters that a terminal would obey: names of runs, ids and files hold any.
-
-    Args:
-        text: from outside: a name, a path, a cell, an error.
-        limit: characters; what is longer ends with three dots.
-    """
+    """`text` in one line, without the characters that a terminal would obey: names of runs, ids and files hold any."""
     shown = _ONE_LINE.sub(" ", str(text))
     return shown if limit is None or len(shown) <= limit else shown[: limit - 3] + "..."
 
@@ -104,12 +99,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table, padded so that it reads well as plain text too.
-
-    Args:
-        rows: cells, the head first; all rows as long. The first column is aligned to the left, the others to the right.
-            A cell is one line: control characters become a blank, and ``|`` is escaped where it is not yet.
-    """
+    """Return a Markdown table, the head first, padded so that it reads well as plain text too."""
     rows = [[_BAR.sub(r"\\|", printable(cell)) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
 

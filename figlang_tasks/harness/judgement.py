@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from loguru import logger
 
 from figlang_tasks.answers.echo import without_echoes
 from figlang_tasks.core import notes, redaction
-from figlang_tasks.harness import versions
-from figlang_tasks.scoring import OVERALL, Measures, to_json
+from figlang_tasks.scoring import OVERALL, to_json
 from figlang_tasks.scoring.evaluation import Answers, Evaluation, Judged, Number, Source, Value, facts, with_source
 from figlang_tasks.scoring.measure import REPEAT
 
@@ -46,34 +47,27 @@ def _judged(
     return with_source(found, ours, Source(found["sample"], next(iter(results), None), option, task.config.task))
 
 
-def complete(results: dict[str, Any], tasks: Mapping[str, Any], stderr: bool) -> None:
-    """Complete what the harness's ``evaluate`` returned: standard errors, intervals, scopes, signatures.
-
-    Args:
-        results: changed in place.
-        tasks: ours, by name.
-        stderr: whether standard errors were asked for.
-    """
+def complete(results: dict[str, Any], tasks: Mapping[str, Any]) -> None:
+    """Complete what the harness's ``evaluate`` returned, in place: values, standard errors, scopes, signatures."""
     for name, task in tasks.items():
         row, samples = results["results"].get(name, {}), results.get("samples", {}).get(name, [])
-        values = [value for value in row.values() if isinstance(value, Value)]
-        evaluation = values[0].evaluation if values else None
-        found: dict[str, Any] = {"versions": versions.recorded(), **_unanswered(name, evaluation, samples)}
-        _complete_row(row, task, evaluation, stderr)
+        evaluation = next((value.evaluation for value in row.values() if isinstance(value, Value)), None)
+        found: dict[str, Any] = {"versions": _versions(), **_unanswered(name, evaluation, samples)}
+        measures = [metric for metric, each in task.aggregation().items() if hasattr(each, "measures")]
+        _complete_row(row, measures, evaluation)
         if evaluation:
             found |= facts(evaluation)
-            estimates = evaluation.estimates
-            if not stderr:
-                estimates = {
-                    measure: {scope: estimate._replace(stderr=None) for scope, estimate in scopes.items()}
-                    for measure, scopes in estimates.items()
-                }
-            if estimates:
-                found["measures"] = to_json(estimates)
+            if evaluation.estimates:
+                found["measures"] = to_json(evaluation.estimates)
             if evaluation.repeats:
                 found["repeats"] = evaluation.repeats
-        elif not values:
-            _tell_of_missing_records(name, task)
+        elif measures:
+            logger.error(
+                f"figlang_tasks: {name}: its process_results returns no record under `sample`, of which "
+                f"{', '.join(measures)} are made: let it return figlang_tasks.scoring.judged(record, MEASURES), or "
+                "give the task file a metric_list of its own"
+            )
+            notes.note(f"{name}: no records, so that its metrics are missing, see the log")
         config = results["configs"][name]
         before = config.get("metadata") or {}
         config["metadata"] = {**before, **found} if isinstance(before, Mapping) else [*before, found]
@@ -81,46 +75,28 @@ def complete(results: dict[str, Any], tasks: Mapping[str, Any], stderr: bool) ->
         samples[:] = [each for sample in samples for each in _of_each_answer(sample)]
         for sample in samples:
             _complete_sample(sample, evaluation)
-        # A server may repeat in its answer what it was sent.
-        without_doc = [{field: sample[field] for field in sample if field != "doc"} for sample in samples]
-        for sample, shown in zip(samples, redaction.without_secrets(without_doc), strict=True):
-            sample.update(shown)
 
 
-def _complete_row(row: dict[str, Any], task: Any, evaluation: Evaluation | None, stderr: bool) -> None:
-    """Give a row of the table the metrics that have a value, in the order of the task file."""
-    keys = [key for key in row if "," in key]
-    filters = list(dict.fromkeys(key.rpartition(",")[2] for key in keys))
-    given = {key: row.pop(key) for key in keys}
-    for filter_key in filters:
-        for metric in task.aggregation():
-            key = f"{metric},{filter_key}"
-            if key not in given:
-                continue
-            row[key], error = given[key], given.get(f"{metric}_stderr,{filter_key}", "N/A")
-            if hasattr(task.aggregation()[metric], "measures"):
-                own = evaluation.estimates.get(metric, {}).get(OVERALL) if evaluation else None
-                if own is None:
-                    del row[key]
-                    continue
-                row[key] = float(own.value)
-                error = own.stderr if stderr and own.stderr is not None else "N/A"
-            row[f"{metric}_stderr,{filter_key}"] = error
-            for kind in ("_stderr_clt", "_stderr_clustered"):
-                row[f"{metric}{kind},{filter_key}"] = given[f"{metric}{kind},{filter_key}"]
+def _versions() -> dict[str, str]:
+    """The versions that a result depends on, by package, of those that are installed."""
+    found = {}
+    for name in ("figlang-tasks", "lmms-eval", "torch", "transformers"):
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
-def _tell_of_missing_records(name: str, task: Any) -> None:
-    measures: Measures | None = next(
-        (found for each in task.aggregation().values() if (found := getattr(each, "measures", None))), None
-    )
-    if measures is not None:
-        logger.error(
-            f"figlang_tasks: {name}: its process_results returns no record under `sample`, of which "
-            f"{', '.join(measures.by_name)} are made: let it return figlang_tasks.scoring.judged(record, MEASURES), "
-            "or give the task file a metric_list of its own"
-        )
-        notes.note(f"{name}: no records, so that its metrics are missing, see the log")
+def _complete_row(row: dict[str, Any], metrics: Iterable[str], evaluation: Evaluation | None) -> None:
+    """Give a row of the table the values of our metrics, and leave out what has none."""
+    for key in [key for key in row if key.rpartition(",")[0] in metrics]:
+        metric, _, of = key.rpartition(",")
+        own = evaluation.estimates.get(metric, {}).get(OVERALL) if evaluation else None
+        if own is None:
+            for kind in ("", "_stderr", "_stderr_clt", "_stderr_clustered"):
+                row.pop(f"{metric}{kind},{of}", None)
+        else:
+            row[key] = float(own.value)
+            row[f"{metric}_stderr,{of}"] = "N/A" if own.stderr is None else own.stderr
 
 
 def _of_each_answer(sample: dict[str, Any]) -> list[dict[str, Any]]:
@@ -139,7 +115,7 @@ def _of_each_answer(sample: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _complete_sample(sample: dict[str, Any], evaluation: Evaluation | None) -> None:
-    """Take from a sample what was for the aggregators."""
+    """Take from a sample what was for the aggregators, and what a server repeats of the keys that it was sent."""
     for name, value in list(sample.items()):
         if isinstance(value, Number):
             sample[name] = float(value)
@@ -150,6 +126,7 @@ def _complete_sample(sample: dict[str, Any], evaluation: Evaluation | None) -> N
                 del sample[name]
     if evaluation and evaluation.scored and "sample" in sample:
         evaluation.scored.add_to([sample["sample"]])
+    sample.update(redaction.without_secrets({field: value for field, value in sample.items() if field != "doc"}))
 
 
 def _unanswered(name: str, evaluation: Evaluation | None, samples: Sequence[Mapping[str, Any]]) -> dict[str, int]:

@@ -12,23 +12,21 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-import json
 import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import closing, nullcontext
 from importlib.metadata import EntryPoint, entry_points
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
 from figlang_tasks import models
-from figlang_tasks.core import interrupts, redaction, score_requests, status
+from figlang_tasks.core import redaction, score_requests, status
 from figlang_tasks.core.errors import ending_the_command
 from figlang_tasks.core.options import PICTURES_FIRST
-from figlang_tasks.harness import answers, judgement, task_index, versions
-from figlang_tasks.harness.preflight import check_folder, listed, preflight
+from figlang_tasks.harness import answers, judgement, task_index
+from figlang_tasks.harness.preflight import check_output_path, listed, preflight
 from figlang_tasks.harness.task_index import choose_blocks, is_ours, tasks_dir, tasks_of
 from figlang_tasks.scoring import explanations
 from figlang_tasks.scoring.evaluation import forget
@@ -38,15 +36,12 @@ if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
     from lmms_eval.tasks import TaskManager
 
-    from figlang_tasks.models.lazy import LazyModel
-
 ENTRY_POINT_GROUP = "lmms_eval.models"
 _MARK = "_figlang_tasks"
 
 
 def register() -> list[ModelManifest]:
     """Make the tasks known to the harness and return our model classes; safe to call again."""
-    versions.warn_of_unknown_harness()
     register_tasks()
     return models.manifests()
 
@@ -69,10 +64,9 @@ def register_tasks() -> None:
 
 
 def _wrap_when_defined(ours: Mapping[str, Callable[..., Any]]) -> None:
-    """Wrap functions of the harness's evaluator while it is imported.
+    """Wrap functions of the harness's evaluator while it is imported, and loads entry points, before it defines them.
 
-    The harness loads entry points then, before it defines those functions: their decorator is what can be reached. It
-    is the harness's own again as soon as it has decorated them.
+    Their decorator can be reached. It is the harness's own again as soon as it has decorated them.
     """
     from lmms_eval import utils
 
@@ -110,14 +104,12 @@ def broken_entry_points() -> list[tuple[EntryPoint, Exception]]:
 
     The harness loads the whole group inside one ``try``: one of them that fails takes all later ones with it.
     """
-    from lmms_eval.models.registry_v2 import ModelRegistryV2
-
-    registry = ModelRegistryV2()
     broken: list[tuple[EntryPoint, Exception]] = []
     for point in entry_points(group=ENTRY_POINT_GROUP):
         if point.value.partition(":")[0] != __name__:
             try:
-                registry._coerce_payload_to_manifests(point.load())
+                if callable(found := point.load()):
+                    found()
             except Exception as error:  # another package's code may raise anything
                 broken.append((point, error))
     return broken
@@ -142,64 +134,22 @@ def _wrapped(original: Callable[..., Any], replacement: Callable[..., Any]) -> C
 # --- simple_evaluate -------------------------------------------------------------------------------------------------
 
 
-class _Run(NamedTuple):
-    """What ``evaluate`` is not told by ``simple_evaluate``."""
-
-    model: Any
-    model_args: Any
-    use_cache: str
-    seed: Any
-    facts_of: str  # of the model, under which they are stored
-    store: answers.Store
-
-
-_run: _Run | None = None  # with --use_cache
+_store: answers.Store | None = None  # of the evaluation that runs, with --use_cache
 
 
 def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Check the data of our tasks, then evaluate.
-
-    ``simple_evaluate`` builds the model first and the tasks after it; a missing token should not cost the user the
-    loading of a model.
-    """
+    """Check the data of our tasks, then evaluate: ``simple_evaluate`` builds the model before it looks at tasks."""
     bound = inspect.signature(original).bind(*args, **kwargs)
     bound.apply_defaults()
     given = bound.arguments
     redaction.remember(given["model_args"])
-    model, cli_args = given["model"], given["cli_args"]
-    if given["task_manager"] is None:
-        from lmms_eval.tasks import TaskManager
-
-        # As simple_evaluate makes it where none is given.
-        given["task_manager"] = TaskManager(given["verbosity"], model_name=model)
-    manager, tasks = given["task_manager"], given["tasks"] or []
-    tasks = [tasks] if isinstance(tasks, str) else tasks
-    names = [name for name in tasks if isinstance(name, str)]
-    has_ours = any(map(_is_our_task, tasks))
+    cli_args = given["cli_args"]
     # The harness's command, and nobody else, hands over its own arguments.
-    ending = nullcontext() if cli_args is None else ending_the_command()
-    with ending:
+    with nullcontext() if cli_args is None else ending_the_command():
         try:
-            if names:
-                status.tell("checking the tasks and their data ...")
-                named = preflight(
-                    manager,
-                    names,
-                    model,
-                    given["limit"],
-                    given["offset"] or 0,
-                    given["num_fewshot"],
-                    given["model_args"],
-                )
-                has_ours |= bool(named)
-                if given["use_cache"]:
-                    folder = answers.folder_of(given["use_cache"])
-                    check_folder("--use_cache", given["use_cache"], folder, list(folder.glob(answers.FILES)))
-                if output_path := getattr(given["evaluation_tracker"], "output_path", None):
-                    check_folder("--output_path", output_path, Path(output_path))
+            has_ours = _checked(given)
             if given["use_cache"] and has_ours:
                 return _evaluate_with_our_cache(original, given)
-            _tell_of_loading(model)
             return original(**given)
         except BaseException as error:
             redaction.clean_error(error)
@@ -207,60 +157,40 @@ def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any)
         finally:
             explanations.release()
             if cli_args and isinstance(cli_args.model_args, str):  # the harness prints them below its tables
-                cli_args.model_args = redaction.hidden(cli_args.model_args)
+                cli_args.model_args = redaction.redacted(cli_args.model_args)
 
 
-def _evaluate_with_our_cache(original: Callable[..., Any], given: dict[str, Any]) -> Any:
-    """Evaluate with our store of answers, and with a model that is loaded when a request needs it, if that may be."""
-    global _run
-    model, model_args, use_cache = given["model"], given["model_args"], given["use_cache"]
+def _checked(given: dict[str, Any]) -> bool:
+    """Whether tasks of ours are among those asked for; their names, options and data are checked."""
+    if given["task_manager"] is None:
+        from lmms_eval.tasks import TaskManager
+
+        # As simple_evaluate makes it where none is given.
+        given["task_manager"] = TaskManager(given["verbosity"], model_name=given["model"])
+    tasks = given["tasks"] or []
+    tasks = [tasks] if isinstance(tasks, str) else tasks
+    ours = any(map(_is_our_task, tasks))
+    if names := [name for name in tasks if isinstance(name, str)]:
+        status.tell("checking the tasks and their data ...")
+        options = {name: given[name] for name in ("model", "limit", "offset", "num_fewshot")}
+        ours |= bool(preflight(given["task_manager"], names, **options))
+    if ours and (output_path := getattr(given["evaluation_tracker"], "output_path", None)):
+        check_output_path(output_path)
+    return ours
+
+
+def _evaluate_with_our_cache(original: Callable[..., Any], given: Mapping[str, Any]) -> Any:
+    global _store
     rank = int(os.environ.get("RANK", 0))
-    key = answers.model_key(model if isinstance(model, str) else repr(model), model_args)
-    facts_of = json.dumps([given["batch_size"], given["force_simple"]])
-    with closing(answers.Store(use_cache, key, rank)) as store:
-        facts, lazy = store.facts(facts_of), None
-        if facts is not None and int(os.environ.get("WORLD_SIZE", 1)) == 1:
-            lazy = given["model"] = _lazy_model(given, facts)
-        else:
-            _tell_of_loading(model)
-        _run = _Run(model, model_args, use_cache, given["torch_random_seed"], facts_of, store)
+    model = answers.model_key(given["model"], given["model_args"])
+    with closing(answers.Store(given["use_cache"], model, rank, given["torch_random_seed"])) as _store:
         try:
             results = original(**{**given, "use_cache": None})  # evaluate gets ours
         finally:
-            _run = None
-    if lazy and lazy.loaded is None:
-        told = "all answers are from the cache: no model was loaded"
-        logger.info(f"figlang_tasks: {told}")
-        status.tell(told)
+            _store = None
     if results is not None:
-        results["config"]["use_cache"] = use_cache
-        if lazy:
-            kind = "simple" if lazy.is_simple else "chat"
-            results["config"]["model"] = model
-            results["config"]["model_backend"] = f"{lazy.of.__module__}.{lazy.of.__name__} ({kind})"
-            if given["evaluation_tracker"]:
-                given["evaluation_tracker"].general_config_tracker.model_source = model
+        results["config"]["use_cache"] = given["use_cache"]
     return results
-
-
-def _lazy_model(given: Mapping[str, Any], facts: Mapping[str, Any]) -> LazyModel:
-    import lmms_eval.models
-
-    from figlang_tasks.models.lazy import LazyModel
-
-    model, model_args = given["model"], given["model_args"]
-    of = lmms_eval.models.get_model(model, given["force_simple"])
-    settings = {name: given[name] for name in ("batch_size", "max_batch_size", "device")}
-
-    def load() -> Any:
-        _tell_of_loading(model)
-        return of.create_from_arg_string("" if model_args is None else model_args, settings)
-
-    return LazyModel(of, load, facts)
-
-
-def _tell_of_loading(model: Any) -> None:
-    status.tell(f"loading the model ({model if isinstance(model, str) else type(model).__name__}) ...")
 
 
 def _is_our_task(task: Any) -> bool:
@@ -273,41 +203,48 @@ def _is_our_task(task: Any) -> bool:
 
 
 def _prepare_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Evaluate; before, prepare our tasks and the answers; afterwards complete the results.
-
-    Only here are model and tasks both there, and no request is made yet.
-    """
+    """Evaluate; before, prepare our tasks and the answers; afterwards complete the results."""
     bound = inspect.signature(original).bind(*args, **kwargs)
     bound.apply_defaults()
     given = bound.arguments
-    lm, task_dict = given["lm"], given["task_dict"]
-    found = dict(tasks_of(task_dict))
+    lm, found = given["lm"], dict(tasks_of(given["task_dict"]))
     ours = {name: task for name, task in found.items() if is_ours(task.config.process_docs)}
     if not ours:
         return original(**given)
     forget()
-    pictures_first = _choose_prompts(lm, ours)
+    _choose_prompts(lm, ours)
     for task in ours.values():
         _prepare(task)
-    others, store, seed = given["response_cache"], None, None
-    if _run:
-        others = _cache_of_others(_run, {name: found[name] for name in found.keys() - ours.keys()})
-        store, seed = _run.store, _run.seed
-        _keep_facts(_run, lm, pictures_first)
-    # After an interrupt the first process writes its results, for which it needs the others at its last barrier.
-    more = 0 if status.in_first_process() else explanations.TIME_TO_WRITE
+    others = given["response_cache"]
+    if _store:
+        others = _cache_of_others(_store, {name: found[name] for name in found.keys() - ours.keys()})
     done = False
     try:
-        with interrupts.time_to_keep(more), answers.Answers(ours, store, others, seed) as asked:
+        with closing(answers.Answers(ours, _store, others)) as asked:
             results = original(**{**given, "response_cache": asked})
         done = True
     finally:
-        if _run and others:
+        if _store and others:
             backend = given["distributed_executor_backend"]
             others.finalize(success=done, dist_backend=backend, accelerator=getattr(lm, "accelerator", None))
     if results is not None:
-        judgement.complete(results, ours, stderr=given["bootstrap_iters"] > 0)
+        judgement.complete(results, ours)
     return results
+
+
+def _cache_of_others(store: answers.Store, tasks: Mapping[str, Any]) -> ResponseCache | None:
+    """The harness's own cache, for the tasks of others."""
+    from lmms_eval.caching.response_cache import ResponseCache
+
+    if not tasks:
+        return None
+    return ResponseCache.create(
+        cache_root=store.named,
+        model=store.model,  # it writes down what it gets: a digest, of which no secret can be told
+        task_dict=dict(tasks),
+        world_size=int(os.environ.get("WORLD_SIZE", 1)),
+        global_rank=int(os.environ.get("RANK", 0)),
+    )
 
 
 def _prepare(task: Any) -> None:
@@ -330,66 +267,30 @@ def _prepare(task: Any) -> None:
             task.config.metadata = {**task.config.metadata, "data": ", ".join(data)}
 
 
-def _choose_prompts(lm: Any, ours: Mapping[str, Any]) -> Any:
+def _choose_prompts(lm: Any, ours: Mapping[str, Any]) -> None:
     """Take the blocks of task files for what the class of the model declares to answer, and for how it reads pictures.
 
     A model that reads all pictures before the text is one whose attribute ``pictures_first`` is True, or holds the
     names of the tasks that it is so for. What was chosen stands in every results file: in
     ``lmms_eval_specific_kwargs``, and in ``prompt_hash``, by which runs are compared.
-
-    Returns:
-        That attribute; None where no task depends on it.
     """
-    for task in ours.values():
+    changed = []
+    for name, task in ours.items():
         choose_blocks(task, lm)
-    with_block = {
-        name: task
-        for name, task in ours.items()
-        if isinstance((getattr(task, "lmms_eval_specific_kwargs", None) or {}).get(PICTURES_FIRST), Mapping)
-        and score_requests.KEY not in task.config.generation_kwargs  # scores are of one picture at a time
-    }
-    first = with_block and getattr(lm, PICTURES_FIRST, False)
-    asked = {name: task for name, task in with_block.items() if first is True or (first and name in first)}
-    for task in asked.values():
-        options = task.lmms_eval_specific_kwargs
-        task.lmms_eval_specific_kwargs = {**options, **options[PICTURES_FIRST]}
-        task.config.lmms_eval_specific_kwargs = task.lmms_eval_specific_kwargs
+        options = task.lmms_eval_specific_kwargs or {}
+        if not isinstance(options.get(PICTURES_FIRST), Mapping) or score_requests.KEY in task.config.generation_kwargs:
+            continue  # scores are of one picture at a time
+        first = getattr(lm, PICTURES_FIRST, False)
+        if first is not True and not (first and name in first):
+            continue
+        changed.append(name)
+        task.lmms_eval_specific_kwargs = task.config.lmms_eval_specific_kwargs = {**options, **options[PICTURES_FIRST]}
         if isinstance(task.config.metadata, dict):
             marked = f"{task.config.metadata.get('prompt_hash')}+{PICTURES_FIRST}"
             task.config.metadata = {**task.config.metadata, "prompt_hash": marked}
-    if asked and status.in_first_process():
+    if changed and status.in_first_process():
         logger.warning(
             f"figlang_tasks: the chat template of this model moves all pictures before the text, so the prompt of "
-            f"{listed(sorted(asked))} is in words that need no places ({PICTURES_FIRST} in the task file). "
+            f"{listed(sorted(changed))} is in words that need no places ({PICTURES_FIRST} in the task file). "
             f"The results say so in prompt_hash"
         )
-    return first if with_block else None
-
-
-def _cache_of_others(run: _Run, tasks: Mapping[str, Any]) -> ResponseCache | None:
-    """The harness's own cache, for the tasks of others."""
-    from lmms_eval.caching.response_cache import ResponseCache
-
-    if not tasks:
-        return None
-    return ResponseCache.create(
-        cache_root=run.use_cache,
-        model=answers.model_key(run.model, run.model_args),  # no secret can be told from it
-        task_dict=dict(tasks),
-        world_size=int(os.environ.get("WORLD_SIZE", 1)),
-        global_rank=int(os.environ.get("RANK", 0)),
-    )
-
-
-def _keep_facts(run: _Run, lm: Any, pictures_first: Any) -> None:
-    """Store what the next run has to know of the model before it is loaded; nothing where files decide as well."""
-    if (
-        isinstance(run.model, str)
-        and not getattr(lm, "needs_no_cache", False)
-        and not getattr(lm, "given_template", "")
-    ):
-        sizes = {"batch_size": answers.batch_size(lm), "num_concurrent": getattr(lm, "num_concurrent", 1)}
-        facts = {**(run.store.facts(run.facts_of) or {}), **sizes}
-        if pictures_first is not None:
-            facts[PICTURES_FIRST] = pictures_first if isinstance(pictures_first, bool) else sorted(pictures_first)
-        run.store.keep_facts(run.facts_of, facts)

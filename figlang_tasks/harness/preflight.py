@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loguru import logger
-
 from figlang_tasks import models
-from figlang_tasks.core import hub, part_of_data, score_requests, status
-from figlang_tasks.core.documents import asked_for, of_faults
+from figlang_tasks.core import hub, part_of_data, score_requests
+from figlang_tasks.core.documents import of_faults
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import did_you_mean
 from figlang_tasks.harness.task_index import config_for, is_ours, leaf_configs, require_tasks
@@ -27,28 +24,12 @@ def preflight(
     names: Sequence[str],
     model: object = None,
     limit: float | None = None,
-    offset: int = 0,
+    offset: int | None = None,
     num_fewshot: int | None = None,
-    model_args: object = None,
 ) -> list[dict[str, Any]]:
     """Return the configurations of those named tasks that are ours, or include ours, with options and data checked.
 
-    All that is wrong is told at once.
-
-    A benchmark's ``preflight`` gets a task's YAML as a dict, with the model's name under ``model`` where it is known,
-    and ``limit`` and ``offset`` of the run.
-
-    Args:
-        manager: knows the tasks.
-        names: of tasks, tags and groups.
-        model: what is given to ``--model``, or an object.
-        limit, offset: as ``simple_evaluate`` takes them; the part of the data that a run is about.
-        num_fewshot: likewise; the harness would leave it out of account.
-        model_args: likewise; whether the model sees pictures may depend on it.
-
-    Raises:
-        DataError: data is missing or wrong.
-        FigLangError: something else is; the message says what to do.
+    Arguments are as ``simple_evaluate`` takes them. The message of a `FigLangError` has all faults of all tasks.
     """
     require_tasks(manager.task_index, [name for name in names if name not in manager.task_index])
     ours = [config for config in leaf_configs(manager, names) if is_ours(config.get("process_docs"))]
@@ -67,70 +48,35 @@ def preflight(
             "flute_4shot and nycc_..._5shot set it. Leave --num_fewshot out, or take one of those"
         )
     if limit is not None and 0 < limit < 1 and len(ours) > 1:
-        if status.in_first_process():
-            logger.warning(
-                f"figlang_tasks: --limit {limit:g} with several tasks: lmms-eval takes this share of the rows of one, "
-                "and as many rows of each other. Give a number of rows, or evaluate each task alone"
-            )
-        limit = None
+        limit = None  # the harness takes the share of one task, and as many rows of each other
     faults: dict[str, list[str]] = {}  # what is wrong, and with which tasks
     found: list[FigLangError] = []
-    with hub.asking_once():
-        for config in ours:
-            own = {**config_for(config, named), "model": name, "limit": limit, "offset": offset}
-            try:
-                _check_kind_of_answers(own, models.class_of(named))
-                sys.modules[config["process_docs"].__module__].preflight(own)
-                if offset:
-                    part_of_data.check_offset(own)
-            except FigLangError as fault:
-                found.append(fault)
-                for what in str(fault).removeprefix(f"figlang_tasks: task {config['task']}: ").split("\n"):
-                    faults.setdefault(what, []).append(config["task"])
+    hub.look_again()
+    for config in ours:
+        own = {**config_for(config, named), "model": name, "limit": limit, "offset": offset or 0}
+        try:
+            _check_kind_of_answers(own, models.class_of(named))
+            sys.modules[config["process_docs"].__module__].preflight(own)
+            if offset:
+                part_of_data.check_offset(own)
+        except FigLangError as fault:
+            found.append(fault)
+            for what in str(fault).removeprefix(f"figlang_tasks: task {config['task']}: ").split("\n"):
+                faults.setdefault(what, []).append(config["task"])
     if faults:
         told = "\n".join(f"figlang_tasks: {listed(tasks)}: {what}" for what, tasks in faults.items())
         raise of_faults(found)(told)
-    if models.reads_text_alone(model, model_args):
-        if shown := [config["task"] for config in ours if _shows_pictures(config_for(config, named))]:
-            raise FigLangError(
-                f"figlang_tasks: {listed(shown)}: shows pictures, and this language model reads text alone. Tasks "
-                "without pictures: flute*, nykms*_text, nycc_*_description*, columbus_text"
-            )
     return ours
 
 
-def _shows_pictures(config: Mapping[str, Any]) -> bool:
-    """Whether the first document of a task has a picture in its prompt."""
-    benchmark, asked = asked_for(config["dataset_name"])
-    kwargs = config.get("lmms_eval_specific_kwargs") or {}
-    messages = config["doc_to_messages"](benchmark.load(asked, True)[0], kwargs.get("default", kwargs))
-    return any(part["type"] == "image" for message in messages for part in message["content"])
-
-
-def check_folder(option: str, given: str, folder: Path, files: Sequence[Path] = ()) -> None:
-    """Write to a folder, or to the one it will be made in, before a model is loaded.
-
-    Args:
-        option, given: what names it on the command line.
-        files: those that will be added to.
-
-    Raises:
-        FigLangError: it cannot be written to, or there is no room for 64 KiB.
-    """
-    where = folder
+def check_output_path(folder: str) -> None:
+    """Make the folder of ``--output_path`` before a model is loaded; a `FigLangError` if it cannot be written to."""
     try:
-        while not where.exists():
-            where = where.parent
-        with tempfile.TemporaryFile(dir=where) as file:
-            file.write(bytes(1 << 16))
-            file.flush()
-            os.fsync(file.fileno())
-        for where in files:
-            where.open("ab").close()
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         raise FigLangError(
-            f"figlang_tasks: {option} {given}: {error.strerror}: {where}. Name a folder that can be written to and has "
-            "room"
+            f"figlang_tasks: --output_path {folder}: {error.strerror}. Name a folder that can be written to"
         ) from error
 
 
@@ -154,11 +100,7 @@ def _require_model(name: str) -> None:
 
 
 def _check_kind_of_answers(config: Mapping[str, Any], model_class: type | None) -> None:
-    """Refuse a task that asks for scores, or for words, what is known to give none.
-
-    Raises:
-        FigLangError: so it is. Of a user's own class that a task file asks by its name that file knows best.
-    """
+    """Refuse a task that asks for scores, or for words, what is known to give none."""
     model, task = config["model"], config["task"]
     is_asked = score_requests.is_asked(config)
     if is_asked and model is not None and models.only_words(model):

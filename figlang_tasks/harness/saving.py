@@ -20,11 +20,7 @@ def checked(tracker: type[EvaluationTracker]) -> type[EvaluationTracker]:
     """Return a class of trackers that look at what they have written."""
 
     class CheckedTracker(tracker):
-        """The harness's tracker, which looks at what it has written.
-
-        Attributes:
-            written: the files that were written whole, the results first.
-        """
+        """The harness's tracker; `written` are the files that were written whole, the results first."""
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             super().__init__(*args, **kwargs)

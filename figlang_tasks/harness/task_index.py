@@ -39,32 +39,28 @@ def is_ours(process_docs: Any) -> bool:
     return getattr(process_docs, "__module__", "").startswith("figlang_tasks.")
 
 
-def leaf_configs(manager: Any, names: Iterable[str]) -> list[dict[str, Any]]:
+def leaf_configs(manager: Any, names: Iterable[Any]) -> list[dict[str, Any]]:
     """Return the configurations of the tasks behind task, tag and group names, leaving out the harness's own."""
     import lmms_eval.tasks
 
     harness_folder = str(Path(lmms_eval.tasks.__file__).parent)
     configs: dict[str, dict[str, Any]] = {}
     seen: set[str] = set()
-    pending: list[Any] = list(names)
+    pending = list(names)
     while pending:
         member = pending.pop(0)
-        if isinstance(member, dict):  # a group's entry with overrides, or a group written out in place
-            below = member.get("task", [])
-            pending.extend(below if isinstance(below, list) else [below])
+        below = member.get("task", []) if isinstance(member, dict) else member  # of a group: with overrides, or inline
+        if isinstance(below, list):
+            pending += below
             continue
-        if not isinstance(member, str) or member in seen or member not in manager.task_index:
+        entry = manager.task_index.get(below)
+        if entry is None or below in seen or str(entry["yaml_path"]).startswith(harness_folder):
             continue
-        seen.add(member)
-        entry = manager.task_index[member]
-        if str(entry["yaml_path"]).startswith(harness_folder):
-            continue
+        seen.add(below)
         if entry["type"] == "task":
-            configs[member] = manager._get_config(member)
-        elif entry["type"] == "tag":
-            pending.extend(entry["task"])
-        elif entry["type"] == "group":
-            pending.append({"task": entry["task"] if entry["yaml_path"] == -1 else manager._get_config(member)["task"]})
+            configs[below] = manager._get_config(below)
+        elif entry["type"] in ("tag", "group"):
+            pending.append({"task": entry["task"] if entry["yaml_path"] == -1 else manager._get_config(below)["task"]})
     return list(configs.values())
 
 

@@ -84,7 +84,7 @@ class FigLangCLIP(lmms):
     is_simple = True
     answers_score_requests = KINDS
     answers_words = False
-    answers_at_once = True  # each image and text is encoded once (figlang_tasks.harness.answer_cache)
+    answers_at_once = True  # each image and text is encoded once (figlang_tasks.harness.answers)
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from loguru import logger
 
-from figlang_tasks.core import interrupts, notes, status
+from figlang_tasks.core import notes, status
 from figlang_tasks.scoring import explained
 from figlang_tasks.scoring.measure import Record
 
@@ -32,9 +32,6 @@ CHOICES = get_args(Name)
 
 ADDED = ("explanation_scores", "asks_for_explanation")
 """What `Scored.add_to` adds to records."""
-
-TIME_TO_WRITE = 60.0
-"""Seconds that an interrupted scoring leaves for the results without its scores."""
 
 # --- choice of the scorer --------------------------------------------------------------------------------------------
 
@@ -204,13 +201,12 @@ def _scores(
     try:
         if _interrupted:  # in an earlier task of this evaluation
             raise KeyboardInterrupt
-        with interrupts.time_to_keep(TIME_TO_WRITE):
-            status.tell(f"scoring {len(pairs):,} explanations ({name}) ...")
-            chosen = scorer(name)
-            references, candidates = zip(*pairs, strict=True)
-            scored = chosen.score(references, candidates)
+        status.tell(f"scoring {len(pairs):,} explanations ({name}) ...")
+        chosen = scorer(name)
+        references, candidates = zip(*pairs, strict=True)
+        scored = chosen.score(references, candidates)
     except (Exception, KeyboardInterrupt) as error:  # hours of model output must not be lost for a score
-        _interrupted = isinstance(error, KeyboardInterrupt) or interrupts.happened()
+        _interrupted = isinstance(error, KeyboardInterrupt)
         cause = str(error) if isinstance(error, WeightsError) else f"{type(error).__name__}: {error}"
         is_told = isinstance(error, WeightsError | KeyboardInterrupt)
         logger.opt(exception=None if is_told else error).error(

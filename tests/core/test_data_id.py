@@ -69,23 +69,6 @@ def test_what_is_none(text: str) -> None:
     assert repr(text) in str(told.value)
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"dataset": "a/b"},
-        {"part": "x@local"},
-        {"digest": "ff+Other:local"},
-        {"digest": ""},
-        {"revision": ""},
-        {"revision": "a:b"},
-        {"joined": "ff"},
-    ],
-)
-def test_nothing_is_made_whose_text_reads_otherwise(fields: dict[str, str]) -> None:
-    with pytest.raises(ValueError, match="does not name data"):
-        DataId(**{"dataset": "IRFL", "part": "x", "digest": "ff"} | fields)
-
-
 def test_copies_of_the_same_texts() -> None:
     text = "NYK-MS/nyk_m:0123456789ab"
     joined = [DataId.parse(f"{text}+NewYorkerCaptionContest:{revision}") for revision in ("local", "508076d8e54f")]

@@ -17,7 +17,7 @@ from figlang_tasks.core import documents, hub
     ("dataset_name", "told"),
     [
         ("figlang_mini,split=tset", ["figlang_mini has no split 'tset'; it has: train, test"]),
-        ("figlang_mini,spilt=test", ["has no split and unknown spilt; it must be DATASET,split=..."]),
+        ("figlang_mini,spilt=test", ["dataset_name is 'figlang_mini,spilt=test'; it must be DATASET,split=..."]),
         ("figlang_mini,split=test", []),
         ("figlang_max,split=test", None),
     ],
@@ -63,8 +63,8 @@ def test_rows_of_another_folder_and_rows_that_were_changed(
     assert before != changed
     assert data_in("one") == before
     change("one")
-    with hub.asking_once():  # the start of a run
-        assert data_in("one") == changed
+    hub.look_again()  # as a run does when it starts
+    assert data_in("one") == changed
 
 
 def test_a_run_that_goes_on_keeps_what_it_reads_for_each_document(

@@ -134,22 +134,18 @@ def test_a_task_file_names_its_data() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "message"),
+    ("name", "wanted"),
     [
-        (None, "dataset_name is missing: it names the data, for example dataset_name: V-FLUTE,split=test"),
-        ("default", "dataset_name is missing"),
-        (7, "dataset_name is 7, must be a text"),
-        ("FLUTE,train", "dataset_name 'FLUTE,train': 'train' does not have the form key=value; it must look like"),
-        ("FLUTE,part=", "'part=' does not have the form key=value"),
-        ("FLUTE,", "'' does not have the form key=value"),
-        ("FLUTE,part=a,part=b", "part occurs twice"),
-        ("FLUTE", r"'FLUTE' has no part; it must be DATASET,part=...\[,prompt=...\]"),
-        ("FLUTE, part=a", "has no part and unknown  part; it must be"),
-        ("FLUTE,part=a,x=1,y=2", "has unknown x, y; it must be"),
+        *(
+            (name, "for example .*V-FLUTE,split=test")
+            for name in (None, "default", 7, "FLUTE,train", "FLUTE,part=", "FLUTE,")
+        ),
+        *((name, "for example .*V-FLUTE,split=test") for name in ("", ",part=a", "FLUTE,part=a,part=b", "FLUTE,=a")),
+        *((name, r"DATASET,part=...\[,prompt=...\]") for name in ("FLUTE", "FLUTE, part=a", "FLUTE,part=a,x=1")),
     ],
 )
-def test_a_wrong_name_of_data_is_told(name: object, message: str) -> None:
-    with pytest.raises(hub.DataError, match=message):
+def test_a_wrong_name_of_data_is_told(name: object, wanted: str) -> None:
+    with pytest.raises(hub.DataError, match=f"dataset_name is {name!r}; it .* {wanted}"):
         hub.named(name, ["part"], ["prompt"])
 
 

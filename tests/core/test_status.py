@@ -38,28 +38,11 @@ def test_lines_are_printed_where_they_are_asked_for_by_the_first_process_and_eac
     assert capsys.readouterr() == ("", expected)
 
 
-def test_one_bar_stands_for_all_rounds(capsys: pytest.CaptureFixture[str]) -> None:
+def test_bars_are_hidden_in_a_block(capsys: pytest.CaptureFixture[str]) -> None:
     from tqdm import tqdm
 
-    asked = []
-    with status.one_bar(["a", "b", "c"]) as requests:
-        for request in requests:
-            for _ in tqdm([1], desc="of a round"):
-                asked.append(request)
-    assert asked == ["a", "b", "c"]
-    for _ in tqdm([1], desc="afterwards"):
-        pass
+    with status.without_bars():
+        list(tqdm([1], desc="of a round", disable=False))
+    list(tqdm([1], desc="afterwards"))
     shown = capsys.readouterr().err
-    assert "Model Responding: 100%" in shown and "3/3" in shown
     assert "of a round" not in shown and "afterwards: 100%" in shown
-
-
-def test_the_bars_of_a_model_may_move_the_one(capsys: pytest.CaptureFixture[str]) -> None:
-    from tqdm import tqdm
-
-    with status.one_bar(["a", "b", "c"], moved_by_models=True) as bar:
-        for _ in range(2):
-            tqdm(total=1, desc="Checking prompts").update()
-            tqdm(total=1, desc="Model Responding").update()
-        assert bar.n == 2
-    assert capsys.readouterr().err.count("\n") == 1

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,6 @@ from figlang_tasks.core.text import printable, printable_lines
 
 NASTY = "a\x1b[31m\x1b]0;b\x07\u202ec\x9b2J\r"
 STEERS = set("\x1b\x07\x9b\r\u202e\u2028\u2066")
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(
@@ -110,37 +108,3 @@ def test_errors_and_what_they_come_from() -> None:
         assert str(error.code).startswith("refused a [31m") and str(error.code).endswith(": [REDACTED]")
         assert error.args == (error.code,) and error.__cause__ is not None
         assert error.__cause__.args == ("x [REDACTED]",)
-
-
-# --- the source ------------------------------------------------------------------------------------------------------
-
-PRINTS = {"print", "typer.echo", "typer.secho", "click.echo", "sys.stdout.write", "sys.stderr.write"}
-CLEAN = ("printable", "printable_lines")
-
-
-def raw(source: str) -> Iterator[int]:
-    """The lines that print what nothing has looked at."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in PRINTS:
-            clean = [
-                isinstance(each, ast.Constant) or (isinstance(each, ast.Call) and ast.unparse(each.func) in CLEAN)
-                for each in node.args
-            ]
-            if not all(clean):
-                yield node.lineno
-
-
-@pytest.mark.parametrize("source", ["print(f'{x}')", "typer.echo(str(x), err=True)", "print('a', x)"])
-def test_each_of_them_would_be_seen(source: str) -> None:
-    assert list(raw(source))
-
-
-def test_all_that_is_printed_goes_through_one_function() -> None:
-    found = [
-        f"{path.relative_to(ROOT)}:{line}"
-        for path in sorted((ROOT / "figlang_tasks").rglob("*.py"))
-        for line in raw(path.read_text(encoding="utf-8"))
-        if "mini" not in path.parts  # what draws the data that the package ships
-    ]
-    in_ascii = ["figlang_tasks/cli/__init__.py", "figlang_tasks/cli/doctor.py"]  # JSON
-    assert [each.partition(":")[0] for each in found] == in_ascii, found

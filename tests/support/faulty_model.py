@@ -10,7 +10,6 @@ model belong to the key of a cached answer:
   waiting after a KeyboardInterrupt), ``leave`` (this rank alone).
 * ``FAULTY_SECONDS``: that it takes for an answer; 0 if not given.
 * ``FAULTY_RANK``: the rank that it happens on; 0 if not given.
-* ``FAULTY_GRACE``: seconds that an interrupt leaves it beyond those of every command; 0 if not given.
 """
 
 from __future__ import annotations
@@ -29,7 +28,6 @@ from lmms_eval.api.instance import Instance
 from lmms_eval.models.registry_v2 import ModelManifest
 from PIL import Image
 
-from figlang_tasks.core import interrupts
 from figlang_tasks.models.offline import Offline
 
 ANSWERS = ("It fits.\nLABEL: entailment", "It does not fit.\nLABEL: contradiction", "It is hard to tell.")
@@ -75,11 +73,10 @@ class Faulty(Offline):
         if how == "leave":
             os._exit(3)
         if how in ("wait", "swallow"):
-            with interrupts.time_to_keep(float(os.environ.get("FAULTY_GRACE", 0))):
-                with suppress(KeyboardInterrupt) if how == "swallow" else nullcontext():
-                    Path(os.environ["FAULTY_LOG"]).with_suffix(".waiting").touch()
-                    time.sleep(600)
+            with suppress(KeyboardInterrupt) if how == "swallow" else nullcontext():
+                Path(os.environ["FAULTY_LOG"]).with_suffix(".waiting").touch()
                 time.sleep(600)
+            time.sleep(600)
         if how == "memory":
             _allocate_until_it_fails()
         if how == "cuda":

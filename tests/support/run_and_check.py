@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from figlang_tasks.cli.tasks import asked_of
-from figlang_tasks.core.benchmark import Benchmark, Report
-from figlang_tasks.core.checks import check, downloading_nothing, reading
+from figlang_tasks.core.benchmark import Benchmark
+from figlang_tasks.core.checks import Report, check, downloading_nothing, reading
 from figlang_tasks.core.hub import DataError
 
 

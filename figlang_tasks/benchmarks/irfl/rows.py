@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.benchmarks.irfl import random_tables, tables
 from figlang_tasks.benchmarks.irfl.archive import pictures
 from figlang_tasks.core import hub
-from figlang_tasks.core.checks import Findings, progress
+from figlang_tasks.core.checks import progress
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import PartMissing
 from figlang_tasks.core.hub import DataError
@@ -150,8 +150,8 @@ def load_asked(asked: Mapping[str, str], look_at_pictures: bool = True) -> datas
     return load(asked["dataset"], asked["table"], rotations="rotations" in asked)
 
 
-def check(found: Findings) -> None:
-    """Note every picture that the tables name and that cannot be shown; a run looks at those alone that it shows."""
+def check() -> Iterator[DataError]:
+    """Every picture that the tables name and that cannot be shown; a run looks at those alone that it shows."""
     readers = {"detection": tables.detection, "retrieval": tables.retrieval, "dataset": tables.images}
     wanted: dict[str, str] = {}  # the picture of each uuid, and the first row that names it
     for name in tables.ROWS:
@@ -159,8 +159,9 @@ def check(found: Findings) -> None:
         with suppress(PartMissing):
             for row in read("IRFL", name).rows:
                 wanted |= {uuid: row.where for uuid in row.uuids if uuid not in wanted}
-    with found.fault():
-        store = pictures("IRFL")
-        for uuid, where in progress(wanted.items(), "IRFL"):
-            with found.fault():
-                store.read(uuid, where)
+    store = pictures("IRFL")
+    for uuid, where in progress(wanted.items(), "IRFL"):
+        try:
+            store.read(uuid, where)
+        except DataError as error:
+            yield error

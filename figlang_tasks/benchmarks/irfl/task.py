@@ -137,7 +137,7 @@ def _check_rows(docs: datasets.Dataset, config: Mapping[str, Any]) -> None:
     Raises:
         ValueError: it holds none.
     """
-    places = part_of_data.chosen(docs, config)
+    places = part_of_data.chosen(len(docs), config)
     of_docs = list(docs["row"])
     sizes, here = Counter(of_docs), Counter(of_docs[place] for place in places)
     if all(found < sizes[row] for row, found in here.items()):
