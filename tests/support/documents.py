@@ -12,7 +12,12 @@ import warm
 
 ROOT = Path(__file__).resolve().parents[2]
 # docs/contributing.md is CONTRIBUTING.md.
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    *sorted(ROOT.glob("examples/*/README.md")),
+]
 DOCUMENTS += sorted(path for path in (ROOT / "docs").rglob("*.md") if path.name != "contributing.md")
 PROGRAMS = ("lmms_eval", "lm_eval", "figlang")
 _BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
