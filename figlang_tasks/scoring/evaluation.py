@@ -63,15 +63,9 @@ class Measures(list[dict[str, Any]]):
                 raise ValueError(f"two measures of one name: {measure.name}")
             if measure.name == "parse_rate":
                 found.by_name[UNFINISHED.name] = UNFINISHED
-        found.extend(
-            {
-                "metric": measure.name,
-                "aggregation": aggregator(measure.name, found),
-                "higher_is_better": measure.higher_is_better,
-            }
-            for measure in found.all
-            if measure.headline
-        )
+        for measure in (each for each in found.all if each.headline):
+            entry = {"metric": measure.name, "aggregation": aggregator(measure.name, found)}
+            found.append({**entry, "higher_is_better": measure.higher_is_better})
         return found
 
     @property
@@ -98,11 +92,9 @@ class Measures(list[dict[str, Any]]):
 
 
 def judged(record: Record, measures: Measures) -> dict[str, Any]:
-    """What ``process_results`` returns of one document.
+    """What ``process_results`` returns of one document: under ``sample`` the record, and its number by measure.
 
-    Returns:
-        ``sample``: the record. And its number for each headline measure that it counts for, None where a measure is no
-        mean of numbers of records: the harness writes it to the samples.
+    Of the headline measures that it counts for; None where a measure is no mean of numbers of records.
     """
     counted = [each for each in measures.all if each.headline and not each.rare and each.counts(record)]
     return {"sample": record, **{each.name: each.each(record) if each.each else None for each in counted}}
@@ -166,8 +158,7 @@ class Evaluation(NamedTuple):
     """What comes of all records of a task.
 
     Attributes:
-        records: as given.
-        outputs: what the model said of each; None where that is not known.
+        records, outputs: of each document, as in `Source`.
         estimates: of all measures.
         scored: the explanation scores; None of a task without explanations.
         repeats: of :func:`of_repeats`.
@@ -222,26 +213,18 @@ def forget() -> None:
     _last = None
 
 
-def aggregator(
-    name: str, measures: Measures, get: Callable[[Evaluation], Any] | None = None
-) -> Callable[[Sequence[Any]], Any]:
-    """The function that a harness calls for a metric.
+def aggregator(name: str, measures: Measures) -> Callable[[Sequence[Any]], Value]:
+    """The function that a harness calls for a metric of a task; NaN where it has no value."""
 
-    Args:
-        name: of the metric.
-        measures: of its task.
-        get: what the metric is of the evaluation of all records; by default the value of the measure of that name, NaN
-            where it has none.
-    """
-
-    def value(found: Evaluation) -> Value:
+    def value(items: Sequence[Any]) -> Value:
+        found = evaluation(items, measures)
         own = found.estimates.get(name, {}).get(OVERALL)
         made = Value(math.nan if own is None else own.value)
         made.evaluation = found
         return made
 
-    def aggregate(items: Sequence[Any]) -> Any:
-        return guarded(name, lambda: (get or value)(evaluation(items, measures)), Value(math.nan))
+    def aggregate(items: Sequence[Any]) -> Value:
+        return guarded(name, lambda: value(items), Value(math.nan))
 
     aggregate.__name__ = name
     aggregate.measures = measures  # type: ignore[attr-defined]
@@ -284,17 +267,14 @@ def metric_list_of_lm_eval(measures: Measures) -> list[dict[str, Any]]:
     told = _Facts()
 
     def of(row: Mapping[str, Any]) -> dict[str, Any]:
-        def value(found: Evaluation) -> float | None:
-            data = sorted({record["data"] for record in found.records})
-            told.update(facts(found), data=", ".join(data), versions={"figlang-tasks": __version__})
-            own = found.estimates.get(row["metric"], {}).get(OVERALL)
-            return None if own is None else own.value
-
-        compute = aggregator(row["metric"], measures, value)
-
-        def aggregate(items: Sequence[Any]) -> Any:
+        def aggregate(items: Sequence[Any]) -> float | None:
             told.clear()  # of the task before, where this evaluation fails
-            return compute(items)
+            value = row["aggregation"](items)
+            if (found := value.evaluation) is not None:
+                data = sorted({record["data"] for record in found.records})
+                told.update(facts(found), data=", ".join(data), versions={"figlang-tasks": __version__})
+                return float(value) if row["metric"] in found.estimates else None
+            return float(value)
 
         return {**row, "aggregation": aggregate}
 

@@ -64,13 +64,13 @@ BOOTSTRAP = IntervalMethod(
 
 
 class Estimate(NamedTuple):
-    """The value of a measure in one scope.
+    """The value of a measure in one scope; None is not known.
 
     Attributes:
         value: on the measure's own scale.
-        low, high: ends of its 95 % interval; None where there is no sound one.
-        stderr: standard error, by the bootstrap over units; None where it is not known (of scopes it is not computed).
-        rows: how many rows of the benchmark it was taken over; None where that is not known.
+        low, high: ends of its 95 % interval; None also where there is no sound one.
+        stderr: standard error, by the bootstrap over units; of scopes it is not computed.
+        rows: number of rows of the benchmark that it was taken over.
     """
 
     value: float

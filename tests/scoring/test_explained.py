@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 from scipy.stats import binomtest
-from sklearn.metrics import confusion_matrix
 
 from figlang_tasks.benchmarks.flute.measures import V1, V2
 from figlang_tasks.benchmarks.vflute.measures import VFLUTE
@@ -151,59 +149,17 @@ def test_a_damaged_record_is_named(changed: dict[str, Any], match: str) -> None:
         evaluate(records, VFLUTE)
 
 
-# --- outside of lmms-eval ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("variable", "row_choice", "expected"),
-    [(None, None, "flute22"), (None, "embedded", "embedded"), ("figlang24", "embedded", "figlang24")],
-)
-def test_the_records_bring_their_scorer_along(
-    variable: str | None, row_choice: str | None, expected: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_records_bring_their_scorer_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And those of another benchmark have none."""
+    assert explanations.score([{"id": "1", "data": "IRFL/x"}]) is None
     monkeypatch.delenv("FIGLANG_SCORER", raising=False)
+    scored = explanations.score([row("a", 0, 0, "A storm", "all") | {"scorer": "embedded"}])
+    assert scored is not None and scored.name == "embedded"
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", "nowhere")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    if variable:
-        monkeypatch.setenv("FIGLANG_SCORER", variable)
-    record = row("a", 0, 0, "A storm", "all") | ({"scorer": row_choice} if row_choice else {})
-    scored = explanations.score([record])
-    assert scored is not None and scored.name == expected
+    scored = explanations.score([row("a", 0, 0, "A storm", "all")])
+    assert scored is not None and scored.name == "flute22"
     notes.noted()
-
-
-def test_records_without_explanations_have_no_scores() -> None:
-    assert explanations.score([{"id": "1", "data": "IRFL/x"}]) is None
-
-
-# --- intervals of f1@t ------------------------------------------------------------------------------------------------
-
-
-def drawn(sizes: Sequence[int], shares: Sequence[float], rng: np.random.Generator) -> list[dict[str, Any]]:
-    """Contradictions and entailments; of each the share that has the right label and an explanation above .6.
-
-    Of the others a third has no label, a third the wrong one, a third the right one with a score of .6.
-    """
-    records = []
-    for gold, (size, share) in enumerate(zip(sizes, shares, strict=True)):
-        for at, (kept, how) in enumerate(zip(rng.random(size) < share, rng.integers(0, 3, size), strict=True)):
-            label, score = (gold, 0.61) if kept else ((None, 0.9), (1 - gold, 0.9), (gold, 0.6))[how]
-            records.append(row(f"{gold}/{at}", gold, label, "b", score=score))
-    return records
-
-
-UNBALANCED = [(100, 0), (0, 100), (20, 80), (318, 405)]
-
-
-@pytest.mark.parametrize("sizes", UNBALANCED)
-@pytest.mark.parametrize(("name", "at"), [("f1@0", 0.0), ("f1@53", 0.53), ("f1@60", 0.6)])
-def test_the_cells_behind_an_interval_are_those_of_scikit_learn(sizes: tuple[int, int], name: str, at: float) -> None:
-    records = drawn(sizes, (0.6, 0.8), np.random.default_rng(1))
-    gold = [record["gold"] for record in records]
-    right = [each["predicted"] == each["gold"] and each["explanation_scores"]["mean"] > at for each in records]
-    said = [label if hit else 1 - label for label, hit in zip(gold, right, strict=True)]
-    found = VFLUTE.by_name[name].statistics(records)[OVERALL].sums
-    assert found.tolist() == confusion_matrix(gold, said, labels=[0, 1]).ravel().tolist()
 
 
 def test_an_interval_of_one_class() -> None:

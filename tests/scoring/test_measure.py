@@ -106,11 +106,6 @@ def test_rows_of_one_unit_count_together() -> None:
     assert together.stderr == pytest.approx(fifty.stderr, rel=0.1) and together.stderr > 2 * alone.stderr  # type: ignore[operator]
 
 
-def test_only_records_that_count_are_counted() -> None:
-    found = evaluate([record(at, length=float(at) if at % 2 else None) for at in range(8)], ALL)["length"][OVERALL]
-    assert (found.value, found.rows) == (4.0, 4)
-
-
 def test_rotations_count_once_and_a_ranking_that_a_limit_has_cut_does_not_count() -> None:
     pictures = [{"id": f"{row}-{n}", "row": row, "images": 3} for row in "ab" for n in range(3)]
     assert ALL.rows(pictures) == 2 and ALL.rows(pictures[:-1]) == 1
@@ -129,31 +124,19 @@ def test_a_measure_that_fails_costs_itself_alone() -> None:
         evaluate([record(1)], Measures.of(broken))
 
 
-@pytest.mark.parametrize(
-    "given", [{}, {"each": lambda record: 1.0, "own": lambda records, scope: None}], ids=["none", "two"]
-)
-def test_a_measure_says_in_one_way_what_it_is(given: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="measure x must have exactly one of each, statistic and own"):
-        Measure("x", **given)
+def test_declarations_that_are_refused() -> None:
+    of: Any
+    for of in ({}, {"each": lambda record: 1.0, "own": lambda records, scope: None}):
+        with pytest.raises(ValueError, match="measure x must have exactly one of each, statistic and own"):
+            Measure("x", **of)
+    with pytest.raises(ValueError, match="two measures of one name: acc"):
+        Measures.of(ACC, replace(ACC))
 
 
 def test_a_share_counts_0_or_1() -> None:
     """Wilson's interval of other numbers would be wrong."""
     with pytest.raises(ValueError, match="acc of row 1 is 0.5: a share counts 0 or 1 .* has interval=BOOTSTRAP"):
         evaluate([record(0), record(1) | {"hit": 0.5}], ALL)
-
-
-def test_scopes_and_runs_without_resamples_have_no_standard_error() -> None:
-    own = Measure("own", own=lambda records, scope: Estimate(1.0, stderr=0.1), scopes=ACC.scopes)
-    records = [record(at) for at in range(4)]
-    found = evaluate(records, Measures.of(own))["own"]
-    assert [found[scope].stderr for scope in (OVERALL, "easy", "hard")] == [0.1, None, None]
-    assert evaluate(records, Measures.of(own), 0)["own"][OVERALL].stderr is None
-
-
-def test_measures_have_distinct_names() -> None:
-    with pytest.raises(ValueError, match="two measures of one name: acc"):
-        Measures.of(ACC, replace(ACC))
 
 
 # --- in a harness -----------------------------------------------------------------------------------------------------
