@@ -13,7 +13,7 @@ import typer
 from figlang_tasks.cli import failing, say, say_json
 from figlang_tasks.cli.options import AsJson
 from figlang_tasks.core.text import csv_text, latex, printable
-from figlang_tasks.scoring import OVERALL, Estimates, full_name
+from figlang_tasks.scoring import OVERALL, full_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,7 +153,7 @@ class _Comparison:
         from figlang_tasks.results import frame, measures, published, runs, tables
 
         of_runs = self.compared(task)
-        numbers = frame.values((run.name, {task: _estimates(own)}) for run, own in of_runs)
+        numbers = frame.values((run.name, {task: own.estimates}) for run, own in of_runs)
         numbers["metric"] = [full_name(*place) for place in zip(numbers["metric"], numbers["scope"], strict=True)]
         columns = [name for name in self.columns(task) if name in set(numbers["metric"])]  # an older version lacks some
         shown = tables.wide(numbers, "run", columns)
@@ -198,7 +198,7 @@ class _Comparison:
         if not self.is_short:
             return whole
         of_runs = [run for _, run in self.compared(task)]
-        there = {name for run in of_runs for name, scopes in _estimates(run).items() if OVERALL in scopes}
+        there = {name for run in of_runs for name, scopes in run.estimates.items() if OVERALL in scopes}
         measures = of_runs[0].measures.all
         shown = [each.name for each in measures if each.headline and not each.diagnostic and each.name in there]
         return shown or whole
@@ -249,10 +249,6 @@ class _Comparison:
         if any(measures.overlap(of.pop(OVERALL, None), of.values()) for of in counts.values()):
             told += " Sources overlap: a row counts in each that it belongs to."
         return told
-
-
-def _estimates(run: TaskRun) -> Estimates:
-    return run.of_samples if run.contradictions else run.estimates
 
 
 def _best(values: pd.Series, metric: str) -> set[Any]:

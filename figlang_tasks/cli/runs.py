@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -57,7 +58,8 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
     run = read(str(path))
     date = evaluated_at(run)
     for task in run.tasks.values():
-        metric = measures.headline(name for name, scopes in task.estimates.items() if OVERALL in scopes)
+        whole = {name: scopes[OVERALL].value for name, scopes in task.estimates.items() if OVERALL in scopes}
+        metric = measures.headline(name for name, value in whole.items() if isfinite(value))
         estimate = task.estimates[metric][OVERALL] if metric else None
         yield {
             "path": str(path),

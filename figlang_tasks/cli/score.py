@@ -19,7 +19,7 @@ from figlang_tasks.cli.options import Run as RunArgument
 from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.json_lines import SAMPLES_NAME
-from figlang_tasks.core.text import printable
+from figlang_tasks.core.text import listing, printable
 from figlang_tasks.scoring import OVERALL, Estimates, evaluate, explained, explanations, to_json
 
 if TYPE_CHECKING:
@@ -94,17 +94,12 @@ def _beside(run: Path, name: str) -> Path:
 
 def _explained(run: Run) -> list[TaskRun]:
     """The tasks of a run that have explanations to score, checked before anything is computed."""
-    from figlang_tasks.results import samples
-
-    found, others = [], []
-    for task in run.tasks.values():
-        try:
-            samples.explained(task.path, task.lines)
-            found.append(task)
-        except samples.OfAnotherTask as error:
-            others.append(str(error))
+    found = [task for task in run.tasks.values() if task.explained]
     if not found:
-        raise FigLangError(f"{run.path}: there are no explanations to score: {others[0]}")
+        raise FigLangError(
+            f"{run.path} has no explanations to score: its tasks ({listing(run.tasks)}) ask for none, or have no "
+            "reference answers"
+        )
     return found
 
 
@@ -173,22 +168,17 @@ def _write(run: Run, folder: Path, scored: dict[str, _Scored]) -> list[dict[str,
     """Write the new run, and return its results. What has no explanations is copied."""
     from figlang_tasks.results import runs
 
-    files = {task: own.path for task, own in run.tasks.items()}
     contents: dict[str, dict[str, Any]] = {}
-    alone = dict(scored)
-    for path, contents[path.name], tasks in runs.results_files(files):
-        for task in tasks & scored.keys():
-            scored[task].add_to(contents[path.name])
-            alone.pop(task, None)
-    for task, path in files.items():
-        name = path.name if SAMPLES_NAME.fullmatch(path.name) else f"samples_{task}.jsonl"
-        if task in alone:
-            results = Path(name).stem.replace(f"samples_{task}", "results") + ".json"
-            scored[task].add_to(contents.setdefault(results, {}))
+    for task, own in run.tasks.items():
+        beside = runs.results_path(own.path)
+        if beside.name not in contents and beside.exists():
+            contents[beside.name] = runs.results_file(beside)
+        name = own.path.name if SAMPLES_NAME.fullmatch(own.path.name) else f"samples_{task}.jsonl"
         if task in scored:
+            scored[task].add_to(contents.setdefault(beside.name, {}))
             (folder / name).write_bytes(b"".join(_json(line) for line in scored[task].task.lines))
         else:
-            shutil.copyfile(path, folder / name)
+            shutil.copyfile(own.path, folder / name)
     for name, content in contents.items():
         (folder / name).write_bytes(_json(content, indent=2))
     return list(contents.values())

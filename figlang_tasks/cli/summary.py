@@ -105,7 +105,7 @@ def _task(results: Mapping[str, Any], name: str, estimates: Estimates) -> _Task:
     counts = [estimate.rows for _, _, estimate in scoring.flat(estimates) if estimate.rows is not None]
     own = metadata.get("data_revision") == OWN
     scorer = metadata.get("explanation_scorer")
-    measured = published.Measured(max(counts, default=0), runs.cut(results, [name]), scorer, own)
+    measured = published.Measured(max(counts, default=0), runs.cut(results, name), scorer, own)
     version = str((metadata.get("versions") or {}).get("figlang-tasks", "of unknown version"))
     names = [scoring.full_name(measure, scope) for measure, scope, _ in scoring.flat(estimates)]
     return _Task(name, estimates, measured, version, *published.comparable(name, names, [measured]))

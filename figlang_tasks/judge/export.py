@@ -16,7 +16,7 @@ from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.text import listing
 from figlang_tasks.judge import JudgeError, key, sheet
-from figlang_tasks.results import runs, samples
+from figlang_tasks.results import runs
 from figlang_tasks.results.runs import Run, TaskRun
 
 NO_EXPLANATION = "(no explanation)"
@@ -50,12 +50,11 @@ def _explained(run: Run) -> TaskRun:
     if not found:
         raise JudgeError(
             f"{run.path} holds no explanations to judge (tasks: {listing(run.tasks, 20)}): name a run of "
-            f"{samples.tasks_of(lambda benchmark: benchmark.scorer is not None)}"
+            f"{listing(name for name, each in benchmarks().items() if each.scorer)}"
         )
     if len(found) > 1:
         tasks = listing([task.task for task in found], 20)
         raise JudgeError(f"{run.path} holds several tasks with explanations ({tasks}): name one samples file of it")
-    samples.explained(found[0].path, found[0].lines)
     if (answers := len(found[0].lines)) != len(set(found[0].ids)):
         raise JudgeError(f"{run.path}: {answers} answers to {len(set(found[0].ids))} rows: evaluate without --repeats")
     return found[0]

@@ -7,7 +7,7 @@ from typing import Any
 
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.card import Answer, Card, Document, Record, any_answer, any_card, clip
-from figlang_tasks.results.runs import RunError, TaskRun
+from figlang_tasks.results.runs import RunError, TaskRun, outputs
 
 Line = Mapping[str, Any]
 
@@ -61,11 +61,8 @@ def _not_ours(task: TaskRun, record: Record, error: Exception) -> RunError:
 
 
 def said(line: Line) -> str:
-    """The output that was judged (lm-eval keeps a list of one)."""
-    found = line.get("filtered_resps")
-    while isinstance(found, list | tuple) and found:
-        found = found[0]
-    return "" if found is None or found == [] else str(found)
+    """The output that was judged."""
+    return next(iter(outputs(line)), "")
 
 
 def prompt(line: Line) -> str:

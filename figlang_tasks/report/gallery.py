@@ -13,7 +13,6 @@ from figlang_tasks.report import cards
 from figlang_tasks.report.cards import Card, Line
 from figlang_tasks.report.originals import PREFETCH, Originals
 from figlang_tasks.report.thumbnails import Album
-from figlang_tasks.results import samples
 from figlang_tasks.results.runs import Run, TaskRun, by_repeat
 
 MOST_CARDS = 6000
@@ -46,9 +45,6 @@ def build(runs: Sequence[Run], pictures: bool = True, most: int = MOST_CARDS) ->
     share = _share([len(rows) for rows in tasks.values()], most) if most else 0
     for task, rows in tasks.items():
         of_runs = [run.tasks[task] for run in runs if task in run.tasks]
-        for of in of_runs:
-            if of.explained:
-                samples.explained(of.path, of.lines)
         originals = _originals(of_runs[0], notices) if share else None
         if 0 < share < len(rows):
             notices.append(f"{task}: the first {share} of {len(rows)} rows are in the gallery")

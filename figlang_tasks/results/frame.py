@@ -16,11 +16,11 @@ from figlang_tasks.scoring import Estimates, flat
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = ("run", "task", "scope", "metric", "value", "low", "high", "n")
+_TYPES = {"value": "float64", "low": "float64", "high": "float64", "n": "Int64"}
 
 
 def values(runs: Iterable[tuple[str, Mapping[str, Estimates]]]) -> pd.DataFrame:
-    """A DataFrame with a row for each number of some runs, given by name with their estimates by task (`of_run`)."""
+    """A DataFrame with a row for each number of some runs, given by name with their estimates by task."""
     import pandas as pd
 
     rows = [
@@ -29,13 +29,7 @@ def values(runs: Iterable[tuple[str, Mapping[str, Estimates]]]) -> pd.DataFrame:
         for task, estimates in tasks.items()
         for metric, scope, each in flat(estimates)
     ]
-    types = {"value": "float64", "low": "float64", "high": "float64", "n": "Int64"}
-    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(types)
-
-
-def of_run(run: runs.Run) -> dict[str, Estimates]:
-    """All estimates of a run by task; NaN where the computation failed."""
-    return {name: runs.with_failed(task.estimates, task.failed) for name, task in run.tasks.items()}
+    return pd.DataFrame(rows, columns=["run", "task", "scope", "metric", *_TYPES]).astype(_TYPES)
 
 
 def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
@@ -85,13 +79,13 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
     return values([("", found)]).drop(columns="run")
 
 
-def _of_path(path: Path) -> dict[str, Estimates]:
+def _of_path(path: Path) -> Mapping[str, Estimates]:
     if path.suffix == ".json":
         return runs.reported(runs.results_file(path))
-    run = runs.read(str(path))
-    for task in run.tasks.values():
+    tasks = runs.read(str(path)).tasks
+    for task in tasks.values():
         runs.check_consistent(task)
-    return of_run(run)
+    return {name: task.estimates for name, task in tasks.items()}
 
 
 def compare(

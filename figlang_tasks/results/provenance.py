@@ -5,33 +5,24 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 from figlang_tasks.core import hub
-from figlang_tasks.core.benchmark import benchmarks
-from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.redaction import redacted
 from figlang_tasks.results.runs import Run, TaskRun, limited
-from figlang_tasks.scoring import OVERALL, Estimate, Measure, full_name
 
-# What of lmms-eval's command line changes a result, in the order of the command.
+# What of lmms-eval's command line changes a result of all rows, in the order of the command.
 OPTIONS = (
     "model",
     "model_args",
     "tasks",
     "batch_size",
-    "device",
     "num_fewshot",
     "gen_kwargs",
-    "limit",
-    "offset",
-    "samples",
     "seed",
-    "use_cache",
     "system_instruction",
     "apply_chat_template",
     "fewshot_as_multiturn",
@@ -39,48 +30,7 @@ OPTIONS = (
     "max_tokens",
     "reasoning_tags",
 )
-_DEFAULTS = {"offset": 0, "reasoning_tags": '[["<think>", "</think>"], ["<analysis>", "</analysis>"]]'}
-# Those of a machine change no result; a run that was cut is not published.
-PUBLISHED = tuple(each for each in OPTIONS if each not in ("device", "use_cache", "limit", "offset", "samples"))
-_COMMIT = re.compile(r"[0-9a-f]{40}")
-
-
-@dataclass(frozen=True)
-class Value:
-    """A reported metric: the value of a measure in a scope."""
-
-    measure: Measure
-    scope: str
-    estimate: Estimate
-
-    @property
-    def name(self) -> str:
-        """Measure and scope in one word: ``f1@0``, ``f1@0_muse``."""
-        return full_name(self.measure.name, self.scope)
-
-    def shown(self) -> tuple[str, str]:
-        """Value and interval as people read them."""
-        shown, found = self.measure.text, self.estimate
-        interval = "" if found.low is None or found.high is None else f"{shown(found.low)} to {shown(found.high)}"
-        return shown(found.value), interval
-
-
-@dataclass(frozen=True)
-class Data:
-    """The data of a task.
-
-    Attributes:
-        dataset: its name here.
-        part, digest: as of :class:`figlang_tasks.core.data_id.DataId`.
-        repository: dataset on the hub; None if it has none, or the rows are not the release's.
-        revision: 40-hex commit of it; None where the files came from elsewhere.
-    """
-
-    dataset: str
-    part: str
-    digest: str
-    repository: str | None
-    revision: str | None
+_DEFAULT_TAGS = '[["<think>", "</think>"], ["<analysis>", "</analysis>"]]'
 
 
 def of_run(run: Run) -> dict[str, str]:
@@ -90,7 +40,7 @@ def of_run(run: Run) -> dict[str, str]:
         {
             "read from": run.path,
             "cut to": limited(run),
-            "options": options(run, OPTIONS),
+            "options": options(run),
             "harness": " ".join(harness(run)) if run.results else None,
             "transformers": run.results.get("transformers_version"),
             "date": date and f"{date:%Y-%m-%d %H:%M} UTC",
@@ -130,60 +80,23 @@ def _told(facts: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def values(task: TaskRun, scopes: bool = False) -> list[Value]:
-    """The task's metrics, in the order of tables."""
-    if not task.reported and not task.config:
-        raise RunError(
-            f"{task.path}: no metrics: the results file of the run (*results*.json) is not next to it, or has no "
-            f"results of {task.task}"
-        )
-    shown = (OVERALL, *benchmarks()[task.benchmark].parts.in_short)
-    found = [
-        Value(measure, scope, estimate)
-        for measure in task.measures.all
-        for scope, estimate in task.estimates.get(measure.name, {}).items()
-        if scopes or scope in shown
-    ]
-    for value in found:
-        low, high = value.measure.bounds
-        if not low <= value.estimate.value <= high:
-            raise RunError(
-                f"{task.path}: {value.name} is {value.estimate.value:g}, which is not between {low:g} and {high:g}: "
-                "restore the results file that the harness wrote"
-            )
-    return found
-
-
-def data(task: TaskRun) -> Data:
-    """The data of the task, by its rows."""
+def released(task: TaskRun) -> tuple[str | None, str | None]:
+    """Dataset on the hub that the rows of a task are from, and its commit; None for what has none."""
     source = hub.source(task.dataset)
-    record = task.lines[0]["sample"]
     # Rows of a dataset that is read at one commit alone do not say where they came from.
-    revision = task.data.revision or record.get("revision") or source.revision or ""
-    return Data(
-        dataset=task.dataset,
-        part=task.data.part,
-        digest=task.data.digest,
-        repository=None if task.own else source.repository,
-        revision=revision if _COMMIT.fullmatch(revision) else None,
-    )
+    revision = task.data.revision or task.records[0].get("revision") or source.revision or ""
+    return None if task.own else source.repository, revision if re.fullmatch("[0-9a-f]{40}", revision) else None
 
 
 def evaluated_at(run: Run) -> datetime | None:
     """When the run was evaluated, in UTC; None if its results file does not say."""
     date = run.results.get("date")
     if isinstance(date, int | float):  # lm-eval: seconds since 1970
-        try:
-            return datetime.fromtimestamp(date, timezone.utc).replace(microsecond=0)
-        except (ValueError, OverflowError, OSError) as error:
-            raise RunError(
-                f"{run.path}: the results file has the date {date}, which is no time in seconds: restore the file that "
-                "the harness wrote"
-            ) from error
+        return datetime.fromtimestamp(date, timezone.utc).replace(microsecond=0)
     try:
         zone = ZoneInfo(_arguments(run).get("timezone") or "Asia/Singapore")  # lmms-eval's default
         local = datetime.strptime(str(date), "%Y%m%d_%H%M%S").replace(tzinfo=zone)
-    except (ValueError, TypeError, ZoneInfoNotFoundError):
+    except (ValueError, LookupError):
         return None
     return local.astimezone(timezone.utc)
 
@@ -195,24 +108,22 @@ def harness(run: Run) -> tuple[str, str]:
     ``utils.py``, line 840), so of any project: that is none. The plugin records the package's.
     """
     for task in run.tasks.values():
-        recorded = task.metadata.get("versions")
-        if isinstance(recorded, Mapping) and recorded.get("lmms-eval"):
-            return "lmms_eval", str(recorded["lmms-eval"])
+        if version := (task.metadata.get("versions") or {}).get("lmms-eval"):
+            return "lmms_eval", str(version)
     for name in ("lmms_eval", "lm_eval"):
-        version = str(run.results.get(f"{name}_version") or "")
-        if version and "@" not in version:
-            return name, version
-    return ("lmms_eval" if "lmms_eval_version" in run.results else "unknown"), "unknown"
+        if version := str(run.results.get(f"{name}_version") or ""):
+            return name, "unknown" if "@" in version else version
+    return "unknown", "unknown"
 
 
 def model_arguments(run: Run) -> str:
     """``--model_args`` of the run as one text, keys and passwords in it masked."""
-    return text(_config(run).get("model_args") or "")
+    return _text(_config(run).get("model_args") or "")
 
 
 def generation_arguments(run: Run) -> str:
     """``--gen_kwargs`` of the run, as `model_arguments`."""
-    return text(_config(run).get("gen_kwargs") or "")
+    return _text(_config(run).get("gen_kwargs") or "")
 
 
 def model_id(run: Run) -> str | None:
@@ -223,34 +134,22 @@ def model_id(run: Run) -> str | None:
     return found[1] if found else None
 
 
-def options(run: Run, names: Iterable[str] = PUBLISHED) -> str:
-    """The options of the run as a command line has them, without those at their default and without secrets.
-
-    The default are those that change a result; "" if the results file tells none.
-    """
+def options(run: Run) -> str:
+    """The options of the run that change a result, as a command line has them, without secrets; "" if none is told."""
     told, words = _arguments(run), []
-    for name in names:
+    for name in OPTIONS:
         value = told.get(name)
-        if value in (None, "", False, [], {}) or value == _DEFAULTS.get(name):
-            continue
-        words.append(f"--{name}")
-        if value is not True:
-            words.append(shlex.quote(text(value)))
+        if value and value != _DEFAULT_TAGS:
+            words += [f"--{name}"] if value is True else [f"--{name}", shlex.quote(_text(value))]
     return " ".join(words)
 
 
-def text(value: Any) -> str:
+def _text(value: Any) -> str:
     """The value of an option as a command line has it, without secrets: ``a=1,b=2`` of a mapping, ``a,b`` of a list."""
     shown = redacted(value)
     if isinstance(shown, Mapping):
         shown = [f"{key}={each}" for key, each in shown.items()]
     return ",".join(map(str, shown)) if isinstance(shown, list) else str(shown)
-
-
-def metadata(task: TaskRun, name: str) -> str | None:
-    """An entry of the task's metadata in the results file, as text; None if it is not there."""
-    value = task.metadata.get(name)
-    return None if value is None else str(value)
 
 
 def _config(run: Run) -> Mapping[str, Any]:
@@ -259,5 +158,4 @@ def _config(run: Run) -> Mapping[str, Any]:
 
 def _arguments(run: Run) -> Mapping[str, Any]:
     """What the command was given, where the harness tells it, else what it made of that."""
-    told = _config(run).get("resolved_cli_args")
-    return {**_config(run), **(told if isinstance(told, Mapping) else {})}
+    return {**_config(run), **(_config(run).get("resolved_cli_args") or {})}

@@ -1,11 +1,11 @@
 """Published results for comparison with our tasks: data files with their sources, and tables of them.
 
-Each ``*.json`` in this package holds the figures of one paper: ``{"paper": ..., "rows": {...}, "records": [...]}``. A
-record says where a figure stands, whose it is, which of our tasks and metrics it belongs beside, and where it was taken
-from. ``rows`` says by task how many rows the figures are of, or in words why they are of other rows than ours; a task
-that is not there has no number that is known.
+Each ``published.json`` of a benchmark holds the figures of one paper: ``{"paper": ..., "rows": {...}, "records":
+[...]}``. A record says where a figure stands, whose it is, which of our tasks and metrics it belongs beside, and where
+it was taken from. ``rows`` says by task how many rows the figures are of, or in words why they are of other rows than
+ours; a task that is not there has no number that is known.
 Values are on the scale of our metric: shares, 0 to 1, where the paper prints percent, and as they are for what is no
-share (``Measure.percent``). The files are read when they are first asked for, and once.
+share (``Measure.percent``).
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
-from functools import lru_cache
-from pathlib import Path
-from typing import NamedTuple
+from functools import cache
+from typing import Any
 
 from figlang_tasks.core.benchmark import benchmarks
+from figlang_tasks.core.text import listing
 from figlang_tasks.results import measures
 from figlang_tasks.scoring import Estimates, Measure
 from figlang_tasks.scoring.explained import SCHEMES
@@ -87,17 +87,15 @@ class PublishedRow:
 
     Attributes:
         label: the model, and of its setting what tells the rows of the task apart.
-        model, setting, paper: as in `Published`.
-        table, source: those of all its figures, joined with ", " and "; ".
+        setting, paper: as in `Published`.
+        table: those of all its figures, joined with ", ".
         values: figures by metric.
     """
 
     label: str
-    model: str
     setting: str
     paper: str
     table: str
-    source: str
     values: Mapping[str, Published]
 
 
@@ -123,11 +121,12 @@ def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) ->
 
     Figures are of the paper's rows, all of them, and those with explanation scores of the paper's scorer.
     """
-    theirs = [metric for metric in dict.fromkeys(metrics) if any(row.values for row in rows(task, [metric]))]
+    there = {figure.metric for figure in for_task(task) if figure.shown}
+    theirs = [metric for metric in dict.fromkeys(metrics) if metric in there]
     if not theirs:
         return [], ""
     measured = list(runs)
-    expected = _rows_by_task().get(task)
+    expected = _rows_of(task)
     if isinstance(expected, str):
         return [], f"published figures are left out: they are of {expected}"
     for run in measured:
@@ -137,18 +136,13 @@ def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) ->
             return [], f"published figures are left out: they are of all rows, and a run was cut short ({run.cut})"
         if expected is not None and run.rows != expected:
             return [], f"published figures are left out: they are of {expected} rows, a run has {run.rows}"
-    wanted = {metric: scorer for metric in theirs if (scorer := _scorer_of(metric)) is not None}
-    foreign = {
-        metric: name
-        for metric, scorer in wanted.items()
-        for name in [_family(run.scorer) for run in measured]
-        if name != scorer
-    }
-    told = ""
-    if foreign:
-        by, here = (", ".join(dict.fromkeys(each[metric] for metric in foreign)) for each in (wanted, foreign))
-        told = f"published {', '.join(foreign)} are left out: explanations scored by {by}, in a run by {here}"
-    return [metric for metric in theirs if metric not in foreign], told
+    scorers = {(run.scorer or "no known scorer").partition("|")[0]: None for run in measured}
+    by = {metric: scorer for metric in theirs if (scorer := _scorer_of(metric)) and set(scorers) != {scorer}}
+    if not by:
+        return theirs, ""
+    wanted, here = listing(dict.fromkeys(by.values())), listing(each for each in scorers if each not in by.values())
+    told = f"published {', '.join(by)} are left out: explanations scored by {wanted}, in a run by {here}"
+    return [metric for metric in theirs if metric not in by], told
 
 
 def _scorer_of(metric: str) -> str | None:
@@ -160,19 +154,13 @@ def _scorer_of(metric: str) -> str | None:
 def _named(metric: str) -> tuple[Measure, str]:
     """Measure and scope of a figure."""
     found = measures.named(metric)
-    if found is None:
-        raise ValueError(f"no task has the metric {metric!r}")
+    assert found is not None, metric  # a test reads all data files
     return found
-
-
-def _family(scorer: str | None) -> str:
-    """The name that a signature begins with, and what it says beside it where the scorer is not a paper's."""
-    return (scorer or "no known scorer").partition("|")[0]
 
 
 def for_task(task: str) -> tuple[Published, ...]:
     """Every published figure for `task`, in the order of the files; () if there is none."""
-    return _by_task().get(task, ())
+    return by_task().get(task, ())
 
 
 def rows(task: str, metrics: Collection[str]) -> list[PublishedRow]:
@@ -185,9 +173,8 @@ def rows(task: str, metrics: Collection[str]) -> list[PublishedRow]:
     return [
         PublishedRow(
             labels[of],
-            *of,
+            *of[1:],
             table=", ".join(dict.fromkeys(figure.table for figure in figures.values())),
-            source="; ".join(dict.fromkeys(figure.source for figure in figures.values())),
             values={metric: figures[metric] for metric in dict.fromkeys(metrics) if metric in figures},
         )
         for of, figures in found.items()
@@ -244,27 +231,8 @@ def protocol(task: str, metrics: Collection[str]) -> str:
     return f"{papers}: {settings}" if found else ""
 
 
-class File(NamedTuple):
-    """A data file: its figures, and how many rows they are of, by task."""
-
-    figures: tuple[Published, ...]
-    rows: Mapping[str, int | str]
-
-
-def read_file(path: Path) -> File:
-    """A data file of this package; tests check all of them."""
-    content = json.loads(path.read_text(encoding="utf-8"))
-    figures = []
-    for record in content["records"]:
-        task = record["task"]
-        tasks = (task,) if isinstance(task, str) else tuple(task)
-        others = {name: value for name, value in record.items() if name != "task"}
-        figures.append(Published(**{"paper": content["paper"], "tasks": tasks, **others}))
-    return File(tuple(figures), content.get("rows", {}))
-
-
 def _labels(found: list[tuple[str, str, str]]) -> dict[tuple[str, str, str], str]:
-    """Name rows, given as model, setting and paper: kinds are said where they differ, all else to part namesakes."""
+    """Names of rows, given as model, setting and paper: add the kind, then whatever else distinguishes equal names."""
     kinds = {setting.split("; ")[0] for _, setting, _ in found} - {*_WITHOUT_MODEL}
     labels = {}
     for of in found:
@@ -277,21 +245,26 @@ def _labels(found: list[tuple[str, str, str]]) -> dict[tuple[str, str, str], str
     return labels
 
 
-@lru_cache(maxsize=1)
-def _files() -> tuple[File, ...]:
-    paths = [benchmark.folder / "published.json" for benchmark in benchmarks().values()]
-    return tuple(read_file(path) for path in paths if path.is_file())
-
-
-@lru_cache(maxsize=1)
-def _by_task() -> dict[str, tuple[Published, ...]]:
+@cache
+def by_task() -> Mapping[str, tuple[Published, ...]]:
+    """Every published figure, by task."""
     found: dict[str, tuple[Published, ...]] = {}
-    for file in _files():
-        for figure in file.figures:
-            for task in figure.tasks:
-                found[task] = (*found.get(task, ()), figure)
+    for content in _files():
+        for record in content["records"]:
+            values = {"paper": content["paper"], **record}
+            task = values.pop("task")
+            figure = Published(tasks=(task,) if isinstance(task, str) else tuple(task), **values)
+            for each in figure.tasks:
+                found[each] = (*found.get(each, ()), figure)
     return found
 
 
-def _rows_by_task() -> dict[str, int | str]:
-    return {task: count for file in _files() for task, count in file.rows.items()}
+def _rows_of(task: str) -> int | str | None:
+    """How many rows the figures of a task are of, or in words of which other rows; None if unknown."""
+    return next((content["rows"][task] for content in _files() if task in content.get("rows", ())), None)
+
+
+@cache
+def _files() -> list[dict[str, Any]]:
+    paths = [benchmark.folder / "published.json" for benchmark in benchmarks().values()]
+    return [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.is_file()]

@@ -1,7 +1,8 @@
-"""Finished runs: what a harness saved of the evaluation of one model, as one object.
+"""Finished runs: the one reader of what a harness saved, lmms-eval or lm-eval.
 
-``figlang compare``, ``report``, ``submit`` and ``judge`` start from it. A run is named by a samples file, a results
-file, or a folder that holds them. ``figlang score`` writes runs of the same form.
+A run is a samples file, a results file, or a folder that holds them; ``figlang score`` writes runs of the same form.
+A samples file has one JSON object a line, with what a harness knows of a sample (``target``, ``filtered_resps``, ...),
+one key for each metric, and under ``sample`` the record of our task (`figlang_tasks.scoring.records`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,11 +26,9 @@ from figlang_tasks.core.benchmark import benchmarks, of_dataset
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, RunError
 from figlang_tasks.core.hub import OWN
-from figlang_tasks.core.json_lines import SAMPLES_NAME
+from figlang_tasks.core.json_lines import SAMPLES_NAME, SavedLines
 from figlang_tasks.core.text import listing
-from figlang_tasks.results import samples
 from figlang_tasks.results.published import Measured
-from figlang_tasks.results.samples import OfAnotherTask
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measures, Record, flat, full_name
 from figlang_tasks.scoring.evaluation import FACTS
 from figlang_tasks.scoring.explained import is_explained
@@ -39,13 +38,8 @@ from figlang_tasks.scoring.notices import notices
 if TYPE_CHECKING:
     from figlang_tasks.metrics.significance import Statistic
 
-_RESULTS_NAME = re.compile(r"(?:(?P<before>.+)_)?results(?:_(?P<after>\d{4}-\d\d-\d\dT[\d.-]+))?\.json")
-_SCORED_BESIDE = re.compile(r"(?:.+_)?samples_.+\.[a-z][^.]*\.jsonl")
-_BY_TASK = ("results", "configs", "versions", "n-samples")
-_SHOWN = 5
+_RESULTS_NAME = re.compile(r"(?:.+_)?results(?:_\d{4}-\d\d-\d\dT[\d.-]+)?\.json")
 _ROUNDING = 1e-6
-_MOST_MEAN = 2.0  # BERTScore is at most 1; BLEURT, which has no bounds, is about 0 to 1
-_DAMAGE = (LookupError, TypeError, ValueError, AttributeError)  # of computing with records that a task did not write
 _Value = TypeVar("_Value")
 
 
@@ -59,14 +53,12 @@ class TaskRun:
         path: the samples file that was read.
         sha256: hex digest of that file.
         data: data of all rows.
-        lines: every line, in the order of the file: ``sample`` (our record), the numbers of the headline measures, and
-            what the harness adds.
-        reported: the estimates that the results file holds. Empty where no results file tells any (lm-eval).
+        lines: every line, in the order of the file.
+        reported: the estimates of the results file, NaN where the computation failed. Empty where there are none
+            (lm-eval, no results file).
         config: the task's entry in the results file; empty if there is no such file.
-        tabled: the harness's own table of it, by measure.
         scorer: the explanation scorer behind the rows' scores; None if they have none.
         signature: its signature, None if it is not known.
-        failed: measures whose computation failed in the run: the results file has no number of them.
         cut: why the task is partial: ``limit 8``, ``offset 4``; None for a whole one, or if there is no results file.
     """
 
@@ -80,9 +72,7 @@ class TaskRun:
     config: Mapping[str, Any]
     scorer: str | None
     signature: str | None
-    failed: tuple[str, ...] = ()
     cut: str | None = None
-    tabled: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -106,8 +96,8 @@ class TaskRun:
 
     @cached_property
     def estimates(self) -> Estimates:
-        """The reported estimates; where there are none, those of the samples."""
-        return self.reported or self.of_samples
+        """The reported estimates; those of the samples where there are none, or where the two differ."""
+        return self.of_samples if self.contradictions else self.reported or self.of_samples
 
     @cached_property
     def of_samples(self) -> Estimates:
@@ -118,9 +108,9 @@ class TaskRun:
     def statistics(self) -> dict[tuple[str, str], Statistic]:
         """The sufficient statistics of each measure in each scope; of METEOR, FID and the like there are none."""
         return self.computed(
-            lambda measures, records: {
+            lambda own, records: {
                 (measure.name, scope): statistic
-                for measure in measures.all
+                for measure in own.all
                 for scope, statistic in measure.statistics(records).items()
             }
         )
@@ -128,60 +118,53 @@ class TaskRun:
     @cached_property
     def contradictions(self) -> tuple[str, ...]:
         """The values of the results file that its samples do not give: ``acc 0.900000 (its samples: 0.500000)``."""
-        told = [(name, OVERALL, value) for name, value in self.tabled.items()]
-        told += [(name, scope, estimate.value) for name, scope, estimate in flat(self.reported)]
-        found: dict[str, None] = {}
-        for name, scope, value in told:
+        found = []
+        for name, scope, told in flat(self.reported):
             measure = self.measures.by_name.get(name)
-            if measure is None or measure.own is not None:
+            if measure is None or measure.own is not None or math.isnan(told.value):
                 continue
-            given = self.statistics[name, scope].total() if (name, scope) in self.statistics else math.nan
-            if not abs(given - value) <= _ROUNDING:
-                text = "none" if math.isnan(given) else f"{given:.6f}"
-                found[f"{full_name(name, scope)} {value:.6f} (its samples: {text})"] = None
+            statistic = self.statistics.get((name, scope))
+            given = math.nan if statistic is None else statistic.total()
+            if not math.isclose(given, told.value, abs_tol=_ROUNDING):
+                text = "none" if statistic is None else f"{given:.6f}"
+                found.append(f"{full_name(name, scope)} {told.value:.6f} (its samples: {text})")
         return tuple(found)
 
     def computed(self, compute: Callable[[Measures, Sequence[Record]], _Value]) -> _Value:
         """What `compute` makes of the measures of the task and of its records."""
-
-        def of(records: Sequence[Record]) -> _Value:
-            return compute(benchmarks()[self.benchmark].measures(records), records)
-
         try:
-            return of(self.records)
-        except _DAMAGE as error:
+            return compute(benchmarks()[self.benchmark].measures(self.records), self.records)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise RunError(
-                f"{self.path}, line {_damaged_line(self.records, of)} is not as the task {self.task} writes it "
-                f"({type(error).__name__}: {error}): restore the file that the harness wrote; if an earlier version of "
-                "figlang_tasks did, evaluate again (figlang_replay scores saved outputs again without the model)"
+                f"{self.path} has a record that is not as the task {self.task} writes it ({type(error).__name__}: "
+                f"{error}). If an earlier version of figlang_tasks wrote it, evaluate again (figlang_replay scores "
+                "saved outputs again without the model)"
             ) from error
 
     @cached_property
     def unanswered(self) -> int:
         """How many requests have no answer: the harness wrote its error text instead."""
-        return sum(any(map(notes.is_no_answer, _texts(line.get("filtered_resps")))) for line in self.lines)
+        return sum(any(map(notes.is_no_answer, outputs(line))) for line in self.lines)
 
     @cached_property
     def notices(self) -> list[str]:
         """What to know of the outputs before the numbers are read (`scoring.notices`)."""
-        outputs = [next(_texts(line.get("filtered_resps")), None) for line in self.lines]
-        return self.computed(lambda own, records: notices(own.by_name, records, outputs))
+        first = [next(iter(outputs(line)), None) for line in self.lines]
+        return self.computed(lambda own, records: notices(own.by_name, records, first))
 
     @property
     def sampled(self) -> str | None:
         """The setting by which answers were drawn at random (``temperature 0.7``); None: none tells so."""
-        settings = self.config.get("generation_kwargs")
-        found = settings if isinstance(settings, Mapping) else {}
-        try:
-            temperature = float(found["temperature"])
-        except (LookupError, TypeError, ValueError):  # none is given
-            return "do_sample" if str(found.get("do_sample")).lower() in ("true", "1") else None
-        return f"temperature {temperature:g}" if temperature > 0 else None  # at 0 the most probable word is taken
+        settings = self.config.get("generation_kwargs") or {}
+        temperature = settings.get("temperature")
+        if temperature is None:
+            return "do_sample" if settings.get("do_sample") else None
+        return f"temperature {float(temperature):g}" if float(temperature) > 0 else None
 
     @property
     def explained(self) -> bool:
-        """Whether the rows are of explainable entailment, with a published answer (`EntailmentRecord`)."""
-        return any(map(is_explained, self.records))  # what one damaged record lacks, its reader tells
+        """Whether it asks for explanations, and its rows have published ones."""
+        return any(is_explained(each) and each.get("asks_for_explanation") is not False for each in self.records)
 
     @property
     def dataset(self) -> str:
@@ -205,26 +188,6 @@ class TaskRun:
         return None if version is None else str(version)
 
 
-def check_consistent(task: TaskRun) -> None:
-    """Check that the samples give what the results file says."""
-    if task.contradictions:
-        raise RunError(
-            f"{task.path}: the results file says {listing(task.contradictions)}. Are these files of two runs, or of "
-            "another version of figlang_tasks, or was one changed? Restore what the harness wrote, or evaluate again "
-            "(figlang_replay scores saved outputs again without the model)"
-        )
-
-
-def _damaged_line(records: Sequence[Record], compute: Callable[[Sequence[Record]], object]) -> str:
-    """The first line that cannot be read alone."""
-    for number, record in enumerate(records, start=1):
-        try:
-            compute([record])
-        except _DAMAGE:
-            return str(number)
-    return "unknown"
-
-
 @dataclass(frozen=True)
 class Run:
     """The saved results of one evaluation of one model.
@@ -233,7 +196,7 @@ class Run:
         name: for people: as given, else the model's.
         path: what the user named.
         tasks: by name.
-        results: content of the results file; empty if there is none.
+        results: content of the results file; empty if there is none. Of several runs in a folder that of the last.
     """
 
     name: str
@@ -242,152 +205,69 @@ class Run:
     results: Mapping[str, Any]
 
 
-def by_repeat(run: Run) -> list[Run]:
-    """The first answers of a run to all rows, the second ones, and so on (``--repeats``), as runs of one name."""
-    numbers = {name: {record.get(REPEAT, 1) for record in task.records} for name, task in run.tasks.items()}
-    if all(len(own) == 1 for own in numbers.values()):
-        return [run]
-    found = []
-    for number in sorted(set().union(*numbers.values())):
-        lines = {
-            name: tuple(line for line in task.lines if line["sample"].get(REPEAT, 1) == number)
-            for name, task in run.tasks.items()
-        }
-        tasks = {
-            name: replace(run.tasks[name], lines=own, reported={}, tabled={}) for name, own in lines.items() if own
-        }
-        found.append(replace(run, tasks=tasks))
-    return found
+# --- reading ----------------------------------------------------------------------------------------------------------
 
 
 def read_all(arguments: Sequence[str], repeats: bool = False) -> list[Run]:
-    """Read several runs; names that two of them share are followed by their paths."""
+    """Read several runs; names that two of them share are followed by their paths.
+
+    Args:
+        arguments: paths, or ``NAME=PATH``.
+        repeats: runs of one name are repeats, which keep it, and ``NAME=PATTERN`` names several.
+    """
     if repeats:
         arguments = [each for argument in arguments for each in _matching(argument)]
-    given = [_argument(argument)[0] is not None for argument in arguments]
     found = list(map(read, arguments))
     files = Counter(task.path.resolve() for run in found for task in run.tasks.values())
     if twice := [path for path, count in files.items() if count > 1]:
         raise RunError(f"{twice[0]} is given {files[twice[0]]} times: give each run once")
     names = Counter(run.name for run in found)
-    found = [
-        run
-        if names[run.name] == 1 or (repeats and is_given)
-        else Run(f"{run.name} ({run.path})", run.path, run.tasks, run.results)
-        for run, is_given in zip(found, given, strict=True)
-    ]
+    for place, (argument, run) in enumerate(zip(arguments, found, strict=True)):
+        if names[run.name] > 1 and not (repeats and _argument(argument)[0]):
+            found[place] = replace(run, name=f"{run.name} ({run.path})")
     return [each for run in found for each in by_repeat(run)] if repeats else found
 
 
 def read(argument: str) -> Run:
-    """Read a run."""
+    """Read a run: a path, or ``NAME=PATH``."""
     name, path = _argument(argument)
     files = samples_files(path)
-    results, cuts = _results(files)
-    tasks = {task: _task_run(task, file, results, cuts.get(task)) for task, file in files.items()}
-    found = {task: run for task, run in tasks.items() if run is not None}
+    contents = {beside: results_file(beside) for beside in map(results_path, files.values()) if beside.exists()}
+    runs = {task: _task_run(task, file, contents.get(results_path(file), {})) for task, file in files.items()}
+    found = {task: run for task, run in runs.items() if run is not None}
     if not found:
         raise RunError(
-            f"{path} has only samples of other tasks, or of --predict_only ({', '.join(sorted(files)[:_SHOWN])}): name "
-            "a scored run of a task of figlang_tasks (figlang_replay scores saved outputs without the model)"
+            f"{path} has only samples of other tasks, or of --predict_only ({listing(files)}): name a scored run of a "
+            "task of figlang_tasks (figlang_replay scores saved outputs without the model)"
         )
-    name = name or model_name(results) or (path.stem if path.suffix else path.name)
-    return Run(name, path, found, results)
+    results = contents[max(contents)] if contents else {}
+    return Run(name or model_name(results) or (path.stem if path.suffix else path.name), path, found, results)
 
 
-def reported(results: Mapping[str, Any]) -> dict[str, Estimates]:
-    """All measures that a results file tells, by task of ours; NaN where the computation failed."""
-    found: dict[str, Estimates] = {}
-    for task in dict.fromkeys([*(results.get("results") or ()), *(results.get("configs") or ())]):  # these are sorted
-        if metadata := measured_metadata(results, task):
-            estimates = _reported(f"the results of {task} are", metadata["measures"])
-            found[task] = with_failed(estimates, scoring.failed(metadata["measures"]))
+def by_repeat(run: Run) -> list[Run]:
+    """The first answers of a run to all rows, the second ones, and so on (``--repeats``), as runs of one name."""
+    numbers = sorted({record.get(REPEAT, 1) for task in run.tasks.values() for record in task.records})
+    if len(numbers) == 1:
+        return [run]
+    found = []
+    for number in numbers:
+        tasks = {}
+        for name, task in run.tasks.items():
+            lines = tuple(line for line in task.lines if line["sample"].get(REPEAT, 1) == number)
+            if lines:
+                tasks[name] = replace(task, lines=lines, reported={})
+        found.append(replace(run, tasks=tasks))
     return found
-
-
-def measured_metadata(results: Mapping[str, Any], task: str) -> Mapping[str, Any] | None:
-    """The metadata of a task of ours with its measures; None if a results file has none."""
-    configs = results.get("configs")
-    config = configs.get(task) if isinstance(configs, Mapping) else None
-    metadata = config.get("metadata") if isinstance(config, Mapping) else None
-    return metadata if isinstance(metadata, Mapping) and "measures" in metadata else None
-
-
-def with_failed(estimates: Estimates, failed: Iterable[str]) -> Estimates:
-    """The estimates, and NaN for measures whose computation failed."""
-    return {**estimates, **{name: {OVERALL: Estimate(math.nan)} for name in failed if name not in estimates}}
-
-
-def measured(task: TaskRun) -> Measured:
-    """What decides whether published results are comparable with a task of a run."""
-    return Measured(task.rows, task.cut, task.signature or task.scorer, task.own)
-
-
-def limited(run: Run) -> str | None:
-    """Why a run is partial, with the tasks where others are whole; None for a whole run (`TaskRun.cut`)."""
-    tasks: dict[str, list[str]] = {}
-    for task in run.tasks.values():
-        if task.cut:
-            tasks.setdefault(task.cut, []).append(task.task)
-    told = {how: "" if len(names) == len(run.tasks) else f" in {listing(names)}" for how, names in tasks.items()}
-    return ", ".join(how + where for how, where in told.items()) or None
-
-
-def cut(results: Mapping[str, Any], tasks: Iterable[str]) -> str | None:
-    """How a run was cut short in some tasks, by the content of its results file."""
-    config, counts = results.get("config") or {}, results.get("n-samples") or {}
-    rows = {
-        task: (count.get("effective"), count.get("original")) for task in tasks for count in [counts.get(task) or {}]
-    }
-    is_whole = bool(rows) and all(effective == original is not None for effective, original in rows.values())
-    given = [(option, config.get(option)) for option in ("limit", "offset", "samples")]
-    # The harness makes 8.0 of a limit of 8; -1 is all rows, as is a limit that no task reaches.
-    cuts = [
-        f"{option} {f'{value:g}' if isinstance(value, float) else value}"
-        for option, value in given
-        if value and value != -1 and not (option == "limit" and is_whole)
-    ]
-    usage = results.get("usage")
-    if isinstance(usage, Mapping) and usage.get("budget_exceeded"):
-        cuts.append("--max_tokens spent")
-    for task, (effective, original) in rows.items():
-        if not cuts and effective != original:
-            cuts.append(f"{effective} of {original} rows of {task}")
-    return ", ".join(cuts) or None
-
-
-def caveats(run: Run, tasks: Collection[str] = ()) -> list[str]:
-    """Warnings for readers of a run's numbers: one sentence each, without a full stop."""
-    found = [f"{run.name} was cut short: {how}"] if (how := limited(run)) else []
-    for task in [run.tasks[name] for name in tasks if name in run.tasks] or run.tasks.values():
-        where = f"{run.name}, {task.task}"
-        if task.unanswered:
-            found.append(f"{where}: {task.unanswered} of {len(task.lines)} rows have no answer and count as wrong")
-        found += [f"{where}: {notice}" for notice in task.notices]
-        if task.sampled:
-            found.append(f"{where}: answers were sampled ({task.sampled}); another run gives other answers")
-    return found
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """The texts in lists of lists, as deep as lm-eval nests them."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for each in value:
-            yield from _texts(each)
-
-
-# --- finding the files -----------------------------------------------------------------------------------------------
 
 
 def _argument(argument: str) -> tuple[str | None, Path]:
-    if not Path(argument).exists() and "=" in argument:
-        name, _, path = argument.partition("=")
-        if not name:
-            raise RunError(f"{argument}: the name before = is empty")
-        return name, Path(path)
-    return None, Path(argument)
+    """Name and path that the user gave."""
+    name, sign, path = argument.partition("=")
+    if not sign or Path(argument).exists():
+        return None, Path(argument)
+    if not name:
+        raise RunError(f"{argument}: the name before = is empty")
+    return name, Path(path)
 
 
 def _matching(argument: str) -> list[str]:
@@ -398,96 +278,162 @@ def _matching(argument: str) -> list[str]:
     return [f"{name}={each}" for each in sorted(glob.glob(str(path)))] or [argument]
 
 
+def _task_run(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | None:
+    """One task, None if it is none of ours."""
+    saved = SavedLines(path)
+    lines: list[dict[str, Any]] = []
+    for where, line in saved.values():
+        record = line.get("sample") if isinstance(line, dict) else None
+        if not (isinstance(record, dict) and isinstance(record.get("id"), str) and "data" in record):
+            if not lines:
+                return None
+            raise RunError(f"{where} has no `sample` record of figlang_tasks, but others have: restore the file")
+        lines.append(line)
+    records = [line["sample"] for line in lines]
+    rows = Counter((record["id"], str(record.get(REPEAT))) for record in records)
+    (row, _), count = rows.most_common(1)[0]
+    of_data = {str(record["data"]): None for record in records}
+    if count > 1 or len(of_data) > 1:
+        more = f"{count} lines of the row {row}" if count > 1 else f"rows of {listing(of_data)}"
+        raise RunError(f"{path} has {more}: are these several runs? Split the file, one for each")
+    try:
+        data = DataId.parse(next(iter(of_data)))
+        benchmark = of_dataset(data.dataset)
+    except (ValueError, DataError) as error:
+        raise RunError(f"{path}: {error}") from error
+    config = (results.get("configs") or {}).get(task) or {}
+    metadata = _metadata(config)
+    scorer = next((each["explanation_scores"]["scorer"] for each in records if each.get("explanation_scores")), None)
+    run = TaskRun(
+        task=task,
+        benchmark=benchmark.name,
+        path=path,
+        sha256=saved.sha256(),
+        data=data,
+        lines=tuple(lines),
+        reported=_reported(task, metadata),
+        config=config and {**config, "metadata": metadata},
+        scorer=scorer,
+        signature=metadata.get("explanation_scorer") if scorer else None,
+        cut=cut(results, task),
+    )
+    if run.unanswered:
+        logger.warning(
+            f"figlang_tasks: {path}: {run.unanswered} of {len(lines)} rows have no answer and count as wrong"
+        )
+    return run
+
+
+def outputs(line: Mapping[str, Any]) -> list[str]:
+    """What the model said to a row, each answer: lists in lists, as deep as lm-eval nests them."""
+
+    def texts(value: Any) -> Iterator[str]:
+        if isinstance(value, list):
+            for each in value:
+                yield from texts(each)
+        elif value is not None:
+            yield str(value)
+
+    return list(texts(line.get("filtered_resps")))
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
 def samples_files(path: Path) -> dict[str, Path]:
-    """The samples file of each task of a run."""
+    """The samples file of each task of a run: of a folder the newest, of a results file those of its date."""
     if not path.exists():
         raise RunError(f"{path} does not exist: give a samples file, a results file or the folder of a run")
     if path.suffix == ".jsonl":
-        named = SAMPLES_NAME.fullmatch(path.name)
-        return {named["task"] if named else path.stem.replace(".", "_"): path}
+        return {_task_of(path) or path.stem.replace(".", "_"): path}
     if path.is_file():
-        named = _RESULTS_NAME.fullmatch(path.name)
-        if named is None:
-            raise RunError(f"{path} is neither a samples file (*.jsonl) nor a results file (*results*.json)")
-        found = [(task, file) for task, date, file in _in_folder(path.parent) if date == _date(named)]
+        found = {_task_of(file): file for file in _samples_in(path.parent) if results_path(file) == path}
         if not found:
             raise RunError(f"there are no samples next to {path}: evaluate with --log_samples")
-        return dict(sorted(found))
-    files: dict[str, list[tuple[str, Path]]] = {}
-    for task, date, file in _in_folder(path):
-        files.setdefault(task, []).append((date, file))
+        return found
+    files: dict[str, list[Path]] = {}
+    for file in _samples_in(path):
+        files.setdefault(_task_of(file), []).append(file)
     if not files:
         below = sorted({file.parent for file in path.glob("*/*samples_*.jsonl")})
         if len(below) == 1:  # the harness's own folder, named after the model
             return samples_files(below[0])
-        hint = f"; these folders have some: {', '.join(map(str, below[:_SHOWN]))}" if below else ""
+        hint = f"; these folders have some: {listing(below)}" if below else ""
         raise RunError(f"there are no samples files in {path} (evaluate with --log_samples){hint}")
-    if again := sorted(task for task, runs in files.items() if len(runs) > 1):
-        used = ", ".join(sorted({max(files[task])[0] for task in again}))
-        logger.warning(f"figlang_tasks: {path} holds several runs of {listing(again)}: the newest is used, of {used}")
-    return {task: max(runs)[1] for task, runs in sorted(files.items())}
+    if again := [task for task, own in files.items() if len(own) > 1]:
+        used = listing(dict.fromkeys(files[task][-1].name for task in again))
+        logger.warning(f"figlang_tasks: {path} holds several runs of {listing(again)}: the newest is used, {used}")
+    return {task: own[-1] for task, own in sorted(files.items())}
 
 
 def below(folder: Path) -> list[Path]:
     """A file of each run in a folder and below it: its results file, or its samples files where it has none."""
-    results = {file: named for file in folder.rglob("*.json") if (named := _RESULTS_NAME.fullmatch(file.name))}
-    dated = {(file.parent, _date(named)) for file, named in results.items()}
-    folders = {file.parent for file in folder.rglob("*samples_*.jsonl")}
-    samples = [(each, date, file) for each in folders for _, date, file in _in_folder(each)]
-    return sorted([*results, *(file for each, date, file in samples if (each, date) not in dated)])
+    results = {file for file in folder.rglob("*results*.json") if _RESULTS_NAME.fullmatch(file.name)}
+    samples = [file for file in folder.rglob("*samples_*.jsonl") if _task_of(file)]
+    return sorted([*results, *(file for file in samples if results_path(file) not in results)])
 
 
-def _in_folder(folder: Path) -> list[tuple[str, str, Path]]:
-    """Task, date and path of the harness's samples files in a folder."""
-    files = sorted(folder.glob("*.jsonl"))
-    if old := [file.name for file in files if _SCORED_BESIDE.fullmatch(file.name)]:
-        logger.warning(
-            f"figlang_tasks: {folder}: {listing(old)}: not read, because an earlier version of figlang score wrote "
-            f"them. figlang score {folder} writes a run with scores (from its cache)"
-        )
-    found = [(file, named) for file in files if (named := SAMPLES_NAME.fullmatch(file.name))]
-    return [(named["task"], _date(named), file) for file, named in found]
-
-
-def _date(named: re.Match[str]) -> str:
-    return named["before"] or named["after"] or ""
-
-
-def results_files(files: Mapping[str, Path]) -> Iterator[tuple[Path, dict[str, Any], set[str]]]:
-    """Each results file of samples files, its content, and the tasks of these: a folder may hold a run of each task."""
-    tasks: dict[tuple[Path, str], set[str]] = {}
-    for task, file in files.items():
-        if named := SAMPLES_NAME.fullmatch(file.name):
-            tasks.setdefault((file.parent, _date(named)), set()).add(task)
-    for (folder, date), own in sorted(tasks.items()):
-        for path in sorted(folder.glob("*results*.json")):
-            named = _RESULTS_NAME.fullmatch(path.name)
-            if named is not None and _date(named) == date:
-                yield path, results_file(path), own
-
-
-def _results(files: Mapping[str, Path]) -> tuple[Mapping[str, Any], Mapping[str, str | None]]:
-    """The results files of samples files, as one, and `TaskRun.cut` by task."""
-    merged: dict[str, Any] = {}
-    cuts: dict[str, str | None] = {}
-    for _, content, own in results_files(files):
-        cuts |= {task: cut(content, [task]) for task in own}
-        for key, value in content.items():
-            if key in _BY_TASK and isinstance(value, Mapping):
-                value = merged.get(key, {}) | {task: of for task, of in value.items() if task in own}
-            merged[key] = value
-    return merged, cuts
+def results_path(samples: Path) -> Path:
+    """Where the results file of a samples file is, if there is one."""
+    named = SAMPLES_NAME.fullmatch(samples.name)
+    parts = [named["before"], "results", named["after"]] if named else ["results"]
+    return samples.with_name("_".join(filter(None, parts)) + ".json")
 
 
 def results_file(path: Path) -> dict[str, Any]:
     """The content of a results file."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(content, dict):
+            raise ValueError("it holds no object")
     except (OSError, ValueError, RecursionError) as error:
         raise RunError(f"{path} cannot be read ({error}): restore the file that the harness wrote") from error
-    if not isinstance(content, dict):
-        raise RunError(f"{path} is not a results file: restore the file that the harness wrote")
     return content
+
+
+def _samples_in(folder: Path) -> list[Path]:
+    """The harness's samples files in a folder, the older of each task first: names begin or end with the date."""
+    return [file for file in sorted(folder.glob("*samples_*.jsonl")) if _task_of(file)]
+
+
+def _task_of(samples: Path) -> str:
+    """The task that a harness named a samples file after; "" if it did not."""
+    named = SAMPLES_NAME.fullmatch(samples.name)
+    return named["task"] if named else ""
+
+
+# --- what results files say -------------------------------------------------------------------------------------------
+
+
+def reported(results: Mapping[str, Any]) -> dict[str, Estimates]:
+    """All measures that a results file tells, by task of ours; NaN where the computation failed."""
+    tasks = dict.fromkeys([*(results.get("results") or ()), *(results.get("configs") or ())])  # configs are sorted
+    told = {task: measured_metadata(results, task) for task in tasks}
+    return {task: _reported(task, metadata) for task, metadata in told.items() if metadata}
+
+
+def measured_metadata(results: Mapping[str, Any], task: str) -> Mapping[str, Any] | None:
+    """The metadata of a task of ours with its measures; None if a results file has none."""
+    metadata = ((results.get("configs") or {}).get(task) or {}).get("metadata")
+    return metadata if isinstance(metadata, Mapping) and "measures" in metadata else None
+
+
+def _reported(task: str, metadata: Mapping[str, Any]) -> Estimates:
+    content = metadata.get("measures")
+    if content is None:
+        return {}
+    try:
+        found = scoring.from_json(content)
+    except ValueError as error:
+        raise RunError(f"the results of {task} are damaged: {error}. Evaluate again, or score again") from error
+    return found | {name: {OVERALL: Estimate(math.nan)} for name in scoring.failed(content) if name not in found}
+
+
+def _metadata(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The metadata of a task; of lm-eval, which cannot add to it, with what the first metric tells of the run."""
+    entries = config.get("metric_list")
+    first = entries[0] if isinstance(entries, list) and entries else {}
+    return {**(first.get(FACTS) or {}), **(config.get("metadata") or {})}
 
 
 def model_name(results: Mapping[str, Any]) -> str:
@@ -495,99 +441,56 @@ def model_name(results: Mapping[str, Any]) -> str:
     return Path(str(results.get("model_name") or results.get("model_source") or "")).name
 
 
-# --- one task --------------------------------------------------------------------------------------------------------
+def cut(results: Mapping[str, Any], task: str) -> str | None:
+    """How a run was cut short in a task, by the content of its results file; None if it is whole."""
+    config = results.get("config") or {}
+    count = (results.get("n-samples") or {}).get(task) or {}
+    is_whole = bool(count) and count.get("effective") == count.get("original")
+    told = []
+    for option in ("limit", "offset", "samples"):
+        value = config.get(option)
+        # The harness makes 8.0 of a limit of 8; -1 is all rows, as is a limit that the task does not reach.
+        if value and value != -1 and not (option == "limit" and is_whole):
+            told.append(f"{option} {f'{value:g}' if isinstance(value, float) else value}")
+    if (results.get("usage") or {}).get("budget_exceeded"):
+        told.append("--max_tokens spent")
+    return ", ".join(told) or None
 
 
-def _task_run(task: str, path: Path, results: Mapping[str, Any], cut_to: str | None) -> TaskRun | None:
-    """One task, None if it is none of ours."""
-    try:
-        read = samples.read(path)
-    except OfAnotherTask as error:
-        if measured_metadata(results, task) is None:
-            return None
+def limited(run: Run) -> str | None:
+    """Why a run is partial, with the tasks where others are whole; None for a whole run (`TaskRun.cut`)."""
+    tasks: dict[str, list[str]] = {}
+    for task in run.tasks.values():
+        if task.cut:
+            tasks.setdefault(task.cut, []).append(task.task)
+    told = (how if len(own) == len(run.tasks) else f"{how} in {listing(own)}" for how, own in tasks.items())
+    return ", ".join(told) or None
+
+
+def measured(task: TaskRun) -> Measured:
+    """What decides whether published results are comparable with a task of a run."""
+    return Measured(task.rows, task.cut, task.signature or task.scorer, task.own)
+
+
+def check_consistent(task: TaskRun) -> None:
+    """Check that the samples give what the results file says."""
+    if task.contradictions:
         raise RunError(
-            f"{path}, line 1 has no `sample` record, but the results file has measures of its task by figlang_tasks: "
-            "restore the file that the harness wrote"
-        ) from error
-    try:
-        benchmark = of_dataset(read.data.dataset)
-    except DataError as error:
-        raise RunError(f"{path}: rows of {read.data}, which no task of figlang_tasks reads") from error
-    config = _of_task(path, results, "configs", task)
-    metadata = {**_told_by_lm_eval(config), **(config.get("metadata") or {})}
-    config = config and {**config, "metadata": metadata}
-    of_task = _of_task(path, results, "results", task)
-    scorer = _scorer(read) if benchmark.scorer else None
-    run = TaskRun(
-        task=task,
-        benchmark=benchmark.name,
-        path=path,
-        sha256=read.sha256,
-        data=read.data,
-        lines=read.lines,
-        reported=_reported(f"the results file next to {path} is", metadata.get("measures")),
-        config=config,
-        scorer=scorer,
-        signature=metadata.get("explanation_scorer") if scorer else None,
-        failed=scoring.failed(metadata.get("measures") or {}),
-        cut=cut_to,
-        tabled={
-            name.partition(",")[0]: value
-            for name, value in of_task.items()
-            if isinstance(value, int | float) and math.isfinite(value)
-        },
-    )
-    if run.unanswered:
-        logger.warning(
-            f"figlang_tasks: {path}: {run.unanswered} of {len(run.lines)} rows have no answer and count as wrong"
+            f"{task.path}: the results file says {listing(task.contradictions)}. Are these files of two runs, or of "
+            "another version of figlang_tasks, or was one changed? Restore what the harness wrote, or evaluate again "
+            "(figlang_replay scores saved outputs again without the model)"
         )
-    return run
 
 
-def _told_by_lm_eval(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what a run in lm-eval, which cannot add to the metadata, said of a task beside values."""
-    entries = config.get("metric_list")
-    first = entries[0] if isinstance(entries, list) and entries else None
-    told = first.get(FACTS) if isinstance(first, Mapping) else None
-    return told if isinstance(told, Mapping) else {}
-
-
-def _of_task(path: Path, results: Mapping[str, Any], key: str, task: str) -> Mapping[str, Any]:
-    by_task = results.get(key) or {}
-    found = (by_task.get(task) or {}) if isinstance(by_task, Mapping) else None
-    if not isinstance(found, Mapping) or not isinstance(found.get("metadata") or {}, Mapping):
-        raise RunError(
-            f"the results file next to {path} is damaged ({key!r} of {task}): restore the file that the harness wrote"
-        )
+def caveats(run: Run, tasks: Collection[str] = ()) -> list[str]:
+    """Warnings for readers of a run's numbers: one sentence each, without a full stop."""
+    found = [f"{run.name} was cut short: {how}"] if (how := limited(run)) else []
+    chosen: Iterable[TaskRun] = [run.tasks[name] for name in tasks if name in run.tasks] or run.tasks.values()
+    for task in chosen:
+        told = list(task.notices)
+        if task.unanswered:
+            told.insert(0, f"{task.unanswered} of {len(task.lines)} rows have no answer and count as wrong")
+        if task.sampled:
+            told.append(f"answers were sampled ({task.sampled}); another run gives other answers")
+        found += [f"{run.name}, {task.task}: {each}" for each in told]
     return found
-
-
-def _reported(what: str, content: Any) -> Estimates:
-    """The estimates of a results file; `what` begins the message if they are damaged."""
-    try:
-        return {} if content is None else scoring.from_json(content)
-    except ValueError as error:
-        raise RunError(f"{what} damaged: {error}. Evaluate again, or score again") from error
-
-
-def _scorer(read: samples.Samples) -> str | None:
-    """The scorer of the explanations; None if they have no scores."""
-    found: dict[str, int] = {}
-    for number, line in enumerate(read.lines, start=1):
-        scores = line["sample"].get("explanation_scores")
-        if scores is None:
-            continue
-        where = f"{read.path}, line {number}"
-        scorer, mean = (scores.get("scorer"), scores.get("mean")) if isinstance(scores, Mapping) else (None, None)
-        if not isinstance(scorer, str) or not isinstance(mean, int | float) or not math.isfinite(mean):
-            raise RunError(f"{where}: explanation_scores must hold a scorer and a finite mean: score the run again")
-        if abs(mean) > _MOST_MEAN:
-            raise RunError(
-                f"{where}: the mean of explanation_scores is {mean:g}, but scores of {scorer} are about 0 to 1: score "
-                "the run again"
-            )
-        found.setdefault(scorer, number)
-    if len(found) > 1:
-        lines = ", ".join(f"{scorer} in line {number}" for scorer, number in found.items())
-        raise RunError(f"{read.path} has scores of several scorers ({lines}): score the run again")
-    return next(iter(found), None)

@@ -96,11 +96,6 @@ class EntailmentRecord:
             **more,
         )
 
-    @property
-    def scheme(self) -> str:
-        """The key of `SCHEMES`."""
-        return str(getattr(self, "explained", "f1"))
-
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -116,11 +111,6 @@ class FluteRecord(EntailmentRecord):
 
     explained: str
     revision: str
-
-
-def entailment_record(record: Mapping[str, Any]) -> type[EntailmentRecord]:
-    """The type of what stands under ``sample``."""
-    return FluteRecord if "explained" in record else EntailmentRecord
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
+import math
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing, printable, whole_characters
 from figlang_tasks.results.runs import Run, TaskRun, check_consistent
+from figlang_tasks.scoring import OVERALL, Estimate, Measure, full_name
 
 
 class SubmissionError(FigLangError):
@@ -51,7 +54,18 @@ def all_rows(run: Run) -> Run:
         count = None if task.own else hub.source(task.dataset).splits.get(part)
         if count not in (None, len(task.lines)):
             raise SubmissionError(f"{task.path}: {len(task.lines)} of the {count} rows of {part}: evaluate all rows")
+        if not task.config:
+            raise SubmissionError(f"{task.path}: no metrics: the results file of the run is not next to it")
     return run
+
+
+def values(task: TaskRun, scopes: bool = False) -> Iterator[tuple[str, Measure, Estimate]]:
+    """Each number of a task with its name (``f1@0_muse``), in the order of tables; parts only with `scopes`."""
+    shown = (OVERALL, *benchmarks()[task.benchmark].parts.in_short)
+    for measure in task.measures.all:
+        for scope, estimate in task.estimates.get(measure.name, {}).items():
+            if math.isfinite(estimate.value) and (scopes or scope in shown):
+                yield full_name(measure.name, scope), measure, estimate
 
 
 def the_task(run: Run, what: str, fits: Callable[[TaskRun], bool]) -> TaskRun:

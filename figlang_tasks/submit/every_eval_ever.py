@@ -21,10 +21,9 @@ import figlang_tasks
 from figlang_tasks.core.redaction import redacted, without_paths
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import provenance
-from figlang_tasks.results.provenance import Value
-from figlang_tasks.results.runs import Run, TaskRun
-from figlang_tasks.scoring import Measure
-from figlang_tasks.submit import SubmissionError, all_rows, brief, plain
+from figlang_tasks.results.runs import Run, TaskRun, outputs
+from figlang_tasks.scoring import Estimate, Measure
+from figlang_tasks.submit import SubmissionError, all_rows, brief, plain, values
 
 VERSION = "0.3.0"
 DATASTORE = "https://huggingface.co/datasets/evaleval/EEE_datastore"
@@ -103,9 +102,7 @@ def _files(run: Run, tasks: Sequence[TaskRun], about: About, samples: bool) -> d
                 model_args=provenance.model_arguments(run) or None,
             ),
         },
-        "evaluation_results": [
-            _result(run, task, value) for task in tasks for value in provenance.values(task, scopes=True)
-        ],
+        "evaluation_results": [_result(run, task, *value) for task in tasks for value in values(task, scopes=True)],
     }
     date = provenance.evaluated_at(run)
     if date is not None:
@@ -137,8 +134,7 @@ def _model(run: Run, about: About) -> str:
 # --- aggregate -------------------------------------------------------------------------------------------------------
 
 
-def _result(run: Run, task: TaskRun, value: Value) -> dict[str, Any]:
-    measure, found = value.measure, value.estimate
+def _result(run: Run, task: TaskRun, name: str, measure: Measure, found: Estimate) -> dict[str, Any]:
     low, high = measure.bounds
     score: dict[str, Any] = {"score": found.value}
     if found.low is not None and found.high is not None:
@@ -153,13 +149,13 @@ def _result(run: Run, task: TaskRun, value: Value) -> dict[str, Any]:
             **{name: number for name, number in numbers.items() if number is not None},
         }
     return {
-        "evaluation_result_id": f"{task.task}/{value.name}",
+        "evaluation_result_id": f"{task.task}/{name}",
         "evaluation_name": task.task,
         "source_data": _source(task),
         "metric_config": {
-            "evaluation_description": f"{value.name} of the task {task.task} of figlang_tasks",
-            "metric_id": f"figlang_tasks.{value.name}",
-            "metric_name": value.name,
+            "evaluation_description": f"{name} of the task {task.task} of figlang_tasks",
+            "metric_id": f"figlang_tasks.{name}",
+            "metric_name": name,
             "metric_unit": "proportion" if measure.percent else "points",
             "lower_is_better": not measure.higher_is_better,
             "score_type": "continuous",
@@ -177,14 +173,14 @@ def _bound(value: float) -> float | str:
 
 
 def _source(task: TaskRun) -> dict[str, Any]:
-    data = provenance.data(task)
-    details = _texts(part=data.part, digest=data.digest, revision=data.revision, figlang_tasks_data=task.data)
-    if data.repository is None:
-        return {"dataset_name": data.dataset, "source_type": "other", "additional_details": details}
+    repository, revision = provenance.released(task)
+    details = _texts(part=task.data.part, digest=task.data.digest, revision=revision, figlang_tasks_data=task.data)
+    if repository is None:
+        return {"dataset_name": task.dataset, "source_type": "other", "additional_details": details}
     return {
-        "dataset_name": data.dataset,
+        "dataset_name": task.dataset,
         "source_type": "hf_dataset",
-        "hf_repo": data.repository,
+        "hf_repo": repository,
         "samples_number": len(task.lines),
         "additional_details": details,
     }
@@ -198,7 +194,7 @@ def _generation(run: Run, task: TaskRun) -> dict[str, Any]:
     details = _texts(
         **rest,
         task_version=task.version,
-        prompt_hash=provenance.metadata(task, "prompt_hash"),
+        prompt_hash=task.metadata.get("prompt_hash"),
         samples_sha256=task.sha256,
         options=provenance.options(run) or None,
     )
@@ -235,7 +231,7 @@ def _rows(task: TaskRun, log_id: str, model: str) -> list[dict[str, Any]]:
                 "sample_hash": hashlib.sha256((prompt + reference).encode()).hexdigest(),
                 "interaction_type": "single_turn",
                 "input": {"raw": prompt, "reference": [reference]},
-                "output": {"raw": [plain(text) for text in _outputs(line)]},
+                "output": {"raw": [plain(text) for text in outputs(line)]},
                 "answer_attribution": [
                     {
                         "turn_idx": 0,
@@ -262,11 +258,6 @@ def _per_row(task: TaskRun) -> Measure | None:
             if measure.name == wanted or measure.name.endswith(f"_{wanted}"):
                 return measure
     return None
-
-
-def _outputs(line: Mapping[str, Any]) -> list[str]:
-    found = line.get("filtered_resps", "")
-    return [str(text) for text in found] if isinstance(found, list) else [str(found)]
 
 
 def _extracted(sample: Mapping[str, Any]) -> str:

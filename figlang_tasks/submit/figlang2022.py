@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from figlang_tasks.benchmarks.flute.rows import BLIND_ROWS, LABELS, blind_data
 from figlang_tasks.core.text import listing
 from figlang_tasks.metrics.files import write_whole
-from figlang_tasks.results import samples
 from figlang_tasks.results.runs import Run, TaskRun
-from figlang_tasks.scoring.explained import BlindRecord
+from figlang_tasks.scoring import Record
 from figlang_tasks.submit import SubmissionError, answered, the_task
 
 UPLOAD = "CodaLab, competition 5908 (FigLang 2022 shared task on understanding figurative language)"
@@ -27,8 +27,8 @@ def write_lines(run: Run, output: Path, fallback: str | None = None) -> tuple[Ta
     gives rows the explanation scores of other rows, and this package does not guess.
     """
     task = the_task(run, "flute_codalab", lambda each: each.data.name == "FLUTE/codalab")
-    rows = _complete(answered(task).path, samples.blind(task.path, task.lines))
-    unlabelled = [row.id for row in rows if row.predicted is None]
+    rows = answered(task).computed(lambda _, records: _complete(task.path, records))
+    unlabelled = [row["id"] for row in rows if row["predicted"] is None]
     if unlabelled and fallback is None:
         raise SubmissionError(
             f"{task.path}: {len(unlabelled)} outputs have no label ({listing(unlabelled)}): evaluate them again, or "
@@ -36,12 +36,9 @@ def write_lines(run: Run, output: Path, fallback: str | None = None) -> tuple[Ta
         )
     lines = [
         {
-            "codalab_id": row.codalab_id,
-            "id": row.source_id,
-            "premise": row.premise,
-            "hypothesis": row.hypothesis,
-            "predicted_label": fallback if row.predicted is None else _SPELLED[row.predicted],
-            "model_explanation": row.explanation or "",
+            **_asked(row),
+            "predicted_label": fallback if row["predicted"] is None else _SPELLED[row["predicted"]],
+            "model_explanation": row["explanation"] or "",
         }
         for row in rows
     ]
@@ -49,23 +46,29 @@ def write_lines(run: Run, output: Path, fallback: str | None = None) -> tuple[Ta
     return task, len(unlabelled)
 
 
-def _complete(path: Path, rows: Sequence[BlindRecord]) -> list[BlindRecord]:
+def _asked(row: Record) -> dict[str, Any]:
+    """A row of the blind file."""
+    return {
+        "codalab_id": row["codalab_id"],
+        "id": row["source_id"],
+        "premise": row["premise"],
+        "hypothesis": row["hypothesis"],
+    }
+
+
+def _complete(path: Path, rows: Sequence[Record]) -> list[Record]:
     """The rows in order, all there."""
-    ordered = sorted(rows, key=lambda row: row.codalab_id)
-    found, wanted = [row.codalab_id for row in ordered], range(BLIND_ROWS)
+    ordered = sorted(rows, key=lambda row: row["codalab_id"])
+    found, wanted = [row["codalab_id"] for row in ordered], range(BLIND_ROWS)
     if missing := sorted(set(wanted) - set(found)):
         raise SubmissionError(
             f"{path}: {len(missing)} of {BLIND_ROWS} rows are missing (codalab_id {listing(missing)}): "
             f"evaluate flute_codalab again without --limit"
         )
     # The digest is over the blind file's rows, so that nothing else is needed to see whether one was changed.
-    asked = [
-        {"codalab_id": row.codalab_id, "id": row.source_id, "premise": row.premise, "hypothesis": row.hypothesis}
-        for row in ordered
-    ]
-    if found != [*wanted] or blind_data(asked) != rows[0].data:
+    if found != [*wanted] or blind_data(list(map(_asked, ordered))) != rows[0]["data"]:
         raise SubmissionError(
-            f"{path}: ids, premises and hypotheses differ from those of the blind file ({rows[0].data}): restore the "
-            "file that the harness wrote"
+            f"{path}: ids, premises and hypotheses differ from those of the blind file ({rows[0]['data']}): restore "
+            "the file that the harness wrote"
         )
     return ordered

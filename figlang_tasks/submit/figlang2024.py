@@ -24,10 +24,9 @@ from figlang_tasks import scoring
 from figlang_tasks.core import hub
 from figlang_tasks.core.text import listing, printable
 from figlang_tasks.metrics.files import write_whole
-from figlang_tasks.results import samples
 from figlang_tasks.results.runs import Run, TaskRun
-from figlang_tasks.scoring import explanations
-from figlang_tasks.scoring.explained import EntailmentRecord, pair
+from figlang_tasks.scoring import Record, explanations
+from figlang_tasks.scoring.explained import pair
 from figlang_tasks.submit import SubmissionError, answered, plain, the_task, zipped
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def write(run: Run, output: Path) -> dict[str, Any]:
     no explanation, the first row that has one is written before it: the board finds rows by their ids.
     """
     chosen = the_task(run, f"{DATASET}'s {SPLIT} split with explanations", _fits)
-    records = _complete(chosen.path, samples.explained(answered(chosen).path, chosen.lines))
+    records = _complete(answered(chosen))
     content = _csv(records)
     missing = [not text for text in _read(content)["explanation"].notna()]
     if all(missing):
@@ -67,43 +66,44 @@ def write(run: Run, output: Path) -> dict[str, Any]:
     return {
         "data": str(chosen.data),
         "n": len(records),
-        "without_label": sum(each.predicted is None for each in records),
+        "without_label": sum(each["predicted"] is None for each in records),
         "without_explanation": sum(
-            absent or not (each.explanation or "").strip() for each, absent in zip(records, missing, strict=True)
+            absent or not (each["explanation"] or "").strip() for each, absent in zip(records, missing, strict=True)
         ),
     }
 
 
 def _fits(task: TaskRun) -> bool:
-    asks = task.lines[0]["sample"].get("asks_for_explanation") is not False
-    return asks and task.data.name == f"{DATASET}/{SPLIT}"
+    return task.explained and task.data.name == f"{DATASET}/{SPLIT}"
 
 
-def _complete(path: Path, records: Sequence[EntailmentRecord]) -> list[EntailmentRecord]:
+def _complete(task: TaskRun) -> list[Record]:
     """All rows of the test split in its order, or an error."""
-    if foreign := [record.id for record in records if not _ID.fullmatch(record.id)]:
-        raise SubmissionError(f"{path}: {len(foreign)} ids are not in the {SPLIT} split ({listing(foreign)})")
-    found = sorted(records, key=_number)
+    if foreign := [row for row in task.ids if not _ID.fullmatch(row)]:
+        raise SubmissionError(f"{task.path}: {len(foreign)} ids are not in the {SPLIT} split ({listing(foreign)})")
+    found = sorted(task.records, key=_number)
     numbers, count = [*map(_number, found)], hub.source(DATASET).splits[SPLIT]
     if missing := sorted({*range(count)} - {*numbers}):
         raise SubmissionError(
-            f"{path}: {len(missing)} of {count} rows are missing (rows {listing(missing)} of the split, from 0): "
+            f"{task.path}: {len(missing)} of {count} rows are missing (rows {listing(missing)} of the split, from 0): "
             f"evaluate again without --limit"
         )
     if len(numbers) > count:
-        raise SubmissionError(f"{path}: {len(numbers)} rows, the {SPLIT} split has {count}: evaluate on the release")
+        raise SubmissionError(
+            f"{task.path}: {len(numbers)} rows, the {SPLIT} split has {count}: evaluate on the release"
+        )
     return found
 
 
-def _number(record: EntailmentRecord) -> int:
+def _number(record: Record) -> int:
     """The place of a row in the split, from its id."""
-    return int(record.id.rpartition("-")[2])
+    return int(record["id"].rpartition("-")[2])
 
 
-def _csv(records: Sequence[EntailmentRecord]) -> bytes:
+def _csv(records: Sequence[Record]) -> bytes:
     import pandas as pd
 
-    rows = [(record.id, record.predicted, plain(record.explanation or "")) for record in records]
+    rows = [(record["id"], record["predicted"], plain(record["explanation"] or "")) for record in records]
     return pd.DataFrame(rows, columns=list(COLUMNS), dtype=object).to_csv(index=False, lineterminator="\n").encode()
 
 

@@ -18,7 +18,7 @@ from figlang_tasks.core.text import printable
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import provenance
 from figlang_tasks.results.runs import Run, TaskRun
-from figlang_tasks.submit import SubmissionError, all_rows, model_card
+from figlang_tasks.submit import SubmissionError, all_rows, model_card, values
 
 FOLDER = ".eval_results"
 README = "README.md"
@@ -84,32 +84,32 @@ def _entries(run: Run, task: TaskRun) -> list[Any]:
     """One entry for each metric of the whole benchmark; none where the dataset has no repository."""
     from huggingface_hub import EvalResultEntry
 
-    data = provenance.data(task)
-    if data.repository is None:
+    repository, revision = provenance.released(task)
+    if repository is None:
         return []
     date = provenance.evaluated_at(run)
     details = [
-        f"{data.dataset}/{data.part}, {len(task.lines)} rows, digest {data.digest}",
+        f"{task.data.name}, {len(task.lines)} rows, digest {task.data.digest}",
         f"task version {task.version}" if task.version else None,
-        f"prompt {hashed}" if (hashed := provenance.metadata(task, "prompt_hash")) else None,
+        f"prompt {hashed}" if (hashed := task.metadata.get("prompt_hash")) else None,
         f"explanation scorer {task.signature}" if task.signature else None,
         " ".join(provenance.harness(run)),
         f"figlang_tasks {figlang_tasks.__version__}",
     ]
     entries = []
-    for value in provenance.values(task):
-        if value.measure.diagnostic:
+    for name, measure, found in values(task):
+        if measure.diagnostic:
             continue
-        is_percent, number = value.measure.percent, value.estimate.value
-        unit = "percent" if is_percent else "points"
-        interval = value.shown()[1]
-        notes = [f"{value.name}, {unit}" + (f", 95 % interval {interval}" if interval else ""), *details]
+        about = [name, "percent" if measure.percent else "points"]
+        if found.low is not None and found.high is not None:
+            about.append(f"95 % interval {measure.text(found.low)} to {measure.text(found.high)}")
+        notes = [", ".join(about), *details]
         entries.append(
             EvalResultEntry(
-                dataset_id=data.repository,
-                task_id=f"{task.task}_{value.name}",
-                value=round(100 * number, 2) if is_percent else round(number, 4),
-                dataset_revision=data.revision,
+                dataset_id=repository,
+                task_id=f"{task.task}_{name}",
+                value=round(100 * found.value, 2) if measure.percent else round(found.value, 4),
+                dataset_revision=revision,
                 date=date.strftime("%Y-%m-%dT%H:%M:%SZ") if date else None,
                 notes="; ".join(printable(without_paths(note), limit=300) for note in notes if note),
             )

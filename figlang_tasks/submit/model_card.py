@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import figlang_tasks
+from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.redaction import without_paths
-from figlang_tasks.core.text import printable, table
-from figlang_tasks.results import measures, provenance
+from figlang_tasks.core.text import printable
+from figlang_tasks.results import frame, measures, provenance, tables
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import OVERALL
 from figlang_tasks.submit import SubmissionError, all_rows, plain
@@ -50,39 +51,33 @@ def placed(section: str, readme: str | None) -> str:
 
 
 def _table(task: TaskRun) -> str:
-    found = provenance.values(task)
-    main = measures.headline(value.name for value in found if value.scope == OVERALL)
-    rows = [(f"**{value.name}**" if value.name == main else value.name, *value.shown()) for value in found]
-    return table([("metric", "value", "95 % interval"), *rows])
+    """A line for each scope, a column for each metric; that of the main one is bold."""
+    found = frame.values([("", {task.task: task.estimates})]).dropna(subset="value")
+    scopes = {OVERALL, *benchmarks()[task.benchmark].parts.in_short}
+    found = found[found["scope"].isin(scopes) & found["metric"].isin(task.measures.by_name)]
+    main = measures.headline(found["metric"][found["scope"] == OVERALL])
+    shown = tables.wide(found, "scope", list(dict.fromkeys(found["metric"])))
+    return tables.markdown(
+        shown.rename(columns=lambda name: f"**{name}**" if name == main else measures.with_arrow(name))
+    )
 
 
 def _facts(run: Run, task: TaskRun) -> str:
-    data = provenance.data(task)
-    where = f"{_code(data.dataset)}, {_code(data.part)}, {len(task.lines)} rows, digest {_code(data.digest)}"
-    if task.own:
-        where += ", rows of the author's own in place of the release's"
-    if data.repository:
-        where += f", [{data.repository}](https://huggingface.co/datasets/{data.repository})"
-    if data.revision:
-        where += f" at {_code(data.revision)}"
-    name, version = provenance.harness(run)
-    date = provenance.evaluated_at(run)
-    facts = {
-        "data": where,
-        "options": _code(provenance.options(run)),
-        "task version": _code(task.version),
-        "prompt hash": _code(provenance.metadata(task, "prompt_hash")),
-        "explanation scorer": _code(task.signature),
-        "harness": f"{_code(name)} {_code(version)}",
-        "date": date.date().isoformat() if date else None,
-        "samples": f"SHA-256 {_code(task.sha256)}",
+    repository, revision = provenance.released(task)
+    facts = provenance.of_task(task) | {
+        name: fact for name, fact in provenance.of_run(run).items() if name in ("options", "harness", "date")
     }
-    return "\n".join(f"- {title}: {fact}" for title, fact in facts.items() if fact)
+    facts.pop("samples file")
+    lines = [f"- {name}: {_code(fact)}" for name, fact in facts.items()]
+    if task.own:
+        lines.append("- rows of the author's own in place of the release's")
+    if repository:
+        commit = f" at {_code(revision)}" if revision else ""
+        lines.append(f"- dataset: [{repository}](https://huggingface.co/datasets/{repository}){commit}")
+    return "\n".join(lines)
 
 
-def _code(text: str | None) -> str:
+def _code(text: str) -> str:
     """Untrusted text as a code span in one line, without local paths; it cannot end the span, nor the section."""
-    if not text:
-        return ""
     safe = printable(plain(without_paths(text)), limit=1000).replace("`", "'")
     return f"`{safe.replace('<!--', '<! --').replace('-->', '-- >')}`"

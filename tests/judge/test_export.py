@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import io
 import json
-import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -135,8 +134,6 @@ def test_runs_that_cannot_be_judged_together(tmp_path: Path, two_runs: list[str]
     refused(
         r"samples are of figlang_mini/test:0\w+, but the data on this machine is figlang_mini/test:\w", two_runs[1:]
     )
-    second.write_text("".join(re.sub('"mean": [^}]*', '"mean": NaN', line) for line in lines), "utf-8")
-    refused("line 1: explanation_scores must hold a scorer and a finite mean")
     second.write_text("".join(lines), "utf-8")
     (second.parent / "samples_other.jsonl").write_text("".join(lines), "utf-8")
     refused(r"several tasks with explanations \(other, vflute\): name one", [str(second.parent)])

@@ -147,4 +147,5 @@ def test_tables_of_metaclue() -> None:
     ],
 )
 def test_figures_that_stand_in_no_table_above(task: str, metric: str, model: str, text: str) -> None:
-    assert [row.values[metric].text() for row in rows(task, [metric]) if row.model == model] == [text]
+    found = [row.values[metric] for row in rows(task, [metric])]
+    assert [figure.text() for figure in found if figure.model == model] == [text]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-import math
+import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import varied_runs
@@ -54,17 +57,6 @@ def test_a_file_of_a_run_names_that_task_or_all_of_its_date() -> None:
     assert set(runs.read(str(results)).tasks) == set(varied_runs.TASKS)
 
 
-def test_scores_of_an_earlier_version_are_not_read_and_this_is_said(
-    folder: Path, warnings_of_loguru: list[str]
-) -> None:
-    for scorer in ("vflute25", "figlang24"):
-        (folder / NAME.replace(".jsonl", f".{scorer}.jsonl")).write_bytes(b"")
-    task = runs.read(str(folder)).tasks["figlang_mini"]
-    assert (task.path.name, task.scorer) == (NAME, None)
-    (told,) = warnings_of_loguru
-    assert "vflute25.jsonl: not read, because an earlier version" in told and f"figlang score {folder} writes" in told
-
-
 def test_names(folder: Path, tmp_path: Path) -> None:
     assert runs.read(f"tuned={folder}").name == "tuned"
     assert runs.read(str(folder)).name == folder.name
@@ -88,7 +80,7 @@ def test_the_newest_of_several_runs_is_read_and_said(folder: Path, warnings_of_l
         (folder / name.replace("figlang_mini", "vflute")).write_bytes(evaluated()[0])
     assert runs.read(str(folder)).tasks["figlang_mini"].path == later
     (told,) = warnings_of_loguru
-    assert "holds several runs of figlang_mini, vflute: the newest is used, of 2026-01-03" in told
+    assert "holds several runs of figlang_mini, vflute: the newest is used, 2026-01-03" in told
 
 
 @pytest.mark.parametrize(
@@ -137,11 +129,11 @@ def test_lm_evals_results_name_the_scorer(folder: Path) -> None:
 
 
 def test_a_limit_of_all_rows_is_no_cut() -> None:
-    assert runs.cut({"config": {"limit": -1.0}}, []) is None
+    assert runs.cut({"config": {"limit": -1.0}}, "vflute") is None
     counts = {"vflute": {"original": 723, "effective": 723}, "flute": {"original": 1500, "effective": 1000}}
     results = {"config": {"limit": 1000.0}, "n-samples": counts}
-    assert (runs.cut(results, ["vflute"]), runs.cut(results, counts)) == (None, "limit 1000")
-    assert runs.cut({"config": {"limit": 0.5, "offset": 4}}, []) == "limit 0.5, offset 4"
+    assert (runs.cut(results, "vflute"), runs.cut(results, "flute")) == (None, "limit 1000")
+    assert runs.cut({"config": {"limit": 0.5, "offset": 4}}, "vflute") == "limit 0.5, offset 4"
 
 
 def test_what_cannot_be_read_is_named_with_a_remedy(folder: Path, tmp_path: Path) -> None:
@@ -158,7 +150,7 @@ def test_what_cannot_be_read_is_named_with_a_remedy(folder: Path, tmp_path: Path
     with pytest.raises(RunError, match="these folders have some: .*model, .*other"):
         runs.read(str(tmp_path / "above"))
     (empty / "notes.txt").write_text("x", encoding="utf-8")
-    with pytest.raises(RunError, match="neither a samples file"):
+    with pytest.raises(RunError, match="no samples next to .*notes.txt"):
         runs.read(str(empty / "notes.txt"))
     (folder / RESULTS).write_text("{", encoding="utf-8")
     with pytest.raises(RunError, match=f"{RESULTS} cannot be read"):
@@ -166,42 +158,6 @@ def test_what_cannot_be_read_is_named_with_a_remedy(folder: Path, tmp_path: Path
     (folder / RESULTS).unlink()
     (folder / NAME).write_bytes(evaluated()[0][:-20])
     with pytest.raises(RunError, match="line 76 is not JSON .*was the file cut off"):
-        runs.read(str(folder))
-
-
-@pytest.mark.parametrize(
-    ("scores", "told"),
-    [
-        *((each, "explanation_scores must hold a scorer and a finite mean") for each in ("x", {"scorer": "embedded"})),
-        ({"scorer": "embedded", "mean": math.nan}, "explanation_scores must hold a scorer and a finite mean"),
-        (
-            {"scorer": "embedded", "mean": 5.0},
-            "the mean of explanation_scores is 5, but scores of embedded are about 0",
-        ),
-    ],
-)
-def test_damaged_explanation_scores_are_named(folder: Path, scores: object, told: str) -> None:
-    lines = [json.loads(line) for line in (folder / NAME).read_text(encoding="utf-8").split("\n")[:3]]
-    lines[1]["sample"]["explanation_scores"] = scores
-    (folder / NAME).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    with pytest.raises(RunError, match=f"{NAME}, line 2: {told}"):
-        runs.read(str(folder))
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        {"configs": {"figlang_mini": "x"}},
-        {"configs": {"figlang_mini": {"metadata": [1]}}},
-        {"configs": [1]},
-        {"configs": {"figlang_mini": {"metadata": {"measures": {"format": 1, "values": {"acc": [0.5]}}}}}},
-    ],
-)
-def test_a_damaged_results_file_is_no_traceback(folder: Path, content: object) -> None:
-    (folder / RESULTS).write_text(json.dumps(content), encoding="utf-8")
-    named = NAME.replace(NAME.partition("_samples")[0], RESULTS.removesuffix("_results.json"))
-    (folder / NAME).rename(folder / named)
-    with pytest.raises(RunError, match="the results file next to .* is damaged"):
         runs.read(str(folder))
 
 
@@ -218,32 +174,89 @@ def test_a_folder_may_hold_a_run_of_each_task(folder: Path) -> None:
     assert runs.measured(run.tasks["figlang_mini"]).cut is None
 
 
-@pytest.mark.parametrize(
-    ("lost", "judged", "told"),
-    [
-        (range(1), False, "line 1 has no `sample` record of figlang_tasks .*, but other lines have one: restore"),
-        (range(4, 5), False, "line 5 has no `sample` record of figlang_tasks .*, but other lines have one: restore"),
-        (range(75), False, "line 1 has no `sample` record of figlang_tasks .*, but other lines have one: restore"),
-        (range(76), True, "line 1 has no `sample` record, but the results file has measures of its task by figlang"),
-        (range(76), False, "only samples of other tasks, or of --predict_only"),
-    ],
-)
-def test_lines_without_a_record_are_named(lost: range, judged: bool, told: str, folder: Path) -> None:
-    lines = [json.loads(line) for line in (folder / NAME).read_bytes().split(b"\n")[:-1]]
-    for number in lost:
-        del lines[number]["sample"]
-    (folder / NAME).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    metadata = {"measures": {"format": 1, "failed": [], "values": {}}} if judged else {"version": "2-2"}
-    configs = {"figlang_mini": {"metadata": metadata}}
-    (folder / RESULTS).write_text(json.dumps({"configs": configs}), encoding="utf-8")
-    with pytest.raises(RunError, match=told):
-        runs.read(str(folder))
-
-
 def test_tasks_of_others_are_passed_over(folder: Path) -> None:
     other = folder / NAME.replace("figlang_mini", "mme")
-    other.write_text('{"doc_id": 0, "mme_score": {"id": 1}}\n{"doc_id": 1, "sam', encoding="utf-8")
+    other.write_text('{"doc_id": 0, "mme_score": {"id": 1}}\n', encoding="utf-8")
     assert list(runs.read(str(folder)).tasks) == ["figlang_mini"]
     (folder / NAME).unlink()
     with pytest.raises(RunError, match="only samples of other tasks, or of --predict_only .mme.: .*figlang_replay"):
+        runs.read(str(folder))
+
+
+# --- lines -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def lines() -> list[Any]:
+    """The lines of a real file."""
+    return [json.loads(line) for line in evaluated()[0].split(b"\n")[:-1]]
+
+
+def written(folder: Path, lines: list[Any]) -> str:
+    (folder / NAME).write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+    return str(folder / NAME)
+
+
+def test_a_real_file(folder: Path) -> None:
+    found = runs.read(str(folder)).tasks["figlang_mini"]
+    assert found.sha256 == hashlib.sha256(evaluated()[0]).hexdigest()
+    assert re.fullmatch(r"figlang_mini/test:[0-9a-f]{12}", str(found.data)) and len(found.lines) == 76
+    assert {"doc_id", "target", "filtered_resps", "input", "f1@0", "acc"} <= found.lines[0].keys()
+
+
+def test_fields_that_are_not_known_are_kept_and_no_newline_at_the_end_is_no_fault(
+    folder: Path, lines: list[Any]
+) -> None:
+    lines[3]["sample"]["mood"] = {"of": "the annotator"}
+    path = Path(written(folder, lines))
+    path.write_bytes(path.read_bytes().rstrip(b"\n"))
+    assert list(runs.read(str(path)).tasks["figlang_mini"].lines) == lines
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda lines: lines[4]["sample"].update(data="V-FLUTE/test:0123"), "has rows of figlang_mini/test:.*V-FLUTE"),
+        (lambda lines: lines.append(lines[6]), "has 2 lines of the row .*: are these several runs. Split the file"),
+        (lambda lines: lines[4].pop("sample"), "line 5 has no `sample` record of figlang_tasks, but others have"),
+        (lambda lines: lines[4].update(sample="a haiku"), "line 5 has no `sample` record"),
+        (lambda lines: lines.insert(4, [1, 2]), "line 5 has no `sample` record"),
+        (lambda lines: lines.clear(), "is empty: .*--log_samples"),
+        (lambda lines: [each["sample"].update(data="x: /test:ff\x1b[2J") for each in lines], "does not name data"),
+    ],
+)
+def test_what_is_wrong_with_the_lines(
+    damage: Callable[[list[Any]], Any], message: str, folder: Path, lines: list[Any]
+) -> None:
+    damage(lines)
+    path = written(folder, lines)
+    with pytest.raises(RunError, match=message) as told:
+        runs.read(path)
+    assert str(told.value).startswith(path) and "\n" not in str(told.value) and "\x1b" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda content: content.replace(b"\n", b"\n\n", 1), "line 2 is not JSON .*that the harness wrote"),
+        (lambda content: b"[" * 200_000, "line 1 is not JSON"),
+        (lambda content: content.replace("\u201c".encode(), b"\xff", 1), "line 2 is not JSON .*utf-8"),
+        (lambda content: b"\x1f\x8b" + content, "line 1 is not JSON"),
+    ],
+    ids=["blank line", "deep", "no UTF-8", "compressed"],
+)
+def test_what_is_no_json(damage: Callable[[bytes], bytes], message: str, folder: Path) -> None:
+    (folder / NAME).write_bytes(damage(evaluated()[0]))
+    with pytest.raises(RunError, match=message):
+        runs.read(str(folder))
+
+
+def test_a_damaged_record_and_measures_of_another_version_are_named(folder: Path, lines: list[Any]) -> None:
+    del lines[4]["sample"]["gold"]
+    found = runs.read(written(folder, lines)).tasks["figlang_mini"]
+    with pytest.raises(RunError, match=rf"{NAME} has a record that is not as the task figlang_mini writes it .*gold"):
+        _ = found.estimates
+    content = {"configs": {"figlang_mini": {"metadata": {"measures": {"format": 2}}}}}
+    (folder / NAME.replace("samples_figlang_mini.jsonl", "results.json")).write_text(json.dumps(content))
+    with pytest.raises(RunError, match="the results of figlang_mini are damaged: .*another version"):
         runs.read(str(folder))

@@ -14,9 +14,9 @@ from jsonschema import Draft7Validator
 from published_runs import records, results, write_run
 from varied_runs import strong
 
-from figlang_tasks.results import measures, provenance, runs
+from figlang_tasks.results import measures, runs
 from figlang_tasks.results.runs import Run
-from figlang_tasks.submit import SubmissionError, every_eval_ever
+from figlang_tasks.submit import SubmissionError, every_eval_ever, values
 from figlang_tasks.submit.every_eval_ever import About
 
 PATCH = Path(__file__).parents[2] / "docs" / "upstream" / "every_eval_ever_lmms_eval.patch"
@@ -102,7 +102,7 @@ def test_aggregates_hold_what_was_reported(run: Run, folder: Path, files: Writte
         assert (detail["checksum"], detail["total_rows"]) == (hashlib.sha256(content).hexdigest(), len(lines))
         assert {line["evaluation_result_id"] for line in lines} <= set(ids)
         assert {line["evaluation_id"] for line in lines} == {aggregate["evaluation_id"]}
-    reported = {value.name for value in provenance.values(run.tasks["figlang_mini"], scopes=True)}
+    reported = {name for name, *_ in values(run.tasks["figlang_mini"], scopes=True)}
     assert {"f1@0", "f1@60_muse", "parse_rate"} <= reported
     told = {
         result["metric_config"]["metric_name"]
@@ -133,9 +133,9 @@ def test_samples_average_to_what_was_reported(files: Written) -> None:
             assert line["evaluation"]["is_correct"] == (line["evaluation"]["score"] == 1)
             (read,) = line["answer_attribution"]
             extracted.setdefault(line["evaluation_name"], set()).add(read["extracted_value"])
-        for result, values in by_result.items():
+        for result, own in by_result.items():
             seen.add(result.partition("/")[0])
-            assert scores[result]["score_details"]["score"] == pytest.approx(sum(values) / len(values)), result
+            assert scores[result]["score_details"]["score"] == pytest.approx(sum(own) / len(own)), result
     assert {"figlang_mini", "figlang_mini_irfl_match_simile", "figlang_mini_nykms_metaphor"} <= seen
     assert {"0", "1"} <= extracted["figlang_mini"] <= {"0", "1", "null"}
     assert extracted["figlang_mini_irfl_match_simile"] <= {*"0123", "null"}

@@ -14,7 +14,7 @@ from flute_rows import blind_rows, write_lines
 from figlang_tasks.benchmarks.flute import rows
 from figlang_tasks.core import hub
 from figlang_tasks.core.errors import RunError
-from figlang_tasks.results import runs, samples
+from figlang_tasks.results import runs
 from figlang_tasks.submit import SubmissionError, figlang2022
 
 KEYS = ["codalab_id", "id", "premise", "hypothesis", "predicted_label", "model_explanation"]
@@ -80,13 +80,12 @@ def test_outputs_without_a_label_need_a_word_from_the_user(tmp_path: Path, lines
     ("damage", "message"),
     [
         (lambda found: found.pop(2), r"1 of 1500 rows are missing \(codalab_id 2\): .*without --limit"),
-        (lambda found: found.append(found[0]), "lines 1 and 1501 both hold the row codalab-0"),
+        (lambda found: found.append(found[0]), "has 2 lines of the row codalab-0"),
         (lambda found: found[0]["sample"].update(id="x", codalab_id=1), r"1 of 1500 rows are missing \(codalab_id 0\)"),
         (lambda found: found.append(foreign(found, 1500)), "hypotheses differ from those"),
-        (lambda found: found[0]["sample"].update(codalab_id="0"), "codalab_id='0', must be a whole number"),
         (lambda found: found[7]["sample"].update(premise="Other."), "hypotheses differ from those"),
         (lambda found: found[7]["sample"].update(source_id=77), "hypotheses differ from those"),
-        (lambda found: found[0]["sample"].pop("premise"), "line 1: `sample` lacks 'premise'"),
+        (lambda found: found[0]["sample"].pop("premise"), "record that is not as the task .* writes it .*premise"),
     ],
 )
 def test_what_is_wrong_with_the_samples(
@@ -97,9 +96,3 @@ def test_what_is_wrong_with_the_samples(
     with pytest.raises((SubmissionError, RunError), match=message):
         write_submission(path, tmp_path / "submission.jsonl")
     assert not (tmp_path / "submission.jsonl").exists()
-
-
-def test_there_is_nothing_to_score_in_blind_samples(tmp_path: Path, lines: list[dict[str, Any]]) -> None:
-    path = write_lines(tmp_path / "samples.jsonl", lines[:2])
-    with pytest.raises(samples.OfAnotherTask, match="line 1: these rows have no reference answers"):
-        samples.explained(path, samples.read(path).lines)

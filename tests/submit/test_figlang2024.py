@@ -98,7 +98,7 @@ def test_a_run_without_any_explanation_is_refused(tmp_path: Path, found: list[di
     [
         (lambda found: found.pop(2), r"1 of 723 rows are missing \(rows 2 of the split, from 0\).*without --limit"),
         (lambda found: found.__delitem__(slice(8, None)), "715 of 723 rows are missing .*8, 9, 10, 11, 12, and 710"),
-        (lambda found: found.append(found[0]), "lines 1 and 724 both hold the row"),
+        (lambda found: found.append(found[0]), "has 2 lines of the row"),
         (lambda found: found.append({**found[0], "id": "zzz-test-0"}), "724 rows, the test split has 723"),
         (lambda found: found[0].update(id="muse-val-0"), r"1 ids are not in the test split \(muse-val-0\)"),
         (

@@ -39,8 +39,7 @@ def differences(results: Results, found: Sequence[Difference], notes: Sequence[s
 def compared(runs: Sequence[Run], results: Results, seed: int) -> tuple[list[Difference], list[str]]:
     """The differences, Holm's correction over all of them, and why some pairs have none."""
     found: list[Difference] = []
-    runs, left_out = comparison.whole(runs)
-    notes = [f"{left_out[0].upper()}{left_out[1:]}."] if left_out else []
+    notes: list[str] = []
     for task, of_task in results.items():
         if len(of_task) < 2:
             continue

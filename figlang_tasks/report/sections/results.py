@@ -31,7 +31,7 @@ class Result:
     @cached_property
     def estimates(self) -> Estimates:
         """What was reported, else what the samples give; measures that failed are no number."""
-        found = finished.with_failed(self.of.estimates, self.of.failed)
+        found = self.of.estimates
         return {name: found[name] for name in self.of.measures.by_name if name in found}
 
     @property
