@@ -135,18 +135,6 @@ def test_every_command_is_parsed(path: Path) -> None:
     assert set(re.findall(r"`--model (\w+)", path.read_text(encoding="utf-8"))) <= model_classes()
 
 
-def test_the_first_lines_of_the_readme_make_a_checkout(tmp_path: Path) -> None:
-    """A reader puts an address into one line, and pastes all."""
-    origin = tmp_path / "origin"
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", "-C", str(origin)]
-    for command in (["git", "init", "-q", str(origin)], [*git, "commit", "-q", "--allow-empty", "-m", "first"]):
-        subprocess.run(command, check=True)
-    pasted = next(scripts(ROOT / "README.md"))[:2]
-    script, changed = re.subn(r"(?m)^REPOSITORY=\S+$", f"REPOSITORY={origin}", "\n".join(each.text for each in pasted))
-    assert changed == 1
-    subprocess.run(["sh", "-ec", f"{script}\ntest -d ../figlang_tasks/.git"], cwd=tmp_path, check=True)
-
-
 def prepared(text: str) -> str:
     """What is run for a line."""
     for pattern, why in NOT_RUN.items():
