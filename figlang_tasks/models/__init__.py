@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
-from importlib.util import find_spec
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,6 @@ def manifests() -> list[ModelManifest]:
     """Return the model classes that this package adds to ``--model``; none is imported."""
     from lmms_eval.models.registry_v2 import ModelManifest
 
-    original = find_spec("llava")  # what the harness's own `llava` imports; a folder of that name has no origin
-    llava = ("llava_hf",) if original and original.origin else ("llava_hf", "llava")
     return [
         ModelManifest("figlang_vlm", chat_class_path="figlang_tasks.models.vlm.FigLangVLM"),
         ModelManifest("figlang_blind", chat_class_path="figlang_tasks.models.vlm.FigLangBlind"),
@@ -29,7 +27,8 @@ def manifests() -> list[ModelManifest]:
         ModelManifest("figlang_replay", simple_class_path="figlang_tasks.models.replay.Replay"),
         ModelManifest("figlang_random", simple_class_path="figlang_tasks.models.baselines.Random"),
         ModelManifest("figlang_majority", simple_class_path="figlang_tasks.models.baselines.Majority"),
-        *(ModelManifest(name, chat_class_path="figlang_tasks.models.vlm.FigLangLlava") for name in llava),
+        ModelManifest("llava_hf", chat_class_path="figlang_tasks.models.vlm.FigLangLlava"),
+        ModelManifest("llava", chat_class_path="figlang_tasks.models.vlm.FigLangLlava"),
     ]
 
 
@@ -43,19 +42,13 @@ TEXT_MODELS = (
 
 
 def check_arguments(name: str, model: type, unknown: Mapping[str, Any], flags: Mapping[str, Any] | None = None) -> None:
-    """Refuse arguments that a model class does not take.
-
-    Args:
-        name: what follows ``--model``.
-        unknown: arguments that are none of its own.
-        flags: arguments that are True or False, by name: "no" is a text, and true.
-    """
+    """Refuse unknown arguments, and `flags` that are neither True nor False nor None: "no" is a text, and true."""
     if unknown:
         parameters = inspect.signature(model).parameters
         valid = ", ".join(each for each in parameters if each not in ("unknown", "harness", "max_batch_size"))
         raise FigLangError(f"{name}: unknown argument {', '.join(sorted(unknown))}; valid: {valid}")
     for flag, value in (flags or {}).items():
-        if not isinstance(value, bool):
+        if not isinstance(value, bool | None):
             raise FigLangError(f"{name}: {flag}={value!r}; valid: True, False")
 
 
@@ -84,12 +77,7 @@ def cannot_load(what: str, source: str, error: Exception) -> str:
     from huggingface_hub.errors import HFValidationError
 
     cause = " ".join(str(error).split())
-    if "Unrecognized configuration class" in cause:
-        advice = (
-            "It is not an image-text-to-text model of transformers. CLIP-like models run as --model figlang_clip; "
-            "a model with code of its own needs trust_remote_code=True"
-        )
-    elif "trust_remote_code" in cause:
+    if "trust_remote_code" in cause:
         advice = "If you trust that code, add trust_remote_code=True"
     elif isinstance(error, ImportError):
         advice = "Install the package that the message names"
@@ -105,23 +93,21 @@ def cannot_load(what: str, source: str, error: Exception) -> str:
     return f"cannot load {what} {source!r}. {advice}. ({type(error).__name__}: {cause[:600]})"
 
 
-def missing_weights(pretrained: str, model: object, loaded: Mapping[str, Any]) -> str:
-    """Return the error message for a checkpoint that lacks weights; "" if it has all.
+def commit_of(pretrained: str, revision: str | None) -> str | None:
+    """Return the hub's commit of a checkpoint that has been loaded; None for a folder."""
+    from transformers.utils.hub import cached_file, extract_commit_hash
 
-    transformers fills the gaps with random numbers and goes on; its warning is easily lost in a log.
+    return extract_commit_hash(cached_file(pretrained, "config.json", revision=revision), None)
 
-    Args:
-        loaded: what ``from_pretrained`` returns for ``output_loading_info=True``.
-    """
-    lost, unknown = (sorted(loaded[name]) for name in ("missing_keys", "unexpected_keys"))
-    if not lost:
-        return ""
-    return (
-        f"the checkpoint {pretrained!r} lacks {len(lost)} weights of {type(model).__name__}, such as {lost[0]}"
-        + (f"; it has {len(unknown)} of other names, such as {unknown[0]}" if unknown else "")
-        + ". With random numbers in their place the results would mean nothing. Download it again, or take the class "
-        "and the version of transformers that it was made for"
-    )
+
+def require_weights(name: str, pretrained: str, model: object, loaded: Mapping[str, Any]) -> None:
+    """Refuse a checkpoint that lacks weights, by the loading info of ``from_pretrained``, which makes them up."""
+    if lost := sorted(loaded["missing_keys"]):
+        raise FigLangError(
+            f"{name}: the checkpoint {pretrained!r} lacks {len(lost)} weights of {type(model).__name__}, such as "
+            f"{lost[0]}. With random numbers in their place the results would mean nothing. Download it again, or take "
+            "the class and the version of transformers that it was made for"
+        )
 
 
 def only_words(name: str) -> bool:
@@ -133,6 +119,29 @@ def only_words(name: str) -> bool:
     except ValueError:  # a user's name for an object of a class of theirs
         return False
     return path.startswith(("lmms_eval.", "figlang_tasks.models.vlm.FigLangLlava"))
+
+
+@contextmanager
+def naming(kind: type[Exception], where: str) -> Iterator[None]:
+    """Raise what goes wrong inside as an error of `kind` that begins with `where`."""
+    try:
+        yield
+    except kind:
+        raise
+    except Exception as error:
+        raise kind(f"{where}: {type(error).__name__}: {error}") from error
+
+
+def each_image_alone(messages: Sequence[Mapping[str, Any]], kind: str) -> list[list[dict[str, Any]]]:
+    """Return, for each part of type `kind`, the conversation without the others of that type."""
+    images = [part for message in messages for part in message["content"] if part["type"] == kind]
+    return [
+        [
+            {**message, "content": [part for part in message["content"] if part["type"] != kind or part is image]}
+            for message in messages
+        ]
+        for image in images
+    ]
 
 
 GENERATIVE_CLASSES = ("AutoModelForImageTextToText", "AutoModelForMultimodalLM")

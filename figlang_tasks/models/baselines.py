@@ -18,7 +18,7 @@ from lmms_eval.api.instance import Instance
 
 from figlang_tasks.core import score_requests
 from figlang_tasks.core.score_requests import ScoreRequest
-from figlang_tasks.models.offline import Offline
+from figlang_tasks.models.base import Offline
 
 ChanceAnswers: TypeAlias = Callable[[Mapping[str, Any]], tuple[Mapping[str, str], str]]
 

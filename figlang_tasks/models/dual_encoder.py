@@ -2,25 +2,21 @@
 
     --model figlang_clip --model_args pretrained=openai/clip-vit-base-patch32 --batch_size 64
 
-It answers score requests (`core.score_requests`) and nothing else. The scores, always computed in float32
-or better from what the model gives out:
+It answers score requests (`core.score_requests`) and nothing else. The scores, always computed in float32 or better:
 
-- dual encoders, and BLIP with ``head=cosine``: cosine of the two L2-normalised features, -1 to 1, **not** multiplied
-  by the model's logit scale;
-- BLIP, BLIP-2 (``BlipForImageTextRetrieval``, ``Blip2ForImageTextRetrieval``): probability of a match, 0 to 1, by their
-  matching head;
-- ViLT (``ViltForImageAndTextRetrieval``): sigmoid of the logit of its ranking head, 0 to 1. The head was trained to
-  rank, so that the order means something and the level does not.
+- dual encoders: cosine of the two L2-normalised features, -1 to 1, **not** multiplied by the model's logit scale;
+- BLIP, BLIP-2 (``BlipForImageTextRetrieval``, ``Blip2ForImageTextRetrieval``): probability of a match, 0 to 1;
+- ViLT (``ViltForImageAndTextRetrieval``): sigmoid of the logit of its ranking head, whose order alone means something.
 
-Dual encoders see every distinct image and text of a run once, however many pairs there are; matching heads see each
-distinct pair once. Features are kept in memory (4 bytes times width each), pictures only until their batch is full.
+Dual encoders see every distinct image and text of a run once, matching heads each distinct pair. Features are kept in
+memory (4 bytes times width each), pictures only until their batch is full.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,9 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 import transformers
-from accelerate import Accelerator
 from lmms_eval.api.instance import Instance
-from lmms_eval.api.model import lmms
 from loguru import logger
 from PIL import Image
 from torch.nn import functional
@@ -43,10 +37,9 @@ from figlang_tasks.core.images import content_key
 from figlang_tasks.core.score_requests import KEY, KINDS, ScoreRequestError, answer, only_ranks, score_request
 from figlang_tasks.metrics.explanation.compute import exact_float32, without_surrogates
 
-from .ahead import THREADS, ahead, threads
-from .memory import Batches
+from .ahead import THREADS, Batches, ahead, threads
+from .base import ModelBase
 
-DTYPES = ("float32", "bfloat16", "float16", "auto")
 RETRIEVAL_CLASSES = {
     "blip": "BlipForImageTextRetrieval",
     "blip-2": "Blip2ForImageTextRetrieval",
@@ -65,16 +58,15 @@ _ATTENTION = {"aimv2": "eager"}
 _Floats = npt.NDArray[np.float32]
 
 
-class FigLangCLIP(lmms):
+class FigLangCLIP(ModelBase):
     """The model class of the harness; ``--batch_size`` is the number of images (matching heads: and of pairs).
 
     Args:
         pretrained: hub id or folder of a dual encoder, `RETRIEVAL_CLASSES` included.
         revision: of the hub repository.
-        dtype: of the weights, one of `DTYPES`; official results take float32.
+        dtype: of the weights, as in transformers; official results take float32.
         device: torch device; by default the GPU of this process if there is one.
         batch_size: images of a batch; ``auto`` is `AUTO_BATCH`. Out of memory halves it.
-        head: BLIP only: ``itm`` (default) or ``cosine``.
         trust_remote_code: as in transformers.
 
     Raises:
@@ -93,7 +85,6 @@ class FigLangCLIP(lmms):
         dtype: str = "float32",
         device: str | None = None,
         batch_size: int | str = 1,
-        head: str | None = None,
         trust_remote_code: bool = False,
         max_batch_size: Any = None,
         **unknown: Any,
@@ -102,17 +93,14 @@ class FigLangCLIP(lmms):
         del max_batch_size  # the command line's --max_batch_size arrives here; memory sets the limit itself
         models.check_arguments("figlang_clip", FigLangCLIP, unknown, {"trust_remote_code": trust_remote_code})
         models.require_checkpoint("figlang_clip", pretrained)
-        if dtype not in DTYPES:
-            raise FigLangError(f"figlang_clip: dtype={dtype!r}; valid: {', '.join(DTYPES)}")
         auto = str(batch_size).startswith("auto")
         size = AUTO_BATCH if auto else models.whole_number("figlang_clip", "batch_size", batch_size)
         self._images, self._texts, self._pairs = Batches(size, "image"), Batches(TEXTS, "text"), Batches(size, "pair")
-        self.accelerator = Accelerator()
-        self._rank, self._world_size = self.accelerator.process_index, self.accelerator.num_processes
         alone = device is not None and (self._world_size == 1 or not device.startswith("cuda"))
         self._device = torch.device(device) if device and alone else self.accelerator.device
         source = {"revision": "main" if revision is None else str(revision), "trust_remote_code": trust_remote_code}
-        self._network = _load(pretrained, source, dtype, self._device, head)
+        self._network = _load(pretrained, source, dtype, self._device)
+        self.commit = models.commit_of(pretrained, str(source["revision"]))
 
     @property
     def device(self) -> torch.device:
@@ -123,11 +111,6 @@ class FigLangCLIP(lmms):
         """Images of a batch; falls when memory runs out."""
         return self._images.size
 
-    @property
-    def commit(self) -> str | None:
-        """The hub's commit of the encoder; None for a folder."""
-        return getattr(self._network.model.config, "_commit_hash", None)
-
     def generate_until(self, requests: list[Instance]) -> list[str]:
         """Answer score requests; what is kept of one call is not used by the next."""
         for request in requests:
@@ -137,12 +120,6 @@ class FigLangCLIP(lmms):
             return self._matched(self._network, requests)
         return self.features(requests).cosines()
 
-    def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
-        raise ValueError(only_ranks("figlang_clip", requests[0].args[4]))
-
-    def generate_until_multi_round(self, requests: list[Instance]) -> list[str]:
-        raise ValueError(only_ranks("figlang_clip", requests[0].args[5]))
-
     def clean(self) -> None:
         """Let go of the model, as the harness asks for after the answers."""
         if hasattr(self, "_network"):
@@ -150,11 +127,7 @@ class FigLangCLIP(lmms):
         super().clean()
 
     def features(self, requests: list[Instance]) -> Features:
-        """Encode images while they are read, then texts.
-
-        Args:
-            requests: for scores, as those of `generate_until`.
-        """
+        """Return the features of what score requests compare; pictures are encoded while others are read."""
         network = self._network
         if isinstance(network, _Matcher):
             raise FigLangError(f"{type(network.model).__name__} has no features of a picture alone: use a dual encoder")
@@ -305,11 +278,7 @@ class Features:
 
 
 class _Network:
-    """A model with its processor.
-
-    Attributes:
-        limit: tokens of the longest text that the model takes, special tokens included.
-    """
+    """A model with its processor."""
 
     def __init__(self, model: Any, processor: Any, device: torch.device) -> None:
         self.model = model.eval().to(device)
@@ -324,7 +293,8 @@ class _Network:
             positions -= text.pad_token_id + 1
         limits = (processor.tokenizer.model_max_length, positions, _TRAINED_LENGTH.get(self._kind))
         self.limit: int = min(limit for limit in limits if limit is not None)
-        self._takes_types = "token_type_ids" in inspect.signature(self._text_method()).parameters
+        reads = model.forward if isinstance(self, _Matcher) else model.get_text_features
+        self._takes_types = "token_type_ids" in inspect.signature(reads).parameters
 
     def lengths(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text before it is cut."""
@@ -333,22 +303,13 @@ class _Network:
 
     def image_features(self, images: Sequence[Image.Image]) -> _Floats:
         """Return normalised features, float32 [n, width]."""
-        with _exactly():
-            return self._normalised(self._image_features(self._pixels(images)), len(images))
+        with torch.inference_mode(), exact_float32(convolutions=True):
+            return self._normalised(self.model.get_image_features(**self._pixels(images)), len(images))
 
     def text_features(self, texts: Sequence[str]) -> _Floats:
         """Return normalised features, float32 [n, width]."""
-        with _exactly():
-            return self._normalised(self._text_features(self._tokens(texts)), len(texts))
-
-    def _image_features(self, pixels: Mapping[str, torch.Tensor]) -> Any:
-        return self.model.get_image_features(**pixels)
-
-    def _text_features(self, tokens: Mapping[str, torch.Tensor]) -> Any:
-        return self.model.get_text_features(**tokens)
-
-    def _text_method(self) -> Callable[..., Any]:
-        return self.model.get_text_features
+        with torch.inference_mode(), exact_float32(convolutions=True):
+            return self._normalised(self.model.get_text_features(**self._tokens(texts)), len(texts))
 
     def _pixels(self, images: Sequence[Image.Image]) -> dict[str, torch.Tensor]:
         processor = self.processor.image_processor
@@ -386,19 +347,6 @@ class _Network:
         return functional.normalize(features.float(), dim=-1).cpu().numpy()
 
 
-class _BlipCosine(_Network):
-    """BLIP's two encoders, as it compares them before matching."""
-
-    def _image_features(self, pixels: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        return self.model.vision_proj(self.model.vision_model(**pixels).last_hidden_state[:, 0])
-
-    def _text_features(self, tokens: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        return self.model.text_proj(self.model.text_encoder(**tokens).last_hidden_state[:, 0])
-
-    def _text_method(self) -> Callable[..., Any]:
-        return self.model.text_encoder.forward
-
-
 class _Matcher(_Network):
     """A model that looks at image and text together."""
 
@@ -407,13 +355,10 @@ class _Matcher(_Network):
         return self._pixels(images)
 
     def match(self, seen: Mapping[str, torch.Tensor], images: Sequence[int], texts: Sequence[str]) -> list[float]:
-        """Return the scores, 0 to 1, of the pairs of ``seen[images[i]]`` and ``texts[i]``.
-
-        In float64, so that the best of several sure matches can still be told apart.
-        """
+        """Return the scores, 0 to 1, of the pairs of ``seen[images[i]]`` and ``texts[i]``."""
         shown = {name: value[list(images)] for name, value in seen.items()}
         # ViLT draws the padding, and where there is none the order of the patches: neither matters but to rounding.
-        with _exactly(), torch.random.fork_rng(devices=[]):
+        with torch.inference_mode(), exact_float32(convolutions=True), torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
             logits = self._logits(shown, self._tokens(texts)).double()
             return (logits[:, 0].sigmoid() if logits.shape[1] == 1 else logits.softmax(dim=-1)[:, 1]).tolist()
@@ -421,15 +366,12 @@ class _Matcher(_Network):
     def _logits(self, shown: Mapping[str, torch.Tensor], tokens: Mapping[str, torch.Tensor]) -> torch.Tensor:
         return self.model(**tokens, **shown).logits
 
-    def _text_method(self) -> Callable[..., Any]:
-        return self.model.forward
-
 
 class _BlipMatcher(_Matcher):
     """Its vision tower reads each image once: in ``forward`` stands what it gave in its place."""
 
     def look(self, images: Sequence[Image.Image]) -> dict[str, torch.Tensor]:
-        with _exactly():
+        with torch.inference_mode(), exact_float32(convolutions=True):
             return {"pixel_values": self.model.vision_model(**self._pixels(images)).last_hidden_state}
 
     def _logits(self, shown: Mapping[str, torch.Tensor], tokens: Mapping[str, torch.Tensor]) -> torch.Tensor:
@@ -466,19 +408,13 @@ def _rgb(image: Image.Image) -> Image.Image:
     return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
 
 
-def _load(pretrained: str, source: Mapping[str, Any], dtype: str, device: torch.device, head: str | None) -> _Network:
+def _load(pretrained: str, source: Mapping[str, Any], dtype: str, device: torch.device) -> _Network:
     try:
         config = transformers.AutoConfig.from_pretrained(pretrained, **source)
     except (OSError, ValueError) as error:
         raise FigLangError(f"figlang_clip: {models.cannot_load('the configuration of', pretrained, error)}") from error
     kind = config.model_type
     model_class = _model_class(config)
-    two_heads = getattr(model_class, "__name__", "") == RETRIEVAL_CLASSES["blip"]
-    if head is not None and not (two_heads and head in ("itm", "cosine")):
-        raise FigLangError(
-            f"figlang_clip: head={head!r} for a model of type {kind}; valid: itm, cosine, for "
-            f"{RETRIEVAL_CLASSES['blip']} alone"
-        )
     if model_class is None:
         raise FigLangError(
             f"figlang_clip: {pretrained} ({', '.join(config.architectures or [kind])}) is not a dual encoder. "
@@ -493,17 +429,10 @@ def _load(pretrained: str, source: Mapping[str, Any], dtype: str, device: torch.
         processor = transformers.AutoProcessor.from_pretrained(pretrained, **source)
     except (OSError, ValueError) as error:  # a file is missing or damaged, or needs code of the checkpoint's
         raise FigLangError(f"figlang_clip: {models.cannot_load('model and processor', pretrained, error)}") from error
-    if lost := models.missing_weights(pretrained, model, loaded):
-        raise FigLangError(f"figlang_clip: {lost}")
-    network = _MATCHERS.get(type(model).__name__, _Network)
-    return (_BlipCosine if head == "cosine" else network)(model, processor, device)
-
-
-_MATCHERS: dict[str, type[_Network]] = {
-    "BlipForImageTextRetrieval": _BlipMatcher,
-    "Blip2ForImageTextRetrieval": _Blip2Matcher,
-    "ViltForImageAndTextRetrieval": _Matcher,
-}
+    models.require_weights("figlang_clip", pretrained, model, loaded)
+    matchers = {"blip": _BlipMatcher, "blip-2": _Blip2Matcher, "vilt": _Matcher}
+    network = matchers[kind] if type(model).__name__ == RETRIEVAL_CLASSES.get(kind) else _Network
+    return network(model, processor, device)
 
 
 def _model_class(config: Any) -> Any:
@@ -518,18 +447,3 @@ def _model_class(config: Any) -> Any:
     found = transformers.MODEL_MAPPING.get(type(config), None)
     dual = all(hasattr(found, method) for method in ("get_image_features", "get_text_features"))
     return found if dual else None
-
-
-@contextmanager
-def _exactly() -> Iterator[None]:
-    """No gradients; float32 means float32, in convolutions too, whatever another model class has set."""
-    convolution: Any = getattr(torch.backends.cudnn, "conv", None)  # torch 2.9 and newer
-    before = getattr(convolution, "fp32_precision", None)
-    try:
-        if before is not None:
-            convolution.fp32_precision = "ieee"
-        with torch.inference_mode(), exact_float32():
-            yield
-    finally:
-        if before is not None:
-            convolution.fp32_precision = before

@@ -8,26 +8,26 @@ A request of kind ``match`` gives P(yes) / (P(yes) + P(no)) for each image alone
 :mod:`figlang_tasks.models.vlm` has it, but over returned tokens that are the whole word, with or without a space before
 it. Chat APIs give no log-probability of a given text, so there is no kind ``candidates``.
 
-Nothing is made up: a request of which the API says nothing ends the run with the task and the document in
-the message. One exception is counted and logged at the end: of the two words of ``match``, one may be missing. Its
-probability is then taken for 0.
+A request of which the API says nothing ends the run with the task and the document in the message. If the API names one
+of the two words alone, the probability of the other counts as 0, and the log says how often.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from contextlib import closing
+from typing import Any
 
 from lmms_eval.api.instance import GenerationResult, Instance, TokenCounts
 from lmms_eval.models.chat.openai import OpenAICompatible
 from lmms_eval.models.model_utils.usage_metrics import is_budget_exceeded, log_usage
 from lmms_eval.protocol import ChatMessages
 from loguru import logger
-from openai import APIStatusError, OpenAIError
+from openai import APIStatusError
 from tqdm import tqdm
 
+from figlang_tasks import models
 from figlang_tasks.core import score_requests
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.score_requests import ScoreRequest
@@ -47,36 +47,20 @@ class OpenAIScoresError(FigLangError):
     """A score request cannot be answered; the message names task and document."""
 
 
-class Match(NamedTuple):
-    """A score of kind ``match``, 0 to 1, and how far off it is at most, since a word was not among the tokens."""
-
-    score: float
-    error: float = 0.0
-
-
 class FigLangOpenAI(OpenAICompatible):
     """The harness's ``openai`` with score requests, and a ``timeout`` that holds. Arguments: those of that class.
 
     ``num_concurrent`` requests run at a time; ``max_retries`` holds for refusals (429), dropped connections, errors of
     the server and requests over their ``timeout`` (seconds in which the server sends nothing). Unlike the harness's
     class for words, a score request that fails to the end ends the run.
-
-    Raises:
-        FigLangError: the time limit is no number above 0.
     """
 
     answers_score_requests = ("match",)
     client: Any
 
-    def __init__(self, *, timeout: Any = 600.0, **others: Any) -> None:
-        try:
-            seconds = float(timeout)
-        except (TypeError, ValueError):
-            seconds = math.nan
-        if not 0 < seconds < math.inf:
-            raise FigLangError(f"figlang_openai: timeout={timeout}: must be a number above 0, the seconds to wait")
+    def __init__(self, *, timeout: float = 600.0, **others: Any) -> None:
         super().__init__(timeout=timeout, **others)
-        self.client = self.client.with_options(timeout=seconds)  # the harness's class takes it and leaves it unused
+        self.client = self.client.with_options(timeout=timeout)  # the harness's class takes it and leaves it unused
         self._retrying = self.client.with_options(max_retries=int(self.max_retries))  # the harness tries again itself
 
     def generate_until(self, requests: list[Instance]) -> list[GenerationResult]:
@@ -91,35 +75,34 @@ class FigLangOpenAI(OpenAICompatible):
 
     def _scores(self, requests: Sequence[Instance], indices: Sequence[int]) -> dict[int, GenerationResult]:
         answers: dict[int, GenerationResult] = {}
-        errors: list[float] = []
+        unsure = 0
         concurrent = max(1, int(self.num_concurrent))
         with (
             threads(concurrent) as pool,
             closing(ahead(lambda index: pool.submit(self._scored, requests[index]), indices, concurrent)) as scored,
         ):
-            for index, (answer, unsure) in tqdm(scored, "Model Responding", len(indices), disable=self.rank != 0):
+            for index, (answer, missing) in tqdm(scored, "Model Responding", len(indices), disable=self.rank != 0):
                 answers[index] = answer
-                errors += unsure
-        if errors:
+                unsure += missing
+        if unsure:
             logger.warning(
-                f"figlang_openai: for {len(errors)} images one word of a match was not among the {TOP} most probable "
-                f"tokens; its probability counts as 0, so the error of these scores is up to {max(errors):.2g}"
+                f"figlang_openai: for {unsure} images one word of a match was not among the {TOP} most probable "
+                "tokens; its probability counts as 0"
             )
         return answers
 
-    def _scored(self, request: Instance) -> tuple[GenerationResult, list[float]]:
-        """Return the answer to a score request, and the errors of its scores that are not exact."""
+    def _scored(self, request: Instance) -> tuple[GenerationResult, int]:
+        """Return the answer to a score request, and the number of its images for which a word was missing."""
         _, _, _, doc_id, task, _ = request.args
         if is_budget_exceeded():
-            return GenerationResult(BUDGET_EXCEEDED, TokenCounts()), []
-        with _naming(f"task {task}, doc {doc_id}"):
+            return GenerationResult(BUDGET_EXCEEDED, TokenCounts()), 0
+        with models.naming(OpenAIScoresError, f"figlang_openai: task {task}, doc {doc_id}"):
             wanted, prompts = self._prompts(request)
             tokens, counts = zip(*map(self._first_token, prompts), strict=True)
             read, written = (sum(each) for each in zip(*counts, strict=True))
-            matches = [match(each, wanted) for each in tokens]
-            scores = score_requests.answer([found.score for found in matches])
-            answer = GenerationResult(scores, TokenCounts(read, written))
-            return answer, [found.error for found in matches if found.error]
+            scores = [match(each, wanted) for each in tokens]
+            answer = GenerationResult(score_requests.answer(scores), TokenCounts(read, written))
+            return answer, sum(score in (0, 1) for score in scores)
 
     def _prompts(self, request: Instance) -> tuple[ScoreRequest, list[list[dict[str, Any]]]]:
         """Return what is to be scored, and the conversations that the API is to answer for it."""
@@ -137,13 +120,10 @@ class FigLangOpenAI(OpenAICompatible):
             raise ValueError("messages hold video or audio; score requests are for images and text")
         if not images:
             raise ValueError("a score request of kind match needs an image")
-        return wanted, _each_image_alone(messages.to_openai_messages())
+        return wanted, models.each_image_alone(messages.to_openai_messages(), "image_url")
 
     def _first_token(self, messages: list[dict[str, Any]]) -> tuple[list[tuple[str, float]], tuple[int, int]]:
-        """Return the most probable first tokens of an answer, and the numbers of tokens read and written.
-
-        Several tokens may read the same.
-        """
+        """Return the most probable first tokens of an answer, and the numbers of tokens read and written."""
         payload: dict[str, Any] = {
             "model": self.model_version,
             "messages": messages,
@@ -171,45 +151,13 @@ class FigLangOpenAI(OpenAICompatible):
         return [(token, value) for token, value in found if math.isfinite(value)], (read, written)
 
 
-def match(log_probs: Sequence[tuple[str, float]], wanted: ScoreRequest) -> Match:
-    """Return P(yes) / (P(yes) + P(no)) over tokens that are one of the words."""
+def match(log_probs: Sequence[tuple[str, float]], wanted: ScoreRequest) -> float:
+    """Return P(yes) / (P(yes) + P(no)) over tokens that are one of the words; 0 or 1 if one word is not there."""
     yes, no = (
-        sum(math.exp(value) for token, value in log_probs if _word(token) == word.strip())
+        sum(math.exp(value) for token, value in log_probs if token.removeprefix(" ") == word.strip())
         for word in (wanted.yes, wanted.no)
     )
     if not yes and not no:
-        raise ValueError(f"neither {wanted.yes!r} nor {wanted.no!r} is among the first tokens: {_listed(log_probs)}")
-    if yes and no:
-        return Match(yes / (yes + no))
-    # Each spelling of the missing word, with a space before it and without, has at most the smallest probability told.
-    bound = 2 * math.exp(min(value for _, value in log_probs))
-    return Match(1.0 if yes else 0.0, error=bound / (bound + yes + no))
-
-
-def _word(token: str) -> str:
-    return token[1:] if token.startswith(" ") else token
-
-
-def _listed(log_probs: Sequence[tuple[str, float]]) -> str:
-    return ", ".join(f"{token!r} {value:.2f}" for token, value in log_probs)
-
-
-def _each_image_alone(messages: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """Return, for each image, the conversation with all its text and no other image."""
-    images = [part for message in messages for part in message["content"] if part["type"] == "image_url"]
-    return [
-        [
-            message | {"content": [part for part in message["content"] if part["type"] == "text" or part is image]}
-            for message in messages
-        ]
-        for image in images
-    ]
-
-
-@contextmanager
-def _naming(where: str) -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:
-        hint = " (see model=, base_url=, timeout= and the key)" if isinstance(error, OpenAIError) else ""
-        raise OpenAIScoresError(f"figlang_openai: {where}: {type(error).__name__}: {error}{hint}") from error
+        told = ", ".join(f"{token!r} {value:.2f}" for token, value in log_probs)
+        raise ValueError(f"neither {wanted.yes!r} nor {wanted.no!r} is among the first tokens: {told}")
+    return yes / (yes + no)

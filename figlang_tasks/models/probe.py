@@ -12,59 +12,45 @@ import hashlib
 import json
 import platform
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import safetensors.torch
 import torch
 import transformers
-from accelerate import Accelerator
 from lmms_eval.api.instance import Instance
-from lmms_eval.api.model import lmms
+from pydantic import ConfigDict, TypeAdapter
 
 import figlang_tasks
 from figlang_tasks import models
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.score_requests import KINDS
 from figlang_tasks.core.text import table
+from figlang_tasks.models.base import ModelBase
 
 FILE = "probe.json"
-NETWORKS = {name: f"figlang_tasks.models.probe_{name}" for name in ("pair", "cross_attention")}
-"""The module of each kind of probe."""
 Weights = Mapping[str, torch.Tensor]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Probe:
-    """What ``probe.json`` says.
+    """What ``probe.json`` says."""
 
-    Attributes:
-        kind: what the network is, one of `NETWORKS`.
-        settings: all that makes the network and its training, for people and for the kind.
-        trained_on: what it was trained on: identities of data, counts.
-        seen: digests (:func:`digest`) of the pictures and texts of the training data. No answer is given for them.
-        seeds: one file of weights each.
-        measured: what the training measured on the test data, if it did.
-        versions: of what trained it.
-    """
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
-    kind: str
-    settings: Mapping[str, Any]
-    trained_on: Mapping[str, Any]
-    seen: tuple[str, ...]
-    seeds: tuple[int, ...]
-    measured: Mapping[str, Any]
-    versions: Mapping[str, str]
+    kind: Literal["pair", "cross_attention"]
+    settings: Mapping[str, Any]  # all that makes the network and its training, for people and for the kind
+    trained_on: Mapping[str, Any]  # identities of data, counts
+    seen: tuple[str, ...]  # digests of the pictures and texts of the training data: no answer is given for them
+    seeds: tuple[int, ...]  # of each there is a file of weights
+    measured: Mapping[str, Any]  # by the training, on the test data
+    versions: Mapping[str, str]  # of what trained it
 
     def refuse_seen(self, shown: Iterable[str]) -> None:
-        """End a run that would ask the probe about its training data.
-
-        Args:
-            shown: the texts and the keys of the pictures (``core.images.content_key``) of the requests.
-        """
+        """End a run that asks about training data; `shown`: texts, and keys of pictures (``images.content_key``)."""
         asked = list(shown)
         if known := set(self.seen) & set(map(digest, asked)):
             raise FigLangError(
@@ -74,7 +60,7 @@ class Probe:
             )
 
 
-class FigLangProbe(lmms):
+class FigLangProbe(ModelBase):
     """The model class of the harness.
 
     Args:
@@ -105,13 +91,11 @@ class FigLangProbe(lmms):
         models.check_arguments("figlang_probe", FigLangProbe, unknown)
         if not probe:
             raise FigLangError("figlang_probe: the probe is missing: --model_args probe=FOLDER")
-        self.accelerator = Accelerator()
-        self._rank, self._world_size = self.accelerator.process_index, self.accelerator.num_processes
         found, weights = read(Path(str(probe)).expanduser(), seed)
         # Part of what saved answers belong to: the arguments name a folder, which may be trained anew.
         self.given_template = hashlib.sha256(safetensors.torch.save(dict(weights))).hexdigest()
-        network = import_module(NETWORKS[found.kind]).Network
-        self._network: Any = network(found, weights, device=device, batch_size=batch_size)
+        kind = import_module(f"figlang_tasks.models.probe_{found.kind}")
+        self._network: Any = kind.Network(found, weights, device=device, batch_size=batch_size)
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
         """Answer by the network of the seed; see its kind."""
@@ -124,50 +108,15 @@ class FigLangProbe(lmms):
             del self._network
         super().clean()
 
-    def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
-        raise ValueError("figlang_probe answers requests of type generate_until")
-
-    def generate_until_multi_round(self, requests: list[Instance]) -> list[str]:
-        raise ValueError("figlang_probe answers requests of type generate_until")
-
 
 def digest(text: str) -> str:
     """Return what `Probe.seen` keeps of a text or of the key of a picture."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def fit(
-    make: Callable[[], torch.nn.Module],
-    loss: Callable[[Any, torch.Tensor], torch.Tensor],
-    rows: int,
-    *,
-    seed: int,
-    epochs: int,
-    batch_size: int,
-    learning_rate: float,
-) -> dict[str, torch.Tensor]:
-    """Train a network with Adam; the same seed gives the same weights on the same machine.
-
-    Args:
-        make: a new network; its weights come from the seed.
-        loss: ``(network, rows of the batch, int64 [n]) -> loss``, a mean over the batch.
-        rows: of the training data; every epoch sees each once, in an order of its own.
-    """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        network = make().train()
-        optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate)
-        for _ in range(epochs):
-            for batch in torch.randperm(rows).split(batch_size):
-                optimizer.zero_grad()
-                loss(network, batch).backward()
-                optimizer.step()
-    return {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
-
-
 def write(
     folder: Path,
-    kind: str,
+    kind: Literal["pair", "cross_attention"],
     *,
     settings: Mapping[str, Any],
     trained_on: Mapping[str, Any],
@@ -175,13 +124,7 @@ def write(
     weights: Mapping[int, Weights],
     measured: Mapping[Any, Any] | None = None,
 ) -> None:
-    """Write a probe; `FILE` comes last, so that a folder without it is not whole.
-
-    Args:
-        folder: must not exist.
-        seen: texts and keys of pictures of the training data.
-        weights: by seed.
-    """
+    """Write a probe into a new folder; `FILE` comes last, so that a folder without it is not whole."""
     refuse_existing(folder)
     parts = {"figlang_tasks": figlang_tasks, "torch": torch, "transformers": transformers}
     versions = {"python": platform.python_version()} | {name: str(part.__version__) for name, part in parts.items()}
@@ -208,12 +151,7 @@ def table_of_seeds(
     before: Mapping[str, Mapping[str, str]],
     after: Mapping[str, Mapping[str, str]],
 ) -> str:
-    """Return a table in percent: mean and sample standard deviation over the seeds that have a value of a measure.
-
-    Args:
-        seeds: the measures of each, by full name.
-        before, after: other columns, as they are printed, by their heads.
-    """
+    """Return a table in percent: mean and sample standard deviation over the seeds that have a value of a measure."""
     lines = [["percent", *before, f"{len(seeds)} seeds", *after]]
     for name in dict.fromkeys(name for values in (*before.values(), *seeds) for name in values):
         found = [100 * values[name] for values in seeds if name in values]
@@ -240,11 +178,8 @@ def read(folder: Path, seed: int | None = None) -> tuple[Probe, Weights]:
     """Return a probe and the weights of a seed, by default of the first."""
     path = folder / FILE
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        probe = Probe(**{**found, "seen": tuple(found["seen"]), "seeds": tuple(map(int, found["seeds"]))})
+        probe = TypeAdapter(Probe).validate_json(path.read_bytes())
         chosen = probe.seeds[0] if seed is None else seed
-        if probe.kind not in NETWORKS:
-            raise ValueError(f"unknown kind {probe.kind!r}; there are: {', '.join(NETWORKS)}")
         if chosen not in probe.seeds:
             raise FigLangError(f"figlang_probe: seed={seed}; {folder} has: {', '.join(map(str, probe.seeds))}")
         path = _weights(folder, chosen)
@@ -253,7 +188,7 @@ def read(folder: Path, seed: int | None = None) -> tuple[Probe, Weights]:
         raise FigLangError(
             f"figlang_probe: {path} cannot be read ({error.strerror}); figlang train writes it"
         ) from error
-    except (ValueError, TypeError, LookupError, safetensors.SafetensorError) as error:
+    except (ValueError, IndexError, safetensors.SafetensorError) as error:
         raise FigLangError(
             f"figlang_probe: {path} is not what figlang train writes ({error}): train it again"
         ) from error

@@ -29,7 +29,6 @@ from scipy.optimize import linear_sum_assignment
 from torch import Tensor, nn
 from torch.nn import functional
 from tqdm import tqdm
-from transformers.utils.hub import cached_file, extract_commit_hash
 
 from figlang_tasks import models
 from figlang_tasks.core.errors import FigLangError
@@ -39,44 +38,28 @@ from figlang_tasks.models.probe import Probe, Weights
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """A network and its training. Defaults are the paper's; "ours" is where neither it nor the earlier work says one.
+    """A network and its training. Defaults are the paper's; "ours": neither it nor the earlier work says one."""
 
-    Attributes:
-        text_encoder, image_encoder: hub ids or folders.
-        text_revision, image_revision: commits of the hub; None for the newest, or for folders.
-        modality: ``both``, ``text`` or ``picture``.
-        alignment: what is added to the loss of the labels: ``contrastive``, ``ot`` or ``none``.
-        alignment_weight: of it (the earlier work's).
-        temperature: of the contrastive loss.
-        hidden: units of the MLPs.
-        width, layers, heads: of the cross attention (the earlier work's).
-        dropout: there, and before the classifier.
-        max_length: tokens that a text is cut to (the earlier work's).
-        epochs, batch_size, learning_rate, warmup, weight_decay: of AdamW; the learning rate rises in the share `warmup`
-            of the steps, then falls linearly to 0. No decay of biases and norms (the earlier work's).
-        max_norm: gradients are cut to this norm, all together (ours; the earlier work cuts each tensor's).
-    """
-
-    text_encoder: str = "google-bert/bert-base-uncased"
-    text_revision: str | None = None
+    text_encoder: str = "google-bert/bert-base-uncased"  # a hub id or folder, as the image encoder
+    text_revision: str | None = None  # a commit of the hub; None for the newest, or for folders
     image_encoder: str = "google/vit-base-patch32-224-in21k"
     image_revision: str | None = None
-    modality: str = "both"
-    alignment: str = "none"
-    alignment_weight: float = 1.0
-    temperature: float = 0.1
-    hidden: int = 1536
-    width: int = 512
+    modality: str = "both"  # or text, or picture
+    alignment: str = "none"  # added to the loss of the labels: contrastive, ot or none
+    alignment_weight: float = 1.0  # the earlier work's
+    temperature: float = 0.1  # of the contrastive loss
+    hidden: int = 1536  # units of the MLPs
+    width: int = 512  # of the cross attention, as the next two (the earlier work's)
     layers: int = 3
     heads: int = 8
-    dropout: float = 0.1
-    max_length: int = 77
+    dropout: float = 0.1  # there, and before the classifier
+    max_length: int = 77  # tokens that a text is cut to (the earlier work's)
     epochs: int = 15
     batch_size: int = 8
-    learning_rate: float = 1e-5
+    learning_rate: float = 1e-5  # of AdamW; it rises in the share `warmup` of the steps, then falls linearly to 0
     warmup: float = 0.1
-    weight_decay: float = 0.01
-    max_norm: float = 1.0
+    weight_decay: float = 0.01  # none of biases and norms (the earlier work's)
+    max_norm: float = 1.0  # of all gradients together (ours; the earlier work cuts each tensor's)
 
     def __post_init__(self) -> None:
         valid = {"modality": ("both", "text", "picture"), "alignment": tuple(ALIGNMENTS)}
@@ -135,11 +118,7 @@ ALIGNMENTS: Mapping[str, Callable[[Tensor, Tensor, Settings], Tensor] | None] = 
 
 
 class CrossAttention(nn.Module):
-    """The network.
-
-    Args:
-        text, image: the encoders, models of transformers with ``last_hidden_state``; None for what is not read.
-    """
+    """The network; an encoder is None where its input is not read."""
 
     def __init__(self, settings: Settings, text: Any, image: Any) -> None:
         super().__init__()
@@ -219,8 +198,7 @@ def pinned(settings: Settings) -> Settings:
     for name, part in zip(("text", "image"), _encoders(settings), strict=True):
         if part is not None:
             _loaded(transformers.AutoConfig, *part)
-            found = extract_commit_hash(cached_file(part[0], "config.json", revision=part[1]), None)
-            commits[f"{name}_revision"] = found or part[1]
+            commits[f"{name}_revision"] = models.commit_of(*part) or part[1]
     return replace(settings, **commits)
 
 
@@ -241,8 +219,7 @@ def _encoder(name: str, revision: str | None, trained: bool) -> Any:
         return transformers.AutoModel.from_config(config)
     model, found = _loaded(transformers.AutoModel, name, revision, output_loading_info=True, dtype=torch.float32)
     found["missing_keys"] = [key for key in found["missing_keys"] if not key.startswith("pooler.")]  # not used
-    if lost := models.missing_weights(name, model, found):
-        raise FigLangError(f"figlang_probe: {lost}")
+    models.require_weights("figlang_probe", name, model, found)
     return model
 
 
@@ -255,28 +232,17 @@ def _network(settings: Settings, trained: bool) -> CrossAttention:
 
 
 class Trained(NamedTuple):
-    """What came out of a training.
+    """What came out of a training."""
 
-    Attributes:
-        weights: of the best epoch, on the CPU.
-        epochs: of each the mean loss, and the macro F1 on the validation rows (0 to 1).
-        best: index of the epoch.
-    """
-
-    weights: dict[str, Tensor]
-    epochs: list[dict[str, float]]
-    best: int
+    weights: dict[str, Tensor]  # of the best epoch, on the CPU
+    epochs: list[dict[str, float]]  # of each the mean loss, and the macro F1 on the validation rows (0 to 1)
+    best: int  # index of that epoch
 
 
 def train(
     settings: Settings, rows: Sequence[Example], validation: Sequence[Example], seed: int, device: torch.device
 ) -> Trained:
-    """Train a network. The same seed gives the same weights on the same machine, on a CPU.
-
-    Args:
-        rows, validation: at least one row each; of equally good epochs the first is taken.
-        seed: of new weights, dropout, and the order of rows.
-    """
+    """Train a network, on a CPU the same for the same seed; of equally good epochs the first is taken."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         network = _network(settings, trained=True).to(device)
@@ -352,12 +318,7 @@ class Classifier:
 
 
 class Network:
-    """A probe that answers.
-
-    ``settings`` of its ``probe.json`` has those of :class:`Settings` under ``network``; under ``reads`` the column of a
-    document that holds the text; under ``asks`` the questions that it answers (column ``question``); and under
-    ``answers`` the words of the labels 0 and 1.
-    """
+    """A probe that answers; ``nykms/training.py`` writes its settings."""
 
     def __init__(self, probe: Probe, weights: Weights, **loading: Any) -> None:
         self._probe, state = probe, Accelerator()

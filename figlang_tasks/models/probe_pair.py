@@ -19,7 +19,7 @@ from torch.nn import functional
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.score_requests import KEY, only_ranks
 from figlang_tasks.models.dual_encoder import Features, FigLangCLIP
-from figlang_tasks.models.probe import Probe, Weights, fit
+from figlang_tasks.models.probe import Probe, Weights
 
 _Floats = npt.NDArray[np.float32]
 
@@ -62,22 +62,29 @@ def features(
     return own.features(requests)
 
 
-def train(pairs: Features, labels: Sequence[bool], hidden: int, **fitting: Any) -> dict[str, torch.Tensor]:
-    """Return the weights of the trained classifier of one seed.
-
-    Args:
-        pairs: of requests with one picture each.
-        labels: whether the picture of each shows what its text says.
-        hidden: units of the hidden layer; 0: there is none.
-        fitting: as :func:`figlang_tasks.models.probe.fit` takes it.
-    """
+def train(
+    pairs: Features,
+    labels: Sequence[bool],
+    hidden: int,
+    *,
+    seed: int,
+    epochs: int,
+    batch_size: int,
+    learning_rate: float,
+) -> dict[str, torch.Tensor]:
+    """Return the weights of a classifier that Adam trained; with 0 hidden units it has one layer."""
     rows = torch.from_numpy(np.concatenate([_side_by_side(*pair) for pair in pairs.pairs()]))
     gold = torch.tensor(labels, dtype=torch.float32)
-
-    def loss(network: Any, batch: torch.Tensor) -> torch.Tensor:
-        return functional.binary_cross_entropy_with_logits(network(rows[batch])[:, 0], gold[batch])
-
-    return fit(lambda: _head(rows.shape[1], hidden), loss, len(rows), **fitting)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network = _head(rows.shape[1], hidden).train()
+        optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate)
+        for _ in range(epochs):
+            for batch in torch.randperm(len(rows)).split(batch_size):
+                optimizer.zero_grad()
+                functional.binary_cross_entropy_with_logits(network(rows[batch])[:, 0], gold[batch]).backward()
+                optimizer.step()
+    return {name: value.detach().contiguous() for name, value in network.state_dict().items()}
 
 
 def answers(pairs: Features, weights: Weights) -> list[str]:

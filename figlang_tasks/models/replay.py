@@ -10,11 +10,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import reprlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,32 +25,23 @@ from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.json_lines import SAMPLES_NAME, SavedLines
 from figlang_tasks.core.options import PICTURES_FIRST
 from figlang_tasks.core.text import listing
-from figlang_tasks.models.offline import Offline
+from figlang_tasks.models.base import Offline
 
 LISTED = 10
-MISSING = ("error", "empty")
 
 
 @dataclass(frozen=True)
 class Saved:
-    """The saved answer to one document.
+    """The saved answer to one document."""
 
-    Attributes:
-        where: file and line.
-        outputs: the model's outputs, one for each repeat.
-        id, data: of the document, where the task recorded them.
-        prompt: digest of its prompt; of lm-eval the text, which a chat template may stand around.
-        target: digest of its reference.
-        repeat: the number of the last output, from 1, where each has a line of its own (``--repeats``).
-    """
-
-    where: str
-    outputs: tuple[str, ...]
-    id: str | None
+    where: str  # file and line
+    outputs: tuple[str, ...]  # one for each repeat
+    id: str | None  # of the document, where the task recorded it, as is `data`
     data: str | None
-    prompt: bytes | str
-    target: bytes
-    repeat: int = 1
+    prompt: str
+    in_template: bool  # of lm-eval: a chat template may stand around the prompt
+    target: str
+    repeat: int  # the number of the last output, from 1, where each has a line of its own (``--repeats``)
 
 
 def find(samples: str) -> dict[str, list[Path]]:
@@ -64,14 +54,14 @@ def find(samples: str) -> dict[str, list[Path]]:
             by_task.setdefault(named["task"], []).append(path)
     if not by_task:
         raise RunError(
-            f"samples={samples}: no file .._samples_<task>.jsonl there (lm-eval: samples_<task>_...jsonl); valid: "
-            "such a file as --log_samples writes it, or a folder that holds some"
+            f"samples={samples}: no file .._samples_<task>.jsonl there (lm-eval: samples_<task>_...jsonl), as "
+            "--log_samples writes it"
         )
     return by_task
 
 
 def read(paths: Sequence[Path]) -> dict[int, Saved]:
-    """Return what the samples files of one task hold, by document id; only answers are kept in memory."""
+    """Return what the samples files of one task hold, by document id."""
     saved: dict[int, Saved] = {}
     duplicates = []
     for path in paths:
@@ -105,31 +95,26 @@ def _read_line(where: str, values: Any) -> tuple[int, Saved]:
         )
     record = values.get("sample")
     record = record if isinstance(record, dict) else {}
-    prompt, target = _prompt(values), _digest(values.get("target"))
-    repeat = int(record.get("repeat", 1))
-    return values["doc_id"], Saved(where, tuple(texts), record.get("id"), record.get("data"), prompt, target, repeat)
-
-
-def _prompt(values: Mapping[str, Any]) -> bytes | str:
-    try:
-        return str(values["arguments"]["gen_args_0"]["arg_0"])  # lm-eval
-    except (LookupError, TypeError):
-        return _digest(values.get("input"))
-
-
-def _digest(value: Any) -> bytes:
-    return hashlib.blake2b(str(value).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    asked = values.get("arguments") or {}
+    of_lm_eval = "gen_args_0" in asked
+    found = Saved(
+        where,
+        tuple(texts),
+        id=record.get("id"),
+        data=record.get("data"),
+        prompt=str(asked["gen_args_0"]["arg_0"] if of_lm_eval else values.get("input")),
+        in_template=of_lm_eval,
+        target=str(values.get("target")),
+        repeat=int(record.get("repeat", 1)),
+    )
+    return values["doc_id"], found
 
 
 _ROUNDS = ["scene_graph", "answer"]
 
 
 def rounds(final: str) -> list[str]:
-    """Return the outputs of the calls behind the answer of an agentic task.
-
-    Our agentic tasks put them, in order, into one JSON object: ``{"scene_graph": ..., "answer": ...}``.
-    A text that is no such object is the output of a run that was cut off after its first call.
-    """
+    """Return the outputs of the rounds behind a final answer of ours; of a run cut off after the first, that alone."""
     try:
         values = json.loads(final)
     except (ValueError, RecursionError):
@@ -144,7 +129,6 @@ class Replay(Offline):
 
     Args:
         samples: file or folder.
-        missing: what to do where nothing was saved: ``error``, or ``empty`` to answer with an empty text.
         harness: see :class:`Offline`.
 
     Raises:
@@ -154,13 +138,10 @@ class Replay(Offline):
 
     needs_no_cache = True  # its files may change behind a cache of answers (figlang_tasks.harness.answers)
 
-    def __init__(self, samples: str | None = None, missing: str = "error", **harness: Any) -> None:
+    def __init__(self, samples: str | None = None, **harness: Any) -> None:
         super().__init__(**harness)
-        if missing not in MISSING:
-            raise RunError(f"figlang_replay: missing={missing}; valid: {', '.join(MISSING)}")
         if samples is None:
             raise RunError("figlang_replay needs saved answers: --model_args samples=FILE_OR_FOLDER")
-        self._missing = missing
         self._samples = str(samples)  # the command line makes a number of what looks like one
         self._saved: dict[str, dict[int, Saved]] = {}
         self._rounds: Counter[tuple[str, int]] = Counter()
@@ -174,12 +155,9 @@ class Replay(Offline):
             for path in paths:
                 date = path.name.partition("_samples_")[0]  # lm-eval has no such prompts
                 results = path.with_name(f"{date}_results.json")
-                try:
-                    config = json.loads(results.read_bytes())["configs"][task] if results.exists() else {}
-                    asked = str(config.get("metadata", {}).get("prompt_hash"))
-                except (OSError, ValueError, LookupError, AttributeError) as error:
-                    raise RunError(f"{results} is not a results file of the harness: {error!r}") from error
-                if asked.endswith(f"+{PICTURES_FIRST}"):
+                configs = json.loads(results.read_bytes())["configs"] if results.exists() else {}
+                asked = configs.get(task, {}).get("metadata", {}).get("prompt_hash")
+                if str(asked).endswith(f"+{PICTURES_FIRST}"):
                     found.add(task)
         return found
 
@@ -228,13 +206,10 @@ class Replay(Offline):
                 f"or, where no id was recorded, another prompt): {listing(foreign, LISTED, '; ')}"
             )
         if missing:
-            message = f"{len(missing)} answers are missing in {self._samples}: {listing(missing, LISTED, '; ')}"
-            if self._missing == "error":
-                raise RunError(
-                    f"{message}. The files are of: {', '.join(sorted(self._files))}. Give all files of the run, use "
-                    "the same --limit, or count missing answers as empty: --model_args ...,missing=empty"
-                )
-            logger.warning(f"figlang_replay: taken as empty: {message}")
+            raise RunError(
+                f"{len(missing)} answers are missing in {self._samples}: {listing(missing, LISTED, '; ')}. The files "
+                f"are of: {', '.join(sorted(self._files))}. Give all files of the run, and use the same --limit"
+            )
         if other_prompts:
             logger.warning(
                 f"figlang_replay: {len(other_prompts)} answers were given to another prompt than the task has now: "
@@ -244,8 +219,8 @@ class Replay(Offline):
 
 def _compare(saved: Saved, task: Any, doc: dict[str, Any], prompt: str) -> tuple[bool, bool]:
     """Return whether the document is the one that was answered, and whether the prompt is."""
-    same_prompt = prompt in saved.prompt if isinstance(saved.prompt, str) else saved.prompt == _digest(prompt)
+    same_prompt = prompt in saved.prompt if saved.in_template else prompt == saved.prompt
     if saved.id is None or doc.get("id") is None:
-        return same_prompt and saved.target == _digest(task.doc_to_target(doc)), same_prompt
+        return same_prompt and saved.target == str(task.doc_to_target(doc)), same_prompt
     same_data = None in (saved.data, doc.get("data")) or saved.data == doc["data"]
     return saved.id == doc["id"] and same_data, same_prompt

@@ -11,14 +11,12 @@ import copy
 import re
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from accelerate import Accelerator
 from lmms_eval.api.instance import GenerationResult, Instance, TokenCounts
-from lmms_eval.api.model import lmms
 from lmms_eval.models.model_utils.gen_metrics import log_metrics
 from lmms_eval.protocol import ChatMessages
 from loguru import logger
@@ -30,13 +28,13 @@ from transformers.image_utils import load_image
 from figlang_tasks import models
 from figlang_tasks.core import score_requests
 from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.metrics.explanation.compute import attempt
 
 from . import vlm_loading
-from .ahead import THREADS, ahead, threads
-from .memory import Batches, attempt
+from .ahead import THREADS, Batches, ahead, threads
+from .base import ModelBase
 from .vlm_prompts import ChatTemplate
 from .vlm_scoring import Scorer
-from .vlm_text import TextProcessor
 
 DEFAULT_MAX_NEW_TOKENS = 1024  # as the harness's own backends
 BATCHES_AHEAD = 2  # that are made, or wait for the model, while it works on one
@@ -45,9 +43,7 @@ ONE_AT_A_TIME = {
     "emu3": "pads the pictures of a batch before it encodes them, which changes answers",
     "perception_lm": "makes no batch of pictures of unlike shapes",
 }
-_SAMPLING = ("temperature", "top_p", "top_k", "min_p", "typical_p")
 _IDEFICS_IMAGE = re.compile("(?:<fake_token_around_image>)?<image>(?:<fake_token_around_image>)?")
-_FOR_LLAVA = "lmms-eval's own class for LLaVA: --model llava_hf --force_simple --model_args device_map=auto,..."
 _NOT_FOR_GENERATE = ("until", score_requests.KEY, "max_agentic_steps")
 
 
@@ -57,30 +53,19 @@ class VLMError(RuntimeError):
 
 @dataclass(frozen=True)
 class Prompt:
-    """One prompt of a request.
+    """One prompt of a request; a request for matching scores has one for each image."""
 
-    Attributes:
-        request: index of the request.
-        where: task and document, for messages.
-        messages: in the form of transformers.
-        images: RGB, in the order of their places in the messages.
-        wanted: the score request; None if it asks for words.
-        of: number of prompts that the request has: for matching scores one for each image.
-        text: the messages as the chat template writes them, with one placeholder for each image; "" before that.
-        thought: the tag of a thought that the text opens at its end.
-    """
-
-    request: int
-    where: str
-    messages: list[dict[str, Any]]
-    images: list[Image.Image]
+    request: int  # its index
+    where: str  # task and document, for messages
+    messages: list[dict[str, Any]]  # in the form of transformers
+    images: list[Image.Image]  # RGB, in the order of their places in the messages
     wanted: score_requests.ScoreRequest | None = None
-    of: int = 1
-    text: str = ""
-    thought: str = ""
+    of: int = 1  # prompts of the request
+    text: str = ""  # what the chat template makes of the messages, with a placeholder for each image
+    thought: str = ""  # the tag of a thought that the text opens at its end
 
 
-class FigLangVLM(lmms):
+class FigLangVLM(ModelBase):
     """Any ``AutoModelForImageTextToText`` behind its processor's chat template; for tasks without pictures also a
     language model (``AutoModelForCausalLM``).
 
@@ -129,11 +114,10 @@ class FigLangVLM(lmms):
     ) -> None:
         super().__init__()
         del max_batch_size  # the command line's --max_batch_size arrives here; memory sets the limit itself
-        models.check_arguments(vlm_loading.NAME, FigLangVLM, unknown, {"trust_remote_code": trust_remote_code})
+        flags = {"trust_remote_code": trust_remote_code, "enable_thinking": enable_thinking}
+        models.check_arguments(vlm_loading.NAME, FigLangVLM, unknown, flags)
         models.require_checkpoint(vlm_loading.NAME, pretrained)
         self._batches = Batches(models.whole_number(vlm_loading.NAME, "batch_size", batch_size), "request")
-        self.accelerator = Accelerator()
-        self._rank, self._world_size = self.accelerator.process_index, self.accelerator.num_processes
         where = vlm_loading.placement(self.accelerator, device, device_map)
         source = vlm_loading.source(revision, trust_remote_code, gguf_file)
         # One file first: where no hub can be reached, each of the processor's six would be tried for half a minute.
@@ -158,10 +142,6 @@ class FigLangVLM(lmms):
         # A tokenizer is for one thread: one that makes prompts has the processor's, the one that runs the model this.
         self._tokenizer = copy.deepcopy(self.tokenizer)
         self._scorer: Scorer | None = Scorer(self._model, self._tokenizer)
-        if not self._template.marks and not isinstance(self.processor, TextProcessor):
-            logger.warning(
-                "figlang_vlm: this processor has no image placeholder, so a prompt can have only one picture"
-            )
 
     @classmethod
     def reads_text_alone(
@@ -194,10 +174,6 @@ class FigLangVLM(lmms):
         return self.processor.tokenizer
 
     @property
-    def config(self) -> Any:
-        return self._model.config
-
-    @property
     def device(self) -> torch.device:
         return self._model.device
 
@@ -211,14 +187,6 @@ class FigLangVLM(lmms):
         """Let go of the model; the harness calls this when all requests are answered."""
         self._scorer = None
         super().clean()
-
-    def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
-        raise NotImplementedError(
-            f"figlang_vlm scores texts by {score_requests.KEY} in generation_kwargs. {_FOR_LLAVA}"
-        )
-
-    def generate_until_multi_round(self, requests: list[Instance]) -> list[str]:
-        raise NotImplementedError("figlang_vlm runs several rounds by output_type: generate_until_agentic")
 
     @torch.inference_mode()
     def generate_until(self, requests: list[Instance]) -> list[GenerationResult]:
@@ -271,12 +239,7 @@ class FigLangVLM(lmms):
     def _in_batches(
         self, group: Mapping[int, Instance], run: Callable[[Sequence[Prompt], Any], list[Any]], most: int | None
     ) -> Iterator[tuple[Prompt, Any]]:
-        """Yield each prompt with its result.
-
-        Args:
-            run: returns the results of prompts, by their tensors on the model's device.
-            most: prompts of a batch; default: the batch size.
-        """
+        """Yield each prompt with its result by `run`; a batch has at most `most` prompts, by default the batch size."""
         with closing(self._loaded(group, most)) as loaded:
             for whole, made in loaded:
 
@@ -290,10 +253,7 @@ class FigLangVLM(lmms):
                     yield from zip(part, results, strict=True)
 
     def _loaded(self, group: Mapping[int, Instance], most: int | None) -> Generator[tuple[Sequence[Prompt], Any]]:
-        """Yield batches with their tensors on the CPU, None if memory ran out.
-
-        They are made while the caller works on earlier ones: some threads decode, one uses the processor.
-        """
+        """Yield batches with their tensors on the CPU, None if memory ran out, made while the model works on others."""
         with threads(THREADS) as readers, threads(1) as maker:
             read = ahead(lambda each: readers.submit(self._read, *each), group.items(), max(THREADS, self.batch_size))
             batches = self._grouped((prompt for _, prompts in read for prompt in prompts), most)
@@ -324,9 +284,10 @@ class FigLangVLM(lmms):
                 return [Prompt(index, where, messages, images, wanted)]
             if not images:
                 raise ValueError("a score request of kind match needs an image")
+            alone = models.each_image_alone(messages, "image")
             return [
-                Prompt(index, f"{where}, image {i}", _only_image(messages, i), [image], wanted, len(images))
-                for i, image in enumerate(images)
+                Prompt(index, f"{where}, image {i}", own, [image], wanted, len(images))
+                for i, (own, image) in enumerate(zip(alone, images, strict=True))
             ]
 
     def _messages(self, request: Instance, doc: Any) -> list[dict[str, Any]]:
@@ -334,7 +295,7 @@ class FigLangVLM(lmms):
         messages = ChatMessages(messages=request.args[1](doc))
         _, videos, audios = messages.extract_media()
         if videos or audios:
-            raise ValueError(f"messages hold video or audio; figlang_vlm reads images and text. {_FOR_LLAVA}")
+            raise ValueError("messages hold video or audio; figlang_vlm reads images and text")
         return messages.to_hf_messages()
 
     def _made(self, batch: Sequence[Prompt]) -> tuple[Sequence[Prompt], Any]:
@@ -436,20 +397,11 @@ class FigLangBlind(FigLangVLM):
 
 
 class FigLangLlava(FigLangVLM):
-    """``llava_hf`` and ``llava``: the same with LLaVA's checkpoint as the default, for answers in words.
-
-    Raises:
-        FigLangError: as there, or the checkpoint has the format of the original LLaVA package.
-    """
+    """``llava_hf`` and ``llava``: the same with LLaVA's checkpoint as the default, for answers in words."""
 
     answers_score_requests = ()  # as the harness's class of that name, so that tasks ask it what they have always asked
 
     def __init__(self, pretrained: str = "llava-hf/llava-1.5-7b-hf", **others: Any) -> None:
-        if str(pretrained).startswith("liuhaotian/"):
-            vlm_loading.stop(
-                f"{pretrained} has the format of the original LLaVA package. Use the same model in the format of "
-                "transformers: see https://huggingface.co/llava-hf"
-            )
         super().__init__(pretrained, **others)
 
 
@@ -471,24 +423,18 @@ class _Until(StoppingCriteria):
 def generation_settings(gen_kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Return what ``generate`` gets of a task's settings: those given, without null; ``do_sample`` always.
 
-    Settings of sampling are left out where nothing is sampled. Without ``do_sample`` a temperature above 0 samples, as
-    with the harness's own models. What ``generate`` does not know is left out and named in the log.
+    Without ``do_sample`` a temperature above 0 samples, as with the harness's own models; 0 never does. What
+    ``generate`` does not know is left out and named in the log.
     """
     settings = {key: value for key, value in gen_kwargs.items() if value is not None and key not in _NOT_FOR_GENERATE}
-    known = GenerationConfig().to_dict()
-    if unknown := sorted(key for key in settings if key not in known):
+    if unknown := sorted(settings.keys() - GenerationConfig().to_dict().keys()):
         logger.warning(f"figlang_vlm: ignored, because generate does not have these settings: {', '.join(unknown)}")
     settings = {key: value for key, value in settings.items() if key not in unknown}
     settings.setdefault("max_new_tokens", DEFAULT_MAX_NEW_TOKENS)
     settings.setdefault("do_sample", settings.get("temperature", 0) > 0)
-    if settings["do_sample"] and settings.get("temperature") == 0:
+    if settings.get("temperature") == 0:  # which transformers refuses
+        del settings["temperature"]
         settings["do_sample"] = False
-    if not settings["do_sample"]:
-        if unused := sorted(key for key in _SAMPLING if settings.get(key)):
-            logger.warning(
-                f"figlang_vlm: {', '.join(unused)} ignored, because nothing is sampled (do_sample=true samples)"
-            )
-        settings = {key: value for key, value in settings.items() if key not in _SAMPLING}
     return settings
 
 
@@ -511,26 +457,8 @@ def _by_settings(requests: Sequence[Instance]) -> list[dict[int, Instance]]:
     return list(groups.values())
 
 
-@contextmanager
-def _naming(where: str) -> Iterator[None]:
-    try:
-        yield
-    except VLMError:
-        raise
-    except Exception as error:
-        raise VLMError(f"figlang_vlm: {where}: {type(error).__name__}: {error}") from error
-
-
-def _only_image(messages: Sequence[dict[str, Any]], index: int) -> list[dict[str, Any]]:
-    """Return the messages with all their text and no image but the given one."""
-    images = iter(range(sum(len(message["content"]) for message in messages)))
-    return [
-        {
-            **message,
-            "content": [part for part in message["content"] if part["type"] != "image" or next(images) == index],
-        }
-        for message in messages
-    ]
+def _naming(where: str) -> AbstractContextManager[None]:
+    return models.naming(VLMError, f"figlang_vlm: {where}")
 
 
 def _interleaved(prompt: Prompt) -> list[Any]:

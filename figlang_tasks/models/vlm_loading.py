@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
@@ -10,15 +11,38 @@ import torch
 import transformers
 from accelerate import Accelerator
 from loguru import logger
+from transformers import BatchFeature
 
 from figlang_tasks import models
 from figlang_tasks.core.errors import FigLangError
 
-from .vlm_text import TextProcessor
-
 NAME = "figlang_vlm"
 AUTO_CLASSES = (*models.GENERATIVE_CLASSES, "AutoModelForCausalLM", "AutoModel")
 """Of transformers. The first that knows a model loads it; the last two know it by code that the checkpoint brings."""
+
+
+class TextProcessor:
+    """What `FigLangVLM` needs of a processor, from the tokenizer of a language model; messages have one text each."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
+        self.chat_template = tokenizer.chat_template
+
+    def apply_chat_template(self, messages: Sequence[Mapping[str, Any]], **options: Any) -> str:
+        plain = [
+            {**message, "content": "".join(part.get("text", "") for part in message["content"])}
+            if isinstance(message["content"], list)
+            else message
+            for message in messages
+        ]
+        text: str = self.tokenizer.apply_chat_template(plain, chat_template=self.chat_template, **options)
+        return text
+
+    def __call__(self, text: Sequence[str], images: Any = None, **options: Any) -> BatchFeature:
+        """Return the tensors of texts."""
+        if images is not None:
+            raise ValueError("the prompt has pictures, and this language model reads text alone")
+        return BatchFeature(dict(self.tokenizer(text, return_token_type_ids=False, **options)))
 
 
 def stop(problem: str) -> NoReturn:
@@ -27,11 +51,7 @@ def stop(problem: str) -> NoReturn:
 
 
 def placement(process: Accelerator, device: str | None, device_map: Any) -> Any:
-    """Return the ``device_map`` for ``from_pretrained``.
-
-    Without `device` and `device_map` the accelerator of the process, else the CPU. Under accelerate data parallel each
-    rank has its own device.
-    """
+    """Return the ``device_map`` to load with: as given, else the accelerator of the process, else the CPU."""
     device_map = device_map or None
     if process.num_processes > 1:
         if device_map not in (None, "cpu", "cuda"):
@@ -44,13 +64,8 @@ def placement(process: Accelerator, device: str | None, device_map: Any) -> Any:
 
 def dtype_for(name: Any, where: Any) -> Any:
     """Return the dtype to load with: `name`, else what the checkpoint says on a GPU and float32 on the CPU."""
-    if name is None:
-        on_cpu = isinstance(where, dict) and {str(device) for device in where.values()} == {"cpu"}
-        return torch.float32 if on_cpu else "auto"
-    found = name if isinstance(name, torch.dtype) or name == "auto" else getattr(torch, str(name), None)
-    if found != "auto" and not (isinstance(found, torch.dtype) and found.is_floating_point):
-        stop(f"dtype={name!r}; valid: auto, bfloat16, float16, float32")
-    return found
+    on_cpu = isinstance(where, dict) and {str(device) for device in where.values()} == {"cpu"}
+    return name or ("float32" if on_cpu else "auto")
 
 
 def source(revision: str | None, trust_remote_code: bool, gguf_file: str | None) -> dict[str, Any]:
@@ -62,10 +77,7 @@ def source(revision: str | None, trust_remote_code: bool, gguf_file: str | None)
 
 
 def load_config(pretrained: str, **source: Any) -> Any:
-    """Return the configuration of a checkpoint that figlang_vlm runs.
-
-    Of a model that also speaks (Qwen-Omni) it is that of its half that reads and writes.
-    """
+    """Return the configuration of a checkpoint; of a model that also speaks (Qwen-Omni), of its half that writes."""
     try:
         config = transformers.AutoConfig.from_pretrained(pretrained, **source)
     except Exception as error:  # remote code may raise anything
@@ -105,11 +117,7 @@ def auto_class(
 
 
 def load_processor(pretrained: str, chat_template: str | None = None, **source: Any) -> Any:
-    """Return the processor, set up for batches of prompts (left padding, a chat template).
-
-    Args:
-        chat_template: file with the template to use in place of the checkpoint's.
-    """
+    """Return the processor, set up for batches of prompts: padding on the left, a chat template."""
     loader = transformers.AutoTokenizer if "gguf_file" in source else transformers.AutoProcessor
     try:
         processor = loader.from_pretrained(pretrained, **source)
@@ -120,9 +128,12 @@ def load_processor(pretrained: str, chat_template: str | None = None, **source: 
     tokenizer = getattr(processor, "tokenizer", None)
     if tokenizer is None:
         stop(f"{pretrained!r} has no processor for images and text; its checkpoint needs a processor_config.json")
-    processor.chat_template = (
-        _template_of(chat_template) or processor.chat_template or getattr(tokenizer, "chat_template", None)
-    )
+    processor.chat_template = processor.chat_template or getattr(tokenizer, "chat_template", None)
+    if chat_template is not None:
+        try:
+            processor.chat_template = Path(str(chat_template)).expanduser().read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            stop(f"chat_template={chat_template}: no file with a Jinja template ({error})")
     if not processor.chat_template:
         stop(
             f"{pretrained!r} has no chat template. Use its instruction-tuned checkpoint, or give a template: "
@@ -132,18 +143,6 @@ def load_processor(pretrained: str, chat_template: str | None = None, **source: 
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
     return processor
-
-
-def _template_of(path: str | None) -> str | None:
-    if path is None:
-        return None
-    try:
-        text = Path(str(path)).expanduser().read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        stop(f"chat_template={path}: no file with a Jinja template ({error})")
-    if not text.strip():
-        stop(f"chat_template={path}: no file with a Jinja template; it is empty")
-    return text
 
 
 def load_model(
@@ -158,15 +157,7 @@ def load_model(
     peft: str | None = None,
     **source: Any,
 ) -> Any:
-    """Return the model on its device, in evaluation mode; adapters are not merged into the weights.
-
-    Args:
-        config: of :func:`load_config`.
-        where: ``device_map`` of transformers.
-        dtype: of the weights; that of the computation where they are quantised.
-        peft: folder or hub id of a LoRA-like adapter.
-        source: of :func:`source`.
-    """
+    """Return the model on its device, in evaluation mode; adapters are not merged into the weights."""
     options = {"config": config, "dtype": dtype, "device_map": where, "output_loading_info": True, **source}
     if attn_implementation is not None:
         options["attn_implementation"] = attn_implementation
@@ -176,20 +167,17 @@ def load_model(
             options["quantization_config"] = transformers.BitsAndBytesConfig(
                 load_in_4bit=load_in_4bit,
                 load_in_8bit=load_in_8bit,
-                bnb_4bit_compute_dtype=torch.bfloat16 if dtype == "auto" else dtype,
+                bnb_4bit_compute_dtype="bfloat16" if dtype == "auto" else dtype,
             )
         model, loaded = loader.from_pretrained(pretrained, **options)
     except Exception as error:  # remote code may raise anything
         stop(models.cannot_load("the model", pretrained, error))
-    if lost := models.missing_weights(pretrained, model, loaded):
-        stop(lost)
+    models.require_weights(NAME, pretrained, model, loaded)
     if config.model_type == "phi4_multimodal" and not peft:
         logger.warning(
             f"{NAME}: Phi-4-multimodal needs the adapter in its folder vision-lora to read images. Give a local copy: "
             "peft=FOLDER/vision-lora"
         )
-    if not hasattr(model, "generate"):
-        stop(f"{type(model).__name__} of {pretrained!r} has no method generate, so it cannot answer")
     return (_with_adapter(model, peft) if peft else model).eval()
 
 
@@ -212,14 +200,10 @@ def _with_adapter(model: Any, peft: str) -> Any:
         raise
     except Exception as error:  # peft raises many kinds: a missing file, other shapes, another type of task
         stop(models.cannot_load("the adapter", peft, error))
-    if loaded.missing_keys:
-        problem = f"{len(loaded.missing_keys)} weights of its layers are not in its file, such as"
-    elif loaded.unexpected_keys:
-        problem = f"{len(loaded.unexpected_keys)} of its weights have no place in the model, such as"
-    else:
-        return adapted.get_base_model()  # the adapter's layers are inside it
-    stop(
-        f"the adapter {peft!r} does not fit the model: {problem} {[*loaded.missing_keys, *loaded.unexpected_keys][0]}. "
-        "It was made for another model, or by a library version with other layer names. Save it again from the model "
-        "that it was made for"
-    )
+    if lost := [*loaded.missing_keys, *loaded.unexpected_keys]:
+        stop(
+            f"the adapter {peft!r} does not fit the model: {len(lost)} weights are in its layers or in its file alone, "
+            f"such as {lost[0]}. It was made for another model, or by a library version with other layer names. Save "
+            "it again from the model that it was made for"
+        )
+    return adapted.get_base_model()  # the adapter's layers are inside it

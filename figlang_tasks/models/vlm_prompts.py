@@ -27,27 +27,17 @@ _OPEN_THOUGHT = re.compile(
 
 
 class ChatTemplate:
-    """The chat template of a processor.
-
-    Args:
-        processor: its template is looked up for each prompt.
-        enable_thinking: what the template gets under that name; None: nothing.
-
-    Attributes:
-        marks: texts that stand for a picture in a prompt; empty if the processor names none, or puts the one picture
-            that it takes before each prompt itself (BLIP-2, InstructBLIP).
-    """
+    """The chat template of a processor, which is looked up for each prompt."""
 
     def __init__(self, processor: Any, enable_thinking: bool | None = None) -> None:
         self.processor = processor
-        if enable_thinking is not None and not isinstance(enable_thinking, bool):  # "no" is a text, and true
-            vlm_loading.stop(f"{SWITCH}={enable_thinking!r}; valid: True, False")
         if enable_thinking is not None and not self._has_switch:
             vlm_loading.stop(
                 f"{SWITCH}={enable_thinking}: the chat template does not have this option. Remove it, or give a "
                 "template that has it: chat_template=PATH"
             )
         self._options = {} if enable_thinking is None else {SWITCH: enable_thinking}
+        # What stands for a picture in a prompt; nothing where a prompt takes one, before its text (BLIP-2).
         named = [getattr(processor, name, None) for name in ("image_token", "boi_token")]
         self.marks = {mark for mark in named if isinstance(mark, str) and mark}
         if isinstance(processor, IdeficsProcessor):  # it names none, and reads this one
@@ -97,13 +87,10 @@ class ChatTemplate:
         return prompt
 
     def open_thought(self, prompt: str) -> str:
-        """Return the tag by which a prompt opens a thought, "" if it opens none.
-
-        An answer needs it before it: else one that is cut off within the thought looks like an answer in words. Where
-        the tag is a special token, so is the one that ends the thought, and no answer shows it.
-        """
+        """Return the tag by which a prompt opens a thought, "" if it opens none: an answer that is cut off needs it."""
         opened = _OPEN_THOUGHT.search(prompt)
         tag = opened[0].strip() if opened else ""
+        # Where the tag is a special token, so is the one that ends the thought, and no answer shows it.
         return "" if any(token in tag for token in self.processor.tokenizer.all_special_tokens) else tag
 
     def require_answer(self, prompt: str) -> None:
@@ -127,11 +114,7 @@ class ChatTemplate:
         return SWITCH in str(self.processor.chat_template)
 
     def _applied(self, messages: Messages, **options: Any) -> str:
-        """Some templates expect a text, not a list of parts, in messages without images: they get one.
-
-        GLM-4.1V does for system and assistant, Gemma 4 for system: they write the list itself, as Python shows it.
-        Pixtral's joins it to a text.
-        """
+        """Return the prompt. Some templates (GLM-4.1V, Gemma 4, Pixtral) want a text for a message without images."""
         options = {"tokenize": False, "add_generation_prompt": True, **self._options, **options}
         apply: Callable[[Messages], str] = partial(self.processor.apply_chat_template, **options)
         try:

@@ -1,11 +1,8 @@
 """Log-probabilities of given texts as a generative model's answer, the costly prefix of images and prompt run once.
 
 The prefix leaves its keys and values (and other states) in the model's cache. All texts then run through the model as
-one batch that sees that cache, with the inputs that the model's own steps of ``generate`` make. Whether that is right
-for a model is checked against ``generate`` itself, made to choose a text's tokens one by one, once per run and kind of
-prompt (:class:`Scorer`).
-
-How prompt and text meet: :func:`joiner`, :func:`answer_tokens`.
+one batch that sees that cache, with the inputs that the model's own steps of ``generate`` make. Once per run and kind
+of prompt, the result is checked against ``generate`` itself, made to choose a text's tokens one by one.
 """
 
 from __future__ import annotations
@@ -19,7 +16,7 @@ from loguru import logger
 from torch.nn import functional
 from transformers.cache_utils import Cache, DynamicLayer, DynamicSlidingWindowLayer, StaticLayer
 
-from .memory import Batches
+from .ahead import Batches
 
 Inputs = Mapping[str, Any]
 Step = tuple[Any, dict[str, Any]]  # what a model gave, and with what (its cache, too) `generate` goes on from there
@@ -34,22 +31,17 @@ TOLERANCE_HALF = 0.05
 
 
 def joiner(prompt: str, tokenizer: Any) -> str:
-    """Return the text between prompt and answer: a space, unless the prompt ends with white space or a special token.
-
-    Templates end in white space or a special token (``<|im_start|>assistant\\n``), or in words (``ASSISTANT:``) after
-    which the answer follows with a space.
-    """
+    """Return the text between prompt and answer: a space, unless white space or a special token ends the prompt."""
     added = getattr(tokenizer, "added_tokens_decoder", {}).values()
     special = tuple(str(token) for token in added if token.special)
     return "" if not prompt or prompt[-1].isspace() or prompt.endswith(special) else " "
 
 
 def answer_tokens(tokenizer: Any, prompt: str, texts: Sequence[str], add_special_tokens: bool) -> list[list[int]]:
-    """Return the tokens of each text as it follows the prompt.
+    """Return the tokens of each text as it follows the prompt: those of both tokenised as one.
 
-    They are those of prompt and text tokenised as one. Where the tokenizer merges over the border (a prompt that ends
-    in a space), the prompt keeps its tokens, since those are what the model answers to when it answers in words; the
-    text then has the tokens that it has behind a line break.
+    Where the tokenizer merges over the border (a prompt that ends in a space), the prompt keeps its tokens: they are
+    what the model answers to in words. The text then has the tokens that it has behind a line break.
     """
     joined = tokenizer([prompt, *(prompt + text for text in texts)], add_special_tokens=add_special_tokens)
     apart = tokenizer(["\n", *("\n" + text for text in texts)], add_special_tokens=False)
@@ -73,8 +65,7 @@ def answer_tokens(tokenizer: Any, prompt: str, texts: Sequence[str], add_special
 class SharedPrefix(Cache):
     """The cache of one prefix, seen by `rows` sequences that go on from it; the prefix stays as it is.
 
-    Plain keys and values are views of the prefix's, and nothing of the sequences is kept. Other layers (states of
-    linear attention and of convolutions, changed in place by what reads them) are copied, a copy for each row.
+    Plain keys and values are views. Other layers (states of linear attention, which change) are copied for each row.
     """
 
     def __init__(self, prefix: Any, rows: int) -> None:
@@ -101,29 +92,17 @@ class SharedPrefix(Cache):
 
 
 class Scorer:
-    """Scores texts after one prompt.
-
-    Attributes:
-        shared: False once the shared prefix has proved wrong for this model; then every text is decoded token by token
-            after a pass over images and prompt of its own, and the log says so.
-    """
+    """Scores texts after one prompt; if the shared prefix proves wrong for the model, token by token, which is slow."""
 
     def __init__(self, model: Any, tokenizer: Any) -> None:
         self.model = model
         self.tokenizer = tokenizer
-        self.shared = True
+        self.shared = True  # False once the shared prefix has proved wrong for this model
         self._rows = Batches(MAX_TOKENS, "candidate")
         self._checked: set[frozenset[str]] = set()  # names of the inputs of prompts
 
     def candidates(self, inputs: Inputs, prompt: str, texts: Sequence[str], add_special_tokens: bool) -> list[list]:
-        """Return the log-probabilities (nats) of each text's tokens as the answer to the prompt.
-
-        Args:
-            inputs: the processor's tensors for the prompt alone (a batch of one), on the model's device.
-            prompt: the rendered prompt.
-            texts: the answers.
-            add_special_tokens: as the processor was told.
-        """
+        """Return the log-probabilities (nats) of each text's tokens as the answer to a prompt, a batch of one."""
         prompt = self._as_read(inputs, prompt)
         between = joiner(prompt, self.tokenizer)
         answers = [between + text for text in texts]
@@ -134,10 +113,6 @@ class Scorer:
 
         A word counts with the first token it has after the prompt, written with and without a space before it. Tokens
         that both words begin with count for neither.
-
-        Args:
-            inputs: the processor's tensors for the prompts, padded on the left.
-            prompts: the rendered prompts.
         """
         words = {
             prompt: self._first_tokens(self._as_read(inputs, prompt), yes, no, add_special_tokens) for prompt in prompts
@@ -160,12 +135,7 @@ class Scorer:
         return [sorted(ids - both) for ids in first]
 
     def log_probs(self, prefix: Inputs, tokens: Sequence[Sequence[int]]) -> list[list[float]]:
-        """Return the log-probability (nats) of every token of every sequence after the prefix.
-
-        Args:
-            prefix: model inputs of a batch of one.
-            tokens: sequences of token ids, none of them empty.
-        """
+        """Return the log-probabilities (nats) of the tokens of sequences after a prefix, a batch of one."""
         if not self.shared:
             return [self.decoded(prefix, ids) for ids in tokens]
         log_probs, steps = self._prefill(prefix)
@@ -202,10 +172,7 @@ class Scorer:
         return found
 
     def decoded(self, prefix: Inputs, ids: Sequence[int]) -> list[float]:
-        """Return the log-probabilities of one sequence's tokens, each chosen for ``generate`` in turn.
-
-        This is what the model itself does when it answers in words: no input, mask, position or cache is made here.
-        """
+        """Return the log-probabilities of one sequence's tokens, each chosen for ``generate`` in turn."""
         waiting = iter(ids)
         # Not by a logits processor: Janus's generate drops those that it is given.
         forced = {"max_new_tokens": len(ids), "prefix_allowed_tokens_fn": lambda *_: [next(waiting)]}
@@ -229,8 +196,7 @@ class Scorer:
     def _prefill(self, prefix: Inputs) -> tuple[torch.Tensor, list[Step]]:
         """Return the log-probabilities of the first answer token, [batch, vocabulary], and the step of ``generate``.
 
-        By ``generate``: it alone knows each family's positions for padded prompts and sets up what goes on from them.
-        The list of steps is empty where it leaves the work to the ``generate`` of a part of the model.
+        It alone knows each family's positions. There is no step if a part of the model has a ``generate`` of its own.
         """
         steps: list[Step] = []
         update = self.model._update_model_kwargs_for_generation
@@ -248,10 +214,7 @@ class Scorer:
         return functional.log_softmax(out.logits[0].float(), dim=-1), steps
 
     def _after(self, prefix: torch.Tensor, steps: list[Step], tokens: Sequence[Sequence[int]]) -> list[list[float]]:
-        """Return the log-probabilities of all but the first token of each sequence, by one forward pass.
-
-        The model's own hooks of ``generate`` make its inputs for one row of that length, which are then those of all.
-        """
+        """Return the log-probabilities of all but the first token of each sequence, by one forward pass."""
         if not steps:
             raise TypeError("its generate is that of a part of it")
         lengths = [len(ids) for ids in tokens]

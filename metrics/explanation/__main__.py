@@ -10,9 +10,8 @@ import csv
 import io
 import json
 import math
-import reprlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +30,6 @@ In -r and -c, line N of one file belongs to line N of the other. An empty candid
 
 Exit status: 0 all pairs are scored, 1 they cannot be (nothing is written), 2 wrong usage.
 """
-
-
-class _FileError(Exception):
-    """A file cannot be read as pairs, or not be written; says where and what to do."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -61,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given.output is not None:
             write_whole(given.output, _table(given.output.suffix.lower(), columns).encode())
         print(_told(scores.signature, len(references), columns, given.json))
-    except (_FileError, WeightsError, ValueError, ArithmeticError, MemoryError, OSError) as error:
+    except (WeightsError, ValueError, ArithmeticError, MemoryError, OSError) as error:
         print(f"figlang-score: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -82,8 +77,8 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("pairs", nargs="?", type=Path, metavar="PAIRS", help="a .csv, .tsv or .jsonl file, a pair in each row")
     add("-r", "--refs", type=Path, metavar="FILE", help="references, a text a line")
     add("-c", "--cands", type=Path, metavar="FILE", help="candidates, a text a line")
-    add("--reference", metavar="COLUMN", help="column of PAIRS with the references (default: reference)")
-    add("--candidate", metavar="COLUMN", help="column of PAIRS with the candidates (default: candidate)")
+    add("--reference", metavar="COLUMN", default="reference", help="column with the references (default: reference)")
+    add("--candidate", metavar="COLUMN", default="candidate", help="column with the candidates (default: candidate)")
     add("--scorer", choices=SCORERS, default="vflute25", help="default: vflute25, the mean of BERTScore and BLEURT")
     add(
         "--dtype",
@@ -104,8 +99,6 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     lines = [each for each in (given.refs, given.cands) if each is not None]
     if len(lines) != 2 * (given.pairs is None):
         parser.error("give either -r FILE and -c FILE, or one file PAIRS")
-    if lines and (given.reference or given.candidate):
-        parser.error("--reference and --candidate name columns of PAIRS; -r and -c name files")
     if given.pairs and given.pairs.suffix.lower() not in (*_DELIMITERS, ".jsonl"):
         parser.error(f"{given.pairs} must end in .csv, .tsv or .jsonl; for a text a line use -r and -c")
     if given.output and given.output.suffix.lower() not in (".csv", ".jsonl"):
@@ -115,75 +108,58 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     return given
 
 
-def _read(given: argparse.Namespace) -> tuple[list[str], list[str]]:
-    """References and candidates, as many of each and at least one."""
+def _read(given: argparse.Namespace) -> tuple[list[str], list[str | None]]:
+    """References and candidates, at least one pair; whether they are texts, and as many, the scorer checks."""
     if given.pairs is None:
         references, candidates = _lines(given.refs), _lines(given.cands)
-        if len(references) != len(candidates):
-            raise _FileError(
-                f"{given.refs} has {len(references)} lines, and {given.cands} has {len(candidates)} lines: give each "
-                "pair a line in both, an empty one for an empty text"
-            )
     else:
-        rows = list((_json_rows if given.pairs.suffix.lower() == ".jsonl" else _table_rows)(given.pairs))
-        references = [_cell(*row, given.reference or "reference", "--reference") for row in rows]
-        candidates = [_cell(*row, given.candidate or "candidate", "--candidate") for row in rows]
+        rows = (_json_rows if given.pairs.suffix.lower() == ".jsonl" else _table_rows)(given.pairs)
+        references = _column(given.pairs, rows, given.reference, "--reference")
+        candidates = _column(given.pairs, rows, given.candidate, "--candidate")
     if not references:
-        raise _FileError(f"{given.pairs or given.refs} has no pairs: a row (or line) is one")
+        raise ValueError(f"{given.pairs or given.refs} has no pairs: a row (or line) is one")
     return references, candidates
 
 
 def _content(path: Path) -> str:
     try:
-        content = path.read_bytes()
-        return content.decode("utf-8-sig")
-    except OSError as error:
-        raise _FileError(f"{path} cannot be read: {error.strerror}") from error
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        number = content.count(b"\n", 0, error.start) + 1
-        raise _FileError(f"{path}, line {number} is not UTF-8: save the file as UTF-8") from error
+        raise ValueError(f"{path} is not UTF-8 ({error}): save the file as UTF-8") from error
 
 
-def _lines(path: Path) -> list[str]:
+def _lines(path: Path) -> list[Any]:
     lines = _content(path).split("\n")  # not splitlines: texts may hold other line separators
-    return [line.removesuffix("\r") for line in (lines if lines[-1] else lines[:-1])]
+    return lines if lines[-1] else lines[:-1]
 
 
-def _json_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _json_rows(path: Path) -> list[Any]:
+    rows = []
     for number, line in enumerate(_lines(path), 1):
-        if not line.strip():
-            continue
         try:
-            row = json.loads(line)
+            rows += [json.loads(line)] if line.strip() else []
         except ValueError as error:
-            raise _FileError(f"{path}, line {number} is not JSON ({error}): write one object a line") from error
-        if not isinstance(row, dict):
-            raise _FileError(f"{path}, line {number} is {reprlib.repr(row)}: write one JSON object a line")
-        yield f"{path}, line {number}", row
+            raise ValueError(f"{path}, line {number} is not JSON ({error}): write one object a line") from error
+    return rows
 
 
-def _table_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    delimiter = _DELIMITERS[path.suffix.lower()]
-    reader = csv.DictReader(io.StringIO(_content(path), newline=""), delimiter=delimiter, strict=True)
+def _table_rows(path: Path) -> list[Any]:
+    reader = csv.DictReader(io.StringIO(_content(path)), delimiter=_DELIMITERS[path.suffix.lower()], strict=True)
     try:
-        for row in reader:
-            if None in row or None in row.values():
-                raise _FileError(f"{path}, line {reader.line_num} has not as many cells as the header: correct it")
-            yield f"{path}, line {reader.line_num}", row
+        rows = list(reader)
     except csv.Error as error:
-        where = f"{path}, line {reader.line_num}"
-        raise _FileError(f"{where} is not CSV ({error}): correct it, or save the table again") from error
+        raise ValueError(f"{path}, line {reader.line_num} is not CSV ({error}): save it again") from error
+    for number, row in enumerate(rows, 1):
+        if None in row or None in row.values():
+            raise ValueError(f"{path}: row {number} has not as many cells as the header: correct it")
+    return rows
 
 
-def _cell(where: str, row: dict[str, Any], column: str, option: str) -> str:
-    if column not in row:
-        raise _FileError(f"{where} has no column {column!r}; {option} names one of {', '.join(map(repr, row))}")
-    text = row[column]
-    if text is None and option == "--candidate":
-        return ""
-    if not isinstance(text, str):
-        raise _FileError(f"{where}, column {column!r} is {reprlib.repr(text)}: write a text")
-    return text
+def _column(path: Path, rows: Sequence[Any], name: str, option: str) -> list[Any]:
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, dict) or name not in row:
+            raise ValueError(f"{path}: row {number} has no column {name!r}; {option} names another one")
+    return [row[name] for row in rows]
 
 
 def _columns(scores: ExplanationScores) -> dict[str, list[float]]:

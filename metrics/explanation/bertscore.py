@@ -9,7 +9,6 @@ that a score there can depend on the other pairs of its batch.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -20,7 +19,7 @@ from torch.nn.functional import pad
 from .cache import ScoreCache
 from .compute import DType, Runner, exact_float32, pad_ids, padded, without_surrogates
 from .encoder import Encoder
-from .weights import Located, WeightsError, build, has_tokenizer, read_config, read_state
+from .weights import Located, WeightsError, has_tokenizer, load, read_config
 
 MAX_TOKENS = 512
 ALGORITHM = 3  # to be raised when a change of the code changes scores: those in the cache are then not used any more
@@ -41,14 +40,7 @@ Pair = tuple[str, str]
 
 
 class BertScore:
-    """BERTScore with one model.
-
-    Args:
-        located: the weights.
-        layer: hidden layer whose vectors are compared, 1 for the first; the model is cut there.
-        device, dtype: as in `Runner`.
-        cache: where scores are kept.
-    """
+    """BERTScore with one model, cut at `layer` (1 is the first), whose vectors are compared."""
 
     def __init__(self, located: Located, layer: int, device: str, dtype: DType, cache: ScoreCache) -> None:
         _check_config(located, layer)
@@ -60,10 +52,7 @@ class BertScore:
         self._cache_id = f"{self.identity},{dtype},algorithm:{ALGORITHM}"
 
     def score(self, pairs: Sequence[Pair], advance: Callable[[int], object] = lambda done: None) -> dict[Pair, float]:
-        """F1 of every distinct (reference, candidate) pair, in [-1, 1] (in practice above 0).
-
-        `advance` is called with the number of pairs that came to an end since its last call.
-        """
+        """F1 of every distinct (reference, candidate) pair, -1 to 1; `advance` gets the number of pairs just done."""
         known = self._cache.scores(self._cache_id, set(pairs))
         advance(len(known))
         ids, empty, left = self._in_order(set(pairs) - known.keys())
@@ -98,10 +87,7 @@ class BertScore:
         return ids, empty, [pair for pair in in_order if all(len(ids[text]) > 2 for text in pair)]
 
     def _chunks(self, pairs: Sequence[Pair], ids: Mapping[str, Sequence[int]]) -> Iterator[list[Pair]]:
-        """Consecutive pairs whose distinct texts have at most `_CHUNK` token budgets together (or one pair).
-
-        Pairs of a reference are parted only if they are more than a chunk.
-        """
+        """Consecutive pairs whose texts have at most `_CHUNK` token budgets; those of a reference stay together."""
         if not pairs:
             return
         self._runner.model  # noqa: B018  (the budget depends on its device)
@@ -218,13 +204,10 @@ class BertScore:
 
         config = AutoConfig.from_pretrained(self._located.folder)
         config.num_hidden_layers = self._layer
-        state = _encoder_state(read_state(self._located), config.model_type, self._layer)
-        if not getattr(config, "position_biased_input", True):
-            state.pop("embeddings.position_embeddings.weight", None)  # published with DeBERTa, and not used by it
         if config.model_type == "bert":
-            model = build(BertModel, config, state, self._located, dtype, add_pooling_layer=False)
+            model = load(BertModel, self._located, config, dtype, add_pooling_layer=False)
         else:
-            model = build(DebertaModel, config, state, self._located, dtype)
+            model = load(DebertaModel, self._located, config, dtype)
         return Encoder(model, padded(MAX_TOKENS))
 
 
@@ -247,18 +230,3 @@ def _check_config(located: Located, layer: int) -> None:
         )
     if not 1 <= layer <= config["num_hidden_layers"]:
         raise WeightsError(f"{located.identity} has layers 1 to {config['num_hidden_layers']}, not {layer}")
-
-
-def _encoder_state(state: dict[str, torch.Tensor], prefix: str, layer: int) -> dict[str, torch.Tensor]:
-    """The tensors of the encoder up to `layer`, without heads and under the names of the bare model."""
-    names = {
-        key: re.sub(r"\.gamma$", ".weight", re.sub(r"\.beta$", ".bias", key.removeprefix(f"{prefix}.")))
-        for key in state
-    }
-    kept = re.compile(r"(embeddings\.(?!position_ids)|encoder\.)")
-    above = re.compile(r"encoder\.layer\.(\d+)\.")
-    return {
-        name: state[key]
-        for key, name in names.items()
-        if kept.match(name) and not ((found := above.match(name)) and int(found[1]) >= layer)
-    }

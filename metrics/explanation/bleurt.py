@@ -14,10 +14,13 @@ import torch
 from .cache import ScoreCache
 from .compute import DType, Runner, exact_float32, pad_ids, without_surrogates
 from .encoder import Encoder
-from .weights import Located, WeightsError, build, read_config, read_state
+from .weights import Located, WeightsError, load, read_config
 
 MAX_TOKENS = 512
 ALGORITHM = 3  # as in BERTScore
+
+_NAMES = {r"^bleurt\.": "rembert.", r"encoder\.embedding_projection": "encoder.embedding_hidden_mapping_in"}
+"""Of weights: those of the checkpoint (patterns), and those of RemBERT."""
 
 _SPECIAL = ("[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]")
 _SPECIAL_PATTERN = re.compile("(" + "|".join(map(re.escape, _SPECIAL)) + ")")
@@ -38,10 +41,7 @@ class Bleurt:
         self._cache_id = f"{self.identity},{dtype},algorithm:{ALGORITHM}"
 
     def score(self, pairs: Sequence[Pair], advance: Callable[[int], object] = lambda done: None) -> dict[Pair, float]:
-        """Raw output of the regression head for every distinct (reference, candidate) pair: about 0 to 1, unclipped.
-
-        `advance` is called with the number of pairs that came to an end since its last call.
-        """
+        """Raw output of the regression head for every distinct (reference, candidate) pair: about 0 to 1, unclipped."""
         known = self._cache.scores(self._cache_id, set(pairs))
         advance(len(known))
         inputs = self._in_order(set(pairs) - known.keys())
@@ -83,9 +83,8 @@ class Bleurt:
     def _load(self, dtype: torch.dtype) -> torch.nn.Module:
         from transformers import RemBertForSequenceClassification
 
-        state = {_rename(key): tensor for key, tensor in read_state(self._located).items()}
-        state.pop("rembert.embeddings.position_ids", None)  # older transformers saved the buffer 0, 1, 2...
-        return _Regression(build(RemBertForSequenceClassification, self._config, state, self._located, dtype))
+        model = load(RemBertForSequenceClassification, self._located, self._config, dtype, key_mapping=_NAMES)
+        return _Regression(model)
 
 
 class _Regression(torch.nn.Module):
@@ -134,13 +133,9 @@ class PairTokenizer:
 
 def cut_pair(first: int, second: int, total: int) -> tuple[int, int]:
     """Lengths after taking tokens off the longer text (off the second of two equal ones) until they fit `total`."""
-    if first + second <= total:
-        return first, second
-    if first <= second:
-        kept = min(first, total - total // 2)
-        return kept, total - kept
-    kept = min(second, total // 2)
-    return total - kept, kept
+    while first + second > total:
+        first, second = (first - 1, second) if first > second else (first, second - 1)
+    return first, second
 
 
 def _config(located: Located) -> Any:
@@ -153,8 +148,3 @@ def _config(located: Located) -> Any:
         )
     same = {key: value for key, value in given.items() if key not in ("model_type", "architectures", "embedding_size")}
     return RemBertConfig(**{**same, "input_embedding_size": given["embedding_size"], "num_labels": 1})
-
-
-def _rename(key: str) -> str:
-    key = re.sub(r"^bleurt\.", "rembert.", key)
-    return key.replace("encoder.embedding_projection", "encoder.embedding_hidden_mapping_in")

@@ -18,13 +18,10 @@ _WAIT = 60  # seconds, for another process that writes
 
 
 class ScoreCache:
-    """Keeps scores by model and texts.
+    """Keeps scores by model and texts, in a folder; None: keeps nothing.
 
     A failure to read or write (a full disk, a network file system without locks) is reported once and switches the
     cache off: it never costs a score.
-
-    Args:
-        folder: where; created at the first use. None: keep nothing.
     """
 
     def __init__(self, folder: Path | None) -> None:

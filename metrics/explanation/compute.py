@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,19 +25,11 @@ MULTIPLE = 8
 GPU_TOKENS, CPU_TOKENS = 32_768, 2_048
 """Padded tokens of a batch, which bound the memory, whatever the number of texts."""
 
-_SPARE_BYTES = 2 << 30  # activations of a batch beside the weights
-
 _Result = TypeVar("_Result")
 
 
 class Runner:
-    """Holds one model on one device.
-
-    Args:
-        load: returns the model on the CPU, in evaluation mode, in the dtype that it is given.
-        device: ``auto`` (the GPU with most free memory, if the weights fit, else the CPU), or a torch device.
-        dtype: see `DType`.
-    """
+    """Holds one model on one device: ``auto`` is the emptiest GPU; where it is too full, the CPU."""
 
     def __init__(self, load: Callable[[torch.dtype], nn.Module], device: str, dtype: DType) -> None:
         if dtype not in ("fp32", "fast"):
@@ -55,11 +48,11 @@ class Runner:
         """The model, loaded and moved to its device at the first call."""
         if self._model is None:
             model = self._load(self.dtype)
-            self._device = self._choose_device(model)
-            moved, error = _attempt(lambda: _on(model, self._device, self.dtype))
-            if error is not None and self._device.type == "cpu":
-                raise error
-            self._model = moved[0] if moved else self._on_cpu(model)
+            self._device = self._choose_device()
+            moved = attempt(lambda: _on(model, self._device, self.dtype))
+            if moved is None and self._device.type == "cpu":
+                raise MemoryError("not enough memory for the metric model")
+            self._model = moved or self._on_cpu(model)
         return self._model
 
     @property
@@ -83,14 +76,10 @@ class Runner:
     def batches(
         self, lengths: Sequence[int], step: Callable[[int, int], _Result]
     ) -> Iterator[tuple[int, int, _Result]]:
-        """Yield ``(start, stop, step(start, stop))`` for consecutive ranges that cover `lengths`.
+        """Yield ``(start, stop, step(start, stop))`` for consecutive ranges that cover `lengths` (tokens, falling).
 
         A range holds as many items as fit into the budget when all are padded to the longest. Out of memory halves the
         budget and tries again, at last on the CPU; what was yielded stays.
-
-        Args:
-            lengths: n token counts, falling: the first of a range is its longest.
-            step: handles items ``start`` to ``stop - 1``.
         """
         if lengths:
             self.model  # noqa: B018  (chooses device and budget)
@@ -98,16 +87,14 @@ class Runner:
         while start < len(lengths):
             width = padded(lengths[start])
             stop = start + min(max(1, self.budget // width), len(lengths) - start)
-            result, error = _attempt(partial(step, start, stop))
-            if error is not None:
-                self._shrink(stop - start, width, error)
+            result = attempt(partial(step, start, stop))
+            if result is None:
+                self._shrink(stop - start, width)
                 continue
-            assert result is not None
-            yield start, stop, result[0]
+            yield start, stop, result
             start = stop
 
-    def _shrink(self, items: int, width: int, error: BaseException) -> None:
-        first_line = str(error).strip().split("\n")[0][:200]
+    def _shrink(self, items: int, width: int) -> None:
         if items > 1:
             self._budget = max(width, items * width // 2)
             logger.warning(f"figlang: out of memory on {self._device}; {self._budget} tokens a batch from now on")
@@ -115,9 +102,7 @@ class Runner:
             assert self._model is not None
             self._model = self._on_cpu(self._model)
         else:
-            raise MemoryError(f"not enough memory to score one text of {width} tokens: {first_line}") from error
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
+            raise MemoryError(f"not enough memory to score one text of {width} tokens")
 
     def _on_cpu(self, model: nn.Module) -> nn.Module:
         logger.warning(f"figlang: {self._device} is too full; scoring explanations on the CPU instead")
@@ -125,24 +110,12 @@ class Runner:
         self._budget = None
         return _on(model, self._device, self.dtype)
 
-    def _choose_device(self, model: nn.Module) -> torch.device:
+    def _choose_device(self) -> torch.device:
         if self._wanted != "auto":
-            device = torch.device(self._wanted)
-        elif torch.cuda.is_available():
-            free = {index: _free_bytes(index) for index in range(torch.cuda.device_count())}
-            needed = sum(p.numel() * p.element_size() for p in model.parameters()) + _SPARE_BYTES
-            emptiest = max(free, key=free.__getitem__)
-            device = torch.device("cuda", emptiest) if free[emptiest] >= needed else torch.device("cpu")
-            if device.type == "cpu":
-                logger.warning(
-                    f"figlang: scoring explanations on the CPU: {needed >> 20} MiB are needed, and the emptiest "
-                    f"GPU has {free[emptiest] >> 20} MiB free"
-                )
-        else:
-            device = torch.device("cpu")
-        if device.type == "cuda" and self.dtype == torch.bfloat16 and not torch.cuda.is_bf16_supported():
-            raise ValueError(f"dtype='fast' needs bfloat16, which {device} lacks; use dtype='fp32' or device='cpu'")
-        return device
+            return torch.device(self._wanted)
+        if torch.cuda.is_available():
+            return torch.device("cuda", max(range(torch.cuda.device_count()), key=_free_bytes))
+        return torch.device("cpu")
 
 
 def _free_bytes(index: int) -> int:
@@ -154,13 +127,9 @@ def _free_bytes(index: int) -> int:
 
 def _check_device(name: str) -> None:
     try:
-        device = torch.device(name)
-        if device.type != "cuda":  # there it would take memory for a context
-            torch.empty(0, device=device)
+        torch.empty(0, device=name)
     except (RuntimeError, AssertionError) as error:  # the second: torch was built without it
         raise ValueError(f"device is {name!r}; valid: auto, cpu, and what torch has here of cuda:0, mps ...") from error
-    if device.type == "cuda" and (device.index or 0) >= (count := torch.cuda.device_count()):
-        raise ValueError(f"device is {name!r}, but torch sees {count or 'no'} GPU here; use auto or cpu")
 
 
 def padded(length: int) -> int:
@@ -179,30 +148,31 @@ def without_surrogates(text: str) -> str:
     return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
-_OUT_OF_MEMORY = (  # what has no class of its own: torch's allocator for the CPU, the libraries of a full GPU
-    "can't allocate memory",
-    "CUBLAS_STATUS_ALLOC_FAILED",
-    "CUDA error: out of memory",
-    "MPS backend out of memory",
-)
+_OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "ALLOC_FAILED")
+"""Words of errors that have no class of their own: of torch's allocator for the CPU, of the libraries of a full GPU."""
 
 
-def _attempt(work: Callable[[], _Result]) -> tuple[tuple[_Result] | None, BaseException | None]:
-    """The result of `work`, or the out-of-memory error it ended in, without the frames that hold its tensors."""
+def attempt(work: Callable[[], _Result]) -> _Result | None:
+    """The result of `work`; None if it ran out of memory, which is then free again."""
     try:
-        return (work(),), None
-    except (torch.OutOfMemoryError, MemoryError) as error:
-        return None, error.with_traceback(None)
-    except RuntimeError as error:
-        if any(text in str(error) for text in _OUT_OF_MEMORY):
-            return None, error.with_traceback(None)
-        raise
+        return work()
+    except (MemoryError, RuntimeError) as error:
+        known = isinstance(error, MemoryError | torch.OutOfMemoryError)
+        if not known and not any(words in str(error) for words in _OUT_OF_MEMORY):
+            raise
+        logger.info(f"figlang: out of memory: {' '.join(str(error).split())[:300]}")
+    # Only here: as long as the exception is handled, its traceback holds the tensors.
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    return None
 
 
 @contextmanager
-def exact_float32() -> Iterator[None]:
+def exact_float32(convolutions: bool = False) -> Iterator[None]:
     """No TensorFloat-32 and no bfloat16 inside float32 matrix products, whatever the evaluated model asked for."""
-    backends: list[Any] = [torch.backends.cuda.matmul, torch.backends.mkldnn.matmul]  # type: ignore[attr-defined]
+    known: Any = torch.backends
+    backends = [known.cuda.matmul, known.mkldnn.matmul, *([known.cudnn.conv] if convolutions else [])]
     before = [backend.fp32_precision for backend in backends]
     try:
         for backend in backends:

@@ -57,16 +57,7 @@ class Linear(nn.Module):
 
 
 def by_head(x: torch.Tensor, weight: torch.Tensor, kernel: str) -> torch.Tensor:
-    """``x[h] weight[h]^T`` for every head h.
-
-    Args:
-        x: contiguous, [heads, n, width].
-        weight: [heads, m, width], each head contiguous.
-        kernel: as `choose` returns it.
-
-    Returns:
-        [heads, n, m].
-    """
+    """``x[h] weight[h]^T`` for every head h: [heads, n, width] and [heads, m, width] give [heads, n, m]."""
     if kernel != "onednn":
         return torch.bmm(x, weight.transpose(1, 2))
     result = x.new_empty(*x.shape[:2], weight.shape[1])
@@ -90,10 +81,7 @@ def choices(dtype: torch.dtype) -> list[str]:
 
 
 def choose(dtype: torch.dtype) -> str:
-    """The quickest kernel for linear layers of `dtype` on this CPU, by `timing`: once for this CPU and torch.
-
-    The choice is kept in the cache's folder.
-    """
+    """The quickest kernel for linear layers of `dtype` on this CPU, timed once and kept in the folder of the cache."""
     return quickest(dtype, cache_root())
 
 

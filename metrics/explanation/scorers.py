@@ -33,14 +33,7 @@ _PINNED = {weights.name: weights for weights in (DEBERTA_XLARGE_MNLI, DEBERTA_LA
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a named scorer is made of.
-
-    Attributes:
-        bertscore: model of BERTScore.
-        layer: its layer.
-        bleurt: BLEURT checkpoint; None: the score is BERTScore alone.
-        note: part of the signature, if the score is not a paper's.
-    """
+    """What a named scorer is made of: BERTScore, and BLEURT if it has one. `note` is part of the signature."""
 
     bertscore: Weights
     layer: int

@@ -7,7 +7,6 @@ import importlib.util
 import json
 import os
 import re
-import zipfile
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 WEIGHTS_DIR_VARIABLE = "FIGLANG_WEIGHTS_DIR"
 
-_COMMIT = re.compile(r"[0-9a-f]{40}")
 _WEIGHT_FILES = ("model.safetensors", "pytorch_model.bin")
 _OTHER_FILES = (  # of a model or its tokenizer; everything else in a repository is for other frameworks
     "config.json",
@@ -45,13 +43,7 @@ class WeightsError(Exception):
 
 @dataclass(frozen=True)
 class Weights:
-    """Names the weights of one model.
-
-    Attributes:
-        name: hub repository, folder, or installed package.
-        revision: hub commit; None for the newest, which is then looked up and recorded.
-        package: `name` is an installed package that carries the weights in its folder ``model``.
-    """
+    """Names the weights of one model: a hub repository (the newest commit if None), a folder, or a package."""
 
     name: str
     revision: str | None = None
@@ -70,15 +62,7 @@ class Weights:
 
 @dataclass(frozen=True)
 class Located:
-    """Weights on this machine.
-
-    Attributes:
-        folder: holds config.json, tokenizer files and one weight file.
-        identity: name with commit, or hash of all files that are read: equal identities mean equal scores.
-
-    Raises:
-        WeightsError: there is no weight file.
-    """
+    """Weights on this machine; equal identities (name with commit, or hash of all files) mean equal scores."""
 
     folder: Path
     identity: str
@@ -146,99 +130,56 @@ def _package_folder(package: str) -> Path:
 
 
 def _from_hub(weights: Weights) -> Path:
-    from huggingface_hub import snapshot_download
-
-    if weights.revision and _COMMIT.fullmatch(weights.revision):  # it never changes: what is here needs no question
-        try:
-            folder = Path(
-                snapshot_download(
-                    weights.name, revision=weights.revision, allow_patterns=[*_OTHER_FILES], local_files_only=True
-                )
-            )
-        except OSError:  # the hub's client: not here
-            return _download(weights)
-        if any((folder / name).is_file() for name in _WEIGHT_FILES) and has_tokenizer(folder):
-            return folder
-    return _download(weights)
-
-
-def _download(weights: Weights) -> Path:
-    from huggingface_hub import HfApi, errors, snapshot_download
+    from huggingface_hub import errors, snapshot_download
 
     page = f"https://huggingface.co/{weights.name}"
-    elsewhere = f"put its files into ${WEIGHTS_DIR_VARIABLE}/{weights.name.rpartition('/')[2]}"
     try:
-        info = HfApi().model_info(weights.name, revision=weights.revision)
-        present = {sibling.rfilename for sibling in info.siblings or []}
-        weight_files = [name for name in _WEIGHT_FILES if name in present][:1]
-        logger.info(f"figlang: downloading the metric model {weights.name}@{info.sha}")
-        return Path(snapshot_download(weights.name, revision=info.sha, allow_patterns=[*weight_files, *_OTHER_FILES]))
+        for name in _WEIGHT_FILES:  # one of them: some repositories have both, of gigabytes
+            files = [name, *_OTHER_FILES]
+            folder = Path(snapshot_download(weights.name, revision=weights.revision, allow_patterns=files))
+            if (folder / name).is_file():
+                break
     except errors.RevisionNotFoundError as error:
         raise WeightsError(f"{page} has no revision {weights.revision}") from error
     except Exception as error:  # the HTTP library's own errors (a connection cut off) have no common base here
         first_line = next(iter(str(error).strip().splitlines()), "no message")
+        elsewhere = f"put its files into ${WEIGHTS_DIR_VARIABLE}/{weights.name.rpartition('/')[2]}"
         raise WeightsError(
             f"the metric model {weights.name} cannot be downloaded ({type(error).__name__}: {first_line}). Check the "
             f"connection, HF_TOKEN and HF_ENDPOINT / HF_HUB_OFFLINE and try again, or {elsewhere} ({page})"
         ) from error
+    return folder
 
 
 def read_config(located: Located) -> dict[str, Any]:
-    """Return the content of config.json.
-
-    Raises:
-        WeightsError: it is missing or no JSON object.
-    """
+    """Return the content of config.json."""
     path = located.folder / "config.json"
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
+        config: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise WeightsError(f"{path} cannot be read ({type(error).__name__}: {error})") from error
-    if not isinstance(config, dict):
-        raise WeightsError(f"{path} holds no JSON object")
     return config
 
 
-def read_state(located: Located) -> dict[str, torch.Tensor]:
-    """Return the tensors of a weight file, on the CPU, memory-mapped where the format allows.
+def load(model_class: Any, located: Located, config: Any, dtype: torch.dtype, **options: Any) -> Any:
+    """Return a model of transformers in evaluation mode, with the weights of a folder that it has a place for."""
+    from transformers import logging
 
-    Raises:
-        WeightsError: it is damaged.
-    """
-    import torch
-
-    path = located.weight_file
+    verbosity = logging.get_verbosity()
+    logging.set_verbosity(logging.CRITICAL)  # it lists the heads and layers that are left out
     try:
-        if path.suffix == ".safetensors":
-            from safetensors.torch import load_file
-
-            return load_file(path)
-        # The format of torch before 1.6 is no zip file and cannot be memory-mapped.
-        return torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
-    except Exception as error:  # both readers raise types of their own, down to RuntimeError and UnpicklingError
-        raise WeightsError(
-            f"{path} cannot be read ({type(error).__name__}: {error}); delete it and load it again"
-        ) from error
-
-
-def build(
-    model_class: Any, config: Any, state: dict[str, torch.Tensor], located: Located, dtype: torch.dtype, **options: Any
-) -> Any:
-    """Return `model_class` in evaluation mode with exactly the tensors of `state`; `options` go to its constructor.
-
-    Raises:
-        WeightsError: a key is missing, unexpected or of another shape. transformers only warns there and goes on with
-            random weights.
-    """
-    import torch
-
-    with torch.device("meta"):
-        empty = model_class(config, **options)
-    try:
-        empty.load_state_dict(state, assign=True)  # compares names and shapes, and copies nothing
-    except RuntimeError as error:
+        model, loaded = model_class.from_pretrained(
+            located.folder, config=config, dtype=dtype, output_loading_info=True, **options
+        )
+    except Exception as error:  # readers of files raise types of their own, down to RuntimeError and UnpicklingError
         told = " ".join(str(error).split())[:_LONGEST]
-        raise WeightsError(f"{located.weight_file} does not fit its config.json: {told}") from error
-    model = model_class.from_pretrained(None, config=config, state_dict=state, dtype=dtype, **options)
+        raise WeightsError(
+            f"{located.weight_file} cannot be read, or does not fit its config.json ({type(error).__name__}: {told}); "
+            "delete it and load it again"
+        ) from error
+    finally:
+        logging.set_verbosity(verbosity)
+    if missing := sorted(loaded["missing_keys"]):  # transformers goes on with random weights
+        raise WeightsError(f"{located.weight_file} does not fit its config.json: it lacks {', '.join(missing[:5])}")
     # Some parameters (DeBERTa's q_bias) are declared as float32 and stay so while loading.
     return model.to(dtype).eval().requires_grad_(False)

@@ -12,12 +12,13 @@ import pytest
 import tiny_encoders
 import torch
 from PIL import Image
+from transformers import BertConfig, BertModel
 
 from figlang_tasks import mini
 from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.core import hub
 from figlang_tasks.metrics.explanation import WeightsError
-from figlang_tasks.metrics.explanation.weights import Located, read_state
+from figlang_tasks.metrics.explanation.weights import Located, load
 from figlang_tasks.metrics.generated_images import ImageMetricError, inception_features
 
 
@@ -58,8 +59,8 @@ FORMS = pytest.mark.parametrize("write", [as_zip, as_legacy, as_pickle])
 @FORMS
 def test_weights_of_a_scorer(write: Callable[[Path, Path], None], tmp_path: Path, mark: Path) -> None:
     write(tmp_path / "pytorch_model.bin", mark)
-    with pytest.raises(WeightsError, match=r"(?s)pytorch_model\.bin cannot be read .* load it again"):
-        read_state(Located(tmp_path, "poisoned"))
+    with pytest.raises(WeightsError, match=r"pytorch_model\.bin cannot be read,.* load it again"):
+        load(BertModel, Located(tmp_path, "poisoned"), BertConfig(num_hidden_layers=1), torch.float32)
     assert not mark.exists()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import lmms_eval.models
 import pytest
 import warm
 from demo_runs import DEMO, answers, evaluate, metrics, mini_tasks
@@ -62,12 +61,6 @@ def test_several_pictures_and_two_rounds(model: str, name: str, images: list[int
     there = evaluate(name, model, arguments(server, "timeout=600"), **settings)
     assert answers(there, name) == answers(here, name)
     assert [request.images for request in server.requests] == images
-
-
-def test_the_names_that_users_know_are_the_same_classes() -> None:
-    resolve = lmms_eval.models.MODEL_REGISTRY_V2.resolve
-    for name in ("openai", "async_openai"):
-        assert resolve(f"{name}_compatible").class_path == resolve(name).class_path
 
 
 @pytest.mark.parametrize("server", [["429"] * 3], indirect=True)  # the client asks three times, the harness once
@@ -155,12 +148,5 @@ def test_a_request_of_figlang_openai_has_a_time_limit(server: OpenAIServer) -> N
     assert results["configs"][TASK]["metadata"]["unanswered"] == 1
     assert notes.noted() == [f"{TASK}: requests got no answer and count as wrong, see the log"]
     scored = "figlang_mini_irfl_match_idiom"
-    with pytest.raises(FigLangError, match=rf"task {scored}, doc 0: .*timed out.* \(see .*timeout="):
+    with pytest.raises(FigLangError, match=rf"task {scored}, doc 0: .*timed out.*"):
         evaluate(scored, "figlang_openai", where, limit=1)
-
-
-@pytest.mark.parametrize("value", ["0", "-1.0", "soon", "nan"])
-def test_a_time_limit_that_is_none(value: str, server: OpenAIServer) -> None:
-    with pytest.raises(FigLangError, match=f"timeout={value}: must be a number above 0, the seconds to wait"):
-        evaluate(TASK, "figlang_openai", arguments(server, f"timeout={value}"), limit=1)
-    assert not server.requests

@@ -16,63 +16,12 @@ from figlang_tasks.models.baselines import BaselineError
 
 TASK = "figlang_mini"
 
-SCORING = """
-def doc_to_text(doc):
-    return doc["text"]
-
-def doc_to_visual(doc):
-    return [None] * doc["images"]
-
-def doc_to_target(doc):
-    return doc["gold"]
-
-def process_results(doc, results):
-    return {"acc": 1.0}
-"""
-TASK_FILE = """
-task: {name}
-dataset_path: json
-dataset_kwargs: {{data_files: {{test: {folder}/rows.jsonl}}}}
-test_split: test
-output_type: generate_until
-doc_to_text: !function scoring.doc_to_text
-doc_to_visual: !function scoring.doc_to_visual
-doc_to_target: !function scoring.doc_to_target
-process_results: !function scoring.process_results
-num_fewshot: 0
-generation_kwargs: {{until: [] {request}}}
-metric_list: [{{metric: acc, aggregation: mean, higher_is_better: true}}]
-"""
-
 
 @pytest.fixture(scope="module", autouse=True)
 def no_explanation_scorer() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FIGLANG_SCORER", "off")
         yield
-
-
-@pytest.fixture(scope="module")
-def score_tasks(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Tasks that ask for scores, in a folder for --include_path."""
-    folder = tmp_path_factory.mktemp("tasks")
-    (folder / "scoring.py").write_text(SCORING)
-    golds, texts = ["dog", "cat", "cat"], ["dog", "cat", "cow"]
-    (folder / "rows.jsonl").write_text(
-        "".join(
-            f'{{"text": "{n}", "images": {n + 1}, "gold": "{gold}", "own": ["{texts[n]}", "other"]}}\n'
-            for n, gold in enumerate(golds)
-        )
-    )
-    requests = {
-        "words": "",
-        "candidates": ", figlang_score: {kind: candidates, candidates: [bird, cat, dog]}",
-        "columns": ", figlang_score: {kind: candidates, candidates: own}",
-        "match": ", figlang_score: {kind: match}",
-    }
-    for name, request in requests.items():
-        (folder / f"{name}.yaml").write_text(TASK_FILE.format(name=name, folder=folder, request=request))
-    return str(folder)
 
 
 def test_the_majority_is_that_of_the_documents() -> None:
@@ -110,30 +59,27 @@ def test_the_scene_graph_task_ends_with_a_label(model: str) -> None:
 
 @pytest.mark.parametrize(("name", "counts"), [("candidates", [3, 3, 3]), ("columns", [2, 2, 2]), ("match", [1, 2, 3])])
 def test_random_scores(name: str, counts: list[int], score_tasks: str) -> None:
-    found = answers(evaluate(name, "figlang_random", "seed=3", include_path=score_tasks), name)
+    task_name = f"score_{name}"
+    found = answers(evaluate(task_name, "figlang_random", "seed=3", include_path=score_tasks), task_name)
     scores = [score_requests.read_answer(found[number]) for number in range(3)]
     assert [len(each or []) for each in scores] == counts
     for number, each in enumerate(scores):
-        generator = random.Random(f"3/{name}/{number}")
+        generator = random.Random(f"3/{task_name}/{number}")
         assert each == [generator.random() for _ in range(counts[number])]
 
 
 def test_majority_scores(score_tasks: str) -> None:
-    found = answers(evaluate("candidates", "figlang_majority", include_path=score_tasks), "candidates")
+    found = answers(evaluate("score_candidates", "figlang_majority", include_path=score_tasks), "score_candidates")
     assert [score_requests.read_answer(answer) for answer in found.values()] == [[0.0, 1.0, 0.0]] * 3
 
 
 @pytest.mark.parametrize(
     ("task_name", "model", "message"),
     [
-        ("match", "figlang_majority", "match/0: the most frequent target 'cat' is not one of its candidates"),
-        ("columns", "figlang_majority", "columns/0: the most frequent target 'cat' is not one of its candidates"),
-        (
-            "words",
-            "figlang_majority",
-            r"words does not declare its possible answers: .* has no function chance_answers",
-        ),
-        ("words", "figlang_random", r"words does not declare its possible answers: .* has no function chance_answers"),
+        ("score_match", "figlang_majority", "match/0: the most frequent target 'cat' is not one of its candidates"),
+        ("score_columns", "figlang_majority", "columns/0: the most frequent target 'cat' is not one of its candida"),
+        ("score_words", "figlang_majority", "words does not declare its possible answers: .*chance_answers"),
+        ("score_words", "figlang_random", "words does not declare its possible answers: .*chance_answers"),
     ],
 )
 def test_what_has_no_chance_level_is_an_error(task_name: str, model: str, message: str, score_tasks: str) -> None:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import lmms_eval.models
 import pytest
 from demo_runs import DEMO, answers, evaluate, register
 
-from figlang_tasks import FigLangError, models
 from figlang_tasks.models.vlm import FigLangLlava
 
 SETTINGS: dict[str, Any] = {"limit": 1, "gen_kwargs": "num_beams=1"}
@@ -30,31 +28,10 @@ def test_the_default_checkpoint_is_the_published_one() -> None:
     assert inspect.signature(FigLangLlava).parameters["pretrained"].default == "llava-hf/llava-1.5-7b-hf"
 
 
-def test_what_cannot_be_taken_is_named() -> None:
-    with pytest.raises(FigLangError, match="liuhaotian/llava-v1.5-7b has the format .* https://huggingface.co/llava-h"):
-        FigLangLlava(pretrained="liuhaotian/llava-v1.5-7b")
-    with pytest.raises(FigLangError, match="unknown argument max_frames_num, use_cache; valid: pretrained"):
-        FigLangLlava(use_cache=True, max_frames_num=32)
-
-
 def test_the_harness_own_class_is_still_there_for_video_and_log_likelihoods() -> None:
     register()
     found = lmms_eval.models.MODEL_REGISTRY_V2.resolve("llava_hf", force_simple=True)
     assert found.class_path == "lmms_eval.models.simple.llava_hf.LlavaHf"
-
-
-def test_the_harness_llava_stays_where_its_package_is_installed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def llava() -> list[str]:
-        return [manifest.model_id for manifest in models.manifests() if "llava" in manifest.model_id]
-
-    assert llava() == ["llava_hf", "llava"]
-    monkeypatch.syspath_prepend(str(tmp_path))
-    (tmp_path / "llava").mkdir()  # some folder, not a package
-    assert llava() == ["llava_hf", "llava"]
-    (tmp_path / "llava" / "__init__.py").touch()
-    assert llava() == ["llava_hf"]
 
 
 def test_what_the_entry_point_imports_does_not_import_the_harness() -> None:

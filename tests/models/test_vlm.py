@@ -9,12 +9,9 @@ from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import Any
 
-import demo_runs
 import pytest
 import torch
-from marks import slow_unless
 from PIL import Image
-from tiny_vlms import FAMILIES
 from vlm_requests import (
     CANDIDATES,
     CONVERSATIONS,
@@ -34,11 +31,11 @@ from vlm_requests import (
 from figlang_tasks import FigLangError
 from figlang_tasks.core.score_requests import KEY
 from figlang_tasks.mini import DEMO_MODEL_DIR
-from figlang_tasks.models import vlm, vlm_scoring
+from figlang_tasks.models import vlm
 from figlang_tasks.models.vlm import FigLangBlind, FigLangVLM, VLMError, cut_at, generation_settings, stop_strings
-from figlang_tasks.models.vlm_scoring import SharedPrefix, answer_tokens, joiner
+from figlang_tasks.models.vlm_scoring import answer_tokens, joiner
 
-EACH = slow_unless({"llava", "qwen2_5_vl"}, FAMILIES)
+EACH = ["llava", "qwen2_5_vl"]  # the others: test_families.py
 
 
 # --- answers in words ------------------------------------------------------------------------------------------------
@@ -114,10 +111,10 @@ def test_settings_of_generate(warnings_of_loguru: list[str]) -> None:
     assert stop_strings({"until": "\n\n"}) == ["\n\n"] and stop_strings({}) == []
     assert warnings_of_loguru == []
     assert generation_settings(sampled | {"do_sample": True, "temperature": 0})["do_sample"] is False
-    assert "temperature" not in generation_settings(GREEDY | {"temperature": 0.7})
+    assert generation_settings(GREEDY | {"temperature": 0.7})["do_sample"] is False
     assert "max_pixels" not in generation_settings({"max_pixels": 5})
-    assert "temperature ignored, because nothing is sampled" in warnings_of_loguru[-2]
-    assert "max_pixels" in warnings_of_loguru[-1]
+    (told,) = warnings_of_loguru
+    assert "max_pixels" in told
 
 
 def test_the_blind_model_sees_white_pictures_of_the_same_size() -> None:
@@ -197,7 +194,7 @@ def test_video_is_refused(built: Built) -> None:
         ({"max_pixels": 3}, "unknown argument max_pixels; valid: pretrained, revision, gguf_file"),
         ({"pretrained": ""}, "pretrained=<hub id or folder>"),
         ({"batch_size": "auto"}, "batch_size='auto'; valid: a whole number from 1"),
-        ({"dtype": "int8"}, "dtype='int8'; valid: auto"),
+        ({"dtype": "int8"}, "cannot load the model"),
         ({"trust_remote_code": "no"}, "trust_remote_code='no'; valid: True, False"),
         pytest.param(
             {"load_in_4bit": True},
@@ -220,7 +217,7 @@ def test_arguments_as_the_harness_passes_them(checkpoint: Callable[[str], str]) 
         {"batch_size": "2", "max_batch_size": None, "device": None},
     )
     assert (lm.batch_size, lm.model.dtype, lm.device.type) == (2, torch.bfloat16, "cpu")
-    assert lm.config._attn_implementation == "eager"
+    assert lm.model.config._attn_implementation == "eager"
     assert (lm.rank, lm.world_size, lm.is_simple) == (0, 1, False)
     lm.clean()
     assert not hasattr(lm, "_model") and lm._scorer is None
@@ -234,7 +231,7 @@ def test_device_map_and_dtype() -> None:
     assert place(process, "cuda:1", None) == {"": torch.device("cuda:1")}
     assert place(process, "cuda", "auto") == "auto"
     assert dtype(None, {"": torch.device("cuda")}) == dtype(None, "auto") == "auto"
-    assert dtype(None, {"": torch.device("cpu")}) == dtype("float", "auto") == torch.float32
+    assert dtype(None, {"": torch.device("cpu")}) == "float32"
     process.num_processes = 2
     assert place(process, "cuda", None) == {"": torch.device("cuda")}
     with pytest.raises(FigLangError, match="2 processes"):
@@ -242,46 +239,6 @@ def test_device_map_and_dtype() -> None:
 
 
 # --- answers in numbers ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("family", ["llava", "gemma3", "mllama"])
-def test_order_budget_and_number_of_candidates_are_irrelevant(
-    family: str, build: Build, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lm = build(family)
-    words = ["a mule", "the house", "snail and sun", "yes", "an image of nobody"]
-    texts = [f"{a} {b}" for a in words for b in words] + words
-    given = scores(lm, CONVERSATIONS[1], kind="candidates", candidates=texts)
-    turned = scores(lm, CONVERSATIONS[1], kind="candidates", candidates=texts[::-1])
-    assert turned[::-1] == pytest.approx(given, abs=1e-4)
-    rows = []
-    forward = lm.model.forward
-
-    def count(*args: Any, **options: Any) -> Any:
-        rows.append(options["input_ids"].shape[0])
-        return forward(*args, **options)
-
-    lm.model.forward = functools.wraps(forward)(count)
-    monkeypatch.setattr(vlm_scoring, "MAX_TOKENS", 40)
-    assert scores(lm, CONVERSATIONS[1], kind="candidates", candidates=texts) == pytest.approx(given, abs=1e-4)
-    assert 1 < max(rows) <= 20 and len(rows) > 4
-    monkeypatch.setattr(vlm_scoring, "MAX_POSITIONS", 1)
-    rows.clear()
-    assert scores(lm, CONVERSATIONS[1], kind="candidates", candidates=texts[:9]) == pytest.approx(given[:9], abs=1e-4)
-    assert max(rows) == 1
-
-
-def test_a_cache_of_another_kind_is_not_shared(build: Build, warnings_of_loguru: list[str]) -> None:
-    lm = build()
-    expected = scores(lm, CONVERSATIONS[1], kind="candidates", candidates=CANDIDATES)
-    lm = build()
-    lm.model.generation_config.cache_implementation = "static"
-    for _ in range(2):
-        found = scores(lm, CONVERSATIONS[1], kind="candidates", candidates=CANDIDATES)
-        assert found == pytest.approx(expected, abs=1e-4)
-    assert len(warnings_of_loguru) == 1 and "StaticLayer cannot be shared" in warnings_of_loguru[0]
-    with pytest.raises(TypeError, match="NoneType"):
-        SharedPrefix(None, 2)
 
 
 def test_the_prompt_keeps_its_tokens(build: Build) -> None:
@@ -337,18 +294,3 @@ def test_score_requests_that_make_no_sense_name_their_document(built: Built) -> 
         scores(lm, CONVERSATIONS[0], kind="match", yes="the mule", no="the house")
     with pytest.raises(VLMError, match="task probe, doc 0: ScoreRequestError: .*no column 'statements'"):
         scores(lm, CONVERSATIONS[0], kind="candidates", candidates="statements")
-
-
-# --- through the harness ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("beams", [1, pytest.param(3, marks=pytest.mark.slow)])
-def test_answers_of_the_demo_model_are_those_of_the_harness_class(beams: int) -> None:
-    llava_hf = pytest.importorskip("lmms_eval.models.chat.llava_hf", exc_type=ImportError)  # it imports decord
-    task = "figlang_mini"
-    options: dict[str, Any] = {"limit": 4, "gen_kwargs": f"num_beams={beams}"}
-    ours = FigLangVLM(str(DEMO_MODEL_DIR), device="cpu", batch_size=3)
-    found = demo_runs.answers(demo_runs.evaluate(task, ours, None, **options), task)
-    theirs = llava_hf.LlavaHf(pretrained=str(DEMO_MODEL_DIR), device="cpu", device_map="cpu")
-    assert found == demo_runs.answers(demo_runs.evaluate(task, theirs, None, **options), task)
-    assert len(found) == 4 and all("LABEL:" in answer for answer in found.values())

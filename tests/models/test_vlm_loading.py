@@ -56,9 +56,7 @@ def test_a_checkpoint_with_a_weight_missing_is_refused(
         weights[f"other.{key}"] = weights.pop(key)
 
     folder = copied(checkpoint("llava"), tmp_path / "copy", "model.safetensors", lose)
-    with pytest.raises(
-        FigLangError, match=r"lacks 1 weights of LlavaForCond.*, such as .*it has 1 of other names"
-    ) as told:
+    with pytest.raises(FigLangError, match=r"lacks 1 weights of LlavaForCond.*, such as ") as told:
         FigLangVLM(folder, device="cpu")
     assert name.rpartition(".")[2] in str(told.value)
 
@@ -253,32 +251,22 @@ def test_an_adapter_with_the_names_of_an_older_transformers_is_applied_whole_or_
 
 
 @pytest.mark.parametrize(
-    ("name", "message"),
+    ("name", "config"),
     [
-        (lambda key: key.replace("layers.1.", "layers.7."), "does not fit the model: .* weights"),
-        (lambda key: None if "layers.1." in key else key, "weights of its layers are not in its file"),
-        (lambda key: key.replace("model.model.", "model.transformer."), "does not fit the model"),
+        (lambda key: key.replace("layers.1.", "layers.7."), {}),
+        (lambda key: None if "layers.1." in key else key, {}),
+        (lambda key: key.replace("model.model.", "model.transformer."), {}),
+        (lambda key: key, {"target_modules": r".*layers\.[02].*\.(q_proj|v_proj)"}),
     ],
-    ids=["a deeper model", "a layer left out", "another model"],
+    ids=["a deeper model", "a layer left out", "another model", "weights without a layer"],
 )
 def test_an_adapter_that_does_not_fit_is_refused(
     name: Callable[[str], str | None],
-    message: str,
+    config: dict[str, Any],
     checkpoint: Callable[[str], str],
     adapters: Adapters,
     tmp_path: Path,
 ) -> None:
-    folder = changed(adapters("llava")[0], tmp_path / "other", name)
-    with pytest.raises(FigLangError, match=message) as told:
-        FigLangVLM(checkpoint("llava"), device="cpu", peft=str(folder))
-    assert str(folder) in str(told.value)
-
-
-def test_weights_of_an_adapter_without_a_layer_are_refused(
-    checkpoint: Callable[[str], str], adapters: Adapters, tmp_path: Path
-) -> None:
-    new = adapters("llava")[0]
-    targets = r".*layers\.[02].*\.(q_proj|v_proj)"
-    folder = changed(new, tmp_path / "other", lambda key: key, target_modules=targets)
-    with pytest.raises(FigLangError, match="of its weights have no place in the model, such as base_model"):
+    folder = changed(adapters("llava")[0], tmp_path / "other", name, **config)
+    with pytest.raises(FigLangError, match=f"the adapter '{folder}' does not fit the model: .*such as base_model"):
         FigLangVLM(checkpoint("llava"), device="cpu", peft=str(folder))

@@ -28,7 +28,7 @@ from lmms_eval.api.instance import Instance
 from lmms_eval.models.registry_v2 import ModelManifest
 from PIL import Image
 
-from figlang_tasks.models.offline import Offline
+from figlang_tasks.models.base import Offline
 
 ANSWERS = ("It fits.\nLABEL: entailment", "It does not fit.\nLABEL: contradiction", "It is hard to tell.")
 

@@ -214,12 +214,8 @@ def converts(folder: Path, kind: str) -> bool:
     return bool(getattr(_loaded(folder, kind)[1].image_processor, "do_convert_rgb", False))
 
 
-def reference(folder: Path, kind: str, image: Any, text: str, cosine: bool = False) -> float:
-    """The score of one pair by the transformers model alone, as its documentation uses it.
-
-    Args:
-        cosine: BLIP only: not by its matching head.
-    """
+def reference(folder: Path, kind: str, image: Any, text: str) -> float:
+    """The score of one pair by the transformers model alone, as its documentation uses it."""
     model, processor = _loaded(folder, kind)
     padding = "max_length" if kind in ("siglip", "siglip2", "align") else kind == "aimv2"
     cut: dict[str, Any] = {"truncation": True, "padding": padding, "max_length": LENGTHS[kind]}
@@ -230,8 +226,7 @@ def reference(folder: Path, kind: str, image: Any, text: str, cosine: bool = Fal
     inputs = processor(images=image, text=said, return_tensors="pt", **cut)
     with torch.inference_mode():
         if kind == "blip":
-            found = model(**inputs, use_itm_head=not cosine).itm_score
-            return (found[0, 0] if cosine else found.softmax(dim=-1)[0, 1]).item()
+            return model(**inputs, use_itm_head=True).itm_score.softmax(dim=-1)[0, 1].item()
         if kind == "blip-2":
             return model(**inputs, use_image_text_matching_head=True).logits_per_image.softmax(dim=1)[0, 1].item()
         if kind == "vilt":

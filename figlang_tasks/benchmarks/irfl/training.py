@@ -89,7 +89,7 @@ def train(
         raise DataError(f"{dataset}: {BASE} has only pictures and phrases of {table}: nothing to train on")
     pairs, documents = replace(pairs, plan=[pairs.plan[each] for each in kept]), [documents[each] for each in kept]
     labels = [document["category"] in FIGURATIVE for document in documents]
-    fitting = {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
+    fitting: dict[str, Any] = {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
     weights = {seed: probe_pair.train(pairs, labels, hidden, seed=seed, **fitting) for seed in range(seeds)}
     before = _values(tested, test.cosines())
     after = {seed: _values(tested, probe_pair.answers(test, each)) for seed, each in weights.items()}

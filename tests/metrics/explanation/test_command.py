@@ -91,37 +91,22 @@ def test_files_of_unequal_length(name: str, tmp_path: Path, capsys: pytest.Captu
         file.write("one more\n")
     assert main([*arguments, *EMBEDDED]) == 1
     (line,) = capsys.readouterr().err.splitlines()
-    count = len(pairs())
-    assert f"{name} has {count + 1} lines" in line and f"has {count} lines" in line and "an empty one" in line
+    counts = [len(pairs()) + (name == each) for each in ("refs.txt", "hyps.txt")]
+    assert line == f"figlang-score: {counts[0]} references but {counts[1]} candidates"
 
 
 FAULTS = {
-    "no file": ("none.csv", None, "none.csv cannot be read: No such file or directory"),
+    "no file": ("none.csv", None, "No such file or directory"),
     "no rows": ("a.csv", "reference,candidate\n", "a.csv has no pairs"),
-    "no column": (
-        "a.csv",
-        "reference,said\na,b\n",
-        "line 2 has no column 'candidate'; --candidate names one of 'reference', 'said'",
-    ),
-    "no key": (
-        "a.jsonl",
-        '{"reference": "a", "candidate": "b"}\n{"gold": "a"}',
-        "line 2 has no column 'reference'; --reference",
-    ),
-    "a number": ("a.jsonl", '{"reference": "a", "candidate": 7}', "line 1, column 'candidate' is 7: write a text"),
-    "a list": ("a.jsonl", '["a", "b"]', "line 1 is ['a', 'b']: write one JSON object a line"),
-    "no JSON": (
-        "a.jsonl",
-        '\n{"reference": "a"',
-        "line 2 is not JSON (Expecting ',' delimiter: line 1 column 18 (char 17)): write one object a line",
-    ),
-    "short": ("a.csv", 'reference,candidate\n"a\na",b\na\n', "line 4 has not as many cells"),
+    "no column": ("a.csv", "reference,said\na,b\n", "a.csv: row 1 has no column 'candidate'; --candidate"),
+    "no key": ("a.jsonl", '{"reference": "a", "candidate": "b"}\n{"gold": "a"}', "row 2 has no column 'reference'"),
+    "a number": ("a.jsonl", '{"reference": "a", "candidate": 7}', "candidates[0] is 7, must be a text"),
+    "a list": ("a.jsonl", '["a", "b"]', "row 1 has no column 'reference'"),
+    "no JSON": ("a.jsonl", '\n{"reference": "a"', "a.jsonl, line 2 is not JSON"),
+    "short": ("a.csv", 'reference,candidate\n"a\na",b\na\n', "row 2 has not as many cells"),
+    "long": ("a.csv", "reference,candidate\na,b,c\n", "row 1 has not as many cells"),
     "quote": ("a.csv", 'reference,candidate\na,b\n"a,b\nc,d\n', "is not CSV (unexpected end of data)"),
-    "Latin-1": (
-        "a.csv",
-        "reference,candidate\na,b\né,b\n".encode("latin-1"),
-        "line 3 is not UTF-8: save the file as UTF-8",
-    ),
+    "Latin-1": ("a.csv", "reference,candidate\na,b\né,b\n".encode("latin-1"), "a.csv is not UTF-8"),
 }
 
 
@@ -135,7 +120,7 @@ def test_faults_of_a_table(
     assert main([str(path), *EMBEDDED, "--output", str(output)]) == 1
     told = capsys.readouterr()
     (line,) = told.err.splitlines()
-    assert line.startswith(f"figlang-score: {path}") and message in line
+    assert line.startswith("figlang-score: ") and message in line
     assert not told.out and not output.exists()
 
 
@@ -170,7 +155,6 @@ def test_what_the_scorer_does_not_take(
         ([], "give either -r FILE and -c FILE, or one file PAIRS"),
         (["-r", "a.txt"], "give either -r FILE and -c FILE"),
         (["a.csv", "-r", "a.txt", "-c", "b.txt"], "give either -r FILE and -c FILE"),
-        (["-r", "a.txt", "-c", "b.txt", "--reference", "gold"], "--reference and --candidate name columns of PAIRS"),
         (["a.txt"], "a.txt must end in .csv, .tsv or .jsonl; for a text a line use -r and -c"),
         (["a.csv", "--output", "scores.xlsx"], "--output scores.xlsx must end in .csv or .jsonl"),
         (["a.csv", "--output", "a.csv"], "--output a.csv: name another file than PAIRS, in a folder that is there"),

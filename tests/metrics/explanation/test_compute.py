@@ -27,7 +27,7 @@ falling = st.lists(st.integers(1, 100), max_size=60).map(lambda lengths: sorted(
 @given(lengths=falling, budget=st.integers(1, 500))
 @settings(max_examples=50)
 def test_batches_cover_everything_once_and_keep_to_the_budget(lengths: list[int], budget: int) -> None:
-    ranges = [(start, stop) for start, stop, _ in runner(budget).batches(lengths, lambda start, stop: None or 0)]
+    ranges = [(start, stop) for start, stop, _ in runner(budget).batches(lengths, lambda start, stop: 0)]
     assert [index for start, stop in ranges for index in range(start, stop)] == list(range(len(lengths)))
     for start, stop in ranges:
         assert stop - start == 1 or (stop - start) * padded(lengths[start]) <= budget
@@ -76,7 +76,7 @@ def test_a_single_text_that_does_not_fit_on_the_cpu_is_an_error() -> None:
     def step(start: int, stop: int) -> None:
         raise torch.OutOfMemoryError("no room")
 
-    with pytest.raises(MemoryError, match="one text of 104 tokens: no room"):
+    with pytest.raises(MemoryError, match="one text of 104 tokens"):
         list(runner().batches([100], step))
 
 
@@ -136,10 +136,12 @@ def test_unknown_dtype(dtype: str) -> None:
 def test_unknown_device() -> None:
     with pytest.raises(ValueError, match="device is 'gpu'; valid: auto, cpu"):
         runner(device="gpu")
-    if not torch.cuda.is_available():
-        with pytest.raises(ValueError, match="device is 'cuda:0', but torch sees no GPU here"):
-            runner(device="cuda:0")
-    for absent in {"mps", "xpu"} - {"mps" * torch.backends.mps.is_available(), "xpu" * torch.xpu.is_available()}:
+    here = {
+        "mps" * torch.backends.mps.is_available(),
+        "xpu" * torch.xpu.is_available(),
+        "cuda:0" * torch.cuda.is_available(),
+    }
+    for absent in {"mps", "xpu", "cuda:0"} - here:
         with pytest.raises(ValueError, match=f"device is '{absent}'; valid: auto, cpu"):
             runner(device=absent)
 
@@ -156,43 +158,19 @@ def test_no_reduced_precision_inside_fp32_whatever_the_process_asked_for() -> No
         torch.backends.cuda.matmul.fp32_precision, mkldnn.fp32_precision = before
 
 
-NEEDED = 72 * 4 + (2 << 30)  # the weights and the bias of 8 x 8, in float32, and 2 GiB for a batch
-
-
-@pytest.mark.parametrize(
-    ("free", "expected"),
-    [
-        ([NEEDED, NEEDED - 1], "cuda:0"),
-        ([NEEDED, NEEDED + 1], "cuda:1"),
-        ([NEEDED - 1, 0], "cpu"),
-        ([None, NEEDED], "cuda:1"),
-        ([None, None], "cpu"),
-    ],
-)
-def test_the_emptiest_gpu_is_taken_where_the_model_fits(
-    free: list[int | None], expected: str, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
-) -> None:
+@pytest.mark.parametrize(("free", "expected"), [([2, 1], "cuda:0"), ([1, 2], "cuda:1"), ([None, 1], "cuda:1")])
+def test_the_emptiest_gpu_is_taken(free: list[int | None], expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What torch says of two GPUs is put in its mouth; None: one so full that it does not even answer."""
 
     def memory(index: int) -> tuple[int, int]:
         if (left := free[index]) is None:
             raise RuntimeError("CUDA error: out of memory")
-        return left, 80 << 30
+        return left, 80
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(torch.cuda, "mem_get_info", memory)
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: False)
-    assert str(runner(device="auto")._choose_device(nn.Linear(8, 8))) == expected
-    assert [
-        f"the emptiest GPU has {max(n or 0 for n in free) >> 20} MiB free" in text for text in warnings_of_loguru
-    ] == ([True] if expected == "cpu" else [])
-    if expected != "cpu":
-        with pytest.raises(ValueError, match=f"dtype='fast' needs bfloat16, which {expected} lacks"):
-            runner(device="auto", dtype="fast")._choose_device(nn.Linear(8, 8))
-
-
-NEEDED = 288 + (2 << 30)  # of the layer below, and what a batch needs
+    assert str(runner(device="auto")._choose_device()) == expected
 
 
 def test_release_loads_again_when_needed() -> None:

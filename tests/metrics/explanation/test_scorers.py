@@ -9,11 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from figlang_tasks.core.checks import downloading_nothing
 from figlang_tasks.metrics.explanation import SCORERS, WeightsError, get_scorer, near_threshold
 from figlang_tasks.metrics.explanation import weights as weights_module
 from figlang_tasks.metrics.explanation.bertscore import LAYERS
 from figlang_tasks.metrics.explanation.scorers import BLEURT_20, _parse
 from figlang_tasks.metrics.explanation.weights import Weights, locate
+from figlang_tasks.metrics.explanation.weights import _from_hub as find_on_hub
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 TINY = {
@@ -169,15 +171,19 @@ ANCHORS = [
 
 @pytest.mark.weights
 def test_the_published_deberta_loads_and_finds_a_text_equal_to_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weights_module, "_download", no_download)
+    monkeypatch.setattr(weights_module, "_from_hub", from_cache)
     text = "The lawyer has fins, which says that he is as dangerous as a shark."
     scores = get_scorer("figlang24", cache=False).score([text, text], [text, "He is calm."])
     assert scores.bertscore[0] == pytest.approx(1, abs=1e-5)
     assert 0.2 < scores.bertscore[1] < 0.9
 
 
-def no_download(weights: Weights) -> Path:
-    pytest.skip(f"{weights.name} is neither in the hub's cache nor in $FIGLANG_WEIGHTS_DIR")
+def from_cache(weights: Weights) -> Path:
+    with downloading_nothing():
+        try:
+            return find_on_hub(weights)
+        except WeightsError:
+            pytest.skip(f"{weights.name} is neither in the hub's cache nor in $FIGLANG_WEIGHTS_DIR")
 
 
 @pytest.mark.weights
@@ -190,6 +196,6 @@ def test_published_scores_of_bleurt(
     from figlang_tasks.metrics.explanation.cache import ScoreCache
     from figlang_tasks.metrics.explanation.scorers import _parse
 
-    monkeypatch.setattr(weights_module, "_download", no_download)
+    monkeypatch.setattr(weights_module, "_from_hub", from_cache)
     model = Bleurt(locate(_parse(checkpoint)), "auto", "fp32", ScoreCache(None))
     assert model.score([(reference, candidate)])[reference, candidate] == pytest.approx(published, abs=1e-5)

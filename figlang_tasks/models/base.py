@@ -1,4 +1,4 @@
-"""Shared parts of the classes without a model (replay, baselines): arguments, processes, the task of a request."""
+"""What our model classes share: the process, and the kinds of requests that none of our tasks makes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,27 @@ from lmms_eval.api.task import Task
 from figlang_tasks.core.errors import FigLangError
 
 
-class Offline(lmms):
-    """A model class of the harness that loads no model.
+class ModelBase(lmms):
+    """A model class that serves ``generate_until`` and ``generate_until_agentic``."""
+
+    def __init__(self) -> None:
+        from accelerate import Accelerator
+
+        super().__init__()
+        self.accelerator = Accelerator()
+        self._rank, self._world_size = self.accelerator.process_index, self.accelerator.num_processes
+
+    def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
+        raise NotImplementedError(f"{type(self).__name__} serves generate_until and generate_until_agentic")
+
+    def generate_until_multi_round(self, requests: list[Instance]) -> list[str]:
+        raise NotImplementedError(f"{type(self).__name__} serves generate_until and generate_until_agentic")
+
+
+class Offline(ModelBase):
+    """A class that loads no model, and takes no arguments but those of the command line, which it does not use.
 
     It is of the harness's simple kind, whichever kind a task was made for: only those requests lead to their task.
-
-    Args:
-        batch_size, max_batch_size, device: what the command line hands to every model class; not used.
-        unknown: nothing else is taken.
     """
 
     is_simple = True
@@ -27,15 +40,10 @@ class Offline(lmms):
     def __init__(
         self, batch_size: Any = None, max_batch_size: Any = None, device: str | None = None, **unknown: Any
     ) -> None:
-        from accelerate import Accelerator
-
         if unknown:
             raise FigLangError(f"figlang_tasks: {type(self).__name__} takes no argument {', '.join(sorted(unknown))}")
         super().__init__()
-        self.accelerator = Accelerator()
         self.device = self.accelerator.device
-        self._rank = self.accelerator.process_index
-        self._world_size = self.accelerator.num_processes
         self._tasks: dict[str, Task] = {}
 
     def task(self, request: Instance) -> Any:
@@ -45,9 +53,3 @@ class Offline(lmms):
             if isinstance(value, MethodType) and isinstance(value.__self__, Task):
                 self._tasks[name] = value.__self__
         return self._tasks[name]  # the later rounds of an agentic request no longer hold a method of it
-
-    def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
-        raise NotImplementedError(f"{type(self).__name__} serves generate_until and generate_until_agentic")
-
-    def generate_until_multi_round(self, requests: list[Instance]) -> list[str]:
-        raise NotImplementedError(f"{type(self).__name__} serves generate_until and generate_until_agentic")
