@@ -40,7 +40,7 @@ class Runner:
         self._wanted = device
         self.dtype = torch.float32 if dtype == "fp32" else torch.bfloat16
         self._model: nn.Module | None = None
-        self._device = torch.device("cpu")
+        self.device = torch.device("cpu")  # until the model is loaded
         self._budget: int | None = None
 
     @property
@@ -48,29 +48,24 @@ class Runner:
         """The model, loaded and moved to its device at the first call."""
         if self._model is None:
             model = self._load(self.dtype)
-            self._device = self._choose_device()
-            moved = attempt(lambda: _on(model, self._device, self.dtype))
-            if moved is None and self._device.type == "cpu":
+            self.device = self._choose_device()
+            moved = attempt(lambda: _on(model, self.device, self.dtype))
+            if moved is None and self.device.type == "cpu":
                 raise MemoryError("not enough memory for the metric model")
             self._model = moved or self._on_cpu(model)
         return self._model
 
     @property
-    def device(self) -> torch.device:
-        """Where the model is; the CPU until it is loaded."""
-        return self._device
-
-    @property
     def budget(self) -> int:
         """Padded tokens of a batch: fewer than at first where the memory did not do."""
         if self._budget is None:
-            self._budget = CPU_TOKENS if self._device.type == "cpu" else GPU_TOKENS
+            self._budget = CPU_TOKENS if self.device.type == "cpu" else GPU_TOKENS
         return self._budget
 
     def release(self) -> None:
         """Let go of the model and its memory; it is loaded again when it is needed."""
         self._model, self._budget = None, None
-        if self._device.type == "cuda":
+        if self.device.type == "cuda":
             torch.cuda.empty_cache()
 
     def batches(
@@ -97,18 +92,18 @@ class Runner:
     def _shrink(self, items: int, width: int) -> None:
         if items > 1:
             self._budget = max(width, items * width // 2)
-            logger.warning(f"figlang: out of memory on {self._device}; {self._budget} tokens a batch from now on")
-        elif self._device.type != "cpu":
+            logger.warning(f"figlang: out of memory on {self.device}; {self._budget} tokens a batch from now on")
+        elif self.device.type != "cpu":
             assert self._model is not None
             self._model = self._on_cpu(self._model)
         else:
             raise MemoryError(f"not enough memory to score one text of {width} tokens")
 
     def _on_cpu(self, model: nn.Module) -> nn.Module:
-        logger.warning(f"figlang: {self._device} is too full; scoring explanations on the CPU instead")
-        self._device = torch.device("cpu")
+        logger.warning(f"figlang: {self.device} is too full; scoring explanations on the CPU instead")
+        self.device = torch.device("cpu")
         self._budget = None
-        return _on(model, self._device, self.dtype)
+        return _on(model, self.device, self.dtype)
 
     def _choose_device(self) -> torch.device:
         if self._wanted != "auto":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import re
 import shutil
 import weakref
 from collections import Counter
@@ -279,20 +278,6 @@ def test_pictures_are_let_go_of_batch_by_batch(loaded: Callable[[str], FigLangCL
 
 
 # --- errors ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"device_map": "auto", "use_cache": True}, "unknown argument device_map, use_cache; valid: pretrained, rev"),
-        ({"pretrained": ""}, "--model_args pretrained=<hub id or folder>"),
-        ({"dtype": "int8"}, "cannot load model and processor"),
-        ({"batch_size": "many"}, "batch_size='many'; valid: a whole number from 1"),
-    ],
-)
-def test_wrong_arguments(arguments: dict[str, Any], message: str, checkpoints: dict[str, Path]) -> None:
-    with pytest.raises(FigLangError, match=re.escape(message)):
-        FigLangCLIP(**({"pretrained": str(checkpoints["clip"])} | arguments))
 
 
 def test_what_is_not_a_dual_encoder(checkpoints: dict[str, Path], tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def test_a_device_too_full_for_one_text_gives_way_to_the_cpu(warnings_of_loguru:
     tried = []
     made = Runner(lambda dtype: nn.Linear(2, 2, device="cpu"), "cpu", "fp32")
     made.model  # noqa: B018
-    made._device = torch.device("meta")
+    made.device = torch.device("meta")
     made._budget = 1000
 
     def step(start: int, stop: int) -> str:
