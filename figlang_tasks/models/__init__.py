@@ -43,10 +43,10 @@ TEXT_MODELS = (
 
 def check_arguments(name: str, model: type, unknown: Mapping[str, Any], flags: Mapping[str, Any] | None = None) -> None:
     """Refuse unknown arguments, and `flags` that are neither True nor False nor None: "no" is a text, and true."""
-    if unknown:
-        parameters = inspect.signature(model).parameters
-        valid = ", ".join(each for each in parameters if each not in ("unknown", "harness", "max_batch_size"))
-        raise FigLangError(f"{name}: unknown argument {', '.join(sorted(unknown))}; valid: {valid}")
+    # The command line's --max_batch_size arrives, too; memory sets the limit itself.
+    if wrong := sorted(unknown.keys() - {"max_batch_size"}):
+        valid = ", ".join(each for each in inspect.signature(model).parameters if each != "unknown")
+        raise FigLangError(f"{name}: unknown argument {', '.join(wrong)}; valid: {valid}")
     for flag, value in (flags or {}).items():
         if not isinstance(value, bool | None):
             raise FigLangError(f"{name}: {flag}={value!r}; valid: True, False")
@@ -71,26 +71,33 @@ def require_checkpoint(name: str, pretrained: object) -> None:
         )
 
 
-def cannot_load(what: str, source: str, error: Exception) -> str:
-    """Return the error message for a checkpoint that does not load: the remedy and the library's error."""
+@contextmanager
+def loading(name: str, what: str, source: str) -> Iterator[None]:
+    """Raise whatever goes wrong while a checkpoint is loaded, or its own code runs, as one message with a remedy."""
     import torch
     from huggingface_hub.errors import HFValidationError
 
-    cause = " ".join(str(error).split())
-    if "trust_remote_code" in cause:
-        advice = "If you trust that code, add trust_remote_code=True"
-    elif isinstance(error, ImportError):
-        advice = "Install the package that the message names"
-    elif isinstance(error, OSError | HFValidationError):  # of a path that is not there, by version of transformers
-        advice = (
-            "Check the name and the revision. For a gated model accept the licence on its page and set HF_TOKEN. "
-            "Without a network give a local folder"
-        )
-    elif isinstance(error, torch.OutOfMemoryError):
-        advice = "The model does not fit into memory: device_map=auto, dtype=bfloat16 or load_in_4bit=True need less"
-    else:
-        advice = "The error comes from the library: try a newer transformers, or read the model's page"
-    return f"cannot load {what} {source!r}. {advice}. ({type(error).__name__}: {cause[:600]})"
+    try:
+        yield
+    except FigLangError:
+        raise
+    except Exception as error:
+        cause = " ".join(str(error).split())
+        if "trust_remote_code" in cause:
+            advice = "If you trust that code, add trust_remote_code=True"
+        elif isinstance(error, ImportError):
+            advice = "Install the package that the message names"
+        elif isinstance(error, OSError | HFValidationError):  # of a path that is not there, by version of transformers
+            advice = (
+                "Check the name and the revision. For a gated model accept the licence on its page and set HF_TOKEN. "
+                "Without a network give a local folder"
+            )
+        elif isinstance(error, torch.OutOfMemoryError):
+            advice = "It does not fit into memory: device_map=auto, dtype=bfloat16 or load_in_4bit=True need less"
+        else:
+            advice = "The error comes from the library: try a newer transformers, or read the model's page"
+        told = f"{name}: cannot load {what} {source!r}. {advice}. ({type(error).__name__}: {cause[:600]})"
+        raise FigLangError(told) from error
 
 
 def commit_of(pretrained: str, revision: str | None) -> str | None:

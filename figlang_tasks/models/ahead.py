@@ -13,8 +13,6 @@ from typing import TypeVar
 
 from loguru import logger
 
-from figlang_tasks.metrics.explanation.compute import attempt
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -62,6 +60,8 @@ class Batches:
         self, items: Sequence[Item], step: Callable[[Sequence[Item]], Result]
     ) -> Iterator[tuple[Sequence[Item], Result]]:
         """Yield each batch with what `step` returns for it."""
+        from figlang_tasks.metrics.explanation.compute import attempt  # here: torch takes seconds
+
         start = 0
         while start < len(items):
             batch = items[start : start + self.size]

@@ -22,6 +22,11 @@ class ModelBase(lmms):
         self.accelerator = Accelerator()
         self._rank, self._world_size = self.accelerator.process_index, self.accelerator.num_processes
 
+    def clean(self) -> None:
+        """Let go of the network; the harness calls this when all requests are answered."""
+        self.__dict__.pop("_network", None)
+        super().clean()
+
     def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
         raise NotImplementedError(f"{type(self).__name__} serves generate_until and generate_until_agentic")
 

@@ -86,11 +86,9 @@ class FigLangCLIP(ModelBase):
         device: str | None = None,
         batch_size: int | str = 1,
         trust_remote_code: bool = False,
-        max_batch_size: Any = None,
         **unknown: Any,
     ) -> None:
         super().__init__()
-        del max_batch_size  # the command line's --max_batch_size arrives here; memory sets the limit itself
         models.check_arguments("figlang_clip", FigLangCLIP, unknown, {"trust_remote_code": trust_remote_code})
         models.require_checkpoint("figlang_clip", pretrained)
         auto = str(batch_size).startswith("auto")
@@ -119,12 +117,6 @@ class FigLangCLIP(ModelBase):
         if isinstance(self._network, _Matcher):
             return self._matched(self._network, requests)
         return self.features(requests).cosines()
-
-    def clean(self) -> None:
-        """Let go of the model, as the harness asks for after the answers."""
-        if hasattr(self, "_network"):
-            del self._network
-        super().clean()
 
     def features(self, requests: list[Instance]) -> Features:
         """Return the features of what score requests compare; pictures are encoded while others are read."""
@@ -409,10 +401,8 @@ def _rgb(image: Image.Image) -> Image.Image:
 
 
 def _load(pretrained: str, source: Mapping[str, Any], dtype: str, device: torch.device) -> _Network:
-    try:
+    with models.loading("figlang_clip", "the configuration of", pretrained):
         config = transformers.AutoConfig.from_pretrained(pretrained, **source)
-    except (OSError, ValueError) as error:
-        raise FigLangError(f"figlang_clip: {models.cannot_load('the configuration of', pretrained, error)}") from error
     kind = config.model_type
     model_class = _model_class(config)
     if model_class is None:
@@ -423,12 +413,10 @@ def _load(pretrained: str, source: Mapping[str, Any], dtype: str, device: torch.
             f"align, altclip, chinese_clip, metaclip_2 ...), {', '.join(RETRIEVAL_CLASSES.values())}"
         )
     attention = {"attn_implementation": _ATTENTION[kind]} if kind in _ATTENTION else {}
-    try:
+    with models.loading("figlang_clip", "model and processor", pretrained):
         options = {"dtype": dtype, **attention, **source}
         model, loaded = model_class.from_pretrained(pretrained, output_loading_info=True, **options)
         processor = transformers.AutoProcessor.from_pretrained(pretrained, **source)
-    except (OSError, ValueError) as error:  # a file is missing or damaged, or needs code of the checkpoint's
-        raise FigLangError(f"figlang_clip: {models.cannot_load('model and processor', pretrained, error)}") from error
     models.require_weights("figlang_clip", pretrained, model, loaded)
     matchers = {"blip": _BlipMatcher, "blip-2": _Blip2Matcher, "vilt": _Matcher}
     network = matchers[kind] if type(model).__name__ == RETRIEVAL_CLASSES.get(kind) else _Network

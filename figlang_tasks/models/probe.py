@@ -83,11 +83,9 @@ class FigLangProbe(ModelBase):
         seed: int | None = None,
         device: str | None = None,
         batch_size: int | str = 1,
-        max_batch_size: Any = None,
         **unknown: Any,
     ) -> None:
         super().__init__()
-        del max_batch_size
         models.check_arguments("figlang_probe", FigLangProbe, unknown)
         if not probe:
             raise FigLangError("figlang_probe: the probe is missing: --model_args probe=FOLDER")
@@ -101,12 +99,6 @@ class FigLangProbe(ModelBase):
         """Answer by the network of the seed; see its kind."""
         answers: list[str] = self._network.generate_until(requests, self.task_dict)
         return answers
-
-    def clean(self) -> None:
-        """Let go of the encoders, as the harness asks for after the answers."""
-        if hasattr(self, "_network"):
-            del self._network
-        super().clean()
 
 
 def digest(text: str) -> str:

@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 import torch
 import transformers
 from accelerate import Accelerator
-from huggingface_hub.errors import HFValidationError
 from lmms_eval.api.instance import Instance
 from PIL import Image
 from scipy.optimize import linear_sum_assignment
@@ -204,10 +203,8 @@ def pinned(settings: Settings) -> Settings:
 
 def _loaded(loader: Any, name: str, revision: str | None, **options: Any) -> Any:
     models.require_checkpoint("figlang_probe", name)
-    try:
+    with models.loading("figlang_probe", "the encoder", name):
         return loader.from_pretrained(name, **({"revision": revision} if revision else {}), **options)
-    except (OSError, ValueError, HFValidationError) as error:
-        raise FigLangError(f"figlang_probe: {models.cannot_load('the encoder', name, error)}") from error
 
 
 def _encoder(name: str, revision: str | None, trained: bool) -> Any:

@@ -109,11 +109,9 @@ class FigLangVLM(ModelBase):
         load_in_8bit: bool = False,
         chat_template: str | None = None,
         enable_thinking: bool | None = None,
-        max_batch_size: Any = None,
         **unknown: Any,
     ) -> None:
         super().__init__()
-        del max_batch_size  # the command line's --max_batch_size arrives here; memory sets the limit itself
         flags = {"trust_remote_code": trust_remote_code, "enable_thinking": enable_thinking}
         models.check_arguments(vlm_loading.NAME, FigLangVLM, unknown, flags)
         models.require_checkpoint(vlm_loading.NAME, pretrained)

@@ -78,10 +78,8 @@ def source(revision: str | None, trust_remote_code: bool, gguf_file: str | None)
 
 def load_config(pretrained: str, **source: Any) -> Any:
     """Return the configuration of a checkpoint; of a model that also speaks (Qwen-Omni), of its half that writes."""
-    try:
+    with models.loading(NAME, "the configuration of", pretrained):
         config = transformers.AutoConfig.from_pretrained(pretrained, **source)
-    except Exception as error:  # remote code may raise anything
-        stop(models.cannot_load("the configuration of", pretrained, error))
     config = getattr(config, "thinker_config", config)
     if config.is_encoder_decoder or getattr(config.get_text_config(), "is_encoder_decoder", False):
         stop(f"{pretrained!r} ({config.model_type}) is an encoder-decoder model. figlang_vlm runs decoder-only models")
@@ -119,10 +117,8 @@ def auto_class(
 def load_processor(pretrained: str, chat_template: str | None = None, **source: Any) -> Any:
     """Return the processor, set up for batches of prompts: padding on the left, a chat template."""
     loader = transformers.AutoTokenizer if "gguf_file" in source else transformers.AutoProcessor
-    try:
+    with models.loading(NAME, "the processor of", pretrained):
         processor = loader.from_pretrained(pretrained, **source)
-    except Exception as error:  # remote code may raise anything
-        stop(models.cannot_load("the processor of", pretrained, error))
     if isinstance(processor, transformers.PreTrainedTokenizerBase):
         processor = TextProcessor(processor)
     tokenizer = getattr(processor, "tokenizer", None)
@@ -162,7 +158,7 @@ def load_model(
     if attn_implementation is not None:
         options["attn_implementation"] = attn_implementation
     loader = auto_class(pretrained, config, **source)
-    try:
+    with models.loading(NAME, "the model", pretrained):
         if load_in_4bit or load_in_8bit:
             options["quantization_config"] = transformers.BitsAndBytesConfig(
                 load_in_4bit=load_in_4bit,
@@ -170,8 +166,6 @@ def load_model(
                 bnb_4bit_compute_dtype="bfloat16" if dtype == "auto" else dtype,
             )
         model, loaded = loader.from_pretrained(pretrained, **options)
-    except Exception as error:  # remote code may raise anything
-        stop(models.cannot_load("the model", pretrained, error))
     models.require_weights(NAME, pretrained, model, loaded)
     if config.model_type == "phi4_multimodal" and not peft:
         logger.warning(
@@ -183,7 +177,7 @@ def load_model(
 
 def _with_adapter(model: Any, peft: str) -> Any:
     """Return `model` with the adapter's layers in it."""
-    try:
+    with models.loading(NAME, "the adapter", peft):
         from peft import PeftConfig, PeftModel
 
         config = PeftConfig.from_pretrained(peft)
@@ -196,10 +190,6 @@ def _with_adapter(model: Any, peft: str) -> Any:
         adapted: Any = PeftModel(model, config)
         names = getattr(model, "_checkpoint_conversion_mapping", None)  # of transformers 4
         loaded = adapted.load_adapter(peft, "default", key_mapping=names)
-    except FigLangError:
-        raise
-    except Exception as error:  # peft raises many kinds: a missing file, other shapes, another type of task
-        stop(models.cannot_load("the adapter", peft, error))
     if lost := [*loaded.missing_keys, *loaded.unexpected_keys]:
         stop(
             f"the adapter {peft!r} does not fit the model: {len(lost)} weights are in its layers or in its file alone, "
