@@ -79,8 +79,7 @@ TESTS = {
         for name in ("vflute", "flute", "nykms")
     },
     "figlang_tasks/benchmarks/metaclue/task.py": [
-        "tests/benchmarks/metaclue/test_prompts.py",
-        "tests/benchmarks/metaclue/test_localize.py",
+        *(f"tests/benchmarks/metaclue/test_{name}.py" for name in ("prompts", "scoring", "localize", "generate")),
         "tests/benchmarks/test_refusals.py",
     ],
     "figlang_tasks/scoring/entailment_card.py": ["tests/report/test_gallery.py"],

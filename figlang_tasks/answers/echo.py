@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from figlang_tasks.answers.text import Answer
+from figlang_tasks.answers.text import span
 
 _FEWEST_WORDS = 3
 _WORD = re.compile(r"\w+")
@@ -34,14 +34,15 @@ def before_echo(output: str, prompt: str, own: Sequence[str]) -> str:
         prompt: what it was asked.
         own: the texts of the row; others stand in their places where a model invents a question.
     """
-    answer, picture = Answer(output), output.find("\n<image>")
+    raw, start, end = span(output)
+    picture = output.find("\n<image>")
     ends = [picture] if picture >= 0 and output[:picture].strip() else []
     for words, behind in _openings(prompt, own):
-        for found in _line(words).finditer(answer.raw):
-            before = answer.raw[: found.start()]
-            is_quoted = before.rstrip().endswith(":") and answer.raw.startswith(behind, found.end())
+        for found in _line(words).finditer(raw, start, end):
+            before = raw[start : found.start()]
+            is_quoted = before.rstrip().endswith(":") and raw.startswith(behind, found.end())
             if _WORD.search(before) and not is_quoted:
-                ends.append(answer.place(found.start()))
+                ends.append(found.start())
                 break
     return output[: min(ends)].rstrip() if ends else output
 

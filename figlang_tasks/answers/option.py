@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from figlang_tasks.answers.fields import by_marks
 from figlang_tasks.answers.text import Answer
-from figlang_tasks.answers.verdict import Found, Read, decide
+from figlang_tasks.answers.verdict import Found, Read, by_marks, decide
 from figlang_tasks.answers.words import ANNOUNCED, NONE_OF, REFUSAL, is_said
 
 _ORDINALS = ("first", "second", "third", "fourth")

@@ -1,4 +1,4 @@
-"""The part of an output that answers, made plain, and the way from a place in it back to the output."""
+"""The part of an output that answers, made plain."""
 
 from __future__ import annotations
 
@@ -97,22 +97,17 @@ class Answer:
     """
 
     def __init__(self, output: str) -> None:
-        raw = _without_thoughts(output)
+        raw, start, end = span(output)
         self.has_thought = raw != output
-        self._base, end = _tagged(raw, *_first_turn(raw))
-        raw = raw[self._base : end]
-        self._base += len(raw) - len(raw.lstrip())
-        raw = raw.strip()
-        self._skipped = max(0, len(raw) - 2 * _READ)
-        self.raw = f"{raw[:_READ]}{_GAP}{raw[-_READ:]}" if self._skipped else raw
+        raw = raw[start:end].strip()
+        self.raw = f"{raw[:_READ]}{_GAP}{raw[-_READ:]}" if len(raw) > 2 * _READ else raw
         self.text = self.raw.translate(_Table())
         self._sentence_ends: list[int] | None = None
 
     def part(self, start: int, end: int) -> Answer:
         """Return ``text[start:end]`` as an answer of its own."""
         part = copy.copy(self)
-        part._base, part._skipped, part._sentence_ends = self.place(start), 0, None
-        part.raw, part.text = self.raw[start:end], self.text[start:end]
+        part.raw, part.text, part._sentence_ends = self.raw[start:end], self.text[start:end], None
         return part
 
     def without_quotations(self, own: Sequence[str] = ()) -> Answer:
@@ -151,10 +146,6 @@ class Answer:
         is_one_word = len(self.text[start:end].split()) == 1
         is_all = start == 0 and end >= len(self.text) - 1
         return is_one_word or is_all or bool(ANNOUNCED.search(back) or _IN_JSON.search(back))
-
-    def place(self, at: int) -> int:
-        """Return the place in the output of ``text[at]``."""
-        return self._base + at + (self._skipped - 1 if self._skipped and at > _READ else 0)
 
     def around(self, start: int, end: int) -> Around:
         """Return what stands around ``text[start:end]`` in its sentence."""
@@ -198,6 +189,12 @@ class Answer:
         if self._sentence_ends is None:
             self._sentence_ends = [found.start() for found in _SENTENCE_END.finditer(self.text)]
         return self._sentence_ends
+
+
+def span(output: str) -> tuple[str, int, int]:
+    """Return the output with line ends in place of thoughts, and where the answer in it starts and ends."""
+    raw = _without_thoughts(output)
+    return raw, *_tagged(raw, *_first_turn(raw))
 
 
 def _short(text: str) -> str:

@@ -1,8 +1,9 @@
-"""One result for all readers, and which of several answers in one output counts."""
+"""One result for all readers, and which part of an output, and which of several answers in it, counts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -10,6 +11,13 @@ from figlang_tasks.answers import words
 from figlang_tasks.answers.text import Answer
 
 Value = TypeVar("Value")
+
+_MARK = re.compile(
+    # a key of JSON, or of a Python dict, also of one that was cut off
+    r"""["'](?:answer|label|verdict)["']\s{0,3}:\s{0,3}["']?(?P<json>[^"'\n{}]{1,200})"""
+    r"""|\\boxed\s?\{\s?(?:\\\w{4,8}\s?\{)?(?P<boxed>[^{}\n]{1,200})\}""",
+    re.I,
+)
 
 Status: TypeAlias = Literal["read", "refused", "ambiguous", "unreadable", "out_of_range", "empty", "missing"]
 """Outcome of reading an output; there is a value if and only if it is `read`.
@@ -78,3 +86,28 @@ def decide(answer: Answer, found: Iterable[Found]) -> Read[Any] | None:
             return Read(None, "ambiguous", "conflict")
         rule = "correction"
     return Read(last.value, "read", rule)
+
+
+def by_marks(
+    output: str | None, read: Callable[[Answer], Read[Value]], own: Sequence[str] | None = None
+) -> Read[Value]:
+    """Return what `read` finds in the part of an answer that a mark singles out; in all of it where that says nothing.
+
+    The last mark counts. Several objects of JSON, each with another answer, single out nothing. With `own`, texts of
+    the prompt, `read` sees no quotations (`Answer.without_quotations`).
+    """
+    answer = opened(output)
+    if isinstance(answer, Read):
+        return answer
+
+    def looked(answer: Answer) -> Read[Value]:
+        return read(answer if own is None else answer.without_quotations(own))
+
+    part = None
+    while marks := list(_MARK.finditer((part or answer).text)):
+        kind = marks[-1].lastgroup or ""
+        if kind == "json" and len({mark[kind] for mark in marks if mark[kind]}) > 1:
+            return looked(answer)
+        part = (part or answer).part(*marks[-1].span(kind))
+    found = looked(part) if part is not None else None
+    return found if found is not None and found.status != "unreadable" else looked(answer)

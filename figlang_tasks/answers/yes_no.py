@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from figlang_tasks.answers.fields import by_marks
 from figlang_tasks.answers.text import Answer
-from figlang_tasks.answers.verdict import Found, Read, decide
+from figlang_tasks.answers.verdict import Found, Read, by_marks, decide
 from figlang_tasks.answers.words import ANNOUNCED, NEUTRAL, QUOTED, REFUSAL, is_said
 
 _WORD = re.compile(

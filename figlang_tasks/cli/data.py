@@ -1,4 +1,4 @@
-"""``figlang data``: data ahead of a run: download, check, example files, import; and for training: export."""
+"""``figlang data``: data ahead of a run: download, check, example files; and for training: export."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from figlang_tasks.cli import failing, new_folder, own_commands, say
+from figlang_tasks.cli import failing, new_folder, say
 from figlang_tasks.cli.tasks import MINI, asked_of
 from figlang_tasks.core import checks, finetuning, hub
 from figlang_tasks.core.benchmark import Benchmark, benchmarks, names, of_dataset
@@ -108,10 +108,6 @@ def _benchmark(name: str) -> Benchmark:
         meant = did_you_mean(name, names()) or own
         raise typer.BadParameter(f"unknown benchmark {printable(name)}{meant}; there are: {', '.join(names())}")
     return benchmarks()[name]
-
-
-imports = own_commands.of_functions("importer", "data")
-app.add_typer(imports, name="import", help="Make the data folder of a benchmark from your own files.")
 
 
 @app.command()

@@ -114,11 +114,9 @@ class Benchmark:
         fetch: downloads what its rows take from other sources: for ``figlang data prefetch``, which else loads what
             the tasks ask for.
         check: ``() -> faults`` of what ``figlang data check`` looks at beside what the tasks ask for.
-        importer: ``(...) -> what was made``, in a line: makes what the tasks read from files of the user. It is the
-            command ``figlang data import NAME``: parameters without a default are its arguments, the others its
-            options, each ``Annotated[type, "help"]``. Raises `DataError`.
         trainer: ``(...) -> what was trained``: makes a folder for the model class ``figlang_probe``. It is the command
-            ``figlang train NAME``; parameters as those of `importer`. Raises `FigLangError`.
+            ``figlang train NAME``; its parameters are options, each ``Annotated[type, "help"]``. Raises
+            `FigLangError`.
         template: ``(folder) -> files``: writes example files in the format that users bring their data in.
         submission: what its leaderboard takes, as one zip; None where there is no such board.
         finetuning: which of its rows models may be fine-tuned on; None: none.
@@ -147,7 +145,6 @@ class Benchmark:
     sorting: Sorting | None = None
     fetch: Callable[[], Snapshot] | None = None
     check: Callable[[], Iterable[DataError]] | None = None
-    importer: Callable[..., str] | None = None
     trainer: Callable[..., str] | None = None
     template: Callable[[Path], Sequence[Path]] | None = None
     submission: Submission | None = None

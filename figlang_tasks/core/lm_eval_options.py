@@ -1,4 +1,4 @@
-"""The options of a task in lm-eval, separated from what else lm-eval passes to ``custom_dataset``.
+"""The documents of a task in lm-eval, and its options, separated from what else lm-eval passes to ``custom_dataset``.
 
 lm-eval 0.4.13 passes in one bag ``dataset_kwargs`` of the task file, its metadata, the arguments of the model (any
 names), what ``--metadata`` says, and the task file's path (``config_source``). So a name that is not known may be a
@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from figlang_tasks.core.benchmark import of_dataset
 from figlang_tasks.core.errors import DataError
+
+if TYPE_CHECKING:
+    import datasets
 
 _LIKE = 0.8  # "promt" and "scorrer" are like an option; "path", "prompt_template" and the names in our metadata are not
 
@@ -24,7 +28,36 @@ class LmEvalError(SystemExit, DataError):
     """
 
 
-def lm_eval_options(settings: Mapping[str, Any], options: Sequence[str], required: Sequence[str]) -> dict[str, Any]:
+def documents(**settings: Any) -> dict[str, datasets.Dataset]:
+    """Return the documents of a task as the split `test`, without pictures, which lm-eval shows none of.
+
+    Args:
+        settings: what ``dataset_name`` says in lmms-eval (``dataset_kwargs`` of the task file), ``num_fewshot`` (its
+            metadata), and what else lm-eval passes.
+
+    Raises:
+        LmEvalError: an option is missing or wrong, or the data is.
+    """
+    try:
+        benchmark = of_dataset(str(settings.get("dataset")))
+        keys = ("dataset", *benchmark.keys)
+        found = _options(settings, (*keys, *benchmark.optional_keys, "num_fewshot"), required=keys)
+        shots = found.pop("num_fewshot", 0)
+        asked = {key: "off" if value is False else str(value) for key, value in found.items()}  # a bare off is False
+        docs = benchmark.load(asked, False)
+        if "image" in docs.column_names:
+            if "description" not in docs.column_names:
+                raise ValueError(f"{', '.join(asked.values())}: its tasks show pictures, and lm-eval shows none")
+            docs = docs.remove_columns("image")
+        if benchmark.preflight is not None:
+            options = {"num_shots": shots} if shots else {}
+            benchmark.preflight({"lmms_eval_specific_kwargs": options, "needs_scorer": True}, asked)
+        return {"test": docs.add_column("num_shots", [shots] * len(docs)) if shots else docs}
+    except (DataError, ValueError) as error:
+        raise LmEvalError(f"figlang_tasks: {error}") from error
+
+
+def _options(settings: Mapping[str, Any], options: Sequence[str], required: Sequence[str]) -> dict[str, Any]:
     """The options of a task, from what ``custom_dataset`` was called with; a name like one of an option is refused."""
     others = set(settings) - set(options)
     unknown = {name for name in others if difflib.get_close_matches(name, options, n=1, cutoff=_LIKE)}

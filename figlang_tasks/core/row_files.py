@@ -1,13 +1,16 @@
-"""Rows that users bring: a CSV or TSV file with a header, or JSON Lines. Lines are counted from 1."""
+"""Rows of CSV and TSV files with a header, and of JSON Lines, and the faults of those that are not valid.
+
+Lines are counted from 1.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import reprlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from figlang_tasks.core import json_lines
 from figlang_tasks.core.hub import DataError
@@ -28,6 +31,41 @@ def read(path: Path, required: Sequence[str]) -> Iterator[tuple[int, dict[str, A
         return
     for number, found in json_lines.objects(content):
         yield number, found if isinstance(found, str) else _missing(found, required) or found
+
+
+_Row = TypeVar("_Row")
+
+
+def valid(
+    rows: Iterable[tuple[str, Any]], make: Callable[[Any, str], _Row], key: Callable[[_Row], str] | None = None
+) -> tuple[list[_Row], list[str]]:
+    """The rows that `make` makes of values and their place, and the fault of each other row.
+
+    Args:
+        rows: each a place, for messages, and its values, or what is wrong with them as text.
+        make: raises `DataError` for values that are not valid.
+        key: what is unique; None: nothing.
+    """
+    found: list[_Row] = []
+    faults: list[str] = []
+    places: dict[str, str] = {}
+    for where, values in rows:
+        try:
+            if isinstance(values, str):
+                raise DataError(f"{where} {values}")
+            row = make(values, where)
+            first = places.setdefault(key(row), where) if key else where
+            if key and first != where:
+                raise DataError(f"{where}: {key(row)} is also that of {first}: it must be unique")
+            found.append(row)
+        except DataError as error:
+            faults.append(str(error))
+    return found, faults
+
+
+def lines(path: Path, required: Sequence[str]) -> Iterator[tuple[str, dict[str, Any] | str]]:
+    """Each row of a file as `valid` takes it: its place, and its cells or what is wrong."""
+    return ((f"{path}, line {number}", found) for number, found in read(path, required))
 
 
 def _csv(content: bytes, required: Sequence[str], delimiter: str) -> Iterator[tuple[int, dict[str, Any] | str]]:

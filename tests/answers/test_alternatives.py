@@ -9,11 +9,11 @@ from types import ModuleType
 import corpus
 import pytest
 
-from figlang_tasks.answers import entailment, fields, option, text, words, yes_no
+from figlang_tasks.answers import entailment, option, text, verdict, words, yes_no
 from figlang_tasks.benchmarks.admire import parse as admire
 from figlang_tasks.benchmarks.metaclue import boxes, captions
 
-MODULES = (text, words, fields, yes_no, option, entailment, captions, boxes, admire)
+MODULES = (text, words, verdict, yes_no, option, entailment, captions, boxes, admire)
 
 
 def alternatives(pattern: str) -> Iterator[tuple[str, str]]:

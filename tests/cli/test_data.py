@@ -12,13 +12,13 @@ from typing import Any
 
 import admire_rows as generated
 import irfl_hub
+import metaclue_rows
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import vflute_hub
 import warm
 from hub_server import HubServer
-from PIL import Image
 from typer.testing import CliRunner
 
 from figlang_tasks.benchmarks.nykms import rows
@@ -99,27 +99,13 @@ def test_other_benchmarks_are_wrong_usage() -> None:
     assert done.exit_code == 2 and "nykms, vflute" in done.stderr
 
 
-def test_metaclue_is_imported_and_checked(tmp_path: Path) -> None:
-    pitt, table, output = tmp_path / "pitt", tmp_path / "table.csv", tmp_path / "MetaCLUE"
-    (pitt / "0").mkdir(parents=True)
-    Image.new("RGB", (40, 30), "red").save(pitt / "0" / "1.png")
-    table.write_text("image,split,votes,primary,relationship,secondary\n0/1.png,test,4,this car,fast,a cheetah\n")
-    done = RUN.invoke(app, ["data", "import", "metaclue", str(pitt), str(table), "--output", str(output)])
-    assert done.exit_code == 0, done.output
-    assert (output / "annotations.jsonl").is_file() and (output / "0" / "1.png").is_file()
+def test_a_folder_is_checked(tmp_path: Path) -> None:
+    output = metaclue_rows.write(tmp_path, [metaclue_rows.row(1)]) / "MetaCLUE"
     done = RUN.invoke(app, ["data", "check", "metaclue", str(output)])
     assert done.exit_code == 0 and "1330 missing" in done.stdout and "no faults" in done.stdout
-    (output / "0" / "1.png").unlink()
+    (output / "1" / "1.jpg").unlink()
     done = RUN.invoke(app, ["data", "check", "metaclue", str(output)])
-    assert done.exit_code == 1 and "line 1 (0/1.png): there is no picture 0/1.png" in done.stdout
-
-
-def test_import_has_a_command_for_each_benchmark_that_declares_one() -> None:
-    help_text = RUN.invoke(app, ["data", "import", "--help"]).output
-    assert re.findall(r"^  (\w+) +Make the folder", help_text, re.M) == ["metaclue"]
-    said = " ".join(RUN.invoke(app, ["data", "import", "metaclue", "--help"]).output.split())
-    assert "[default: $FIGLANG_DATA_DIR/MetaCLUE]" in said and "CSV or JSON lines with boxes." in said
-    assert "Args:" not in said and RUN.invoke(app, ["data", "import", "flute", "a", "b"]).exit_code == 2
+    assert done.exit_code == 1 and "line 1 (1/1.jpg): there is no picture 1/1.jpg" in done.stdout
 
 
 def test_the_folder_above_is_read_too_and_another_name_is_refused(tmp_path: Path) -> None:
@@ -134,10 +120,9 @@ def test_the_folder_above_is_read_too_and_another_name_is_refused(tmp_path: Path
     assert done.exit_code == 1 and "the tasks read a folder with the name MetaCLUE: rename yours" in done.stderr
 
 
-def test_metaclue_faults_end_with_status_1(tmp_path: Path) -> None:
-    for arguments in (["import", "metaclue", str(tmp_path / "none"), "table.csv"], ["check", "metaclue", "none"]):
-        done = RUN.invoke(app, ["data", *arguments])
-        assert done.exit_code == 1 and done.stderr.startswith("figlang data: ")
+def test_metaclue_faults_end_with_status_1() -> None:
+    done = RUN.invoke(app, ["data", "check", "metaclue", "none"])
+    assert done.exit_code == 1 and done.stderr.startswith("figlang data: ")
 
 
 # --- prefetch --------------------------------------------------------------------------------------------------------
@@ -199,7 +184,7 @@ def test_the_gated_one_where_it_is_named(tmp_path: Path, vflute: Path) -> None:
         server.add_repo(vflute_hub.REPO_ID, vflute, commit=vflute_hub.REVISION, gated=True, granted_tokens={TOKEN})
         done = figlang(server, tmp_path, "data", "prefetch", "vflute", "metaclue")
         assert done.returncode == 1
-        assert done.stdout.startswith("metaclue: its rows are not on the hub: figlang data import metaclue")
+        assert done.stdout.startswith("metaclue: its rows are not on the hub: docs/cards/metaclue.md")
         assert "figlang data: vflute: access to ColumbiaNLP/V-FLUTE is not granted" in done.stderr
         done = figlang(server, tmp_path, "data", "prefetch", "vflute", token=TOKEN)
         assert done.returncode == 0, done.stderr

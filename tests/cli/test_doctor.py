@@ -89,7 +89,7 @@ def test_access(
         assert hub.source("V-FLUTE").page in found["V-FLUTE"]["remedy"] and "HF_TOKEN" in found["V-FLUTE"]["remedy"]
     if not ends:
         assert found["IRFL"]["text"] == "not cached; open" and "data prefetch irfl" in found["IRFL"]["remedy"]
-    assert found["MetaCLUE"]["status"] == "warning" and "data import metaclue" in found["MetaCLUE"]["remedy"]
+    assert found["MetaCLUE"]["status"] == "warning" and "docs/cards/metaclue.md" in found["MetaCLUE"]["remedy"]
     assert found["NewYorkerCaptionContest"]["concerns"] == ["nykms"]
     assert not any("/resolve/" in request.path for request in server.requests)  # nothing is downloaded
 

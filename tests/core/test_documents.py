@@ -79,5 +79,5 @@ def test_a_run_that_goes_on_keeps_what_it_reads_for_each_document(
     (folder / "IRFL_images.zip").unlink()
     assert pictures(folder.name) is before
     hub.look_again()
-    with pytest.raises(FigLangError, match=r"neither IRFL_images\.zip nor a folder images"):
+    with pytest.raises(FigLangError, match=r"IRFL_images\.zip cannot be read"):
         documents.process_docs(stub)

@@ -23,7 +23,8 @@ from figlang_tasks.answers.verdict import Status
 from figlang_tasks.answers.yes_no import yes_no
 from figlang_tasks.benchmarks.flute import parse as flute
 from figlang_tasks.benchmarks.irfl import task as irfl
-from figlang_tasks.benchmarks.metaclue import boxes, captions, generate
+from figlang_tasks.benchmarks.metaclue import boxes, captions
+from figlang_tasks.benchmarks.metaclue import task as metaclue
 from figlang_tasks.benchmarks.nykms import parse as nykms
 from figlang_tasks.benchmarks.vflute import parse as vflute
 from figlang_tasks.core import score_requests
@@ -116,7 +117,7 @@ def test_what_makes_a_text_of_a_text(name: str, text: str) -> None:
 def test_scores_pictures_and_cells_of_a_judge(text: str) -> None:
     scores = score_requests.read_answer(text)
     assert scores is None or all(type(score) is float and math.isfinite(score) for score in scores)
-    assert generate._generated(text, number=3) is None
+    assert metaclue._generated(text, number=3) is None
     for asked in ("label", "adequate", "preferred"):
         cells = judge.read_answer(asked, text, ("A", "B"))
         assert (not cells or asked in cells) and all(isinstance(value, str) for value in cells.values())

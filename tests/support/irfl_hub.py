@@ -17,7 +17,6 @@ from drawings import drawing
 from figlang_tasks.benchmarks.irfl.tables import ROWS, TYPES
 
 REPO_ID = "lampent/IRFL"
-DETECTION = ("distractors", "answer", "images_metadata", "figurative_type", "type", "phrase")
 
 
 def uuid(number: int) -> str:

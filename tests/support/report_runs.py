@@ -11,8 +11,8 @@ from figlang_tasks.benchmarks.flute import rows as flute_rows
 from figlang_tasks.benchmarks.flute import task as flute
 from figlang_tasks.benchmarks.irfl import rows as irfl_rows
 from figlang_tasks.benchmarks.irfl import task as irfl
-from figlang_tasks.benchmarks.metaclue import classify, describe, localize, retrieve
 from figlang_tasks.benchmarks.metaclue import rows as metaclue_rows
+from figlang_tasks.benchmarks.metaclue import task as metaclue
 from figlang_tasks.benchmarks.nykms import rows as nykms_rows
 from figlang_tasks.benchmarks.nykms import task as nykms
 from figlang_tasks.benchmarks.vflute import rows as vflute_rows
@@ -71,27 +71,27 @@ TASKS: dict[str, tuple[Callable[[], Any], Callable[..., dict[str, Any]], Answer]
     ),
     "figlang_mini_metaclue_classify_literal": (
         _metaclue("classify_literal"),
-        classify.process_results,
+        metaclue.classify_process_results,
         lambda doc, n: ("Yes", "No", "Hm")[n % 3],
     ),
     "figlang_mini_metaclue_retrieve_swap": (
         _metaclue("retrieve_swap"),
-        retrieve.process_results,
+        metaclue.retrieve_process_results,
         lambda doc, n: json.dumps({"scores": [0.6, (0.4, 0.6)[n % 3 == 2]]}),
     ),
     "figlang_mini_metaclue_caption": (
         _metaclue("caption"),
-        describe.caption_process_results,
+        metaclue.caption_process_results,
         lambda doc, n: (doc["references"][0], "this is as bright as that", "")[n % 3],
     ),
     "figlang_mini_metaclue_vqa_best": (
         _metaclue("vqa_best"),
-        describe.vqa_process_results,
+        metaclue.vqa_process_results,
         lambda doc, n: (doc["references"][0], "a kettle", "")[n % 3],
     ),
     "figlang_mini_metaclue_localize": (
         _metaclue("localize"),
-        localize.process_results,
+        metaclue.localize_process_results,
         lambda doc, n: ("[[100, 100, 500, 500]]", "nothing to see")[n % 2],
     ),
 }

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from figlang_tasks.answers.fields import by_marks
 from figlang_tasks.answers.option import option
 from figlang_tasks.answers.text import Answer
-from figlang_tasks.answers.verdict import Found, Read, decide, opened
+from figlang_tasks.answers.verdict import Found, Read, by_marks, decide, opened
 from figlang_tasks.answers.words import REFUSAL, is_said
 
 # "Image" before a name is read as a row of @ below; a name may be in brackets or quotes.

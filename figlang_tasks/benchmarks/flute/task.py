@@ -6,7 +6,6 @@ its first version (v1) and the EMNLP version with its shared task (v2) differ in
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -15,9 +14,7 @@ from pydantic import Field
 from figlang_tasks.answers.echo import without_echoes
 from figlang_tasks.benchmarks.flute import measures, rows
 from figlang_tasks.benchmarks.flute.parse import parse_careful, parse_official
-from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import Asked
-from figlang_tasks.core.lm_eval_options import LmEvalError, lm_eval_options
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
@@ -31,7 +28,6 @@ Document = Mapping[str, Any]
 
 SCHEME_OF_PROMPT: Final = {"v1": "contradiction", "v2": "all"}
 _MEASURES: Final = {"v1": measures.V1, "v2": measures.V2}
-KEYS = ("dataset", "part", "prompt", "scorer")
 BLIND = "codalab"
 WITH_EXEMPLARS = ("heldout", BLIND)
 
@@ -53,74 +49,36 @@ class Options(TaskOptions):
 # --- data ------------------------------------------------------------------------------------------------------------
 
 
-def documents(asked: Mapping[str, Any]) -> datasets.Dataset:
+def documents(asked: Mapping[str, str]) -> datasets.Dataset:
     """Return the documents that a task names.
 
     Raises:
-        hub.DataError: they are not available.
+        DataError: they are not available.
         ValueError: a value is not valid.
     """
-    for key in KEYS[:2]:
-        if not isinstance(asked[key], str):
-            raise ValueError(f"{key} of a FLUTE task is {reprlib.repr(asked[key])}, must be a text")
     if asked["part"] == BLIND:
         return rows.load_blind()
-    prompt, scorer = _prompt(asked), _scorer_name(asked)
-    Options.of({"scorer": scorer or None})
-    return rows.load(asked["dataset"], asked["part"], prompt, scorer)
+    return rows.load(asked["dataset"], asked["part"], _prompt(asked), asked.get("scorer", ""))
 
 
-def _prompt(asked: Mapping[str, Any]) -> str:
+def _prompt(asked: Mapping[str, str]) -> str:
     prompt = asked.get("prompt", "v2")
-    if not isinstance(prompt, str) or prompt not in SCHEME_OF_PROMPT:
+    if prompt not in SCHEME_OF_PROMPT:
         raise ValueError(f"prompt={prompt!r} of a FLUTE task; valid: {', '.join(SCHEME_OF_PROMPT)}")
     return prompt
-
-
-def _scorer_name(asked: Mapping[str, Any]) -> Any:
-    """Return the scorer that a task file names, "" for the paper's; YAML reads a bare ``off`` as False."""
-    scorer = asked.get("scorer")
-    return explanations.OFF if scorer is False else scorer or ""
-
-
-def lm_eval_dataset(**settings: Any) -> datasets.DatasetDict:
-    """Return the documents of a task in lm-eval, as the split `test`.
-
-    Args:
-        settings: what ``dataset_name`` says in lmms-eval: ``dataset`` (default FLUTE), ``part``, ``prompt``,
-            ``scorer`` (``dataset_kwargs`` of the task file), ``num_fewshot`` (its metadata), and what else lm-eval
-            passes (:mod:`figlang_tasks.core.lm_eval_options`).
-
-    Raises:
-        LmEvalError: an option is missing or wrong, or the data is.
-    """
-    import datasets
-
-    try:
-        asked = {"dataset": "FLUTE"} | lm_eval_options(settings, (*KEYS, "num_fewshot"), required=("part",))
-        found = documents(asked)
-        shots = Options.of({"num_shots": asked.get("num_fewshot", 0)}).num_shots
-        _check_exemplars(asked, shots)
-        if shots:
-            found = found.add_column("num_shots", [shots] * len(found))
-        if asked["part"] != BLIND:
-            paper = SCHEMES[SCHEME_OF_PROMPT[_prompt(asked)]].scorer
-            explanations.preflight(_scorer_name(asked) or None, paper, required=True)
-    except (hub.DataError, ValueError) as error:
-        raise LmEvalError(f"figlang_tasks: {error}") from error
-    return datasets.DatasetDict({"test": found})
 
 
 def preflight(config: Mapping[str, Any], asked: Asked) -> None:
     """Draw the exemplars and fetch the scorer's weights; see `Benchmark.preflight`."""
     blocks = Options.blocks(config)
+    named = Options.of({"scorer": asked.get("scorer")}).scorer
     for options in blocks:
         _check_exemplars(asked, options.num_shots)
     if asked["part"] == BLIND:
         return
     paper = SCHEMES[SCHEME_OF_PROMPT[_prompt(asked)]].scorer
     for scorer in {each.scorer for each in blocks}:
-        explanations.preflight((_scorer_name(asked) or None) if scorer is None else scorer, paper)
+        explanations.preflight(named if scorer is None else scorer, paper, required=config.get("needs_scorer", False))
 
 
 def _check_exemplars(asked: Mapping[str, Any], count: int) -> None:

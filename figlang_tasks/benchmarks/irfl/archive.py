@@ -5,7 +5,6 @@ from __future__ import annotations
 import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
-from functools import partial
 from pathlib import Path, PurePosixPath
 
 from PIL import Image, ImageDraw, ImageFont, ImageOps
@@ -14,29 +13,27 @@ from figlang_tasks.core import hub, images
 from figlang_tasks.core.hub import DataError
 
 ARCHIVE = "IRFL_images.zip"
-FOLDER = "images"
 SUFFIX = ".jpeg"
 LARGEST = 64 << 20
 """Bytes of the largest file that is read as a picture; of IRFL's the largest has some megabytes. A zip can say that a
 few kilobytes unpack to many gigabytes."""
+_AGAIN = "Load it again from the hub's repository (delete the damaged file first)."
 
 
 class Pictures:
-    """Pictures by uuid, from a zip or from a folder ``images`` with its content; threads may share it.
-
-    Args:
-        folder: holds ``IRFL_images.zip``, or a folder ``images`` of ``{uuid}.jpeg`` (which is looked at first).
+    """Pictures by uuid, from ``IRFL_images.zip`` in a folder; threads may share it.
 
     Raises:
-        DataError: neither is there, the zip is damaged, or it holds a uuid twice.
+        DataError: the zip is not there, is damaged, or holds a uuid twice.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._place, self._zip = folder / FOLDER, None
-        self._names = {path.stem: path.name for path in self._place.glob(f"*{SUFFIX}")}
-        if self._names:
-            return
-        self._place, self._zip = folder / ARCHIVE, _opened(folder / ARCHIVE)
+        self._place = folder / ARCHIVE
+        try:
+            self._zip = zipfile.ZipFile(self._place)
+        except (OSError, zipfile.BadZipFile) as error:
+            raise DataError(f"{self._place} cannot be read ({error}). {_AGAIN}") from error
+        self._names: dict[str, str] = {}
         for name in self._zip.namelist():
             path = PurePosixPath(name)
             if path.suffix != SUFFIX or path.name.startswith(".") or "__MACOSX" in path.parts:
@@ -46,11 +43,7 @@ class Pictures:
             self._names[path.stem] = name
 
     def check(self, uuids: Iterable[str], where: str) -> None:
-        """Check that pictures are there, without reading them.
-
-        Raises:
-            DataError: one is not; names `where` and the uuid.
-        """
+        """Check that pictures are there, without reading them; the `DataError` names `where` and the uuid."""
         for uuid in uuids:
             if uuid not in self._names:
                 raise DataError(f"{where}: there is no picture {uuid}{SUFFIX} in {self._place}. {_AGAIN}")
@@ -59,40 +52,20 @@ class Pictures:
         """Return a picture, RGB, upright.
 
         Raises:
-            DataError: it is missing, damaged, larger than :data:`LARGEST`, or a link out of the folder; names `where`
-                and the uuid.
+            DataError: it is missing, damaged, or larger than :data:`LARGEST`; names `where` and the uuid.
         """
         self.check([uuid], where)
         name = self._names[uuid]
+        if (size := self._zip.getinfo(name).file_size) > LARGEST:
+            raise DataError(
+                f"{where}: the picture {uuid} in {self._place} has {size} bytes unpacked, more than the {LARGEST} "
+                f"that a picture may have. {_AGAIN}"
+            )
         try:
-            if self._zip is None:
-                file = images.below(self._place.parent, f"{FOLDER}/{name}", where)
-                size, read = file.stat().st_size, file.read_bytes
-            else:
-                size, read = self._zip.getinfo(name).file_size, partial(self._zip.read, name)
-            if size > LARGEST:
-                raise DataError(
-                    f"{where}: the picture {uuid} in {self._place} has {size} bytes unpacked, more than the {LARGEST} "
-                    f"that a picture may have. {_AGAIN}"
-                )
-            data = read()  # of a zip it checks the CRC, and unpacks no more than it said
+            data = self._zip.read(name)  # it checks the CRC, and unpacks no more than it said
         except (OSError, EOFError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
             raise DataError(f"{where}: the picture {uuid} in {self._place} is damaged ({error}). {_AGAIN}") from error
         return images.decode({"bytes": data}, f"{where}, picture {uuid}")
-
-
-def _opened(archive: Path) -> zipfile.ZipFile:
-    try:
-        return zipfile.ZipFile(archive)
-    except FileNotFoundError as error:
-        raise DataError(
-            f"{archive.parent} has neither {ARCHIVE} nor a folder {FOLDER}: put one of them there"
-        ) from error
-    except (OSError, zipfile.BadZipFile) as error:
-        raise DataError(f"{archive} cannot be read ({error}). {_AGAIN}") from error
-
-
-_AGAIN = "Load it again from the hub's repository (delete the damaged file first)."
 
 
 @hub.kept(maxsize=2)

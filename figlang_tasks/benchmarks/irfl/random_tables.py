@@ -91,15 +91,10 @@ def _as_csv(rows: Sequence[Row], name: str) -> bytes:
     return text.getvalue().encode()
 
 
-def index(key: str, count: int) -> int:
-    """Return a number from 0 to count - 1, drawn with `key`: the SHA-256 of it, modulo `count`."""
-    return int.from_bytes(hashlib.sha256(key.encode()).digest(), "big") % count
-
-
 def _distinct(key: str, pool: Sequence[str]) -> Iterator[str]:
     seen = set()
     for attempt in itertools.count():
-        drawn = pool[index(f"{key}/{attempt}", len(pool))]
+        drawn = pool[int(hashlib.sha256(f"{key}/{attempt}".encode()).hexdigest(), 16) % len(pool)]
         if drawn not in seen:
             seen.add(drawn)
             yield drawn

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -25,7 +24,7 @@ from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, turn_with_pictures_inside
 from figlang_tasks.metrics import ranking
-from figlang_tasks.scoring import Measures, judged
+from figlang_tasks.scoring import judged
 
 if TYPE_CHECKING:
     import datasets
@@ -59,67 +58,6 @@ class Options(TaskOptions):
 
     prompt: Literal["choose", "ordinal", "grid", "match", "text"]
     phrase_only: bool = False
-
-
-@dataclass(frozen=True)
-class ChoiceRecord:
-    """The record of one document of detection.
-
-    Attributes:
-        id: ``{table}-{row}``, for a rotated row with ``-rotation{n}``.
-        data: dataset, table, revision and digest.
-        row: id of the row.
-        unit: the phrase; rows of one phrase are not independent.
-        type: ``figurative`` or ``figurative_literal``.
-        candidates: uuids in the order shown.
-        roles: of each: ``answer``, ``literal``, ``source``, ``target`` or ``random``.
-        answer: place of the right one.
-        chosen: place of the chosen one; None if there is none, as where several images have the highest score.
-        status, rule: outcome of reading (``figlang_tasks.answers``), or ``scores`` and ``argmax``; ``no_scores``
-            for words where scores were needed.
-        scores: matching scores in the order shown; None for an answer in words.
-    """
-
-    id: str
-    data: str
-    row: str
-    unit: str
-    type: str
-    candidates: list[str]
-    roles: list[str]
-    answer: int
-    chosen: int | None
-    status: str
-    rule: str
-    scores: list[float] | None
-
-
-@dataclass(frozen=True)
-class RankedRecord:
-    """The record of one image of a row of retrieval.
-
-    Attributes:
-        id, data, row, unit, type: as in :class:`ChoiceRecord`.
-        uuid: the image.
-        role: ``answer`` or the kind of negative.
-        positive: whether it is to be ranked high.
-        images: images of the row.
-        value: what the ranking goes by; a matching score, or of an answer in words 1 for yes and 0 for no.
-        status, rule: as in :class:`ChoiceRecord`.
-    """
-
-    id: str
-    data: str
-    row: str
-    unit: str
-    type: str
-    uuid: str
-    role: str
-    positive: bool
-    images: int
-    value: float
-    status: str
-    rule: str
 
 
 # --- data ------------------------------------------------------------------------------------------------------------
@@ -213,22 +151,18 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
 
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge a choice: by the highest matching score where the backend gives scores, else by an answer in words.
-
-    Returns:
-        A :class:`ChoiceRecord` and its numbers (``figlang_tasks.scoring.judged``).
-    """
-    return _judged(_choice(doc, results[0]), DETECT)
+    """Judge a choice: by the highest matching score where the backend gives scores, else by an answer in words."""
+    return judged(_choice(doc, results[0]), DETECT)
 
 
 def grid_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """Judge a choice among the four parts of one picture, which an answer may also name by their place."""
-    return _judged(_choice(doc, results[0], PLACES), DETECT)
+    return judged(_choice(doc, results[0], PLACES), DETECT)
 
 
 def random_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """Judge a choice among random candidates, as :func:`process_results`."""
-    return _judged(_choice(doc, results[0]), RANDOM)
+    return judged(_choice(doc, results[0]), RANDOM)
 
 
 def match_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
@@ -237,25 +171,22 @@ def match_process_results(doc: Document, results: Sequence[str]) -> dict[str, An
     A request that got no answer counts as wrong. An answer in words has no score and no accuracy: the run has failed.
     """
     record = _choice(doc, results[0])
-    if record.scores is None and results[0]:
+    if record["scores"] is None and results[0]:
         _report_no_scores()
         notes.note("irfl_match: answers without matching scores have no accuracy, see the log")
-        record = replace(record, chosen=None, status=NO_SCORES, rule="")
-    return _judged(record, DETECT)
+        record |= {"chosen": None, "status": NO_SCORES, "rule": ""}
+    return judged(record, DETECT)
 
 
 def circular_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """Judge one rotation of a row, as :func:`process_results`."""
-    return _judged(_choice(doc, results[0]), CIRCULAR)
+    return judged(_choice(doc, results[0]), CIRCULAR)
 
 
 def retrieve_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """Judge one image of a row by its matching score, or by Yes or No in words.
 
     An output that is neither is ranked against the model: a positive image last, a negative one first.
-
-    Returns:
-        A :class:`RankedRecord` and its numbers (``figlang_tasks.scoring.judged``).
     """
     scores = score_requests.read_answer(results[0])
     if scores is not None and len(scores) == 1:
@@ -264,18 +195,13 @@ def retrieve_process_results(doc: Document, results: Sequence[str]) -> dict[str,
         found = yes_no(results[0], FIGURATIVE)
         status, rule = found.status, found.rule
         value = UNREADABLE[doc["positive"]] if found.value is None else float(found.value)
-    shared = {name: doc[name] for name in ("id", "data", "row", "type", "role", "positive", "images")}
-    record = RankedRecord(
-        **shared, unit=doc["phrase"], uuid=doc["candidates"][0], value=value, status=status, rule=rule
-    )
-    return _judged(record, RETRIEVE)
+    record = {name: doc[name] for name in ("id", "data", "row", "type", "role", "positive", "images")}
+    record |= {"unit": doc["phrase"], "uuid": doc["candidates"][0], "value": value, "status": status, "rule": rule}
+    return judged(record, RETRIEVE)
 
 
-def _judged(record: ChoiceRecord | RankedRecord, measures: Measures) -> dict[str, Any]:
-    return judged(asdict(record), measures)
-
-
-def _choice(doc: Document, output: str, places: Sequence[str] = ()) -> ChoiceRecord:
+def _choice(doc: Document, output: str, places: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the record of one document of detection (`measures`)."""
     count = len(doc["candidates"])
     scores = score_requests.read_answer(output)
     if scores is not None and len(scores) == count:
@@ -286,8 +212,8 @@ def _choice(doc: Document, output: str, places: Sequence[str] = ()) -> ChoiceRec
         scores = None
         found = option(output, count, places=places)
         chosen, status, rule = found.value, found.status, found.rule
-    shared = {name: doc[name] for name in ("id", "data", "row", "type", "candidates", "roles", "answer")}
-    return ChoiceRecord(**shared, unit=doc["phrase"], chosen=chosen, status=status, rule=rule, scores=scores)
+    record = {name: doc[name] for name in ("id", "data", "row", "type", "candidates", "roles", "answer")}
+    return record | {"unit": doc["phrase"], "chosen": chosen, "status": status, "rule": rule, "scores": scores}
 
 
 @lru_cache(maxsize=1)  # once a process

@@ -1,8 +1,7 @@
 """MetaCLUE's annotations, read and checked.
 
 The annotations have no public release. What a user prepares is a folder ``$FIGLANG_DATA_DIR/MetaCLUE`` with
-``annotations.jsonl`` (module ``schema``) and the pictures of the Pitt Ads in their own layout, ``0/``
-to ``10/``. ``figlang data import metaclue`` makes it (module ``importing``).
+``annotations.jsonl`` (module ``schema``) and the pictures of the Pitt Ads in their own layout, ``0/`` to ``10/``.
 """
 
 from __future__ import annotations
@@ -69,12 +68,11 @@ def read(dataset: str) -> Table:
         content = json_lines.content_of(path)
     except DataError as error:
         raise DataError(
-            f"{error}. MetaCLUE's annotations have no public release: make the file with `figlang data import "
-            "metaclue`, or write it yourself (docs/cards/metaclue.md)"
+            f"{error}. MetaCLUE's annotations have no public release: docs/cards/metaclue.md says how to write the file"
         ) from error
     rows, faults = parse_rows(content, path)
     if not rows and not faults:
-        faults = [f"{path} has no rows: import the annotations again (`figlang data import metaclue`)"]
+        faults = [f"{path} has no rows: write one for each image (docs/cards/metaclue.md)"]
     end_with_the_first(faults, "metaclue")
     return Table(tuple(rows), found.folder, found.revision, hashlib.sha256(content).hexdigest()[:12])
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from figlang_tasks import mini
 from figlang_tasks.benchmarks.metaclue import card, charts, measures, rows, task
-from figlang_tasks.benchmarks.metaclue.importing import import_files
 from figlang_tasks.core import images
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
@@ -27,7 +26,7 @@ BENCHMARK = Benchmark(
 }""",
     sources=(
         # The annotations have no public release (module annotations).
-        Source(name="MetaCLUE", bring="figlang data import metaclue (docs/cards/metaclue.md)"),
+        Source(name="MetaCLUE", bring="docs/cards/metaclue.md"),
         Source(name="figlang_mini_metaclue", folder=mini.METACLUE_DIR),
     ),
     measures=measures.of_records,
@@ -40,6 +39,5 @@ BENCHMARK = Benchmark(
     card=card.card,
     answer=card.answer,
     charts=charts.CHARTS,
-    importer=import_files,
     needs={"java": "metaclue_caption* and metaclue_vqa*", "generation": "FID of metaclue_generate"},
 )

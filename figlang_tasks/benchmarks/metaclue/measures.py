@@ -271,92 +271,70 @@ class _Opened(Sequence[Image.Image]):
 
 
 def generated(path: Path | str) -> Image.Image:
-    """Return a picture that a model made, RGB.
-
-    Raises:
-        DataError: it is missing or damaged; names it.
-    """
+    """Return a picture that a model made, RGB; a `DataError` if it is missing or damaged."""
     return images.decode_file(Path(path), f"generated picture {path}")
 
 
-def _left_out(message: str) -> None:
-    logger.error(f"figlang_tasks: {message}")
-    notes.note(message)
+def _of_pictures(
+    metric: str, compute: Callable[[Sequence[Record]], Estimate]
+) -> Callable[[Sequence[Record], str], Estimate | None]:
+    """Return an `own` value of all pictures, which is left out, with a note, where one is missing.
 
-
-def similarity(
-    records: Sequence[Record], model: str = generated_images.CLIP_MODEL
-) -> generated_images.Similarity | None:
-    """CLIP similarity of pictures and their prompts, 0 to 100 as the paper prints it; `model`: hub id or folder.
-
-    None if it cannot be computed; the reason is logged.
+    A mean over the pictures that exist is not the mean over all prompts.
     """
-    try:
-        return generated_images.clip_similarity(_Opened(records), [record["prompt"] for record in records], model)
-    except (generated_images.ImageMetricError, DataError) as error:
-        _left_out(f"CLIP similarity is left out: {error}")
-        return None
+
+    def own(records: Sequence[Record], scope: str) -> Estimate | None:
+        try:
+            if missing := [record["id"] for record in records if not record["file"]]:
+                raise DataError(
+                    f"{len(missing)} of {len(records)} pictures are missing or damaged, e.g. that for {min(missing)} "
+                    "(image_rate)"
+                )
+            return compute(sorted(records, key=image_of))
+        except (generated_images.ImageMetricError, DataError) as error:
+            message = f"{metric} is left out: {error}"
+            logger.error(f"figlang_tasks: {message}")
+            notes.note(message)
+            return None
+
+    return own
 
 
-def distance(records: Sequence[Record]) -> float | None:
-    """FID of generated pictures and their real counterparts; of fewer than the paper's 300 it is refused.
+def _clip_similarity(records: Sequence[Record]) -> Estimate:
+    """Return the similarity of pictures and their prompts, 0 to 100 as the paper prints it."""
+    found = generated_images.clip_similarity(_Opened(records), [record["prompt"] for record in records])
+    logger.info(f"figlang_tasks: CLIP similarity: {found.signature}")
+    return _mean(list(map(image_of, records)), found.per_image.tolist())
 
-    None if it cannot be computed; the reason is logged.
-    """
-    try:
-        if len(records) < generated_images.PAPER_IMAGES:  # before the weights are loaded
-            generated_images.fid(*(np.zeros((len(records), 2)),) * 2)
-        real = generated_images.inception_features(
-            images.decode({"path": record["id"]}, record["id"], _dataset(record)) for record in records
-        )
-        made = generated_images.inception_features(iter(_Opened(records)))
-        found = generated_images.fid(real, made)
-    except (generated_images.ImageMetricError, DataError) as error:
-        _left_out(f"FID is left out: {error}")
-        return None
+
+def _fid(records: Sequence[Record]) -> Estimate:
+    """Return FID of generated pictures and their real counterparts; of fewer than the paper's 300 it is refused."""
+    if len(records) < generated_images.PAPER_IMAGES:  # before the weights are loaded
+        generated_images.fid(*(np.zeros((len(records), 2)),) * 2)
+    real = generated_images.inception_features(
+        images.decode({"path": record["id"]}, record["id"], _dataset(record)) for record in records
+    )
+    found = generated_images.fid(real, generated_images.inception_features(iter(_Opened(records))))
     logger.info(f"figlang_tasks: FID: {generated_images.fid_signature(len(records))}")
-    return found
+    return Estimate(found)
 
 
 def _dataset(record: Record) -> str:
     return DataId.parse(record["data"]).dataset
 
 
-def _whole(records: Sequence[Record], metric: str) -> list[Record] | None:
-    """The records in the order of their images; None, and a log, if pictures are missing.
-
-    A mean over the pictures that exist is not the mean over all prompts.
-    """
-    if missing := [record["id"] for record in records if not record["file"]]:
-        _left_out(
-            f"{metric} is left out: {len(missing)} of {len(records)} pictures are missing or damaged, e.g. that for "
-            f"{min(missing)} (image_rate)"
-        )
-        return None
-    return sorted(records, key=image_of)
-
-
-def _clip_similarity(records: Sequence[Record], scope: str) -> Estimate | None:
-    ordered = _whole(records, "CLIP similarity")
-    found = None if ordered is None else similarity(ordered)
-    if ordered is None or found is None:
-        return None
-    logger.info(f"figlang_tasks: CLIP similarity: {found.signature}")
-    return _mean(list(map(image_of, ordered)), found.per_image.tolist())
-
-
-def _fid(records: Sequence[Record], scope: str) -> Estimate | None:
-    ordered = _whole(records, "FID")
-    found = None if ordered is None else distance(ordered)
-    return None if found is None else Estimate(found)
-
-
 GENERATE = _measures(
-    Measure("clip_similarity", own=_clip_similarity, interval=BOOTSTRAP, percent=False, bounds=(-math.inf, math.inf)),
+    Measure(
+        "clip_similarity",
+        own=_of_pictures("CLIP similarity", _clip_similarity),
+        interval=BOOTSTRAP,
+        percent=False,
+        bounds=(-math.inf, math.inf),
+    ),
     Measure("image_rate", each=lambda record: float(record["file"] is not None), diagnostic=True),
     Measure(
         "fid",
-        own=_fid,
+        own=_of_pictures("FID", _fid),
         interval=_NO_INTERVAL,
         applies=lambda record: _dataset(record) == DATASET,  # the mini benchmark has too few pictures
         higher_is_better=False,

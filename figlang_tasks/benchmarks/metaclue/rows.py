@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     import datasets
 
 CLASSIFY, RETRIEVE = "classify_", "retrieve_"  # how the names of tasks begin
-# task -> the convention that boxes are read in (figlang_tasks.benchmarks.metaclue.localize)
+# task -> the convention that boxes are read in
 LOCALIZE = {
-    "localize": "thousand",
-    "localize_unit": "unit",
-    "localize_pixel": "pixel",
-    "localize_pixel28": "pixel28",
-    "localize_thousand_yx": "thousand_yx",
-    "localize_loc1024": "loc1024",
+    "localize": "thousand",  # 0 to 1000 of width and height: Qwen2-VL, Qwen3-VL, InternVL
+    "localize_unit": "unit",  # 0 to 1: LLaVA
+    "localize_pixel": "pixel",  # of the picture
+    "localize_pixel28": "pixel28",  # of the picture as Qwen2.5-VL sees it: its sides are multiples of 28
+    "localize_thousand_yx": "thousand_yx",  # 0 to 1000, y before x: Gemini
+    "localize_loc1024": "loc1024",  # <loc0000> to <loc1023>: PaliGemma
 }
 GENERATED = 300  # samples of the paper's text-to-image evaluation
 # Question templates of VQA, two for each role: prompts/metaclue/question_{role}_{number}.jinja

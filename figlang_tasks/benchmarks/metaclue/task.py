@@ -1,27 +1,45 @@
-"""What all MetaCLUE task files name: options and prompts.
+"""Functions for the MetaCLUE task files: documents, prompts, scoring (by sections 3.1 to 3.4 of the paper).
 
 MetaCLUE: Akula et al. 2023, "MetaCLUE: Towards Comprehensive Visual Metaphors Research", CVPR 2023, arXiv 2212.09898.
-How answers are judged is in the modules beside this one: ``classify``, ``retrieve``, ``describe``, ``localize``,
-``generate``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from loguru import logger
 from PIL import Image
 
-from figlang_tasks.benchmarks.metaclue import rows
-from figlang_tasks.core import images, status
+from figlang_tasks.answers.option import option
+from figlang_tasks.answers.verdict import Read
+from figlang_tasks.answers.yes_no import yes_no
+from figlang_tasks.benchmarks.metaclue import measures, rows, schema
+from figlang_tasks.benchmarks.metaclue.boxes import Boxes, parse_boxes
+from figlang_tasks.benchmarks.metaclue.captions import Statement, in_one_line, parse_caption, parse_official
+from figlang_tasks.benchmarks.metaclue.measures import SCORES, judged_of_image
+from figlang_tasks.core import images, notes, score_requests, status
 from figlang_tasks.core.benchmark import Asked
 from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.hub import DataError
 from figlang_tasks.core.options import Kwargs, by_model
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
-from figlang_tasks.metrics import captions
+from figlang_tasks.metrics import captions, ranking
 
 Document = Mapping[str, Any]
+
+ANSWERS = ("No", "Yes")
+METAPHOR = "metaphors?|metaphorical"
+"""What an answer in words to "Is this a visual metaphor?" speaks of."""
+SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
+"""Of pictures that a model makes."""
+_BROKEN_SCORES = re.compile(r"\s*\{\s*\"scores\"")
 
 # task, by the beginning of its name -> the templates of prompts/metaclue that it may be asked with
 PROMPTS = {
@@ -89,9 +107,7 @@ def task_of(doc: Document) -> str:
     return DataId.parse(doc["data"]).part
 
 
-def no_chance(doc: Document) -> tuple[dict[str, str], str]:
-    """One empty answer for baselines, where there is no chance level: so they can run a group with such a task."""
-    return {"": ""}, ""
+# --- prompts ---------------------------------------------------------------------------------------------------------
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
@@ -110,3 +126,229 @@ def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> 
     """Return the prompt as one user turn, the picture before the text."""
     kwargs = lmms_eval_specific_kwargs
     return [user_turn(doc_to_visual(doc, kwargs), doc_to_text(doc, kwargs))]
+
+
+def doc_to_target(doc: Document) -> str:
+    """Return the right answer: Yes or No, a statement, the references, the boxes, or the path of the real picture."""
+    if "metaphor" in doc:
+        return ANSWERS[doc["metaphor"]]
+    if "candidates" in doc:
+        return str(doc["candidates"][doc["answer"]])
+    if "references" in doc:
+        return "\n".join(doc["references"])
+    if "boxes" in doc:
+        return str([list(map(float, box)) for box in doc["boxes"]])
+    return str(doc["image"])
+
+
+def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
+    """Return the possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``).
+
+    Where there is no chance level, the one answer is empty, so that baselines can run a group with such a task.
+    """
+    if "metaphor" in doc:
+        return {label: label for label in ANSWERS}, doc_to_target(doc)
+    if "candidates" in doc:
+        labels = [str(number) for number in range(1, len(doc["candidates"]) + 1)]
+        return {label: label for label in labels}, labels[doc["answer"]]
+    return {"": ""}, ""
+
+
+# --- is this a metaphor? (3.1) ---------------------------------------------------------------------------------------
+
+
+def classify_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """Return the record of one document and its numbers; an output that is neither yes nor no is wrong."""
+    found = yes_no(results[0], about=METAPHOR)
+    record = {
+        "id": doc["id"],
+        "data": doc["data"],
+        "gold": int(doc["metaphor"]),
+        "predicted": None if found.value is None else int(found.value),
+        "status": found.status,
+        "rule": found.rule,
+    }
+    return judged_of_image(record, measures.CLASSIFY)
+
+
+# --- which of K statements is this image's? (3.2, Table 2) -----------------------------------------------------------
+
+
+def retrieve_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """Return the record of one choice and its numbers: by scores where the backend gives them, else in words.
+
+    A tie goes against the model: the right statement stands behind all others with its score. An answer in words has no
+    rank.
+    """
+    texts, answer, output = doc["candidates"], doc["answer"], results[0]
+    scores = score_requests.read_answer(output)
+    rank: int | None = None
+    if scores is not None and len(scores) == len(texts):
+        rank = ranking.best_rank(scores, [place == answer for place in range(len(texts))])
+        chosen = None if ranking.tied_at_top(scores) else scores.index(max(scores))
+        status, rule = SCORES, "argmax"
+    elif scores is not None or _BROKEN_SCORES.match(output or ""):  # the numbers in it are scores, and none is a choice
+        _report_broken_scores(doc["data"], len(texts))
+        notes.note("metaclue_retrieve: answers without a score for each candidate have no rank, see the log")
+        chosen, status, rule = None, "unreadable", SCORES
+    else:
+        found = option(output, len(texts), letters=False)
+        chosen, status, rule = found.value, found.status, found.rule
+    record = {
+        "id": doc["id"],
+        "data": doc["data"],
+        "candidates": len(texts),
+        "answer": answer,
+        "chosen": chosen,
+        "answer_text": texts[answer],
+        "chosen_text": None if chosen is None else texts[chosen],
+        "rank": rank,
+        "status": status,
+        "rule": rule,
+    }
+    return judged_of_image(record, measures.RETRIEVE)
+
+
+@cache  # once for the documents of a task
+def _report_broken_scores(data: str, count: int) -> None:
+    logger.error(
+        f"figlang_tasks: {data}: an answer must be a list of {count} finite scores, one for each candidate. Other "
+        f"answers count as wrong (status unreadable, rule {SCORES})"
+    )
+
+
+# --- what is compared with what? (3.2, Table 3) ----------------------------------------------------------------------
+
+
+def caption_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """Return the record and the numbers of a caption as the paper reads it: the whole answer is the statement."""
+    return _captioned(doc, results[0], parse_official(results[0]))
+
+
+def careful_caption_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """Return the record and the numbers of a caption without the words around the statement."""
+    return _captioned(doc, results[0], parse_caption(results[0]))
+
+
+def _captioned(doc: Document, output: str, found: Read[Statement]) -> dict[str, Any]:
+    caption = found.value.text if found.value else in_one_line(output)
+    record: dict[str, Any] = {
+        "id": doc["id"],
+        "data": doc["data"],
+        "caption": caption,
+        "references": list(doc["references"]),
+        "status": found.status,
+        "rule": found.rule,
+        "em": captions.exact_match(caption, doc["references"]),
+    }
+    for part in schema.PARTS:
+        text, references = getattr(found.value, part, None), list(doc[f"references_{part}"])
+        right = captions.exact_match(text or "", references)
+        record |= {part: text, f"references_{part}": references, f"em_{part}": right}
+    return judged_of_image(record, measures.CAPTION)
+
+
+def vqa_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """Return the record and the numbers of an answer: the output without thoughts and special tokens."""
+    answer, references = in_one_line(results[0]), list(doc["references"])
+    record = {name: doc[name] for name in ("id", "data", "role", "question")}
+    record |= {"answer": answer, "references": references, "em": captions.exact_match(answer, references)}
+    return judged_of_image(record, measures.VQA)
+
+
+# --- where are the concepts? (3.3, Table 4) --------------------------------------------------------------------------
+
+
+def localize_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """Return the record of the boxes of one concept and its numbers; `dropped` has those of the other concept too.
+
+    The convention of the numbers is declared by the task, never guessed. A model is asked for one concept at a time, as
+    the paper asks its phrase-grounding model, and gives any number of boxes.
+    """
+    role, convention = doc["role"], doc["convention"]
+    width, height = doc["width"], doc["height"]
+    seen = resized(width, height) if convention == "pixel28" else (width, height)
+    read: Any = "pixel" if convention == "pixel28" else convention
+    found = parse_boxes(results[0], read, *seen, role=role, names={doc["concept"]: role})
+    boxes = found.value or Boxes((), ())
+    other = {"primary": boxes.secondary, "secondary": boxes.primary}[role]
+    scale = (width / seen[0], height / seen[1]) * 2
+    record = {name: doc[name] for name in ("id", "data", "role", "concept", "convention")} | {
+        "truth": [list(map(float, box)) for box in doc["boxes"]],
+        "types": list(doc["types"]),
+        "predicted": [[edge * factor for edge, factor in zip(box, scale, strict=True)] for box in getattr(boxes, role)],
+        "dropped": boxes.dropped + len(other),
+        "status": found.status,
+        "rule": found.rule,
+    }
+    return judged_of_image(record, measures.LOCALIZE)
+
+
+# As the harness's class qwen2_5_vl sets its processor.
+_FACTOR, _FEWEST, _MOST = 28, 256 * 28 * 28, 2048 * 28 * 28
+
+
+def resized(width: int, height: int) -> tuple[int, int]:
+    """Return width and height of a picture as Qwen2.5-VL sees it: multiples of 28, its area within bounds."""
+
+    def multiple(value: float, rounded: Callable[[float], float]) -> int:
+        return max(_FACTOR, int(rounded(value / _FACTOR)) * _FACTOR)
+
+    near = multiple(width, round), multiple(height, round)
+    if near[0] * near[1] > _MOST:
+        shrink = math.sqrt(width * height / _MOST)
+        return multiple(width / shrink, math.floor), multiple(height / shrink, math.floor)
+    if near[0] * near[1] < _FEWEST:
+        grow = math.sqrt(_FEWEST / (width * height))
+        return multiple(width * grow, math.ceil), multiple(height * grow, math.ceil)
+    return near
+
+
+# --- draw it (3.4) ---------------------------------------------------------------------------------------------------
+
+
+def generate_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """Return the record of one document and its numbers: the picture is found in what a class of the harness answers.
+
+    That is JSON with a list ``images`` of paths, the path of a picture, or that of a folder with ``{number}.png`` or
+    ``{number}_s0.png``.
+    """
+    file = _generated(results[0], doc["number"])
+    if file is not None:
+        try:
+            measures.generated(file)
+        except (DataError, OSError) as error:
+            logger.warning(f"figlang_tasks: {doc['id']}: counts as no picture: {error}")
+            file = None
+    record = {
+        "id": doc["id"],
+        "data": doc["data"],
+        "prompt": render("metaclue/draw.jinja", doc=doc),
+        "file": None if file is None else str(file),
+    }
+    return judged_of_image(record, measures.GENERATE)
+
+
+def _generated(output: str | None, number: int) -> Path | None:
+    text = (output or "").strip()
+    try:
+        found = json.loads(text)
+        listed = found.get("images") or found.get("generated_images")
+        text = listed[0] if isinstance(listed, list) and listed and isinstance(listed[0], str) else ""
+    except (ValueError, AttributeError, RecursionError):
+        pass
+    try:
+        path = Path(text)
+        if not text or "\0" in text or len(text) > 4096:
+            return None
+        if path.is_dir():
+            return _in_folder(path, number)
+        return path if path.suffix.lower() in SUFFIXES and path.is_file() else None
+    except (OSError, ValueError):  # words instead of a path
+        return None
+
+
+def _in_folder(folder: Path, number: int) -> Path | None:
+    """Return the picture for the document `number` in a folder of generated ones; None if there is none."""
+    names = [f"{number:04d}{end}{suffix}" for end in ("", "_s0") for suffix in SUFFIXES]
+    return next((folder / name for name in names if (folder / name).is_file()), None)

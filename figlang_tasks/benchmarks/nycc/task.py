@@ -6,7 +6,7 @@ Hessel et al. 2023, "Do Androids Laugh at Electric Sheep?", arXiv 2209.06293.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from PIL import Image
 from pydantic import Field
@@ -15,18 +15,14 @@ from figlang_tasks.answers.echo import without_echoes
 from figlang_tasks.answers.verdict import Read
 from figlang_tasks.benchmarks.nycc import parse, rows
 from figlang_tasks.benchmarks.nycc.measures import BY_TASK
-from figlang_tasks.core import hub, images, score_requests
+from figlang_tasks.core import images, score_requests
 from figlang_tasks.core.benchmark import Asked
-from figlang_tasks.core.lm_eval_options import LmEvalError, lm_eval_options
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render
 from figlang_tasks.metrics import overlap, ranking
 from figlang_tasks.scoring import explanations, judged, judged_for_lm_eval
 from figlang_tasks.scoring.explained import Explained, FluteRecord
-
-if TYPE_CHECKING:
-    import datasets
 
 Document = Mapping[str, Any]
 
@@ -53,28 +49,7 @@ def preflight(config: Mapping[str, Any], asked: Asked) -> None:
         for name in rows.configs(asked) if options.num_shots else ():
             rows.exemplars(asked["dataset"], name, "", options.num_shots, SEED)
         if rows.config(asked["config"]).task == "explanation":
-            explanations.preflight(options.scorer)
-
-
-def lm_eval_dataset(**settings: Any) -> dict[str, datasets.Dataset]:
-    """Return the documents for lm-eval, without pictures; `settings`: ``custom_dataset`` of its task files.
-
-    Raises:
-        LmEvalError: an option is missing or wrong, or the data is.
-    """
-    try:
-        needed = ("dataset", "config", "fold")
-        asked = lm_eval_options(settings, (*needed, "num_fewshot"), needed)
-        if rows.config(asked["config"]).pixels:
-            raise ValueError(f"config={asked['config']}: lm-eval shows no pictures; use one without _from_pixels")
-        shots = asked.get("num_fewshot", 0)
-        found = rows.load(asked["dataset"], asked["config"], str(asked["fold"]), False).remove_columns("image")
-        if rows.config(asked["config"]).task == "explanation":
-            explanations.preflight(None, required=True)
-        preflight({"lmms_eval_specific_kwargs": {"default": {"num_shots": shots}}}, asked)
-        return {"test": found.add_column("num_shots", [shots] * len(found))}
-    except (hub.DataError, ValueError) as error:
-        raise LmEvalError(f"figlang_tasks: {error}") from error
+            explanations.preflight(options.scorer, required=config.get("needs_scorer", False))
 
 
 def turns(doc: Document, kwargs: Kwargs) -> list[tuple[str, str, Document | None]]:

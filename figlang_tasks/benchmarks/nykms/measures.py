@@ -1,4 +1,16 @@
-"""The measures of NYK-MS (arXiv 2409.01037, Tables 8, 9 and 10), by question."""
+"""The measures of NYK-MS (arXiv 2409.01037, Tables 8, 9 and 10), by question.
+
+A record has ``id``, ``data``, ``unit`` (the cartoon: up to three captions of one are not independent), ``question``,
+``modality``, ``status`` and ``rule`` of the published post-processing, and by field (`parse.FIELDS`)
+
+- ``gold``, the annotated answers with their marks, and ``predicted``; labels as 0 or 1. ``predicted_strict`` is the
+  label as a careful reader takes it (None: there is none, or none was asked for);
+- ``kinds``: of a positive, what the annotated MW, SW and ST name, by their marks;
+- ``words``: of a positive, the scores of the answers in words, whatever was answered to the first question: ``em`` and
+  ``relaxed_em`` (MW and SW), ``bleu4`` and ``bleu4_sums``, the ten numbers that corpus BLEU-4 sums.
+
+``predicted_marks`` are the fields whose predicted answer has a mark; ``bleu`` is what BLEU-4 was computed with.
+"""
 
 from __future__ import annotations
 

@@ -21,10 +21,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from loguru import logger
 
@@ -36,7 +36,7 @@ from figlang_tasks.benchmarks.nykms.parse import (
     Question,
     read_annotation,
 )
-from figlang_tasks.core import hub, images, json_lines, row_files
+from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import PartMissing
@@ -66,9 +66,8 @@ class AnnotatedCaption:
         where: file and line, for messages.
         id: unique in its file.
         contest: contest number, None if the id tells none.
-        caption: the caption.
         description: the cartoon in words, "" if the row has none.
-        image: file of the cartoon, None if the row names none.
+        image: file of the cartoon, or its content from the contest dataset; None if the row names none.
         label: MC or SC.
         answers: the other annotated answers by field, with their marks; all "" where the label is 0.
         split: as the row says it, "" if it says none; :func:`split_of` decides.
@@ -79,7 +78,7 @@ class AnnotatedCaption:
     contest: int | None
     caption: str
     description: str
-    image: Path | None
+    image: Path | bytes | None
     label: int
     answers: dict[str, str]
     split: str
@@ -89,7 +88,7 @@ class AnnotatedCaption:
         """What rows about one cartoon share: its contest, else its file; without either the row's id."""
         if self.contest is not None:
             return f"contest {self.contest}"
-        return self.id if self.image is None else f"{self.image.parent.name}/{self.image.name}"
+        return f"{self.image.parent.name}/{self.image.name}" if isinstance(self.image, Path) else self.id
 
 
 def split_of(row: AnnotatedCaption) -> str:
@@ -122,9 +121,6 @@ def load(
     ``description``.
 
     Args:
-        name: a dataset of :func:`figlang_tasks.core.hub.sources` in this format.
-        question: see :data:`figlang_tasks.benchmarks.nykms.parse.Question`.
-        modality: see :data:`Modality`.
         check_images: look at every picture now; an error then costs no model time.
         split: one of `SPLITS`; None for all rows.
 
@@ -142,9 +138,9 @@ def load(
             raise hub.DataError(f"unknown {what} {value!r}; known: {', '.join(filter(None, known))}")
     folder = hub.snapshot(hub.source(name), ["*.jsonl", "images/*"]).folder.absolute()
     path = folder / f"{part(question)}.jsonl"
-    source = _shown(name, path, modality, check_images)
+    everything, data = _shown(name, path, modality, check_images)
     asks_for_label = FIELDS[question][0] in ("MC", "SC")
-    rows = [row for row in source.rows if (row.label or asks_for_label) and split in (None, split_of(row))]
+    rows = [row for row in everything if (row.label or asks_for_label) and split in (None, split_of(row))]
     if not rows:
         of_split = f"of the split {split}: name it in the field split"
         raise hub.DataError(
@@ -152,7 +148,7 @@ def load(
         )
     columns: dict[str, list[Any]] = {
         "dataset": [name] * len(rows),
-        "data": [source.data] * len(rows),
+        "data": [data] * len(rows),
         "id": [row.id for row in rows],
         "cartoon": [row.cartoon for row in rows],
         "question": [question] * len(rows),
@@ -163,30 +159,13 @@ def load(
     }
     if modality == "text":
         return datasets.Dataset.from_dict(columns | {"description": [row.description for row in rows]})
-    cells = [_cell(row, source.joined, path.parent) for row in rows]
-    shown = datasets.Dataset.from_dict(
-        {"image": cells}, features=datasets.Features({"image": datasets.Image(decode=False)})
-    )
-    return datasets.concatenate_datasets([datasets.Dataset.from_dict(columns), shown], axis=1)
-
-
-class Shown(NamedTuple):
-    """Rows with what a task shows of each.
-
-    Attributes:
-        rows: where descriptions are shown, each with one.
-        joined: pictures of rows that name no file, by id.
-        data: see :func:`load`.
-    """
-
-    rows: list[AnnotatedCaption]
-    joined: Mapping[str, bytes]
-    data: str
+    found = datasets.Dataset.from_dict(columns | {"image": [_cell(row, path.parent) for row in rows]})
+    return found.cast_column("image", datasets.Image(decode=False))
 
 
 @hub.kept(maxsize=8)
-def _shown(name: str, path: Path, modality: Modality, check_images: bool) -> Shown:
-    """Return the rows of a file with the cartoon, or the description, of each: its own, or that of its contest."""
+def _shown(name: str, path: Path, modality: Modality, check_images: bool) -> tuple[list[AnnotatedCaption], str]:
+    """Return the rows of a file, each with what is shown of its cartoon, and the identity of the data."""
     if not path.is_file():
         present = ", ".join(sorted(found.name for found in path.parent.glob("*.jsonl"))) or "none"
         raise PartMissing(
@@ -200,63 +179,49 @@ def _shown(name: str, path: Path, modality: Modality, check_images: bool) -> Sho
             f"figlang_tasks: {path} has {len(rows)} rows, the paper's has {expected}: scores of another version of the "
             "data are not comparable with the published ones"
         )
-    lacking = [row for row in rows if not (row.image if modality == "image" else row.description)]
-    faults, joined, origin = _join(lacking, modality) if lacking else ([], {}, None)
+    what = "image" if modality == "image" else "description"
+    joined, origin, faults = _join([row for row in rows if not getattr(row, what)], what)
+    rows = [replace(row, **{what: joined[row.id]}) if row.id in joined else row for row in rows]
     if modality == "image":
         first: dict[Any, AnnotatedCaption] = {}  # one cartoon has several captions
         for row in rows if check_images else ():
-            if row.image or row.id in joined:
-                first.setdefault(row.image or row.contest, row)
+            if row.image:
+                first.setdefault(row.contest if isinstance(row.image, bytes) else row.image, row)
         for row in first.values():
             try:
-                images.check(_cell(row, joined, path.parent), row.where, name)
+                images.check(_cell(row, path.parent), row.where, name)
             except hub.DataError as error:
                 faults.append(str(error))
         end_with_the_first(faults, "nykms")
     elif faults:  # which the tasks that show cartoons do not need
         raise PartMissing(faults[0])
-    else:
-        rows = [replace(row, description=row.description or joined[row.id]) for row in rows]
     texts = [[row.id, row.caption, row.label, row.answers, row.description * (modality == "text")] for row in rows]
     digest = hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
-    return Shown(rows, joined, str(DataId(name, path.stem, digest[:12], joined=origin)))
+    return rows, str(DataId(name, path.stem, digest[:12], joined=origin))
 
 
-def _cell(row: AnnotatedCaption, joined: Mapping[str, bytes], folder: Path) -> dict[str, Any]:
+def _cell(row: AnnotatedCaption, folder: Path) -> dict[str, Any]:
     """Return an undecoded ``datasets.Image`` value; its path is relative to the dataset's folder."""
-    if row.image is None:
-        return {"bytes": joined[row.id], "path": None}
-    return {"bytes": None, "path": row.image.relative_to(folder).as_posix()}
+    if isinstance(row.image, Path):
+        return {"bytes": None, "path": row.image.relative_to(folder).as_posix()}
+    return {"bytes": row.image, "path": None}
 
 
 # --- reading and checking ------------------------------------------------------------------------------------------
 
 
 def read(path: Path) -> tuple[list[AnnotatedCaption], list[str]]:
-    """Return the valid rows of a file of annotations, and its faults; whether cartoons are there is not looked at.
+    """Return the valid rows of a file of annotations, and its faults: file, line, field and what to do.
 
-    Args:
-        path: ``nyk_m.jsonl`` or ``nyk_s.jsonl``.
-
-    Returns:
-        A fault names file, line, field and what to do.
-
-    Raises:
-        hub.DataError: the file cannot be read.
+    Whether cartoons are there is not looked at.
     """
-    lines, faults = json_lines.read(path)
-    rows: dict[str, AnnotatedCaption] = {}
-    for where, values, _ in lines:
-        try:
-            row = _row(values, where, path.parent, _ANSWERS[path.stem])
-            if row.id in rows:
-                raise hub.DataError(f"{where}: id {row.id!r} is also that of {rows[row.id].where}: ids must be unique")
-            rows[row.id] = row
-        except hub.DataError as error:
-            faults.append(str(error))
+    answers = _ANSWERS[path.stem]
+    rows, faults = row_files.valid(
+        row_files.lines(path, ()), lambda values, where: _row(values, where, path.parent, answers), lambda row: row.id
+    )
     if not (rows or faults):
         faults = [f"{path} is empty: put one JSON object on each line (`figlang data template nykms` has examples)"]
-    return list(rows.values()), faults
+    return rows, faults
 
 
 def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str, ...]) -> AnnotatedCaption:
@@ -293,34 +258,34 @@ def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str
 # --- the New Yorker Caption Contest dataset --------------------------------------------------------------------------
 
 
-def _join(rows: list[AnnotatedCaption], modality: Modality) -> tuple[list[str], Mapping[str, Any], str | None]:
-    """Take the cartoons, or the descriptions, of rows from the contest dataset.
+def _join(rows: Sequence[AnnotatedCaption], what: str) -> tuple[Mapping[str, Any], str | None, list[str]]:
+    """Take the image, or the description, of rows from the contest dataset.
 
     Returns:
-        A fault for each row that is not found; what was found by row id; where it is from (:attr:`DataId.joined`).
+        What was found by row id; where it is from (:attr:`DataId.joined`); a fault for each other row.
     """
-    what = "image" if modality == "image" else "description"
-    faults = [
-        f"{row.where}: {what} is missing, and the id names no contest (NYK_722_3) of the New Yorker Caption Contest "
-        f"dataset: give {what}, or such an id"
-        for row in rows
-        if row.contest is None
-    ]
-    rows = [row for row in rows if row.contest is not None]
     if not rows:
-        return faults, {}, None
-    try:
-        files, origin = _tables()
-        found = _pictures(rows, files) if modality == "image" else _descriptions(rows, files)
-    except hub.DataError as error:
-        return [*faults, str(error)], {}, None
-    faults += [
-        f"{row.where}: the New Yorker Caption Contest dataset ({CONTEST_CONFIG}) has no {what} of contest "
-        f"{row.contest}: correct the id, or give the {what} in the row"
+        return {}, None, []
+    found: Mapping[str, Any] = {}
+    origin = None
+    if any(row.contest is not None for row in rows):
+        try:
+            files, origin = _tables()
+            found = _pictures(rows, files) if what == "image" else _descriptions(rows, files)
+        except hub.DataError as error:
+            return {}, None, [str(error)]
+    faults = [
+        f"{row.where}: {what} is missing, and "
+        + (
+            "the id names no contest (NYK_722_3) of the New Yorker Caption Contest dataset"
+            if row.contest is None
+            else f"the New Yorker Caption Contest dataset ({CONTEST_CONFIG}) has no {what} of contest {row.contest}"
+        )
+        + f": give the {what} in the row, or correct the id"
         for row in rows
         if row.id not in found
     ]
-    return faults, found, origin
+    return found, origin, faults
 
 
 def fetch_contests() -> hub.Snapshot:
@@ -341,39 +306,24 @@ def _tables() -> tuple[list[Path], str]:
     return files, f"{CONTESTS}:{snapshot.revision[:12]}"
 
 
-def _instances(rows: list[AnnotatedCaption], files: list[Path], columns: list[str]) -> Iterator[tuple[int, list[Any]]]:
-    """Yield the contest and the values of each record about a contest of these rows, in the order of the files.
-
-    It goes batch by batch: a whole file of cartoons may not fit in memory.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    wanted = {row.contest for row in rows}
-    for path in files:
-        try:
-            with pq.ParquetFile(path) as file:
-                for batch in file.iter_batches(batch_size=64, columns=["contest_number", *columns]):
-                    for record in batch.select(["contest_number", *columns]).to_pylist():
-                        if record["contest_number"] in wanted:
-                            yield record["contest_number"], [record[column] for column in columns]
-        except (pa.ArrowException, OSError, KeyError) as error:
-            raise hub.DataError(
-                f"{CONTESTS}: {path} cannot be read ({type(error).__name__}: {error}). Delete the damaged file and "
-                "load it again"
-            ) from error
+def _instances(rows: Sequence[AnnotatedCaption], files: Sequence[Path], *columns: str) -> Iterator[dict[str, Any]]:
+    """Yield the records about a contest of these rows, in the order of the files; pictures are undecoded."""
+    wanted, where = {row.contest for row in rows}, f"{CONTESTS}: {files[0].parent}"
+    table = hub.read_parquet(files, columns, where).select_columns(list(columns))
+    table = images.undecoded(table, where) if "image" in columns else table
+    yield from table.select([place for place, each in enumerate(table["contest_number"]) if each in wanted])
 
 
-def _pictures(rows: list[AnnotatedCaption], files: list[Path]) -> dict[str, bytes]:
+def _pictures(rows: Sequence[AnnotatedCaption], files: Sequence[Path]) -> dict[str, bytes]:
     """Return the cartoon of each row's contest, by row id."""
     pictures: dict[int | None, bytes] = {}
-    for contest, (cell,) in _instances(rows, files, ["image"]):
-        if cell and cell["bytes"]:
-            pictures.setdefault(contest, cell["bytes"])
+    for each in _instances(rows, files, "contest_number", "image"):
+        if each["image"] and each["image"]["bytes"]:
+            pictures.setdefault(each["contest_number"], each["image"]["bytes"])
     return {row.id: pictures[row.contest] for row in rows if row.contest in pictures}
 
 
-def _descriptions(rows: list[AnnotatedCaption], files: list[Path]) -> dict[str, str]:
+def _descriptions(rows: Sequence[AnnotatedCaption], files: Sequence[Path]) -> dict[str, str]:
     """Return the description of each row's cartoon, by row id.
 
     A cartoon has several descriptions, by different people. The paper took cartoon, caption and description from one
@@ -382,11 +332,12 @@ def _descriptions(rows: list[AnnotatedCaption], files: list[Path]) -> dict[str, 
     """
     first: dict[int | None, str] = {}
     with_caption: dict[tuple[int | None, str], str] = {}
-    for contest, (text, captions) in _instances(rows, files, ["image_description", "caption_choices"]):
-        if text and text.strip():
-            first.setdefault(contest, text.strip())
-            for caption in captions or ():
-                with_caption.setdefault((contest, _comparable(caption)), text.strip())
+    for each in _instances(rows, files, "contest_number", "image_description", "caption_choices"):
+        contest, text = each["contest_number"], (each["image_description"] or "").strip()
+        if text:
+            first.setdefault(contest, text)
+            for caption in each["caption_choices"] or ():
+                with_caption.setdefault((contest, _comparable(caption)), text)
     return {
         row.id: with_caption.get((row.contest, _comparable(row.caption)), first[row.contest])
         for row in rows
@@ -399,16 +350,11 @@ def _comparable(caption: str) -> str:
 
 
 def count(asked: Mapping[str, str]) -> int | None:
-    """Return how many rows a task has: all, or the positives alone; None for a split of them."""
-    if "split" in asked:
+    """Return how many rows a task of the paper has: all, or the positives alone; None for a split, and for our rows."""
+    if "split" in asked or asked["dataset"] != "NYK-MS":
         return None
     question: Any = asked["question"]
-    file, positives_only = part(question), FIELDS[question][0] not in ("MC", "SC")
-    shipped = hub.source(asked["dataset"]).folder
-    if shipped is None:
-        return (PAPER_POSITIVES if positives_only else PAPER_ROWS)[file]
-    rows, _ = read(shipped / f"{file}.jsonl")
-    return sum(row.label for row in rows) if positives_only else len(rows)
+    return (PAPER_ROWS if FIELDS[question][0] in ("MC", "SC") else PAPER_POSITIVES)[part(question)]
 
 
 def load_asked(asked: Mapping[str, Any], look_at_pictures: bool = True) -> datasets.Dataset:

@@ -10,8 +10,7 @@ both harnesses.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from PIL import Image
 
@@ -27,95 +26,20 @@ from figlang_tasks.benchmarks.nykms.parse import (
     same_place,
     without_mark,
 )
-from figlang_tasks.core import hub, images
-from figlang_tasks.core.lm_eval_options import LmEvalError, lm_eval_options
+from figlang_tasks.core import images
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.metrics import overlap
 from figlang_tasks.scoring import judged, judged_for_lm_eval
 
-if TYPE_CHECKING:
-    import datasets
-
 Document = Mapping[str, Any]
 Kwargs = Mapping[str, Any] | None
-
-_KEYS = ("question", "modality")
 
 
 class Options(TaskOptions):
     """NYK-MS tasks have none."""
 
     OF: ClassVar[str] = "NYK-MS"
-
-
-@dataclass(frozen=True)
-class Record:
-    """The record of one document.
-
-    The harness drops the document itself from ``samples.jsonl``, so the id has to be here.
-
-    Attributes:
-        id: id of the row.
-        data: dataset, file, digest of its texts (``figlang_tasks.benchmarks.nykms.rows.load``).
-        unit: the cartoon; up to three captions of one are not independent.
-        question: what was asked.
-        modality: whether the cartoon was shown (``image``) or told (``text``).
-        gold: the annotated answers asked for, with their marks; the label as 0 or 1.
-        predicted: the answers by the published post-processing, by field.
-        status: outcome of the post-processing (``figlang_tasks.answers.verdict.Status``).
-        rule: the rule that decided.
-        predicted_strict: the label as a careful reader takes it; None if there is none, or none was asked for.
-        kinds: of a positive, what the annotated MW, SW and ST name (by their marks), by field.
-        words: of a positive, the scores of the answers in words, by field, whatever was answered to the first question:
-            ``em``, ``relaxed_em`` (of MW and SW: whether they match), ``bleu4`` (0 to 1) and ``bleu4_sums``, the ten
-            numbers that corpus BLEU-4 sums (``figlang_tasks.metrics.overlap.bleu_statistics``).
-        predicted_marks: the fields whose predicted answer carries a mark.
-        bleu: what BLEU-4 was computed with.
-    """
-
-    id: str
-    data: str
-    unit: str
-    question: str
-    modality: str
-    gold: dict[str, int | str]
-    predicted: dict[str, int | str]
-    status: str
-    rule: str
-    predicted_strict: int | None
-    kinds: dict[str, str]
-    words: dict[str, dict[str, Any]]
-    predicted_marks: list[str]
-    bleu: str
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-
-# --- data ------------------------------------------------------------------------------------------------------------
-
-
-def lm_eval_dataset(**settings: Any) -> dict[str, datasets.Dataset]:
-    """Return the documents for lm-eval (``custom_dataset`` of its task files).
-
-    Args:
-        settings: ``dataset``, ``question``, ``modality`` (the YAML's ``dataset_kwargs``), and what else lm-eval passes
-            (:mod:`figlang_tasks.core.lm_eval_options`).
-
-    Raises:
-        LmEvalError: an option is missing or wrong, or the data is.
-    """
-    try:
-        keys = ("dataset", *_KEYS)
-        asked = lm_eval_options(settings, keys, required=keys)
-        if asked["modality"] != "text":
-            raise ValueError(
-                f"modality={asked['modality']!r} of an NYK-MS task in lm-eval, which shows no pictures; valid: text"
-            )
-        return {"test": rows.load(asked["dataset"], asked["question"], asked["modality"])}
-    except (hub.DataError, ValueError) as error:
-        raise LmEvalError(f"figlang_tasks: {error}") from error
 
 
 # --- prompts ---------------------------------------------------------------------------------------------------------
@@ -161,17 +85,17 @@ def doc_to_target(doc: Document) -> str:
 
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge one output: a :class:`Record` and its numbers (``figlang_tasks.scoring.judged``)."""
-    return judged(_record(doc, results).as_dict(), measures.BY_QUESTION[doc["question"]])
+    """Return the record of one output (`measures`) and its numbers."""
+    return judged(_record(doc, results), measures.BY_QUESTION[doc["question"]])
 
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """As :func:`process_results`, for lm-eval."""
-    record = _record(doc, without_echoes(doc, results, doc_to_text)).as_dict()
+    record = _record(doc, without_echoes(doc, results, doc_to_text))
     return judged_for_lm_eval(record, measures.BY_QUESTION[doc["question"]], results)
 
 
-def _record(doc: Document, results: Sequence[str]) -> Record:
+def _record(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     output = None if not results or results[0] is None else str(results[0])
     fields = FIELDS[doc["question"]]
     parsed = parse_official(output, doc["question"])
@@ -191,26 +115,26 @@ def _record(doc: Document, results: Sequence[str]) -> Record:
             if field in rows.MARKED_FIELDS:
                 kinds[field] = annotated.kind
             words[field] = _scores(field, text, annotated)
-    return Record(
-        id=doc["id"],
-        data=doc["data"],
-        unit=doc["cartoon"],
-        question=doc["question"],
-        modality=doc["modality"],
-        gold={field: doc["label"] if field in LABELS else doc[field] for field in fields},
-        predicted=parsed.values,
-        status=parsed.status,
-        rule=parsed.rule,
-        predicted_strict=None if careful is None else int(careful),
-        kinds=kinds,
-        words=words,
-        predicted_marks=predicted_marks,
-        bleu=overlap.signature(),
-    )
+    return {
+        "id": doc["id"],
+        "data": doc["data"],
+        "unit": doc["cartoon"],
+        "question": doc["question"],
+        "modality": doc["modality"],
+        "gold": {field: doc["label"] if field in LABELS else doc[field] for field in fields},
+        "predicted": parsed.values,
+        "status": parsed.status,
+        "rule": parsed.rule,
+        "predicted_strict": None if careful is None else int(careful),
+        "kinds": kinds,
+        "words": words,
+        "predicted_marks": predicted_marks,
+        "bleu": overlap.signature(),
+    }
 
 
 def _scores(field: str, predicted: str, annotated: Annotation) -> dict[str, Any]:
-    """Return the scores of an answer in words (:attr:`Record.words`)."""
+    """Return the scores of an answer in words (``words`` of a record)."""
     text = same_place(predicted) if annotated.kind == "image" else predicted
     found: dict[str, Any] = {}
     if field in WORDS:
@@ -222,7 +146,7 @@ def _scores(field: str, predicted: str, annotated: Annotation) -> dict[str, Any]
 
 
 def answered_as_annotated(record: Mapping[str, Any]) -> bool:
-    """Return whether each answer of a :class:`Record` is the annotated one, word for word."""
+    """Return whether each answer of a record is the annotated one, word for word."""
     return all(
         record["predicted"][field] == (gold if field in LABELS or not gold else read_annotation(gold, field).text)
         for field, gold in record["gold"].items()

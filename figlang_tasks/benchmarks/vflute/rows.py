@@ -1,7 +1,8 @@
 """V-FLUTE rows as documents: ids, the instruction of each row, report groups, few-shot exemplars.
 
-Serves every dataset in V-FLUTE's schema (V-FLUTE itself and figlang_mini), and rows of the user in the place of one
-(module ``own``).
+Serves every dataset in V-FLUTE's schema (V-FLUTE itself and figlang_mini), and rows of the user in the place of one:
+``$FIGLANG_DATA_DIR/V-FLUTE/test.csv``, else ``test.jsonl`` (also ``train``, ``validation``), with the columns
+`REQUIRED` and, where the user has them, `OPTIONAL` (docs/cards/vflute.md). A source gets results of its own.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import re
 import reprlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,8 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loguru import logger
 
-from figlang_tasks.benchmarks.vflute import own
-from figlang_tasks.core import hub, images
+from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.checks import end_with_the_first, progress
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.exemplars import drawn
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
     import datasets
 
 TEXTS = ("claim", "label", "explanation", "phenomenon", "source_dataset")
+REQUIRED = ("id", "image", "claim", "label", "explanation")
+OPTIONAL = ("source_dataset", "phenomenon")
+NO_SOURCE = "other"
+"""The source of rows that name none."""
+_SOURCE = re.compile(r"(?!all$|.*ci_(low|high)$)[\w-]{1,60}")  # it becomes part of the names of metrics
 LABELS = {"entailment": 1, "contradiction": 0}
 INSTRUCTION_COUNT = 21  # Table 8 of the paper
 INSTRUCTION_SEED = 42  # reproduces all 723 released prompts of the test split
@@ -82,22 +88,36 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
     """
     import datasets
 
-    table = _table(name, split)
-    rows, faults = _read(table, name, split, check_images)
+    folder = hub.local_folder(hub.source(name))
+    files = [folder / f"{split}{suffix}" for suffix in (".csv", ".jsonl")] if folder else []
+    own = next((path for path in files if path.is_file()), None)
+    table = _own(own, f"{name}/{split}") if own else _released(name, split)
+    faults, texts, pictures = [*table.faults], [], []
+    columns = table.rows.select_columns([*TEXTS, "image"] if check_images else [*TEXTS])
+    for where, row in zip(table.places, progress(columns, f"{name}/{split}"), strict=True):
+        cell = row.pop("image", None)
+        texts.append(row)
+        if wrong := _wrong(row, table.own):
+            faults.append(f"{where}: {wrong}. {'Correct the row.' if table.own else hub.USE_THE_RELEASE}")
+        if check_images:
+            try:
+                images.check(cell, where, name)
+                pictures.append(_picture(cell))
+            except hub.DataError as error:
+                faults.append(str(error))
     end_with_the_first(faults, "vflute")
-    ids = [row.id for row in rows]
-    digest = hashlib.sha256("".join(json.dumps(row.texts, sort_keys=True) for row in rows).encode()).hexdigest()
+    digest = hashlib.sha256("".join(json.dumps(row, sort_keys=True) for row in texts).encode()).hexdigest()
     added = {
-        "dataset": [name] * len(rows),
-        "data": [str(DataId(name, split, digest[:12]))] * len(rows),
-        "id": ids,
-        "instruction": instruction_numbers({**hub.source(name).splits, split: len(rows)}, split),
-        "report_group": [row.report_group for row in rows],
-        **({"revision": [hub.OWN] * len(rows)} if table.own else {}),
+        "dataset": [name] * len(texts),
+        "data": [str(DataId(name, split, digest[:12]))] * len(texts),
+        "id": table.ids,
+        "instruction": instruction_numbers({**hub.source(name).splits, split: len(texts)}, split),
+        "report_group": [report_group(row["source_dataset"], row["phenomenon"]) or NO_SOURCE for row in texts],
+        **({"revision": [hub.OWN] * len(texts)} if table.own else {}),
     }
     if check_images:
-        families = linked([(("claim", row.texts["claim"]), ("picture", row.picture)) for row in rows])
-        added["family"] = [ids[first] for first in families]
+        shown = [(("claim", row["claim"]), ("picture", each)) for row, each in zip(texts, pictures, strict=True)]
+        added["family"] = [table.ids[first] for first in linked(shown)]
     return datasets.concatenate_datasets([table.rows, datasets.Dataset.from_dict(added)], axis=1)
 
 
@@ -109,43 +129,6 @@ def with_all_instructions(documents: datasets.Dataset) -> datasets.Dataset:
     ids = [f"{row}-instruction{number}" for row, number in zip(found["id"], asked, strict=True)]
     found = found.rename_column("id", "row").add_column("id", ids)
     return found.remove_columns("instruction").add_column("instruction", asked)
-
-
-class Claim(NamedTuple):
-    """A valid row.
-
-    Attributes:
-        id: as released, ``{source_dataset}-{split}-{number}``; of the user's rows their own.
-        report_group: one of :data:`REPORT_GROUPS`; of the user's rows any source.
-        texts: the :data:`TEXTS`.
-        picture: what tells its picture from others: the SHA-256 of its bytes, or the path of its file; "" where
-            pictures are not looked at.
-    """
-
-    id: str
-    report_group: str
-    texts: dict[str, str]
-    picture: str
-
-
-def _read(table: _Table, name: str, split: str, check_images: bool) -> tuple[list[Claim], list[str]]:
-    rows, faults = [], [*table.faults]
-    columns = table.rows.select_columns([*TEXTS, "image"] if check_images else [*TEXTS])
-    looked_at = progress(columns, f"{name}/{split}") if check_images else columns
-    for row_id, where, texts in zip(table.ids, table.places, looked_at, strict=True):
-        cell = texts.pop("image", None)
-        before = len(faults)
-        if wrong := _wrong(texts, table.own):
-            faults.append(f"{where}: {wrong}. {'Correct the row.' if table.own else hub.USE_THE_RELEASE}")
-        if check_images:
-            try:
-                images.check(cell, where, name)
-            except hub.DataError as error:
-                faults.append(str(error))
-        if len(faults) == before:
-            group = report_group(texts["source_dataset"], texts["phenomenon"])
-            rows.append(Claim(row_id, group or own.NO_SOURCE, texts, _picture(cell) if check_images else ""))
-    return rows, faults
 
 
 class _Table(NamedTuple):
@@ -165,30 +148,44 @@ class _Table(NamedTuple):
     own: bool = False
 
 
-def _table(name: str, split: str) -> _Table:
-    if path := own.table_of(name, split):
-        return _own_table(path, f"{name}/{split}")
+def _released(name: str, split: str) -> _Table:
     rows, faults = hub.load_split(name, split)
     ids = [f"{source}-{split}-{number}" for number, source in enumerate(rows["source_dataset"])]
     places = [f"{name}/{split} row {number} ({row_id})" for number, row_id in enumerate(ids)]
     return _Table(images.undecoded(rows, f"{name}/{split}"), faults, ids, places)
 
 
-def _own_table(path: Path, what: str) -> _Table:
+def _own(path: Path, what: str) -> _Table:
     import datasets
 
-    found, faults = own.read(path)
+    found, faults = row_files.valid(row_files.lines(path, REQUIRED), _own_row, key=lambda row: f"the id {row['id']}")
+    if not found and not faults:
+        faults = [f"{path} has no rows: write one for each picture and claim (`figlang data template vflute` does)"]
     logger.info(f"figlang_tasks: {what}: {len(found)} rows of your own from {path}")
-    columns: dict[str, list[Any]] = {column: [row.cells[column] for row in found] for column in TEXTS}
-    columns["image"] = [{"bytes": None, "path": row.cells["image"]} for row in found]
+    columns: dict[str, list[Any]] = {column: [row[column] for row in found] for column in TEXTS}
+    columns["image"] = [{"bytes": None, "path": row["image"]} for row in found]
     features = datasets.Features(
         {column: datasets.Value("string") for column in TEXTS} | {"image": datasets.Image(decode=False)}
     )
-    ids, places = [row.cells["id"] for row in found], [row.where for row in found]
+    ids, places = [row["id"] for row in found], [row["where"] for row in found]
     return _Table(datasets.Dataset.from_dict(columns, features), faults, ids, places, own=True)
 
 
+def _own_row(values: Mapping[str, Any], where: str) -> dict[str, str]:
+    """Return the cells of a row of the user, and `where` it is; claim, label and picture are not looked at."""
+    where = f"{where} ({row_files.text(values, 'id', where)[:80]})"
+    cells = {column: row_files.text(values, column, where) for column in REQUIRED}
+    cells |= {column: row_files.text(values, column, where, optional=True) for column in OPTIONAL}
+    if cells["source_dataset"] and not _SOURCE.fullmatch(cells["source_dataset"]):
+        raise hub.DataError(
+            f"{where}: source_dataset is {row_files.brief(cells['source_dataset'])}; it becomes part of the names of "
+            "metrics: write letters, digits, _ and - (60 at most), not `all`"
+        )
+    return cells | {"where": where}
+
+
 def _picture(cell: Mapping[str, Any]) -> str:
+    """Return what tells a picture from others: the SHA-256 of its bytes, or the path of its file."""
     return str(cell["path"]) if cell["bytes"] is None else hashlib.sha256(cell["bytes"]).hexdigest()
 
 

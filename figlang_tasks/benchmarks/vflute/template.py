@@ -6,7 +6,7 @@ import csv
 from pathlib import Path
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.vflute import own, rows
+from figlang_tasks.benchmarks.vflute import rows
 
 _README = """V-FLUTE for figlang_tasks: rows of your own
 ===========================================
@@ -41,7 +41,7 @@ def template(folder: Path) -> list[Path]:
     table, readme, pictures = folder / "test.csv", folder / "README.txt", []
     kinds = set()
     with table.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [*own.REQUIRED, *own.OPTIONAL], lineterminator="\n")
+        writer = csv.DictWriter(file, [*rows.REQUIRED, *rows.OPTIONAL], lineterminator="\n")
         writer.writeheader()
         for example in pq.read_table(mini.DATA_DIR / "data" / "test-00000-of-00001.parquet").to_pylist():
             kind = (rows.report_group(example["source_dataset"], example["phenomenon"]), example["label"])

@@ -193,7 +193,6 @@ def named(values: dict[str, Any]) -> str:
             {"default": {"num_shots": 4}},
             "num_shots=4: exemplars are rows of the part rest, .*valid parts: heldout, codalab",
         ),
-        ({"part": "train", "dataset": "figlang_mini_flute", "scorer": "x"}, {}, "scorer='x': must be 'vflute25'"),
         ({"part": "codalab", "dataset": "FLUTE"}, {}, "task mine: flute_codalab reads the blind test file"),
     ],
 )
@@ -208,41 +207,13 @@ def test_what_is_wrong_ends_a_run_before_a_model_is_loaded(
     if not options:
         with pytest.raises(FigLangError, match=message.removeprefix("task mine: ")):
             documents.process_docs(hub.stub(named(values)))
-        if "shots" not in values:  # could be an argument of a model: told apart by the task file (test_lm_eval.py)
-            with pytest.raises(FigLangError, match=message.removeprefix("task mine: ")):
-                task.lm_eval_dataset(**values)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"promt": "v1"}, r"unknown key\(s\) promt of a task in lm-eval; valid: dataset, part, prompt, scorer"),
-        ({"num_fewshot": 4}, "FLUTE task option num_shots=4: exemplars are rows of the part rest"),
-        ({"part": None}, "part of a FLUTE task is None, must be a text"),
-        ({"prompt": ["v1"]}, r"prompt=\['v1'\] of a FLUTE task"),
-    ],
-)
-def test_wrong_options_in_lm_eval(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(FigLangError, match=f"figlang_tasks: {message}"):
-        task.lm_eval_dataset(**({"dataset": "figlang_mini_flute", "part": "train", "pretrained": "x"} | settings))
-
-
-@pytest.mark.parametrize("scorer", [False, "off"])
-def test_off_needs_no_quotation_marks_and_no_scorer_of_the_environment(
-    scorer: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FIGLANG_SCORER", "no such scorer")
-    values = {"dataset": "figlang_mini_flute", "part": "train", "scorer": scorer}
-    assert set(task.lm_eval_dataset(**values)["test"]["scorer"]) == {"off"}
-    assert set(documents.process_docs(hub.stub("figlang_mini_flute,part=train,scorer=off"))["scorer"]) == {"off"}
 
 
 def test_blind_rows_are_read_and_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
     write_lines(tmp_path / "FLUTE" / rows.BLIND_FILE, blind_rows())
     documents.preflight({"task": "mine", "dataset_name": "FLUTE,part=codalab"})
-    doc = task.lm_eval_dataset(part="codalab", version="1-0")["test"][8]
-    assert task.doc_to_text(doc).startswith('Does the sentence "Premise 8." entail or contradict')
+    doc = rows.load_blind()[8]
     assert task.doc_to_target(doc) == ""
     judged = task.blind_process_results(doc, ["Contradicts. It is cold."])
     assert judged.pop("sample") == {

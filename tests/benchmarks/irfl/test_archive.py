@@ -35,15 +35,6 @@ def test_the_zip_is_not_unpacked(folder: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["IRFL_images.zip"]
 
 
-def test_a_folder_of_pictures_gives_the_same(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    other = tmp_path_factory.mktemp("unpacked")
-    with zipfile.ZipFile(folder / "IRFL_images.zip") as archive:
-        archive.extractall(other)
-    zipped, unpacked = Pictures(folder), Pictures(other)
-    for each in UUIDS[:4]:
-        assert zipped.read(each, "x").tobytes() == unpacked.read(each, "x").tobytes()
-
-
 def test_threads_read_at_the_same_time(folder: Path) -> None:
     store = Pictures(folder)
     alone = [digest(store.read(each, "x")) for each in UUIDS]

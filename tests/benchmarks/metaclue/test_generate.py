@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import demo_runs
 import numpy as np
 import pytest
 import tiny_encoders
 from metaclue_rows import row, write
 from PIL import Image
 
-from figlang_tasks.benchmarks.metaclue import generate, measures, rows
+from figlang_tasks.benchmarks.metaclue import measures, rows, task
 from figlang_tasks.core import notes
 from figlang_tasks.metrics import generated_images
 from figlang_tasks.scoring import Estimate, evaluate
@@ -27,7 +28,7 @@ def tiny_clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def records_of(docs: Sequence[Any], folder: Path) -> list[dict[str, Any]]:
-    return [generate.process_results(doc, [str(folder)])["sample"] for doc in docs]
+    return [task.generate_process_results(doc, [str(folder)])["sample"] for doc in docs]
 
 
 def of_records(records: Sequence[dict[str, Any]]) -> dict[str, dict[str, Estimate]]:
@@ -49,7 +50,7 @@ def test_generated_pictures_are_found_wherever_classes_of_the_harness_say(tmp_pa
         (docs[2], "An advertisement.", None),
         (docs[2], "", None),
     ):
-        found = generate.process_results(doc, [output])
+        found = task.generate_process_results(doc, [output])
         file = found["sample"]["file"]
         assert (None if file is None else Path(file).name) == expected
         assert found["image_rate"] == float(expected is not None)
@@ -86,46 +87,27 @@ def test_the_order_of_annotations_gives_no_picture_to_another_prompt(
     assert numbers[0] == numbers[1] and [number for number, _, _ in numbers[0]] == [*range(8)]
 
 
-def test_prompts_and_score(tmp_path: Path, capsys: pytest.CaptureFixture[str], tiny_clip: Path) -> None:
-    given, folder = tmp_path / "prompts.jsonl", tmp_path / "made"
-    assert generate.main(["--dataset", MINI, "prompts", str(given)]) == 0
-    lines = [json.loads(line) for line in given.read_text().splitlines()]
-    assert len(lines) == 40 and lines[1]["file"] == "0001.png"
+def test_pictures_of_any_generator_are_scored_as_saved_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_clip: Path
+) -> None:
+    """As the card has it: the prompts are in the samples of a baseline, and a folder of pictures is the answer."""
+    (tmp_path / generated_images.CLIP_MODEL.rpartition("/")[2]).symlink_to(tiny_clip)
+    monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
+    name, made = f"{MINI}_generate", tmp_path / "made"
+    demo_runs.evaluate(name, "figlang_majority", saved=tmp_path / "prompts", log_samples=True, limit=5)
+    (path,) = (tmp_path / "prompts").rglob(f"*_samples_{name}.jsonl")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
     best = rows.load(MINI, "generate")[1]
     expected = f"An advertisement where {best['primary']} is as {best['relationship']} as {best['secondary']}."
-    assert lines[1]["prompt"] == expected
-    folder.mkdir()
-    score = ["--dataset", MINI, "score", str(folder), "--prompts", str(given), "--model"]
-    assert generate.main([*score, str(tiny_clip)]) == 1
-    assert "lacks 40 of 40 pictures, e.g. 0000.png" in capsys.readouterr().err
-    for place, line in enumerate(lines):
-        Image.new("RGB", (16, 16), (place, 0, 200)).save(folder / line["file"])
-    assert generate.main([*score, str(tiny_clip)]) == 0
-    scored = json.loads(capsys.readouterr().out)
-    assert -100 <= scored["clip_similarity"] <= 100 and scored["fid"] is None and scored["images"] == 40
-    assert generate.main([*score, str(tmp_path / "none")]) == 1
-    assert json.loads(capsys.readouterr().out)["clip_similarity"] is None
-    made = folder / "0003.png"
-    made.write_bytes(made.read_bytes()[:40])
-    assert generate.main([*score, str(tiny_clip)]) == 1
-    assert f"generated picture {made}: the image cannot be decoded" in capsys.readouterr().err
-
-
-def test_pictures_made_for_other_prompts_are_not_scored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    given, other = tmp_path / "prompts.jsonl", tmp_path / "other.jsonl"
-    assert generate.main(["--dataset", MINI, "prompts", str(given)]) == 0
-    lines = given.read_text().splitlines()
-    score = ["--dataset", MINI, "score", str(tmp_path), "--prompts"]
-    for changed, place in (
-        ([*lines[:6], lines[7], lines[6], *lines[8:]], ", line 7"),
-        (lines[:-1], ": 39 prompts instead"),
-    ):
-        other.write_text("\n".join(changed) + "\n")
-        assert generate.main([*score, str(other)]) == 1
-        assert f"other.jsonl{place}" in capsys.readouterr().err
-    assert generate.main([*score, str(tmp_path / "none")]) == 1
-    assert "none cannot be read" in capsys.readouterr().err
-    assert generate.main(["--dataset", MINI, "prompts", str(given / "below")]) == 1
+    assert lines[1]["sample"]["prompt"] == expected
+    made.mkdir()
+    for line in lines:
+        Image.new("RGB", (16, 16), (line["doc_id"], 0, 200)).save(made / f"{line['doc_id']:04}.png")
+        line["filtered_resps"] = line["resps"] = [str(made)]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    results = demo_runs.evaluate(name, "figlang_replay", f"samples={tmp_path / 'prompts'}", limit=5)
+    found = demo_runs.metrics(results, name)
+    assert found["image_rate,none"] == 1 and -100 <= found["clip_similarity,none"] <= 100
 
 
 def test_similarity_of_generated_pictures_is_that_of_the_metric(
@@ -140,7 +122,9 @@ def test_similarity_of_generated_pictures_is_that_of_the_metric(
         picture.save(tmp_path / f"{place:04d}.png")
     found = of_records(records_of(docs, tmp_path))
     assert found.keys() == {"clip_similarity", "image_rate"}  # of so few pictures there is no FID
-    expected = generated_images.clip_similarity(shown, [generate.prompt_of(doc) for doc in docs], str(tiny_clip))
+    expected = generated_images.clip_similarity(
+        shown, [task.doc_to_text(doc, {"prompt": "draw"}) for doc in docs], str(tiny_clip)
+    )
     value, low, high, stderr, count = found["clip_similarity"]["all"]
     assert value == pytest.approx(expected.value) and count == 5
     assert low is not None and high is not None and low <= expected.value <= high

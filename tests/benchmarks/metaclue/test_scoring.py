@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from figlang_tasks.benchmarks.metaclue import classify, describe, generate, localize, measures, retrieve, rows
+from figlang_tasks.benchmarks.metaclue import measures, rows, task
 from figlang_tasks.core import notes
 from figlang_tasks.metrics import captions
 from figlang_tasks.scoring import Estimate, evaluate, flat, full_name
@@ -70,10 +70,10 @@ def values_of(found: dict[str, Any]) -> dict[str, float]:
 )
 def test_classification(gold: bool, output: str, expected: dict[str, float]) -> None:
     doc = {"id": "0/1.jpg", "data": "MetaCLUE/classify_symbolic@local:x", "metaphor": gold}
-    found = classify.process_results(doc, [output])
+    found = task.classify_process_results(doc, [output])
     assert values_of(found) == expected
     assert found["sample"]["gold"] == gold and found.keys() == {"sample", "acc", "parse_rate"}
-    assert classify.chance_answers(doc)[1] == classify.doc_to_target(doc) == ("Yes" if gold else "No")
+    assert task.chance_answers(doc)[1] == task.doc_to_target(doc) == ("Yes" if gold else "No")
 
 
 # --- retrieval -------------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ def retrieval_doc(count: int = 4, answer: int = 2) -> dict[str, Any]:
     ],
 )
 def test_scores_give_rank_and_choice(scores: list[float], rank: int, chosen: int | None, tied: int) -> None:
-    found = retrieve.process_results(retrieval_doc(), [json.dumps({"scores": scores})])
+    found = task.retrieve_process_results(retrieval_doc(), [json.dumps({"scores": scores})])
     assert values_of(found) == {"p@1": float(rank == 1), "rank": rank, "tie_rate": tied, "parse_rate": 1}
     record = found["sample"]
     assert (record["rank"], record["chosen"], record["status"], record["rule"]) == (rank, chosen, "scores", "argmax")
@@ -117,7 +117,7 @@ def test_scores_give_rank_and_choice(scores: list[float], rank: int, chosen: int
     ],
 )
 def test_an_answer_in_words_has_no_rank(output: str, right: float, parsed: float) -> None:
-    found = retrieve.process_results(retrieval_doc(), [output])
+    found = task.retrieve_process_results(retrieval_doc(), [output])
     assert (found["p@1"], found["parse_rate"]) == (right, parsed)
     assert values_of(found).keys() == {"p@1", "parse_rate"}
     assert found["sample"]["rank"] is None
@@ -128,7 +128,7 @@ def test_an_answer_in_words_has_no_rank(output: str, right: float, parsed: float
 )
 def test_broken_scores_are_no_choice(output: str) -> None:
     notes.noted()
-    found = retrieve.process_results(retrieval_doc(), [output])
+    found = task.retrieve_process_results(retrieval_doc(), [output])
     assert "rank" not in found and found["p@1"] == found["parse_rate"] == 0
     told = "metaclue_retrieve: answers without a score for each candidate have no rank, see the log"
     assert notes.noted() == ([] if output.startswith("[") else [told])
@@ -144,7 +144,7 @@ def test_captions_are_judged_whole_and_in_parts() -> None:
     outputs += ["this is no statement"] * 3
     outputs += [f"nothing is as {doc['references_relationship'][0]} as anything" for doc in docs[9:]]
     notes.noted()
-    found = evaluated(docs, outputs, describe.caption_process_results)
+    found = evaluated(docs, outputs, task.caption_process_results)
     assert notes.noted() == [f"{name} could not be computed and is missing, see the log" for name in JAVA]
     assert found["parse_rate"]["all"].value == 9 / 12
     assert found.keys() == {"em", "bleu4", "rouge_l", "cider", "parse_rate"}
@@ -180,13 +180,13 @@ def test_meteor_is_that_of_its_program_and_has_no_interval(tmp_path: Path, monke
     monkeypatch.setenv("PATH", str(tmp_path))
     docs = list(rows.load(MINI, "vqa_best"))[:9]
     answers = [f"{doc['references'][0]} and more" for doc in docs]
-    records = records_of(docs, answers, describe.vqa_process_results)
+    records = records_of(docs, answers, task.vqa_process_results)
     assert measures.VQA.by_name["meteor"].estimate(records) == (0.9, None, None, None, None)
 
 
 def test_an_unreadable_caption_scores_0_on_its_parts() -> None:
     doc = rows.load(MINI, "caption")[0]
-    found = describe.caption_process_results(doc, ["fast"])
+    found = task.caption_process_results(doc, ["fast"])
     record = found["sample"]
     assert record["primary"] is None and found["parse_rate"] == 0 and record["caption"] == "fast"
     values = values_of(found)
@@ -197,7 +197,7 @@ def test_words_around_a_statement_count_unless_read_with_care() -> None:
     doc = rows.load(MINI, "caption")[0]
     output = f"Metaphor: {doc['references'][0]}"
     strict, careful = (
-        judge(doc, [output]) for judge in (describe.caption_process_results, describe.careful_caption_process_results)
+        judge(doc, [output]) for judge in (task.caption_process_results, task.careful_caption_process_results)
     )
     assert not strict["sample"]["em"] and careful["sample"]["em"]
     assert strict["em"] == 0 and careful["em"] == 1
@@ -206,7 +206,7 @@ def test_words_around_a_statement_count_unless_read_with_care() -> None:
 def test_answers_are_judged_by_role() -> None:
     docs = [doc for doc in rows.load(MINI, "vqa_best")][:30]
     outputs = [doc["references"][0] if doc["role"] == "primary" else "something else" for doc in docs]
-    found = evaluated(docs, outputs, describe.vqa_process_results)["em"]
+    found = evaluated(docs, outputs, task.vqa_process_results)["em"]
     assert {scope: estimate.value for scope, estimate in found.items() if scope != "all"} == {
         "primary": 1,
         "secondary": 0,
@@ -224,10 +224,10 @@ def test_answers_are_judged_by_role() -> None:
 def test_thoughts_are_no_answers() -> None:
     doc = rows.load(MINI, "vqa_best")[0]
     thought, right = "<think>Maybe the sea.", doc["references"][0]
-    assert describe.vqa_process_results(doc, [f"{thought}</think>{right}"])["em"] == 1
-    assert describe.vqa_process_results(doc, [thought])["sample"]["answer"] == ""
+    assert task.vqa_process_results(doc, [f"{thought}</think>{right}"])["em"] == 1
+    assert task.vqa_process_results(doc, [thought])["sample"]["answer"] == ""
     doc = rows.load(MINI, "caption")[0]
-    for judge in (describe.caption_process_results, describe.careful_caption_process_results):
+    for judge in (task.caption_process_results, task.careful_caption_process_results):
         assert judge(doc, [f"{thought}</think>{doc['references'][0]}"])["em"] == 1
         sample = judge(doc, [thought])["sample"]
         assert (sample["caption"], sample["status"], sample["rule"]) == ("", "empty", "thought")
@@ -237,14 +237,14 @@ def test_thoughts_are_no_answers() -> None:
 @settings(max_examples=60)
 def test_no_output_raises(output: str) -> None:
     for name, judge in (
-        ("caption", describe.caption_process_results),
-        ("caption", describe.careful_caption_process_results),
-        ("vqa_best", describe.vqa_process_results),
-        ("localize", localize.process_results),
-        ("localize_pixel28", localize.process_results),
-        ("generate", generate.process_results),
-        ("classify_literal", classify.process_results),
-        ("retrieve_swap", retrieve.process_results),
+        ("caption", task.caption_process_results),
+        ("caption", task.careful_caption_process_results),
+        ("vqa_best", task.vqa_process_results),
+        ("localize", task.localize_process_results),
+        ("localize_pixel28", task.localize_process_results),
+        ("generate", task.generate_process_results),
+        ("classify_literal", task.classify_process_results),
+        ("retrieve_swap", task.retrieve_process_results),
     ):
         doc = rows.load(MINI, name)[0]
         assert judge(doc, [output])["sample"]["id"] == doc["id"]

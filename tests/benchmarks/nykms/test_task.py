@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score, precision_score, recall_score
 
-from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.nykms import measures as nykms_measures
 from figlang_tasks.benchmarks.nykms import rows, task
 from figlang_tasks.benchmarks.nykms.parse import FIELDS
@@ -311,26 +310,6 @@ def test_exact_match_is_over_all_positives(name: str, published: float, right: i
 
 
 # --- data, options, chance -------------------------------------------------------------------------------------------
-
-
-def test_documents_for_lm_eval() -> None:
-    found = task.lm_eval_dataset(dataset="figlang_mini_nykms", question="st", modality="text", pretrained="x")
-    assert set(found) == {"test"} and len(found["test"]) == 7
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"question": "st"}, "lacks modality in its dataset_kwargs; valid: dataset, question, modality"),
-        ({"question": "st", "modality": "image"}, "modality='image' .* shows no pictures; valid: text"),
-        ({"question": "st", "modality": "text", "datasett": "x"}, r"unknown key\(s\) datasett "),
-    ],
-)
-def test_wrong_options_in_lm_eval(settings: dict[str, str], message: str) -> None:
-    with pytest.raises(FigLangError, match=f"figlang_tasks: .*{message}"):
-        task.lm_eval_dataset(
-            dataset="figlang_mini_nykms", version="1-0", prompt_hash="x", data_revision="x", **settings
-        )
 
 
 def test_lm_eval_gets_the_same() -> None:
