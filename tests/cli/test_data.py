@@ -117,7 +117,7 @@ def test_the_folder_above_is_read_too_and_another_name_is_refused(tmp_path: Path
         assert done.exit_code == 0 and done.stdout.splitlines()[-1] == "no faults", done.output
     folder.rename(tmp_path / "mine")
     done = RUN.invoke(app, ["data", "check", "metaclue", str(tmp_path / "mine")])
-    assert done.exit_code == 1 and "the tasks read a folder with the name MetaCLUE: rename yours" in done.stderr
+    assert done.exit_code == 1 and "the tasks read a folder with the name MetaCLUE: give it" in done.stderr
 
 
 def test_metaclue_faults_end_with_status_1() -> None:
