@@ -187,11 +187,13 @@ def hub(
     """
     folder = output or Path(repo.rpartition("/")[2])
     shown = shlex.quote(printable(folder))
-    with failing("submit hub"):
+    with failing("submit hub", ValueError):
+        from huggingface_hub.utils import validate_repo_id
+
         from figlang_tasks.results.runs import read_all
         from figlang_tasks.submit import hub_results as target
 
-        target.check_repository(repo)
+        validate_repo_id(repo)
         made = target.files(read_all(runs))
         is_new = not (folder / target.README).exists()
         for path in target.write(made, folder):

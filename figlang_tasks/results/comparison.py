@@ -28,6 +28,9 @@ _OF_EXPLANATIONS = {threshold.name for scheme in SCHEMES.values() for threshold 
 Place: TypeAlias = tuple[str, str]
 """Name of a measure, and scope."""
 
+Sides: TypeAlias = Mapping[str, Sequence[TaskRun]]
+"""The runs of a task by name; several of one name are repeats."""
+
 
 class ComparisonError(FigLangError):
     """Runs cannot be compared; the message says why and what to do."""
@@ -134,10 +137,10 @@ def compare(
         raise ComparisonError("only one run: give at least two to compare")
     runs = [each for run in runs for each in by_repeat(run)]
     shared = _shared(runs, tasks)
-    for task, of_runs in shared.items():
-        _check_comparable(task, of_runs, Counter(run.name for run in runs))
-    places = {place for of_runs in shared.values() for _, run in of_runs for place in _values(run)}
-    known = {name for place in places for name in (place[0], full_name(*place))}
+    for task, sides in shared.items():
+        _check_comparable(task, sides, Counter(run.name for run in runs))
+    there = [run for sides in shared.values() for own in sides.values() for run in own]
+    known = {name for run in there for place in _values(run) for name in (place[0], full_name(*place))}
     if unknown := [name for name in metrics or () if name not in known]:
         raise ComparisonError(f"no metric {unknown[0]!r} in these runs; there are: {', '.join(sorted(known))}")
 
@@ -146,8 +149,8 @@ def compare(
 
     is_chosen = partial(chosen, metrics=metrics, overall=overall, every=every)
     found = []
-    for task, of_runs in shared.items():
-        found += _compare_task(task, of_runs, is_chosen, resamples, seed, advance)
+    for task, sides in shared.items():
+        found += _compare_task(task, sides, is_chosen, resamples, seed, advance)
     return adjusted(found)
 
 
@@ -182,40 +185,44 @@ def headline(pair: Sequence[Difference]) -> Difference:
 # --- what can be compared --------------------------------------------------------------------------------------------
 
 
-def _shared(runs: Sequence[Run], tasks: Sequence[str] | None) -> dict[str, list[tuple[str, TaskRun]]]:
-    """By task the runs that have it, each with its name."""
-    by_task: dict[str, list[tuple[str, TaskRun]]] = {}
+def _shared(runs: Sequence[Run], tasks: Sequence[str] | None) -> dict[str, Sides]:
+    """By task the runs that have it, of each task that two names share."""
+    by_task: dict[str, dict[str, list[TaskRun]]] = {}
     for run in runs:
-        for task, of_run in run.tasks.items():
-            by_task.setdefault(task, []).append((run.name, of_run))
-    shared = {task: of_runs for task, of_runs in by_task.items() if len({name for name, _ in of_runs}) > 1}
-    singles = [next(iter(run.tasks.values())) for run in runs if len(run.tasks) == 1]
-    if not shared and len(singles) == len(runs) and len({single.data for single in singles}) == 1:
-        label = " / ".join(dict.fromkeys(single.task for single in singles))
-        shared = {label: [(run.name, single) for run, single in zip(runs, singles, strict=True)]}
+        for task, own in run.tasks.items():
+            by_task.setdefault(task, {}).setdefault(run.name, []).append(own)
+    shared = {task: sides for task, sides in by_task.items() if len(sides) > 1}
+    if not shared and all(len(run.tasks) == 1 for run in runs) and len({_only(run).data for run in runs}) == 1:
+        by_name = {run.name: [_only(each) for each in runs if each.name == run.name] for run in runs}
+        return {" / ".join(dict.fromkeys(_only(run).task for run in runs)): by_name}
     if not shared:
         of_runs = (f"{own.task} on {own.data} in {run.name}" for run in runs for own in run.tasks.values())
         raise ComparisonError(
             f"no two of the runs share a task ({listing(of_runs)}), nor are they of one task each on the same data"
         )
-    for task in tasks or ():
-        if task not in shared:
-            raise ComparisonError(f"no two of the runs share the task {task}; they share: {', '.join(sorted(shared))}")
-    if alone := sorted(set(by_task) - set(shared) - {single.task for single in singles}):
+    if unknown := [task for task in tasks or () if task not in shared]:
+        raise ComparisonError(
+            f"no two of the runs share the task {unknown[0]}; they share: {', '.join(sorted(shared))}"
+        )
+    if alone := sorted(by_task.keys() - shared.keys()):
         logger.warning(f"figlang_tasks: {len(alone)} tasks in one run only, not compared: {listing(alone, 50)}")
-    return {task: of_runs for task, of_runs in shared.items() if not tasks or task in tasks}
+    return {task: sides for task, sides in shared.items() if not tasks or task in tasks}
 
 
-def _check_comparable(task: str, runs: Sequence[tuple[str, TaskRun]], repeats: Mapping[str, int]) -> None:
-    names = Counter(name for name, _ in runs)
-    for name, count in names.items():
-        if count < repeats[name]:
+def _only(run: Run) -> TaskRun:
+    return next(iter(run.tasks.values()))
+
+
+def _check_comparable(task: str, sides: Sides, repeats: Mapping[str, int]) -> None:
+    named: list[tuple[str, TaskRun]] = []
+    for name, own in sides.items():
+        if len(own) < repeats[name]:
             raise ComparisonError(
-                f"{task}: {count} of the {repeats[name]} repeats of {name} have it: evaluate it with all of them, or "
-                "name other tasks (--task)"
+                f"{task}: {len(own)} of the {repeats[name]} repeats of {name} have it: evaluate it with all of them, "
+                "or name other tasks (--task)"
             )
-    runs = [(name if names[name] == 1 else f"{name} ({run.path})", run) for name, run in runs]
-    (first_name, first), *others = runs
+        named += [(name if len(own) == 1 else f"{name} ({run.path})", run) for run in own]
+    (first_name, first), *others = named
     for name, other in others:
         _check_rows(task, first_name, first, name, other)
         if first.task != other.task:
@@ -251,12 +258,12 @@ def _check_rows(task: str, first_name: str, first: TaskRun, name: str, other: Ta
         )
 
 
-def _check_scorers(task: str, runs: Sequence[tuple[str, TaskRun]]) -> None:
+def _check_scorers(task: str, sides: Sides) -> None:
     """Explanation scores of different scorers, or of some runs alone, make no comparison."""
-    explained = {name: run for name, run in runs if run.explained}
-    signatures = {run.signature for run in explained.values()} - {None}  # a lone samples file has none
-    if len({run.scorer for run in explained.values()}) > 1 or len(signatures) > 1:
-        found = "; ".join(f"{name}: {run.signature or run.scorer or 'no scores'}" for name, run in explained.items())
+    explained = [(name, run) for name, own in sides.items() for run in own if run.explained]
+    signatures = {run.signature for _, run in explained} - {None}  # a lone samples file has none
+    if len({run.scorer for _, run in explained}) > 1 or len(signatures) > 1:
+        found = "; ".join(f"{name}: {run.signature or run.scorer or 'no scores'}" for name, run in explained)
         raise ComparisonError(
             f"{task}: the explanations have different scorers ({found}). Score all with one scorer (figlang score "
             "--scorer), or compare labels alone (--metric acc)"
@@ -274,35 +281,35 @@ def _values(run: TaskRun) -> dict[Place, Estimate]:
 
 def _compare_task(
     task: str,
-    runs: Sequence[tuple[str, TaskRun]],
+    sides: Sides,
     is_chosen: Callable[[Place, str, Measure], bool],
     resamples: int,
     seed: int,
     progress: Callable[[float], object],
 ) -> list[Difference]:
-    declared = {measure.name: measure for _, run in runs for measure in run.measures.all}
-    values = [_values(run) for _, run in runs]
-    places = list(dict.fromkeys(itertools.chain(*values)))
+    declared = {measure.name: measure for own in sides.values() for run in own for measure in run.measures.all}
+    values = {name: [_values(run) for run in own] for name, own in sides.items()}
+    places = list(dict.fromkeys(itertools.chain(*itertools.chain(*values.values()))))
     heads, scopes = list(declared), list(dict.fromkeys(scope for _, scope in places))
     places.sort(key=lambda place: (heads.index(place[0]), scopes.index(place[1])))
     main = measures.headline(metric for metric, scope in places if scope == OVERALL)
     compared = [place for place in places if is_chosen(place, main, declared[place[0]])]
     if any(metric in _OF_EXPLANATIONS for metric, _ in compared):
-        _check_scorers(task, runs)
-    tested = [place for place in compared if not declared[place[0]].diagnostic]
-    systems = _aligned(
-        [{full_name(*place): run.statistics[place] for place in tested if place in run.statistics} for _, run in runs]
+        _check_scorers(task, sides)
+    tests = _tests(
+        [[run.statistics for run in own] for own in sides.values()],
+        [place for place in compared if not declared[place[0]].diagnostic],
+        resamples,
+        seed,
+        progress,
     )
-    members: dict[str, list[int]] = {}
-    for at, (name, _) in enumerate(runs):
-        members.setdefault(name, []).append(at)
-    tests = _tests(systems, list(members.values()), resamples, seed, progress)
     found = []
-    for (i, first), (j, second) in itertools.combinations(enumerate(members), 2):
+    for (i, first), (j, second) in itertools.combinations(enumerate(values), 2):
         for place in compared:
-            sides = [[values[at][place] for at in members[name] if place in values[at]] for name in (first, second)]
-            if [len(side) for side in sides] == [len(members[first]), len(members[second])]:
-                found.append(_difference(task, place, (first, second), sides, tests[i, j].get(full_name(*place))))
+            pair = [[own.get(place) for own in values[name]] for name in (first, second)]
+            known = [[each for each in own if each is not None] for own in pair]
+            if known == pair:
+                found.append(_difference(task, place, (first, second), known, tests[i, j].get(full_name(*place))))
     return found
 
 
@@ -310,13 +317,13 @@ def _difference(
     task: str,
     place: Place,
     names: tuple[str, str],
-    sides: Sequence[Sequence[Estimate]],
+    pair: Sequence[Sequence[Estimate]],
     test: significance.Comparison | None,
 ) -> Difference:
     """The difference of two runs, each given by the estimates of its repeats."""
-    numbers = [[each.value for each in side] for side in sides]
+    numbers = [[each.value for each in own] for own in pair]
     first, second = (float(np.mean(own)) for own in numbers)
-    counts = [{each.rows for each in side} for side in sides]
+    counts = [{each.rows for each in own} for own in pair]
     n_first, n_second = (own.pop() if len(own) == 1 else None for own in counts)
     sd_first, sd_second = (float(np.std(own, ddof=1)) if len(own) > 1 else None for own in numbers)
     found = Difference(
@@ -352,34 +359,30 @@ def _known(number: float) -> float | None:
 
 
 def _tests(
-    systems: Sequence[Mapping[str, Statistic]],
-    members: Sequence[Sequence[int]],
+    statistics: Sequence[Sequence[Mapping[Place, Statistic]]],
+    tested: Sequence[Place],
     resamples: int,
     seed: int,
     progress: Callable[[float], object],
 ) -> Mapping[tuple[int, int], Mapping[str, significance.Comparison]]:
-    """The tests of every two runs: by randomization, or over seeds too where one of the two has repeats."""
-    single = [len(own) == 1 for own in members]
-    if all(single):
-        return significance.compare(systems, resamples, seed, progress=progress)
-    pooled = significance.compare_repeats(
-        [[systems[at] for at in own] for own in members], resamples, seed, progress=progress
-    )
-    alone = significance.compare([systems[own[0]] if len(own) == 1 else {} for own in members], resamples, seed)
-    return {(i, j): alone[i, j] if single[i] and single[j] else of for (i, j), of in pooled.items()}
-
-
-def _aligned(systems: Sequence[Mapping[str, Statistic]]) -> list[dict[str, Statistic]]:
-    """The same units for one metric in all systems.
+    """The tests of every two runs: by randomization, or over seeds too where one of the two has repeats.
 
     Where a metric counts some rows only, depending on the answers (failures, say), rows that it leaves out add nothing
-    to its sums. Metrics that are undefined for a system are left out of it.
+    to its sums.
     """
-    defined = [{name: own for name, own in system.items() if np.isfinite(own.total())} for system in systems]
-    units: dict[str, list[str]] = {}
-    for name in dict.fromkeys(itertools.chain(*defined)):
-        units[name] = sorted({unit for system in defined if name in system for unit in system[name].units})
-    return [{name: _extended(own, units[name]) for name, own in system.items()} for system in defined]
+    systems: list[list[dict[str, Statistic]]] = [[{} for _ in own] for own in statistics]
+    for place in tested:
+        units = sorted({unit for own in statistics for run in own if place in run for unit in run[place].units})
+        for side, own in zip(systems, statistics, strict=True):
+            for system, run in zip(side, own, strict=True):
+                if place in run:
+                    system[full_name(*place)] = _extended(run[place], units)
+    alone = [own[0] if len(own) == 1 else {} for own in systems]
+    if all(len(own) == 1 for own in systems):
+        return significance.compare(alone, resamples, seed, progress=progress)
+    pooled = significance.compare_repeats(systems, resamples, seed, progress=progress)
+    single = significance.compare(alone, resamples, seed)
+    return {(i, j): single[i, j] if len(systems[i]) == len(systems[j]) == 1 else of for (i, j), of in pooled.items()}
 
 
 def _extended(statistic: Statistic, units: Sequence[str]) -> Statistic:

@@ -35,7 +35,6 @@ class Published:
         paper: short name and arXiv number.
         table: table or section of the paper.
         model: whose figure it is, as printed; "Humans" for people.
-        tasks: our tasks that it belongs beside.
         metric: name of our metric.
         setting: how it was obtained, in parts separated by "; ", of which the first is the kind: ``zero-shot``,
             ``fine-tuned``, ``humans``, ``chance`` ... The parts ``v1`` (an earlier version of the paper),
@@ -50,7 +49,6 @@ class Published:
     paper: str
     table: str
     model: str
-    tasks: tuple[str, ...]
     metric: str
     setting: str
     source: str
@@ -213,12 +211,6 @@ def lines(task: str, metrics: Collection[str]) -> list[tuple[str, str, dict[str,
     return [(label, scope, figures) for (label, scope), figures in found.items()]
 
 
-def cells(figures: Sequence[Mapping[str, Published]], columns: Iterable[str]) -> list[list[str]]:
-    """Return lines of figures as texts, in percent but for what is no share, a column with the digits that it needs."""
-    digits = {name: max((of[name].digits for of in figures if name in of), default=1) for name in columns}
-    return [[of[name].text(most) if name in of else "" for name, most in digits.items()] for of in figures]
-
-
 def protocol(task: str, metrics: Collection[str]) -> str:
     """Return papers and settings of the figures in `lines`, in one line; "" if there are none."""
     found = rows(task, metrics)
@@ -251,11 +243,10 @@ def by_task() -> Mapping[str, tuple[Published, ...]]:
     found: dict[str, tuple[Published, ...]] = {}
     for content in _files():
         for record in content["records"]:
-            values = {"paper": content["paper"], **record}
-            task = values.pop("task")
-            figure = Published(tasks=(task,) if isinstance(task, str) else tuple(task), **values)
-            for each in figure.tasks:
-                found[each] = (*found.get(each, ()), figure)
+            values = {name: value for name, value in record.items() if name != "task"}
+            figure = Published(**{"paper": content["paper"], **values})
+            for task in [record["task"]] if isinstance(record["task"], str) else record["task"]:
+                found[task] = (*found.get(task, ()), figure)
     return found
 
 

@@ -58,8 +58,10 @@ def of_published(rows: Sequence[tuple[str, Mapping[str, published.Published]]], 
     """Lines of published figures with the columns of a table, to stand beneath it; empty where there is no figure."""
     import pandas as pd
 
-    cells = published.cells([figures for _, figures in rows], shown.columns)
-    lines = [[label, *own[1:]] for (label, _), own in zip(rows, cells, strict=True)]
+    digits = {name: max((own[name].digits for _, own in rows if name in own), default=1) for name in shown.columns[1:]}
+    lines = [
+        [label, *(own[name].text(most) if name in own else "" for name, most in digits.items())] for label, own in rows
+    ]
     return pd.DataFrame(lines, columns=shown.columns)
 
 

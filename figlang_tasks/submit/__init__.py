@@ -78,9 +78,7 @@ def the_task(run: Run, what: str, fits: Callable[[TaskRun], bool]) -> TaskRun:
             f"{run.path} holds {len(found)} runs of {what}: give the samples file of one of {listing(found)}"
         )
     others = listing(sorted({each.data.name for each in run.tasks.values()}))
-    demo = any(hub.source(each.dataset).folder for each in run.tasks.values())
-    note = " (figlang_mini is for tests only and is not accepted on a leaderboard)" if demo else ""
-    raise SubmissionError(f"{run.path} has samples of {others}, not of {what}{note}: give a run of that task")
+    raise SubmissionError(f"{run.path} has samples of {others}, not of {what}: give a run of that task")
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:

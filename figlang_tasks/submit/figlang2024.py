@@ -126,9 +126,7 @@ def read(path: Path) -> pd.DataFrame:
                     f"{listing(names) or 'nothing'})"
                 )
             content = archive.read(MEMBER)
-    except OSError as error:
-        raise SubmissionError(f"{path} cannot be read: {error.strerror or error}") from error
-    except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, ValueError) as error:
+    except (OSError, zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, ValueError) as error:
         # RuntimeError: it is encrypted, or packed in a way that zipfile does not know.
         raise SubmissionError(f"{path} is not a readable zip ({error}): zip {MEMBER} again") from error
     try:

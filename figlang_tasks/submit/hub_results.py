@@ -39,16 +39,6 @@ class Files:
     without: tuple[str, ...]
 
 
-def check_repository(name: str) -> None:
-    """Raise an error if no repository of the hub can have that name."""
-    from huggingface_hub.utils import HFValidationError, validate_repo_id
-
-    try:
-        validate_repo_id(name)
-    except HFValidationError as error:
-        raise SubmissionError(f"--repo {error}") from error
-
-
 def files(found: Sequence[Run]) -> Files:
     """Make the files of runs of one model."""
     try:

@@ -34,18 +34,6 @@ def changed(run: Run, task: str, **values: Any) -> Run:
     return dataclasses.replace(run, name=f"{run.name}, changed", tasks={task: own})
 
 
-def test_units_are_what_is_independent(weak: Run) -> None:
-    def units(task: str, metric: str, scope: str = "all") -> tuple[str, ...]:
-        return weak.tasks[task].statistics[metric, scope].units
-
-    rotations = units("figlang_mini_irfl_detect_idiom_circular", "acc")
-    assert rotations == units("figlang_mini_irfl_detect_idiom", "acc")
-    assert len(rotations) == 8 and "climb the career ladder" in rotations  # phrases of 12 rows
-    pictures = weak.tasks["figlang_mini_irfl_retrieve_metaphor"]
-    assert len(units(pictures.task, "p@k")) < len(pictures.lines)
-    assert len(units("figlang_mini", "acc", "muse")) < len(units("figlang_mini", "acc")) == 76
-
-
 def test_a_run_against_another(weak: Run, strong: Run) -> None:
     found = comparison.compare([weak, strong], tasks=["figlang_mini"], resamples=1000, every=True)
     by_name = {each.name: each for each in found}
@@ -117,13 +105,6 @@ def test_runs_that_differ_in_what_is_independent_are_not_compared(weak: Run, str
         comparison.compare([weak, changed(strong, task, lines=tuple(earlier))], tasks=[task], resamples=100)
 
 
-def test_diagnostics_are_never_tested(weak: Run, strong: Run) -> None:
-    found = comparison.compare([weak, strong], ["acc", "parse_rate"], ["figlang_mini"], overall=True, resamples=100)
-    by_name = {each.name: each for each in found}
-    assert by_name["parse_rate"].p_randomization is by_name["parse_rate"].p_holm is None
-    assert by_name["acc"].p_holm == by_name["acc"].p_randomization  # the only test of the call
-
-
 def test_choice_of_metrics_and_sources(weak: Run, strong: Run) -> None:
     def names(**options: Any) -> set[str]:
         found = comparison.compare([weak, strong], tasks=["figlang_mini"], resamples=100, **options)
@@ -188,21 +169,6 @@ def test_what_cannot_be_compared(weak: Run, strong: Run) -> None:
         comparison.compare([weak, strong], tasks=["vflute"])
 
 
-@pytest.mark.parametrize(("task", "prompt", "told"), [("a", "x", False), ("a", "y", True), ("b", "y", False)])
-def test_other_prompts_are_told_of_one_task(
-    weak: Run, strong: Run, warnings_of_loguru: list[str], task: str, prompt: str, told: bool
-) -> None:
-    one, other = (
-        dataclasses.replace(run, tasks={name: dataclasses.replace(of.tasks["figlang_mini"], task=name)})
-        for run, name, of in (
-            (weak, "a", changed(weak, "figlang_mini", config={"metadata": {"prompt_hash": "x"}})),
-            (strong, task, changed(strong, "figlang_mini", config={"metadata": {"prompt_hash": prompt}})),
-        )
-    )
-    comparison.compare([one, other], ["acc"], overall=True, resamples=100)
-    assert any("used different prompts" in message for message in warnings_of_loguru) == told
-
-
 def test_of_a_results_file_of_another_run_the_samples_count(weak: Run, strong: Run) -> None:
     right = strong.tasks["figlang_mini"].reported
     wrong = changed(
@@ -213,23 +179,26 @@ def test_of_a_results_file_of_another_run_the_samples_count(weak: Run, strong: R
     assert wrong.tasks["figlang_mini"].contradictions == (f"acc 0.500000 (its samples: {found.value_second:.6f})",)
 
 
-@pytest.mark.parametrize(
-    ("metrics", "every", "expected"),
-    [
-        (None, True, ["all"]),
-        (["rouge_l"], False, ["all"]),
-        (["rouge_l_fold_1"], False, ["fold_1"]),
-        (None, False, ["all"]),
-    ],
-)
-def test_folds_are_compared_where_they_are_named_alone(
-    metrics: list[str] | None, every: bool, expected: list[str]
-) -> None:
+def test_folds_are_compared_where_they_are_named_alone() -> None:
     """They repeat one evaluation: testing them too would cost power."""
     measure = nycc.EXPLANATION.by_name["rouge_l"]
-    found = [
-        scope
-        for scope in ("all", "fold_0", "fold_1")
-        if comparison.chosen(("rouge_l", scope), "rouge_l", measure, metrics, overall=False, every=every)
+    scopes = ("all", "fold_0", "fold_1")
+
+    def found(metrics: list[str] | None, every: bool) -> list[str]:
+        return [
+            scope
+            for scope in scopes
+            if comparison.chosen(("rouge_l", scope), "rouge_l", measure, metrics, False, every)
+        ]
+
+    assert found(None, True) == found(["rouge_l"], False) == found(None, False) == ["all"]
+    assert found(["rouge_l_fold_1"], False) == ["fold_1"]
+
+
+def test_other_prompts_of_a_task_are_told(weak: Run, strong: Run, warnings_of_loguru: list[str]) -> None:
+    runs = [
+        changed(run, "figlang_mini", config={"metadata": {"prompt_hash": text}})
+        for run, text in ((weak, "x"), (strong, "y"))
     ]
-    assert found == expected
+    comparison.compare(runs, ["acc"], overall=True, resamples=100)
+    assert any("used different prompts" in message for message in warnings_of_loguru)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
@@ -17,12 +16,10 @@ from hypothesis import strategies as st
 from figlang_tasks.benchmarks.metaclue.annotations import PAPER
 from figlang_tasks.cli.tasks import definitions
 from figlang_tasks.core.benchmark import names
-from figlang_tasks.core.text import table
 from figlang_tasks.results import measures, published
 from figlang_tasks.results.published import (
     Measured,
     Published,
-    cells,
     comparable,
     for_task,
     lines,
@@ -36,65 +33,30 @@ FOLDER = Path(published.__file__).parents[1] / "benchmarks"
 NOT_IRFL = ("flute", "metaclue", "nykms", "vflute")
 
 
-def beside(task: str, metrics: Iterable[str]) -> str:
-    """A table of the lines of a task; "" if there are none."""
-    found = [
-        (label if scope == "all" else f"{label}: {scope}", figures)
-        for label, scope, figures in lines(task, list(metrics))
-    ]
-    columns = list(
-        dict.fromkeys(name for metric in metrics for _, of in found for name in of if metric.startswith(name))
-    )
-    texts = cells([of for _, of in found], columns)
-    shown = [[label, *of] for (label, _), of in zip(found, texts, strict=True)]
-    return table([["published", *columns], *shown]) if found else ""
-
-
-def value(task: str, metric: str, model: str, setting: str) -> Published:
-    found = [p for p in for_task(task) if (p.metric, p.model, p.setting) == (metric, model, setting)]
-    assert len(found) == 1
-    return found[0]
-
-
-DEFINED = "zero-shot; matching scores; idioms with definitions"
-
-
-def test_what_is_kept_and_not_shown() -> None:
-    first = value("irfl_random2_idiom_figurative", "acc", "LiT", f"{DEFINED}; v1")
-    assert (first.value, first.table, first.shown) == (0.61, "Table 4", False)
-    older = value(
-        "irfl_retrieve_metaphor", "p@k", "ViLT", "zero-shot; matching scores; v1, where precision at k is called F1"
-    )
-    assert (older.value, older.shown) == (0.23, False)
-    trained = [p for p in for_task("irfl_retrieve_idiom") if p.model == "supervised" and p.metric == "p@k_figurative"]
-    assert [(p.value, p.std, p.shown) for p in trained] == [(0.68, 0.038, False)]
-    others = [p for p in for_task("irfl_match_simile") if p.source.startswith("THIRD PARTY")]
-    assert [(p.value, p.shown) for p in others] == [(0.454874, False)]
-    ranges = [p for p in for_task("irfl_random4_idiom_figurative_literal_phrase_only") if p.shown]
-    assert [(p.low, p.high, p.text()) for p in ranges] == [(0.65, 0.78, "65.0-78.0")]
-
-
-def test_other_tasks_have_nothing() -> None:
-    for task in ("", "irfl", "figlang_mini_irfl_match_idiom", "vflute_val", "flute_codalab"):
-        assert for_task(task) == ()
-        assert beside(task, ["acc", "p@k"]) == "" == protocol(task, ["acc", "p@k"])
-
-
-# --- what tasks have figures ------------------------------------------------------------------------------------------
-
-
 @lru_cache(maxsize=1)
 def reported() -> dict[str, set[str]]:
     """The metrics of every task of ours."""
     return {name: set(each.metrics) for name, each in definitions().items() if each.kind == "task"}
 
 
-def test_every_benchmark_has_a_table_and_mini_has_none() -> None:
-    have = {task for task, metrics in reported().items() if beside(task, metrics)}
+@pytest.mark.parametrize(
+    ("setting", "shown"),
+    [
+        ("zero-shot; matching scores", True),
+        ("zero-shot; matching scores; v1, where precision at k is called F1", False),
+        ("supervised; fine-tuned", False),
+        ("zero-shot; third party", False),
+        ("fine-tuned; not comparable, other rows", False),
+    ],
+)
+def test_what_is_not_comparable_is_kept_and_not_shown(setting: str, shown: bool) -> None:
+    assert Published("P", "1", "M", "acc", setting, "s", value=0.5).shown == shown
+
+
+def test_every_benchmark_has_figures_and_mini_has_none() -> None:
+    have = {task for task, figures in published.by_task().items() if any(figure.shown for figure in figures)}
     assert {task.split("_")[0] for task in have} == set(names())
-    assert {f"metaclue_{kind}" for kind in ("classify_literal", "retrieve_swap", "caption", "vqa", "generate")} <= have
-    assert {task for task in reported() if task.startswith("vflute")} - have == {"vflute_instructions", "vflute_val"}
-    assert {"nykms_metaphor", "nykms_sarcasm_text", "flute", "flute_v1"} <= have
+    assert for_task("figlang_mini_irfl_match_idiom") == () == for_task("vflute_val")
 
 
 # --- rows and settings ------------------------------------------------------------------------------------------------
@@ -121,18 +83,6 @@ def test_no_two_rows_look_alike_and_no_figure_is_lost() -> None:
         assert len(set(labels)) == len(labels), task
         figures = [id(figure) for row in found for figure in row.values.values()]
         assert sorted(figures) == sorted(id(p) for p in for_task(task) if p.shown)
-
-
-def test_what_is_not_comparable_is_kept_but_not_shown() -> None:
-    for task, count in (
-        ("vflute", 14 + 2),
-        ("metaclue_classify_literal", 5),
-    ):
-        kept = [p for p in for_task(task) if not p.shown]
-        assert len(kept) == count
-        assert all("; not comparable, " in p.setting for p in kept)
-    metrics = reported()["vflute"]
-    assert not any("f1@0_muse" in row.values or row.label.startswith("FigCLIP") for row in rows("vflute", metrics))
 
 
 # --- what may stand beside a run --------------------------------------------------------------------------------------
@@ -190,33 +140,19 @@ def test_figures_stand_beside_runs_of_their_rows_and_scorer(
 # --- the table --------------------------------------------------------------------------------------------------------
 
 
-def test_figures_stand_as_they_were_printed() -> None:
-    assert beside("vflute_label", ["acc", "f1@0", "f1@53"]).splitlines() == [
-        "| published                                |  f1@0 |",
-        "|------------------------------------------|------:|",
-        "| Random Baseline                          | 49.82 |",
-        "| fine-tuned, prediction only              | 80.85 |",
-        "| fine-tuned, multi-task with explanations | 83.26 |",
+def test_figures_have_the_digits_of_the_paper_and_a_scope_has_a_line_of_its_own() -> None:
+    found = {label: figures["f1@0"].text() for label, _, figures in lines("vflute_label", ["acc", "f1@0", "f1@53"])}
+    trained = {"fine-tuned, prediction only": "80.85", "fine-tuned, multi-task with explanations": "83.26"}
+    assert found == {"Random Baseline": "49.82", **trained}
+    drawn = [of["fid"].text() for _, _, of in lines("metaclue_generate", ["clip_similarity", "fid"])]
+    assert drawn == ["153.1", "161.6", "154.3"]  # as it is: no share
+    kinds = ("paraphrase_sarcasm", "simile", "metaphor")
+    of_kinds = lines("flute_v1", [f"acc@{t}_{kind}" for t in (0, 50, 60) for kind in kinds])
+    assert [(scope, list(of), of["acc@0"].text()) for _, scope, of in of_kinds] == [
+        (kind, ["acc@0", "acc@50", "acc@60"], text) for kind, text in zip(kinds, ("81.8", "59.6", "76.0"), strict=True)
     ]
-    assert beside("metaclue_generate", ["clip_similarity", "fid"]).splitlines()[2:] == [
-        "| Imagen, off the shelf           |            32.1 | 153.1 |",
-        "| Stable Diffusion, off the shelf |            30.8 | 161.6 |",
-        "| Stable Diffusion-FT, fine-tuned |            32.0 | 154.3 |",
-    ]
-
-
-def test_a_scope_has_a_line_of_its_own() -> None:
-    assert beside("flute_v1", reported_in_order("acc@0", "acc@50", "acc@60")).splitlines() == [
-        "| published                                      | acc@0 | acc@50 | acc@60 |",
-        "|------------------------------------------------|------:|-------:|-------:|",
-        "| T5-3B fine-tuned on e-SNLI: paraphrase_sarcasm |  81.8 |   44.1 |   31.0 |",
-        "| T5-3B fine-tuned on e-SNLI: simile             |  59.6 |   29.2 |   14.0 |",
-        "| T5-3B fine-tuned on e-SNLI: metaphor           |  76.0 |   46.0 |   34.8 |",
-    ]
-
-
-def reported_in_order(*heads: str) -> list[str]:
-    return [f"{head}{kind}" for head in heads for kind in ("", "_paraphrase_sarcasm", "_simile", "_metaphor", "_idiom")]
+    (interval,) = {p.text() for p in for_task("irfl_random4_idiom_figurative_literal_phrase_only") if p.shown}
+    assert interval == "65.0-78.0"
 
 
 @pytest.mark.parametrize(
@@ -238,7 +174,7 @@ def test_the_place_among_models(task: str, metric: str, value: float, told: str)
 
 @given(st.integers(0, 10_000))
 def test_percent_is_exact(hundredths: int) -> None:
-    figure = Published("P", "1", "M", ("t",), "acc", "zero-shot", "s", value=hundredths / 10_000)
+    figure = Published("P", "1", "M", "acc", "zero-shot", "s", value=hundredths / 10_000)
     assert figure.text(2) == f"{hundredths // 100}.{hundredths % 100:02d}"
     assert figure.text() in (figure.text(2), figure.text(2).removesuffix("0"))
 

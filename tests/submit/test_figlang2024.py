@@ -25,21 +25,8 @@ from figlang_tasks.results import runs
 from figlang_tasks.submit import SubmissionError, figlang2024
 
 # What pandas reads as a missing value (``na_values`` of ``read_csv``).
-MISSING: tuple[str, ...] = (
-    "",
-    "#N/A",
-    "#N/A N/A",
-    "#NA",
-    "-1.#IND",
-    "-1.#QNAN",
-    "-NaN",
-    "-nan",
-    "1.#IND",
-    "1.#QNAN",
-    "<NA>",
-    "N/A",
-)
-MISSING += ("NA", "NULL", "NaN", "None", "n/a", "nan", "null")
+_NAMES = "|#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|<NA>|N/A|NA|NULL|NaN|None|n/a|nan|null"
+MISSING = _NAMES.split("|")
 Damage = Callable[[list[dict[str, Any]]], Any]
 
 
@@ -75,7 +62,7 @@ def test_the_file_is_what_the_shared_task_takes(tmp_path: Path, found: list[dict
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.zip", "run"]
 
 
-@pytest.mark.parametrize("empty", ["", None, "None", "nan"])
+@pytest.mark.parametrize("empty", ["", None, "None"])
 def test_the_first_row_has_an_explanation(empty: str | None, tmp_path: Path, found: list[dict[str, Any]]) -> None:
     """The board's scorer fails on a file whose first row has none; it finds rows by their ids."""
     for number in (0, 1):
@@ -106,7 +93,6 @@ def test_a_run_without_any_explanation_is_refused(tmp_path: Path, found: list[di
             "has samples of V-FLUTE/validation, not of V-FLUTE's test split",
         ),
         (lambda found: [each.update(asks_for_explanation=False) for each in found], "test split with explanations"),
-        (lambda found: [each.update(data="figlang_mini/test:fe") for each in found], "figlang_mini is for tests only"),
     ],
 )
 def test_what_is_wrong_with_the_samples(
@@ -151,11 +137,6 @@ def zipped(
     return path
 
 
-def test_columns_in_another_order_and_more_of_them(tmp_path: Path) -> None:
-    path = zipped(tmp_path / "a.zip", [("why", "x", "muse-test-1", "0")], head="\ufeffexplanation,team,id,label")
-    assert figlang2024.read(path).to_dict("records") == [{"id": "muse-test-1", "label": 0, "explanation": "why"}]
-
-
 @pytest.mark.parametrize(
     ("table", "options", "message"),
     [
@@ -173,7 +154,7 @@ def test_files_that_are_not_valid(table: Any, options: dict[str, str], message: 
 
 
 def test_a_damaged_zip(tmp_path: Path) -> None:
-    with pytest.raises(SubmissionError, match="cannot be read: No such file"):
+    with pytest.raises(SubmissionError, match="is not a readable zip .*No such file"):
         figlang2024.read(tmp_path / "none.zip")
     (tmp_path / "text.zip").write_bytes(b"id,label,explanation\n")
     with pytest.raises(SubmissionError, match="is not a readable zip"):
