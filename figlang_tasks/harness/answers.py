@@ -25,6 +25,7 @@ from figlang_tasks.core import notes, redaction, score_requests, status
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import whole_characters
 from figlang_tasks.models.ahead import THREADS, threads
+from figlang_tasks.models.lazy import LazyModel
 
 if TYPE_CHECKING:
     from lmms_eval.api.instance import GenerationResult, Instance
@@ -49,6 +50,7 @@ class Answers:
     def __init__(self, tasks: Mapping[str, Any], store: Store | None, others: ResponseCache | None) -> None:
         self._tasks, self._store, self._others = tasks, store, others
         self._bar: Any = None
+        self._right: list[float] = []  # of each answer to a question whose accuracy is measured
         self._asked: Counter[str] = Counter()  # how often a request was asked in this run, by its digest
         self._halves = self._found = self._all = 0
 
@@ -61,7 +63,7 @@ class Answers:
                 with self._one_bar(lm, members):
                     answers += self._answer(lm, kind, members)
             elif self._others:
-                answers += self._others.execute(lm, kind, members)
+                answers += self._others.execute(loaded(lm), kind, members)
             else:
                 answers += getattr(lm, kind)(members)
         return answers
@@ -106,29 +108,39 @@ class Answers:
         """
         if self._store is None or getattr(lm, "needs_no_cache", False):
             return self._ask(lm, kind, requests)
-        size = batch_size(lm) * (1 if getattr(lm, "num_concurrent", 1) == 1 else BATCHES)
-        if tells_answers(lm) or answers_at_once(lm):
-            size = len(requests)
-        pieces = (requests[start : start + size] for start in range(0, len(requests), size))
-        return [answer for piece in pieces for answer in self._look_up_or_ask(lm, kind, piece, self._store)]
-
-    def _look_up_or_ask(
-        self, lm: Any, kind: str, requests: Sequence[Instance], store: Store
-    ) -> Iterator[GenerationResult]:
-        """The answers to requests of one call; those of the model are stored batch by batch as it tells them."""
-        keys, size = self._keys(lm, requests, store.seed), batch_size(lm)
-        answers = store.look_up(keys)
+        keys = self._keys(lm, requests, self._store.seed)
+        answers = self._store.look_up(keys)
         self._all += len(keys)
         self._found += len(answers)
-        missing = [place for place in range(len(keys)) if place not in answers]
+        if len(answers) < len(keys):
+            lm = loaded(lm)
+            size = batch_size(lm) * (1 if getattr(lm, "num_concurrent", 1) == 1 else BATCHES)
+            if tells_answers(lm) or answers_at_once(lm):
+                size = len(requests)
+            for start in range(0, len(requests), size):
+                places = range(start, min(start + size, len(requests)))
+                self._ask_and_store(lm, kind, requests, keys, answers, [at for at in places if at not in answers])
+        return [answers[place] for place in range(len(keys))]
+
+    def _ask_and_store(
+        self,
+        lm: Any,
+        kind: str,
+        requests: Sequence[Instance],
+        keys: Sequence[str],
+        answers: dict[int, GenerationResult],
+        missing: Sequence[int],
+    ) -> None:
+        """Add the answers to requests in one call of the model; stored batch by batch as it tells them."""
+        store, size = self._store, batch_size(lm)
+        assert store is not None
         new: list[tuple[str, str, Any, str]] = []  # what is not stored yet
 
         def take(number: int, answer: Any) -> None:
             place = missing[number]
             answers[place], request = self._text(answer), requests[place]
             new.append((keys[place], request.task_name, request.doc_id, answers[place].text))
-            if self._bar is not None:
-                self._bar.update()
+            self._show(request, answers[place].text)
             if len(new) >= size:
                 store.keep(new)
                 new.clear()
@@ -143,7 +155,19 @@ class Answers:
                 if missing[number] not in answers:
                     take(number, answer)
             store.keep(new)
-        return (answers[place] for place in range(len(keys)))
+
+    def _show(self, request: Instance, answer: str) -> None:
+        """Move the bar by one answer, which is judged as it will be at the end."""
+        if self._bar is None or self._bar.disable:
+            return
+        self._bar.update()
+        task, (doc_id, _, split) = self._tasks[request.task_name], request.args[3:6]
+        if task.OUTPUT_TYPE == IN_ROUNDS:  # it may be no last answer
+            return
+        right = task.process_results(task.dataset_no_image[split][doc_id], [answer]).get("acc")
+        if isinstance(right, float):
+            self._right.append(right)
+            self._bar.set_postfix_str(f"accuracy {sum(self._right) / len(self._right):.1%}")
 
     def _ask(self, lm: Any, kind: str, requests: Sequence[Instance]) -> list[GenerationResult]:
         answers = getattr(lm, kind)(list(requests))
@@ -178,6 +202,16 @@ class Answers:
         return keys
 
 
+def class_of(lm: Any) -> type:
+    """The class of a model, which may not be loaded yet."""
+    return lm.of if isinstance(lm, LazyModel) else type(lm)
+
+
+def loaded(lm: Any) -> Any:
+    """The model, which may be one that is loaded when it is needed."""
+    return lm.load() if isinstance(lm, LazyModel) else lm
+
+
 def batch_size(lm: Any) -> int:
     """What a model works on at a time; one that finds its batch size by itself counts as 1."""
     sizes = [getattr(lm, name, 1) for name in ("batch_size", "batch_size_per_gpu", "num_concurrent")]
@@ -186,7 +220,7 @@ def batch_size(lm: Any) -> int:
 
 def tells_answers(lm: Any) -> bool:
     """Whether a model calls ``on_answer`` with the number of a request and its answer, as soon as that is there."""
-    return hasattr(type(lm), "on_answer")
+    return hasattr(class_of(lm), "on_answer")
 
 
 def answers_at_once(lm: Any) -> bool:
@@ -195,7 +229,8 @@ def answers_at_once(lm: Any) -> bool:
     It reuses work between requests (``answers_at_once``), or its client keeps connections of the event loop of a call,
     which the next call finds closed (``async_openai``).
     """
-    return getattr(lm, "answers_at_once", False) or type(lm).__name__ == "AsyncOpenAIChat"
+    of = class_of(lm)
+    return getattr(of, "answers_at_once", False) or of.__name__ == "AsyncOpenAIChat"
 
 
 # --- what a request is known by --------------------------------------------------------------------------------------
@@ -271,6 +306,15 @@ class Store:
             raise FigLangError(
                 f"figlang_tasks: --use_cache {named}: {error}. Name a folder that can be written to and has room"
             ) from error
+
+    def fact(self, name: str) -> str | None:
+        """What was stored of the model by `keep_fact`."""
+        found = self.look_up([name])
+        return found[0].text if found else None
+
+    def keep_fact(self, name: str, value: str) -> None:
+        """Store what is to be known of the model before it is loaded again."""
+        self.keep([(name, "", None, value)])
 
     def look_up(self, keys: Sequence[str]) -> dict[int, GenerationResult]:
         """The answers that are known, by the place of their key."""

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
     from lmms_eval.tasks import TaskManager
 
+    from figlang_tasks.models.lazy import LazyModel
+
 ENTRY_POINT_GROUP = "lmms_eval.models"
 _MARK = "_figlang_tasks"
 
@@ -134,6 +136,7 @@ def _wrapped(original: Callable[..., Any], replacement: Callable[..., Any]) -> C
 # --- simple_evaluate -------------------------------------------------------------------------------------------------
 
 
+_MAY_WAIT = "may be loaded late"  # in the store: the arguments of the model tell all that its answers depend on
 _store: answers.Store | None = None  # of the evaluation that runs, with --use_cache
 
 
@@ -180,17 +183,39 @@ def _checked(given: dict[str, Any]) -> bool:
 
 
 def _evaluate_with_our_cache(original: Callable[..., Any], given: Mapping[str, Any]) -> Any:
+    """Evaluate with our store; a model whose answers are in it is loaded when one is missing."""
     global _store
-    rank = int(os.environ.get("RANK", 0))
-    model = answers.model_key(given["model"], given["model_args"])
-    with closing(answers.Store(given["use_cache"], model, rank, given["torch_random_seed"])) as _store:
+    rank, model, lazy = int(os.environ.get("RANK", 0)), given["model"], None
+    key = answers.model_key(model, given["model_args"])
+    with closing(answers.Store(given["use_cache"], key, rank, given["torch_random_seed"])) as _store:
+        if isinstance(model, str) and _store.fact(_MAY_WAIT) and os.environ.get("WORLD_SIZE", "1") == "1":
+            lazy = _lazy_model(given)
         try:
-            results = original(**{**given, "use_cache": None})  # evaluate gets ours
+            results = original(**{**given, "use_cache": None, "model": lazy or model})  # evaluate gets our store
         finally:
             _store = None
+    if lazy and lazy.loaded is None:
+        status.tell("all answers are from the cache: no model was loaded")
     if results is not None:
         results["config"]["use_cache"] = given["use_cache"]
+        if lazy:
+            kind = "simple" if lazy.is_simple else "chat"
+            results["config"]["model"] = model
+            results["config"]["model_backend"] = f"{lazy.of.__module__}.{lazy.of.__name__} ({kind})"
+            if given["evaluation_tracker"]:
+                given["evaluation_tracker"].general_config_tracker.model_source = model
     return results
+
+
+def _lazy_model(given: Mapping[str, Any]) -> LazyModel:
+    """The model of a run, as ``simple_evaluate`` makes it, but not yet."""
+    import lmms_eval.models
+
+    from figlang_tasks.models.lazy import LazyModel
+
+    of = lmms_eval.models.get_model(given["model"], given["force_simple"])
+    settings = {name: given[name] for name in ("batch_size", "max_batch_size", "device")}
+    return LazyModel(of, lambda: of.create_from_arg_string(given["model_args"] or "", settings))
 
 
 def _is_our_task(task: Any) -> bool:
@@ -213,6 +238,8 @@ def _prepare_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: An
         return original(**given)
     forget()
     _choose_prompts(lm, ours)
+    if _store and not _depends_on_files(lm):
+        _store.keep_fact(_MAY_WAIT, "yes")
     for task in ours.values():
         _prepare(task)
     others = given["response_cache"]
@@ -280,8 +307,7 @@ def _choose_prompts(lm: Any, ours: Mapping[str, Any]) -> None:
         options = task.lmms_eval_specific_kwargs or {}
         if not isinstance(options.get(PICTURES_FIRST), Mapping) or score_requests.KEY in task.config.generation_kwargs:
             continue  # scores are of one picture at a time
-        first = getattr(lm, PICTURES_FIRST, False)
-        if first is not True and not (first and name in first):
+        if not _reads_pictures_first(lm, name):
             continue
         changed.append(name)
         task.lmms_eval_specific_kwargs = task.config.lmms_eval_specific_kwargs = {**options, **options[PICTURES_FIRST]}
@@ -294,3 +320,20 @@ def _choose_prompts(lm: Any, ours: Mapping[str, Any]) -> None:
             f"{listed(sorted(changed))} is in words that need no places ({PICTURES_FIRST} in the task file). "
             f"The results say so in prompt_hash"
         )
+
+
+def _reads_pictures_first(lm: Any, task: str) -> bool:
+    """Whether a model reads all pictures of a task before the text; stored, so that it need not be loaded for this."""
+    fact = f"{PICTURES_FIRST}, {answers.class_of(lm).__name__}, {task}"
+    if _store and (known := _store.fact(fact)):
+        return known == "True"
+    first = getattr(lm, PICTURES_FIRST, False)
+    found = first is True or bool(first and task in first)
+    if _store and not _depends_on_files(lm):
+        _store.keep_fact(fact, str(found))
+    return found
+
+
+def _depends_on_files(lm: Any) -> bool:
+    """Whether what a model answers depends on files that its arguments name, which may change."""
+    return getattr(lm, "needs_no_cache", False) or bool(getattr(lm, "given_template", ""))

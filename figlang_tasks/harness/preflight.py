@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from loguru import logger
+
 from figlang_tasks import models
-from figlang_tasks.core import hub, part_of_data, score_requests
+from figlang_tasks.core import hub, part_of_data, score_requests, status
 from figlang_tasks.core.documents import of_faults
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import did_you_mean
@@ -48,7 +50,12 @@ def preflight(
             "flute_4shot and nycc_..._5shot set it. Leave --num_fewshot out, or take one of those"
         )
     if limit is not None and 0 < limit < 1 and len(ours) > 1:
-        limit = None  # the harness takes the share of one task, and as many rows of each other
+        if status.in_first_process():
+            logger.warning(
+                f"figlang_tasks: --limit {limit:g} with several tasks: lmms-eval takes this share of the rows of one, "
+                "and as many rows of each other. Give a number of rows, or evaluate each task alone"
+            )
+        limit = None
     faults: dict[str, list[str]] = {}  # what is wrong, and with which tasks
     found: list[FigLangError] = []
     hub.look_again()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import demo_runs
+import faulty_model
 import lmms_eval.models
 import pytest
 from demo_runs import evaluate
@@ -136,10 +137,46 @@ def test_the_screen_has_one_bar_and_says_how_many_answers_are_from_the_cache(
     monkeypatch.setattr(status, "_shown", True)
     runs, rounds = Runs(tmp_path), 2 if task == "mini_sg" else 1
     for from_cache, limit in ((0, 10), (10, 20), (20, 20)):
-        runs.here(task, limit=limit, include_path=demo_runs.mini_tasks())
+        found = runs.here(task, limit=limit, include_path=demo_runs.mini_tasks())
         shown = capsys.readouterr().err
         assert f"{from_cache * rounds} of {limit * rounds} answers are from the cache" in shown
         assert shown.count("Model Responding:   0%") == 1 and f" {limit * rounds}/{limit * rounds} [" in shown
+        assert ("all answers are from the cache: no model was loaded" in shown) == (from_cache == limit)
+        if task == TASK and not from_cache:
+            assert f", accuracy {found['results'][TASK]['acc,none']:.1%}]" in shown
+
+
+@pytest.mark.parametrize("task", [TASK, "mini_sg"])
+def test_a_run_whose_answers_are_all_known_loads_no_model(
+    task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And gives the same results; one that needs an answer loads it then."""
+    runs = Runs(tmp_path)
+    options: dict[str, Any] = {"limit": 6, "include_path": demo_runs.mini_tasks()}
+    first = runs.here(task, **options)
+    made: list[object] = []
+    create = faulty_model.FaultyChat.__init__
+
+    def noting(self: Any, *args: Any, **kwargs: Any) -> None:
+        made.append(self)
+        create(self, *args, **kwargs)
+
+    monkeypatch.setattr(faulty_model.FaultyChat, "__init__", noting)
+    second = runs.here(task, **options)
+    assert not made
+    for name in ("results", "configs", "samples"):
+        assert without_functions(second[name]) == without_functions(first[name])
+    assert second["config"] == first["config"]
+    third = runs.here(task, **options | {"limit": 8})
+    assert len(made) == 1 and len(third["samples"][task]) == 8
+
+
+def without_functions(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: without_functions(each) for key, each in value.items() if key != "token_counts"}
+    if isinstance(value, list | tuple):
+        return [without_functions(each) for each in value]
+    return "function" if callable(value) else value
 
 
 def test_tasks_of_others_use_the_cache_of_the_harness(tmp_path: Path) -> None:
