@@ -3,6 +3,7 @@
     python benchmarks/candidate_scoring.py [--architecture llava|mllama] [--device cpu|cuda] [--dtype float32|bfloat16]
                                            [--candidates 50] [--small]
 
+Backs the shared prefix of figlang_tasks/models/vlm_scoring.py: 8 times as fast on LLaVA, 5 times on Llama 3.2 Vision.
 Random weights: a LLaVA with 576 image tokens as LLaVA-1.5 has, or a Llama 3.2 Vision whose text looks at four tiles by
 cross-attention; 48 tokens of prompt, candidates of 6 to 18 tokens. Speed does not depend on the values. Both ways run
 in turns in one process, so that what else the machine does hits both alike; the median of each counts. What a run pays
@@ -31,6 +32,7 @@ from transformers import (
     MllamaForConditionalGeneration,
 )
 
+from figlang_tasks.core.text import table
 from figlang_tasks.models.vlm_scoring import Scorer
 
 AIMS = {"llava": 8.0, "mllama": 5.0}
@@ -136,16 +138,16 @@ def timed(run: Callable[[], Any], device: str) -> tuple[float, Any]:
 
 
 @torch.inference_mode()
-def main(argv: Sequence[str] | None = None) -> int:
+def main() -> int:
     """Return 0 if both ways agree (float32) and, without ``--small``, the aim is met."""
-    parser = argparse.ArgumentParser(prog="python benchmarks/candidate_scoring.py", description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--architecture", choices=sorted(AIMS), default="llava")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--dtype", choices=["float32", "bfloat16"], default="float32")
     parser.add_argument("--candidates", type=int, default=50)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--small", action="store_true", help="a smoke run: its ratio says nothing")
-    args = parser.parse_args(argv)
+    parser.add_argument("--small", action="store_true", help="a tiny model: its ratio means nothing")
+    args = parser.parse_args()
     size, aim = "small" if args.small else args.device, AIMS[args.architecture]
     model, inputs = build(args.architecture, size, args.device, getattr(torch, args.dtype))
     scorer = Scorer(model, SimpleNamespace(pad_token_id=0))
@@ -176,15 +178,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     many, _ = timed(lambda: scorer.log_probs(inputs, candidates(MANY, SIZES[size][2])), args.device)
 
     fast, slow = (statistics.median(seconds[name]) for name in ("shared", "apart"))
-    ratios = [b / a for a, b in zip(seconds["shared"], seconds["apart"], strict=True)]
     sums = {name: [sum(values) for values in rows] for name, rows in found.items()}
     difference = max(abs(a - b) for a, b in zip(sums["shared"], sums["apart"], strict=True))
-    print(f"one forward pass per candidate  {slow:9.3f} s")
-    print(f"prefix shared by all candidates {fast:9.3f} s   (the first request, with its check: {first:.3f} s)")
-    turns = ", ".join(f"{ratio:.1f}" for ratio in ratios)
-    print(f"ratio {slow / fast:.1f}   (aim {aim:g}; of each turn: {turns})")
-    print(f"{MANY} candidates, prefix shared {many:8.3f} s   ({1000 * many / MANY:.2f} ms per candidate)")
-    print(f"largest difference of a candidate's log-probability {difference:.1e} nats")
+    rows = [
+        ["", "s", "ms per candidate", "as fast"],
+        ["one forward pass per candidate", f"{slow:.3f}", f"{1000 * slow / len(texts):.2f}", "1.0x"],
+        ["prefix shared by all", f"{fast:.3f}", f"{1000 * fast / len(texts):.2f}", f"{slow / fast:.1f}x"],
+        [f"prefix shared, {MANY} candidates", f"{many:.3f}", f"{1000 * many / MANY:.2f}", ""],
+    ]
+    print(f"\n{table(rows)}\n")
+    print(f"Aim: {aim:g} times. The first request, with its check: {first:.3f} s.")
+    print(f"Largest difference of a candidate's log-probability: {difference:.1e} nats.")
     if not scorer.shared:
         print("the shared prefix was not trusted: every candidate was decoded token by token")
     agrees = scorer.shared and (difference <= AIM_DIFFERENCE or args.dtype != "float32")
