@@ -9,15 +9,11 @@ import tempfile
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import typer.testing
-import warm
+from hub_server import ask_the_hub_at_once
 from hypothesis import HealthCheck, settings
-
-if TYPE_CHECKING:
-    import execnet
 
 # Before torch is imported, here and in child processes: models this small are several times quicker on one thread.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -28,11 +24,10 @@ for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
 os.environ["FIGLANG_SCORER"] = "embedded"
 # datasets reports to the hub that files are loaded, local ones too: 5 seconds each where there is no network.
 os.environ["HF_UPDATE_DOWNLOAD_COUNTS"] = "0"
-# What several processes of the tests share (varied_runs.py, warm.py): the first process makes the folder.
+# What several processes of the tests share (varied_runs.py): the first process makes the folder.
 if "FIGLANG_TEST_RUNS" not in os.environ:
     _RUNS = tempfile.TemporaryDirectory(prefix="figlang-runs-", ignore_cleanup_errors=True)
     os.environ["FIGLANG_TEST_RUNS"] = _RUNS.name
-    os.environ["FIGLANG_TEST_PROCESS"] = str(os.getpid())
 # A score cache that outlasts no run; below that folder, because a process that is a fork removes nothing at its end.
 os.environ["FIGLANG_CACHE"] = tempfile.mkdtemp(prefix="cache-", dir=os.environ["FIGLANG_TEST_RUNS"])
 
@@ -44,7 +39,7 @@ for _profile, _tried in (("default", 100), ("fast", 30)):
     )
 settings.load_profile("fast")
 
-warm.ask_the_hub_at_once()
+ask_the_hub_at_once()
 # Each call of a command in a test made all commands anew, a tenth of a second.
 typer.testing._get_command = lru_cache(typer.testing._get_command)
 
@@ -57,18 +52,8 @@ KEEP_DATA = ("figlang_tasks.core.hub", "figlang_tasks.benchmarks.")
 LONGEST = ("test_end_to_end.py", "test_api_server.py", "test_plugin.py", "test_vlm.py", "test_openai_scores.py")
 
 
-@pytest.hookimpl(optionalhook=True)  # of a plugin that need not be there
-def pytest_xdist_setupnodes(config: pytest.Config, specs: list[execnet.XSpec]) -> None:
-    """Fork the processes of ``-n`` from one with the harnesses imported: ten seconds, which few files do not need."""
-    if sys.platform == "linux" and (len(config.args) > 9 or Path(config.args[0]).is_dir()):
-        for spec in specs:
-            spec.python = warm.python()
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take longest; otherwise keep the order. By now the harness is imported, if at all."""
-    if "lmms_eval.tasks" in sys.modules:
-        warm.keep_task_index()
+    """Begin with the files that take longest; otherwise keep the order."""
     items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from documents import ROOT, blocks, write_programs
+from documents import ROOT, blocks
 
 from figlang_tasks.benchmarks.vflute import rows as vflute
 from figlang_tasks.mini import DEMO_MODEL_DIR
@@ -17,10 +19,8 @@ DOCUMENT = (ROOT / "docs" / "finetuning.md").read_text(encoding="utf-8")
 
 
 def run(folder: Path, commands: str) -> str:
-    import subprocess
-
     environment = os.environ | {"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(ROOT)}
-    environment |= {"PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    environment |= {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(
         ["sh", "-ec", commands], cwd=folder, env=environment, capture_output=True, text=True, timeout=900
     )
@@ -31,7 +31,6 @@ def run(folder: Path, commands: str) -> str:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "examples" / "finetuning", tmp_path / "examples" / "finetuning")
-    write_programs(tmp_path / "bin")
     return tmp_path
 
 

@@ -84,7 +84,7 @@ def test_at_random_moments_of_one_run(rows: str, moments: int, with_imports: boo
         return start(folder, *RUN, rows, scorer="embedded", with_imports=with_imports)
 
     draw = random.Random(SEED)
-    warm.server()  # its start is no part of a run
+    warm.run(["figlang", "--version"], cwd=tmp_path)  # the start of the server is no part of a run
     started = time.monotonic()
     whole = start_in(tmp_path)
     assert whole.wait(300) == 0, printed(tmp_path)[-3000:]
@@ -131,7 +131,7 @@ def test_a_model_that_swallows_it(second: bool, tmp_path: Path) -> None:
     if second:
         assert isinstance(process, warm.Process)
         process.send_signal(signal.SIGINT)
-        while TOLD.encode() not in os.pread(process._err.fileno(), 1_000_000, 0) and process.poll() is None:
+        while TOLD.encode() not in os.pread(process.files[1].fileno(), 1_000_000, 0) and process.poll() is None:
             time.sleep(0.1)
         assert process.poll() is None
         assert interrupted(process) < interrupts.GRACE / 2

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,11 +10,9 @@ import warm
 
 from figlang_tasks import resource_dir
 
-BIN = Path(sys.executable).parent
-TORCHRUN = [str(BIN / "torchrun"), "--standalone", "--nproc_per_node", "1", "-m"]
+TORCHRUN = ["torchrun", "--standalone", "--nproc_per_node", "1", "-m"]
 PROGRAMS = [
     pytest.param(["lmms_eval"], marks=pytest.mark.slow, id="lmms_eval"),
-    pytest.param([str(BIN / "lmms_eval")], marks=pytest.mark.long, id="lmms_eval, started"),
     pytest.param([*TORCHRUN, "lmms_eval"], marks=pytest.mark.long, id="torchrun"),
 ]
 # Reading the task files of lm-eval alone takes ten seconds.
@@ -30,15 +26,12 @@ cli_evaluate()
 NO_DATA = "figlang_tasks: task vflute: V-FLUTE: no file test-*.parquet for split 'test'"
 
 
-def ended(command: list[str], folder: Path, harness: bool = False) -> list[str]:
+def ended(command: list[str], folder: Path) -> list[str]:
     """Run a command that must end with status 1 and without a traceback; return what it wrote to stderr."""
     for name in ("V-FLUTE", "FLUTE"):
         (folder / name).mkdir()
     environment = os.environ | {"FIGLANG_DATA_DIR": str(folder), "ACCELERATE_USE_CPU": "true"}
-    if Path(command[0]).is_absolute():
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
-    else:
-        done = warm.run(command, cwd=folder, env=environment, harness=harness)
+    done = warm.run_from_the_start(command, cwd=folder, env=environment)
     assert done.returncode == 1, done.stderr[-3000:]
     if "torchrun" not in command[0]:  # which shows its own
         assert "Traceback" not in done.stdout + done.stderr

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import lmms_eval.__main__ as harness_main
@@ -30,24 +31,12 @@ print("\\n".join(TaskManager().all_tasks))
 """
 
 
-def listed(output: str) -> set[str]:
-    return {line.strip().removeprefix("- ") for line in output.splitlines()}
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "command",
-    [
-        pytest.param(["python", "-c", FRESH_TASK_MANAGER], id="TaskManager()"),
-        pytest.param(["lmms-eval", "--tasks", "list"], id="lmms-eval"),
-        pytest.param(["python", "-m", "lmms_eval", "--tasks", "list"], id="python -m lmms_eval"),
-    ],
-)
-def test_our_tasks_are_found_beside_the_harness_ones(command: list[str], tmp_path: Path) -> None:
+def test_our_tasks_are_found_beside_the_harness_ones(tmp_path: Path) -> None:
     """Not in the checkout: nothing may depend on the working directory."""
-    done = warm.run(command, cwd=tmp_path, harness=False)
+    done = warm.run_from_the_start(["python", "-c", FRESH_TASK_MANAGER], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert listed(done.stdout) >= OUR_TASKS | {"mme"}
+    assert set(done.stdout.splitlines()) >= OUR_TASKS | {"mme"}
 
 
 REPLACED = """
@@ -276,10 +265,20 @@ def test_which_answers_are_failed_requests(answer: object, failed: bool) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("program", [["lmms-eval"], ["python", "-m", "lmms_eval"], ["lmms_eval"]], ids=" ".join)
-def test_every_way_to_the_harness_gives_the_same_results(program: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("run", "program"),
+    [
+        (warm.run_from_the_start, ["lmms-eval"]),
+        (warm.run_from_the_start, ["python", "-m", "lmms_eval"]),
+        (warm.run, ["lmms_eval"]),
+    ],
+    ids=["lmms-eval", "python -m lmms_eval", "lmms_eval"],
+)
+def test_every_way_to_the_harness_gives_the_same_results(
+    run: Callable[..., subprocess.CompletedProcess[str]], program: list[str], tmp_path: Path
+) -> None:
     given = ["--tasks", "figlang_mini", "--model", "figlang_random", "--limit", "8", "--output_path", "out"]
-    done = warm.run([*program, *given], cwd=tmp_path, harness=program[0] != "python")
+    done = run([*program, *given], cwd=tmp_path)
     assert done.returncode == 0 and list(tmp_path.rglob("*_results.json")), (done.stdout + done.stderr)[-3000:]
     (path,) = tmp_path.rglob("*_results.json")
     written = json.loads(path.read_text(encoding="utf-8"))

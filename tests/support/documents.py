@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
-
-import warm
 
 ROOT = Path(__file__).resolve().parents[2]
 # docs/contributing.md is CONTRIBUTING.md.
@@ -44,11 +41,3 @@ def changes_of(document: str) -> dict[str, str]:
 def prose(document: str) -> str:
     """A document without its code blocks."""
     return _BLOCK.sub("", document)
-
-
-def write_programs(folder: Path) -> Path:
-    """Write the programs of the documents, and return their folder."""
-    warm.write_programs(folder, *PROGRAMS, "python")
-    for name in ("sh", "grep"):
-        (folder / name).symlink_to(str(shutil.which(name)))
-    return folder

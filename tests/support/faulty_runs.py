@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -57,7 +58,6 @@ class Runs:
         *options: str,
         launch: tuple[str, ...] | None = None,
         largest_file: int | None = None,
-        harness: bool = True,
         **how: Any,
     ) -> subprocess.Popen[str] | warm.Process:
         """Start ``lmms_eval`` without its imports, or by a `launch` of its own; `how` as for :meth:`_prepared`.
@@ -65,13 +65,13 @@ class Runs:
         Args:
             options: of the command.
             largest_file: bytes that no file that it writes may exceed.
-            harness: as of ``warm.Process``.
         """
         arguments, environment = self._prepared(*options, **how)
         if not launch:
-            command = ["lmms_eval", *arguments]
-            limits: dict[str, Any] = {"largest_file": largest_file, "harness": harness}
-            return warm.Process(command, cwd=self.folder, env=environment, **limits)
+            process = warm.Process(["lmms_eval", *arguments], cwd=self.folder, env=environment)
+            if largest_file:
+                resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (largest_file, largest_file))
+            return process
         return subprocess.Popen(
             [*launch, *arguments],
             env=environment,
