@@ -8,7 +8,7 @@ Folders `results` and `samples`: the mini benchmarks by
 chance, by the majority and by the demo model; whole V-FLUTE, IRFL and FLUTE (the tables beside the checkout, with drawn
 pictures) by chance, twice. `after`: what ``figlang compare``, ``report`` and each ``submit`` make of those runs.
 
-Two runs of one checkout are equal, byte for byte. All takes about half an hour on 2 cores; ``--only`` names parts.
+Two runs of one checkout are equal, byte for byte. All takes about half an hour on 2 cores; `make golden` runs it.
 """
 
 from __future__ import annotations
@@ -21,18 +21,13 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from figlang_tasks.scoring import flat, from_json, full_name
 
 ROOT = Path(__file__).resolve().parents[1]
-PARTS = ("runs", "after")
-MINI = (
-    "figlang_mini,figlang_mini_irfl,figlang_mini_flute,figlang_mini_flute_v1,figlang_mini_nykms,figlang_mini_metaclue"
-)
+MINI = ",".join(f"figlang_mini{part}" for part in ("", "_irfl", "_flute", "_flute_v1", "_nykms", "_metaclue"))
 # A majority is of labels.
 MAJORITY = "figlang_mini,figlang_mini_irfl_detect_idiom,figlang_mini_flute,figlang_mini_flute_v1,figlang_mini_nykms"
 # The tables of open similes are not there.
@@ -57,7 +52,7 @@ def data(folder: Path) -> Path:
 
     shared = released_csv().parent
     if not shared.is_dir():
-        raise SystemExit(f"golden.py: {shared} is missing: take --only parsers")
+        raise SystemExit(f"golden.py: {shared} is missing")
     write_vflute_repo(folder / "V-FLUTE", {"test": released_test_rows(released_csv())})
     copy_tables(shared / "irfl", folder / "IRFL")
     write_lines(folder / "FLUTE" / "flute_codalab_test_blind.jsonl", blind_rows())
@@ -81,20 +76,11 @@ def evaluate(tasks: str, output: Path, *model: str) -> int:
 def write_runs(folder: Path, work: Path) -> None:
     from figlang_tasks.mini import DEMO_MODEL_DIR
 
-    demo = (
-        "--model",
-        "figlang_vlm",
-        "--model_args",
-        f"pretrained={DEMO_MODEL_DIR}",
-        "--batch_size",
-        "8",
-        "--device",
-        "cpu",
-    )
+    demo = ("--model", "figlang_vlm", "--model_args", f"pretrained={DEMO_MODEL_DIR}", "--batch_size", "8")
     runs = {
         "mini_random": (MINI, "--model", "figlang_random"),
         "mini_majority": (MAJORITY, "--model", "figlang_majority"),
-        "mini_demo": (MINI, *demo),
+        "mini_demo": (MINI, *demo, "--device", "cpu"),
         "whole_1": (WHOLE, "--model", "figlang_random", "--model_args", "seed=1"),
         "whole_2": (WHOLE, "--model", "figlang_random", "--model_args", "seed=2"),
     }
@@ -106,19 +92,15 @@ def write_runs(folder: Path, work: Path) -> None:
             kind = "samples" if task else "results"
             target = folder / kind / name / f"{task or 'all'}.txt"
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(
-                "\n".join(samples(path) if task else [f"status {status}", *numbers(path)]) + "\n", encoding="utf-8"
-            )
+            lines = samples(path) if task else [f"status {status}", *numbers(path)]
+            target.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def samples(path: Path) -> list[str]:
     """Each line: what was asked, answered and judged."""
-    found = []
-    with path.open(encoding="utf-8") as file:
-        for line in file:
-            row = {key: value for key, value in json.loads(line).items() if not key.endswith("hash")}
-            found.append(json.dumps(row, sort_keys=True))
-    return sorted(found)
+    rows = map(json.loads, path.read_text(encoding="utf-8").split("\n")[:-1])
+    kept = ({key: value for key, value in row.items() if not key.endswith("hash")} for row in rows)
+    return sorted(json.dumps(row, sort_keys=True) for row in kept)
 
 
 def numbers(path: Path) -> list[str]:
@@ -130,11 +112,8 @@ def numbers(path: Path) -> list[str]:
             name = full_name(measure, scope)
             values = {"": estimate.value, "_ci_low": estimate.low, "_ci_high": estimate.high}
             found |= {(task, f"{name}{end},none"): value for end, value in values.items() if value is not None}
-    return [f"{task}\t{name}\t{_rounded(value)}" for (task, name), value in sorted(found.items())]
-
-
-def _rounded(value: Any) -> str:
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
+    rounded = {at: f"{value:.12g}" if isinstance(value, float) else str(value) for at, value in found.items()}
+    return [f"{task}\t{name}\t{value}" for (task, name), value in sorted(rounded.items())]
 
 
 # --- after a run ------------------------------------------------------------------------------------------------------
@@ -171,21 +150,15 @@ def write_after(folder: Path, work: Path) -> None:
         print(f"after: {name}", flush=True)
         output = work / "after" / name
         output.parent.mkdir(exist_ok=True)
-        done = subprocess.run(
-            [figlang, *(str(output) if word == "OUT" else word for word in command)], capture_output=True, text=True
-        )
-        kept = [
-            f"status {done.returncode}",
-            *(() if "OUT" in command and not done.returncode else (done.stdout, done.stderr)),
-        ]
+        words = [str(output) if word == "OUT" else word for word in command]
+        done = subprocess.run([figlang, *words], capture_output=True, text=True)
+        kept = [f"status {done.returncode}"]
+        kept += [] if "OUT" in command and not done.returncode else [done.stdout, done.stderr]
         for path in sorted(output.rglob("*")) if output.is_dir() else [output] if output.exists() else []:
             if path.is_file():
                 kept += [f"== {path.suffix}", _words(path)]
         text = "\n".join(kept).replace(str(work), "WORK")
-        (folder / f"{name}.txt").write_text(
-            _VARIES.sub("VARIES", text),
-            encoding="utf-8",
-        )
+        (folder / f"{name}.txt").write_text(_VARIES.sub("VARIES", text), encoding="utf-8")
 
 
 def _words(path: Path) -> str:
@@ -202,11 +175,10 @@ def _words(path: Path) -> str:
     return text
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="to write into; must not exist")
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="parts (after needs runs)")
-    given = parser.parse_args(arguments)
+    given = parser.parse_args()
     sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT)]
     given.folder.mkdir(parents=True)
     with TemporaryDirectory(prefix="figlang-golden-") as folder:
@@ -217,11 +189,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "HF_HUB_OFFLINE": "1",
             "OMP_NUM_THREADS": "1",
         }
-        if "runs" in given.only:
-            os.environ["FIGLANG_DATA_DIR"] = str(data(work / "data"))
-            write_runs(given.folder, work)
-        if "after" in given.only:
-            write_after(given.folder / "after", work)
+        os.environ["FIGLANG_DATA_DIR"] = str(data(work / "data"))
+        write_runs(given.folder, work)
+        write_after(given.folder / "after", work)
 
 
 if __name__ == "__main__":
