@@ -30,7 +30,7 @@ def run(folder: Path, commands: str) -> str:
     environment = {"PYTHONPATH": str(folder), "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        ["sh", "-ec", commands], cwd=folder, env=os.environ | environment, capture_output=True, text=True, timeout=300
+        ["sh", "-ec", commands], cwd=folder, env=os.environ | environment, capture_output=True, text=True, timeout=900
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return done.stdout
