@@ -175,7 +175,7 @@ def _checked(given: dict[str, Any]) -> bool:
     ours = any(map(_is_our_task, tasks))
     if names := [name for name in tasks if isinstance(name, str)]:
         status.tell("checking the tasks and their data ...")
-        options = {name: given[name] for name in ("model", "limit", "offset", "num_fewshot")}
+        options = {name: given[name] for name in ("model", "limit", "offset", "num_fewshot", "model_args")}
         ours |= bool(preflight(given["task_manager"], names, **options))
     if ours and (output_path := getattr(given["evaluation_tracker"], "output_path", None)):
         check_output_path(output_path)

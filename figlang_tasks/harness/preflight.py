@@ -12,7 +12,7 @@ from loguru import logger
 
 from figlang_tasks import models
 from figlang_tasks.core import hub, part_of_data, score_requests, status
-from figlang_tasks.core.documents import of_faults
+from figlang_tasks.core.documents import asked_for, of_faults
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import did_you_mean
 from figlang_tasks.harness.task_index import config_for, is_ours, leaf_configs, require_tasks
@@ -28,6 +28,7 @@ def preflight(
     limit: float | None = None,
     offset: int | None = None,
     num_fewshot: int | None = None,
+    model_args: object = None,
 ) -> list[dict[str, Any]]:
     """Return the configurations of those named tasks that are ours, or include ours, with options and data checked.
 
@@ -73,7 +74,21 @@ def preflight(
     if faults:
         told = "\n".join(f"figlang_tasks: {listed(tasks)}: {what}" for what, tasks in faults.items())
         raise of_faults(found)(told)
+    if models.reads_text_alone(model, model_args):
+        if shown := [config["task"] for config in ours if _shows_pictures(config_for(config, named))]:
+            raise FigLangError(
+                f"figlang_tasks: {listed(shown)}: shows pictures, and this language model reads text alone. Tasks "
+                "without pictures: flute*, nykms*_text, nycc_*_description*, columbus_text"
+            )
     return ours
+
+
+def _shows_pictures(config: Mapping[str, Any]) -> bool:
+    """Whether the first document of a task has a picture in its prompt."""
+    benchmark, asked = asked_for(config["dataset_name"])
+    kwargs = config.get("lmms_eval_specific_kwargs") or {}
+    messages = config["doc_to_messages"](benchmark.load(asked, True)[0], kwargs.get("default", kwargs))
+    return any(part["type"] == "image" for message in messages for part in message["content"])
 
 
 def check_output_path(folder: str) -> None:
