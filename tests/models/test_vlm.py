@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import os
 from collections.abc import Callable
 from importlib.util import find_spec
 from types import SimpleNamespace
@@ -203,6 +204,10 @@ def test_video_is_refused(built: Built) -> None:
         ),
         ({"pretrained": "/there/is/no/such/folder"}, "there is no folder /there/is/no/such/folder"),
         ({"peft": "/there/is/no/such/folder"}, "cannot load the adapter"),
+        ({"chat_template": "/there/is/no/such/file"}, "chat_template=/there/is/no/such/file: no file with a Jinja"),
+        ({"chat_template": os.devnull}, "has no chat template"),
+        ({"enable_thinking": "no"}, "enable_thinking='no'; valid: True, False"),
+        ({"enable_thinking": False}, "enable_thinking=False: the chat template does not have this option"),
     ],
 )
 def test_arguments(arguments: dict[str, Any], message: str, build: Build) -> None:

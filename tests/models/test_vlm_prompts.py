@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 from tiny_vlms import TEMPLATES
 from vlm_requests import GREEDY, Build, asked, image, made, scores, text, user
 
-from figlang_tasks import FigLangError
 from figlang_tasks.answers.entailment import entailment
 from figlang_tasks.core.score_requests import KEY
 from figlang_tasks.models.vlm import FigLangVLM, VLMError
@@ -48,21 +46,6 @@ def test_the_cache_of_answers_knows_what_stands_in_the_file(
     path.write_text(path.read_text().replace("ASSISTANT:", "MULE:"))
     with pytest.raises(TypeError, match="not callable"):
         demo_runs.evaluate(task, "figlang_vlm", arguments, **options)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"chat_template": "/there/is/no/such/file"}, "chat_template=/there/is/no/such/file: no file with a Jinja"),
-        ({"chat_template": os.devnull}, "has no chat template"),
-        ({"enable_thinking": "no"}, "enable_thinking='no'; valid: True, False"),
-        ({"enable_thinking": False}, "enable_thinking=False: the chat template does not have this option"),
-    ],
-)
-def test_arguments(arguments: dict[str, Any], message: str, build: Build) -> None:
-    with pytest.raises(FigLangError) as caught:
-        build("llava", **arguments)
-    assert message in str(caught.value)
 
 
 # --- thoughts --------------------------------------------------------------------------------------------------------
