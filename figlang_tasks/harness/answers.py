@@ -25,7 +25,6 @@ from figlang_tasks.core import notes, redaction, score_requests, status
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import whole_characters
 from figlang_tasks.models.ahead import THREADS, threads
-from figlang_tasks.models.lazy import LazyModel
 
 if TYPE_CHECKING:
     from lmms_eval.api.instance import GenerationResult, Instance
@@ -204,11 +203,15 @@ class Answers:
 
 def class_of(lm: Any) -> type:
     """The class of a model, which may not be loaded yet."""
+    from figlang_tasks.models.lazy import LazyModel
+
     return lm.of if isinstance(lm, LazyModel) else type(lm)
 
 
 def loaded(lm: Any) -> Any:
     """The model, which may be one that is loaded when it is needed."""
+    from figlang_tasks.models.lazy import LazyModel
+
     return lm.load() if isinstance(lm, LazyModel) else lm
 
 
