@@ -63,17 +63,8 @@ def precision_at_k(scores: Sequence[float] | Floats, positives: Sequence[bool] |
 def best_rank(scores: Sequence[float] | Floats, positives: Sequence[bool] | Bools) -> int:
     """Rank of the best-placed positive, 1 for the best; ties count against.
 
-    It is one more than the number of negatives that score at least as high as the best positive.
-
-    Args:
-        scores: n finite numbers, higher is better.
-        positives: n bools, k of them True, at least one.
-
-    Returns:
-        An int from 1 to n - k + 1.
-
-    Raises:
-        ValueError: as `precision_at_k`.
+    It is one more than the number of negatives that score at least as high as the best positive: of n candidates with k
+    positives an int from 1 to n - k + 1. Args and errors as in `precision_at_k`.
 
     Examples:
         >>> best_rank([0.9, 0.7, 0.8], [False, True, False])
@@ -88,14 +79,8 @@ def best_rank(scores: Sequence[float] | Floats, positives: Sequence[bool] | Bool
 def depends_on_ties(scores: Sequence[float] | Floats, positives: Sequence[bool] | Bools) -> bool:
     """Whether `precision_at_k` would be higher if positives stood before negatives of the same score.
 
-    Equal scores within one class, or on one side of the k-th place, change nothing and are not counted.
-
-    Args:
-        scores: n finite numbers, higher is better.
-        positives: n bools, at least one of them True.
-
-    Raises:
-        ValueError: as `precision_at_k`.
+    Equal scores within one class, or on one side of the k-th place, change nothing and are not counted. Args and errors
+    as in `precision_at_k`.
 
     Examples:
         >>> depends_on_ties([0.5, 0.5], [True, False])
@@ -109,17 +94,8 @@ def random_tie_precision_at_k(scores: Sequence[float] | Floats, positives: Seque
     """Mean of `precision_at_k` over all orders of candidates of the same score: what breaking ties at random gives.
 
     Without a tie at the k-th place it is `precision_at_k`. For answers that are mostly ties, Yes and No for example, it
-    tells what the answers are worth, where the pessimistic rule tells what they guarantee.
-
-    Args:
-        scores: n finite numbers, higher is better.
-        positives: n bools, at least one of them True.
-
-    Returns:
-        A float in [0, 1].
-
-    Raises:
-        ValueError: as `precision_at_k`.
+    tells what the answers are worth, where the pessimistic rule tells what they guarantee. Args and errors as in
+    `precision_at_k`; in [0, 1].
 
     Examples:
         >>> random_tie_precision_at_k([0.5, 0.5], [True, False])
