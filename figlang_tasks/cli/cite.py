@@ -65,7 +65,7 @@ def cite(
 
 def signature(run: Run, task: TaskRun) -> str:
     """What the numbers of a task depend on, in one line; ``unknown`` where the files do not tell."""
-    from figlang_tasks.results.provenance import generation_arguments, harness
+    from figlang_tasks.results.provenance import harness, option
 
     versions = task.metadata.get("versions") or {}
     name, version = harness(run)
@@ -74,7 +74,7 @@ def signature(run: Run, task: TaskRun) -> str:
         "rows": "own" if task.own else None,
         "prompt": task.metadata.get("prompt_hash", _UNKNOWN),
         "template": run.results.get("chat_template_sha") or ("none" if run.results.get("lm_eval_version") else None),
-        "generation": generation_arguments(run) or None,
+        "generation": option(run, "gen_kwargs") or None,
         "harness": " ".join(dict.fromkeys([name.replace("_", "-"), version])),
         "figlang-tasks": versions.get("figlang-tasks", _UNKNOWN),
         "cut": task.cut,

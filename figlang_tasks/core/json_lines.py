@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import hashlib
 import json
 import re
 import reprlib
@@ -77,34 +76,20 @@ class SavedLine(NamedTuple):
     values: Any
 
 
-class SavedLines:
-    """The lines of a file, one at a time: of a large one neither the bytes nor their lines are held in memory."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._digest = hashlib.sha256()
-
-    def values(self) -> Iterator[SavedLine]:
-        """Each line as JSON."""
-        where = ""
-        try:
-            with self._path.open("rb") as file:
-                for number, line in enumerate(file, start=1):  # ends at \n alone: texts hold other line separators
-                    self._digest.update(line)
-                    where = f"{self._path}, line {number}"
-                    yield SavedLine(where, json.loads(line.decode("utf-8")))
-        except OSError as error:
-            raise RunError(f"{self._path} cannot be read: {error.strerror}") from error
-        except (ValueError, RecursionError) as error:
-            raise RunError(
-                f"{where} is not JSON ({getattr(error, 'msg', error)}): was the file cut off (an interruption, a full "
-                "disk)? Restore the file that the harness wrote; the last line may be deleted"
-            ) from error
-        if not where:
-            raise RunError(
-                f"{self._path} is empty: the run that wrote it has failed; evaluate again with --log_samples"
-            )
-
-    def sha256(self) -> str:
-        """Hex digest of the file, once all its values are read."""
-        return self._digest.hexdigest()
+def saved_lines(path: Path) -> Iterator[SavedLine]:
+    """Each line of a samples file as JSON."""
+    where = ""
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):  # ends at \n alone: texts hold other line separators
+                where = f"{path}, line {number}"
+                yield SavedLine(where, json.loads(line.decode("utf-8")))
+    except OSError as error:
+        raise RunError(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise RunError(
+            f"{where} is not JSON ({getattr(error, 'msg', error)}): was the file cut off (an interruption, a full "
+            "disk)? Restore the file that the harness wrote; the last line may be deleted"
+        ) from error
+    if not where:
+        raise RunError(f"{path} is empty: the run that wrote it has failed; evaluate again with --log_samples")

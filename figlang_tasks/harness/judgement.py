@@ -87,7 +87,9 @@ def _versions() -> dict[str, str]:
 
 
 def _complete_row(row: dict[str, Any], metrics: Iterable[str], evaluation: Evaluation | None) -> None:
-    """Give a row of the table the values of our metrics, and leave out what has none."""
+    """Give a row of the table the values of our metrics, and leave out what has none, and the record."""
+    for key in [key for key in row if key.partition(",")[0].removesuffix("_stderr") == "sample"]:
+        del row[key]
     for key in [key for key in row if key.rpartition(",")[0] in metrics]:
         metric, _, of = key.rpartition(",")
         own = evaluation.estimates.get(metric, {}).get(OVERALL) if evaluation else None

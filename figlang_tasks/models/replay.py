@@ -22,7 +22,7 @@ from lmms_eval.api.instance import Instance
 from loguru import logger
 
 from figlang_tasks.core.errors import RunError
-from figlang_tasks.core.json_lines import SAMPLES_NAME, SavedLines
+from figlang_tasks.core.json_lines import SAMPLES_NAME, saved_lines
 from figlang_tasks.core.options import PICTURES_FIRST
 from figlang_tasks.core.text import listing
 from figlang_tasks.models.base import Offline
@@ -65,7 +65,7 @@ def read(paths: Sequence[Path]) -> dict[int, Saved]:
     saved: dict[int, Saved] = {}
     duplicates = []
     for path in paths:
-        for where, values in SavedLines(path).values():
+        for where, values in saved_lines(path):
             doc_id, found = _read_line(where, values)
             if doc_id in saved and found.repeat == saved[doc_id].repeat + 1:
                 outputs = (*saved[doc_id].outputs, *found.outputs)

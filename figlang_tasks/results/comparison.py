@@ -52,17 +52,14 @@ class Difference:
         p_randomization: two-sided, of approximate randomization; None without a test: of diagnostics, and of metrics
             that are no function of sums over rows (METEOR, FID, average precision).
         p_holm: the same, adjusted for all tests of the call.
-        p_bootstrap: one-sided, of the paired bootstrap, as V-FLUTE reports it. For nothing but a comparison with that
-            paper: it calls equal systems different too often (``figlang_tasks.metrics.significance.Comparison``).
-        n_first, n_second: how many rows of the benchmark the metric was taken over in each run; None where that is not
-            known, and where its repeats differ in them.
-        p_repeats: in place of p_randomization where a run has repeats, of the hierarchical bootstrap, two-sided
-            (``figlang_tasks.metrics.significance.compare_repeats``).
+        p_bootstrap: one-sided, of the paired bootstrap, for a comparison with V-FLUTE's paper alone: it calls equal
+            systems different too often.
+        n_first, n_second: rows of the benchmark in the value; None where unknown, or where repeats differ in them.
+        p_repeats: in place of p_randomization where a run has repeats, two-sided, of the hierarchical bootstrap.
         repeats_first, repeats_second: how many runs each value is the mean of.
         sd_first, sd_second: standard deviation of these runs; None of one.
-        smallest: the smallest true difference that these rows show in four of five samples (two-sided test, p below
-            .05, before Holm's adjustment), of runs that disagree as much as these; None without a test, and where the
-            runs disagree too little to say (``figlang_tasks.metrics.significance.smallest_difference``).
+        smallest: the smallest true difference that these rows show in four of five samples; None without a test, and
+            where the runs disagree too little to say (``figlang_tasks.metrics.significance.smallest_difference``).
     """
 
     task: str
@@ -89,6 +86,11 @@ class Difference:
     sd_second: float | None = None
 
     @property
+    def rows_text(self) -> str:
+        """How many rows there are, ``76``, or ``12 / 15`` if the runs differ; "" if unknown."""
+        return " / ".join(dict.fromkeys(str(n) for n in (self.n_first, self.n_second) if n is not None))
+
+    @property
     def values(self) -> tuple[float, float]:
         """The values of both runs."""
         return self.value_first, self.value_second
@@ -110,28 +112,10 @@ def compare(
     *,
     every: bool = False,
 ) -> list[Difference]:
-    """The differences of every two runs on every task that they share.
+    """The differences of every two runs on every task that they share; arguments as of `figlang_tasks.compare`.
 
     Runs of one task each, on the same data, are compared across tasks too (zero-shot with hypothesis only, say).
-
-    Args:
-        runs: of at least two names. Those of one name are repeats, which differ in the seed alone: their mean is
-            compared, and the test is over rows and seeds.
-        metrics: names, ``f1@60`` with all its sources or ``f1@60_muse`` alone; default the headline metric of each task
-            over all rows.
-        tasks: names; default all that two runs share.
-        overall: leave out the sources.
-        resamples, seed: of both tests.
-        progress: called with each share of the work that is done; the shares add up to 1.
-        every: all metrics but diagnostics, with their sources.
-
-    Returns:
-        Task by task, pair by pair, metric by metric in the task's own order, the whole before the sources.
-
-    Raises:
-        ComparisonError: fewer than two runs, no shared task, rows or data that differ, scores of different scorers,
-            versions of a task whose scores are not comparable, an unknown task or metric.
-        RunError: a damaged row.
+    `progress` is called with each share of the work that is done; the shares add up to 1.
     """
     if len({run.name for run in runs}) < 2:
         raise ComparisonError("only one run: give at least two to compare")

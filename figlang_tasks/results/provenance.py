@@ -116,21 +116,16 @@ def harness(run: Run) -> tuple[str, str]:
     return "unknown", "unknown"
 
 
-def model_arguments(run: Run) -> str:
-    """``--model_args`` of the run as one text, keys and passwords in it masked."""
-    return _text(_config(run).get("model_args") or "")
-
-
-def generation_arguments(run: Run) -> str:
-    """``--gen_kwargs`` of the run, as `model_arguments`."""
-    return _text(_config(run).get("gen_kwargs") or "")
+def option(run: Run, name: str) -> str:
+    """The value of an option of the run (``model_args``) as one text, keys and passwords in it masked; "" without."""
+    return _text(_config(run).get(name) or "")
 
 
 def model_id(run: Run) -> str | None:
     """The model's id on the hub (ORG/NAME) by the run's arguments; None if they name no such thing."""
     name = r"[A-Za-z0-9][\w.-]*"  # so no path: neither /home/me/model nor ./model
     arguments = "pretrained|model|model_version|model_id"
-    found = re.search(rf"(?:^|,)(?:{arguments})=({name}/{name})(?:,|$)", model_arguments(run))
+    found = re.search(rf"(?:^|,)(?:{arguments})=({name}/{name})(?:,|$)", option(run, "model_args"))
     return found[1] if found else None
 
 

@@ -81,37 +81,23 @@ class Published:
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """What a paper has of one model in one setting, for one of our tasks.
+    """What a paper has of one model in one setting, for one of our tasks."""
 
-    Attributes:
-        label: the model, and of its setting what tells the rows of the task apart.
-        setting, paper: as in `Published`.
-        table: those of all its figures, joined with ", ".
-        values: figures by metric.
-    """
-
-    label: str
+    label: str  # the model, and of its setting what tells the rows of the task apart
     setting: str
     paper: str
     table: str
-    values: Mapping[str, Published]
+    values: Mapping[str, Published]  # by metric
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What decides whether published results are comparable with a run.
+    """What decides whether published results are comparable with a run."""
 
-    Attributes:
-        rows: how many rows of the benchmark were counted.
-        cut: why the run is partial (``limit 8``); None for a complete run.
-        scorer: signature or name of the explanation scorer; None if there was none.
-        own: whether the user brought the rows, in place of the release's.
-    """
-
-    rows: int
-    cut: str | None = None
-    scorer: str | None = None
-    own: bool = False
+    rows: int  # of the benchmark
+    cut: str | None = None  # why the run is partial
+    scorer: str | None = None  # signature or name of the explanation scorer
+    own: bool = False  # whether the user brought the rows
 
 
 def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) -> tuple[list[str], str]:

@@ -8,6 +8,7 @@ one key for each metric, and under ``sample`` the record of our task (`figlang_t
 from __future__ import annotations
 
 import glob
+import hashlib
 import json
 import math
 import re
@@ -26,7 +27,7 @@ from figlang_tasks.core.benchmark import benchmarks, of_dataset
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, RunError
 from figlang_tasks.core.hub import OWN
-from figlang_tasks.core.json_lines import SAMPLES_NAME, SavedLines
+from figlang_tasks.core.json_lines import SAMPLES_NAME, saved_lines
 from figlang_tasks.core.text import listing
 from figlang_tasks.results.published import Measured
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measures, Record, flat, full_name
@@ -48,17 +49,11 @@ class TaskRun:
     """The saved results of one task of a run.
 
     Attributes:
-        task: its name.
-        benchmark: the package of its benchmark (:class:`figlang_tasks.core.benchmark.Benchmark`).
-        path: the samples file that was read.
-        sha256: hex digest of that file.
-        data: data of all rows.
-        lines: every line, in the order of the file.
+        path, sha256, lines: of the samples file.
         reported: the estimates of the results file, NaN where the computation failed. Empty where there are none
             (lm-eval, no results file).
         config: the task's entry in the results file; empty if there is no such file.
-        scorer: the explanation scorer behind the rows' scores; None if they have none.
-        signature: its signature, None if it is not known.
+        scorer, signature: of the scorer behind the explanation scores; None where there is none, or it is not known.
         cut: why the task is partial: ``limit 8``, ``offset 4``; None for a whole one, or if there is no results file.
     """
 
@@ -96,12 +91,9 @@ class TaskRun:
 
     @cached_property
     def estimates(self) -> Estimates:
-        """The reported estimates; those of the samples where there are none, or where the two differ."""
-        return self.of_samples if self.contradictions else self.reported or self.of_samples
-
-    @cached_property
-    def of_samples(self) -> Estimates:
-        """The estimates that the samples give (without METEOR and the like)."""
+        """The reported estimates; where there are none, or the samples give others, theirs (without METEOR, FID)."""
+        if self.reported and not self.contradictions:
+            return self.reported
         return self.computed(lambda own, records: scoring.evaluate(records, own.sums, 0))
 
     @cached_property
@@ -190,19 +182,12 @@ class TaskRun:
 
 @dataclass(frozen=True)
 class Run:
-    """The saved results of one evaluation of one model.
+    """The saved results of one evaluation of one model."""
 
-    Attributes:
-        name: for people: as given, else the model's.
-        path: what the user named.
-        tasks: by name.
-        results: content of the results file; empty if there is none. Of several runs in a folder that of the last.
-    """
-
-    name: str
-    path: Path
+    name: str  # as given, else the model's
+    path: Path  # as given
     tasks: Mapping[str, TaskRun]
-    results: Mapping[str, Any]
+    results: Mapping[str, Any]  # content of the results file, the last of several; empty if there is none
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -211,9 +196,7 @@ class Run:
 def read_all(arguments: Sequence[str], repeats: bool = False) -> list[Run]:
     """Read several runs; names that two of them share are followed by their paths.
 
-    Args:
-        arguments: paths, or ``NAME=PATH``.
-        repeats: runs of one name are repeats, which keep it, and ``NAME=PATTERN`` names several.
+    With `repeats`, runs of one given name keep it, and ``NAME=PATTERN`` names several.
     """
     if repeats:
         arguments = [each for argument in arguments for each in _matching(argument)]
@@ -280,9 +263,8 @@ def _matching(argument: str) -> list[str]:
 
 def _task_run(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | None:
     """One task, None if it is none of ours."""
-    saved = SavedLines(path)
     lines: list[dict[str, Any]] = []
-    for where, line in saved.values():
+    for where, line in saved_lines(path):
         record = line.get("sample") if isinstance(line, dict) else None
         if not (isinstance(record, dict) and isinstance(record.get("id"), str) and "data" in record):
             if not lines:
@@ -308,7 +290,7 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | No
         task=task,
         benchmark=benchmark.name,
         path=path,
-        sha256=saved.sha256(),
+        sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
         data=data,
         lines=tuple(lines),
         reported=_reported(task, metadata),

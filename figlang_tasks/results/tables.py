@@ -19,13 +19,9 @@ if TYPE_CHECKING:
 
 
 def wide(found: pd.DataFrame, by: str | list[str], metrics: Sequence[str]) -> pd.DataFrame:
-    """A DataFrame of texts: a line for each value of `by`, then ``n``, then each metric with its interval.
+    """A DataFrame of texts: columns `by`, then ``n``, then each metric with its interval; "" where there is no value.
 
-    Args:
-        found: numbers, with the columns of `figlang_tasks.results.frame.values`.
-        by: the columns that tell the lines apart: ``run``, ``task`` or ``scope``, or several. Scopes are written as
-            people read them.
-        metrics: the columns, in order. What a line has no value of is "".
+    `found` has the columns of `figlang_tasks.results.frame.values`. Scopes are written as people read them.
     """
     import pandas as pd
 
@@ -74,12 +70,11 @@ def of_differences(found: Sequence[Difference]) -> pd.DataFrame:
     first, second = found[0].first, found[0].second
     lines = []
     for each in found:
-        counts = dict.fromkeys(str(count) for count in (each.n_first, each.n_second) if count is not None)
         lines.append(
             [
                 measures.with_arrow(each.metric),
                 measures.scope_text(each.scope),
-                " / ".join(counts),
+                each.rows_text,
                 *(measures.text(each.metric, value) for value in each.values),
                 verdict.difference_text(each),
                 "" if each.smallest is None else measures.text(each.metric, each.smallest),

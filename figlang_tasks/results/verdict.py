@@ -65,8 +65,7 @@ def _sentence(each: Difference, tests: int) -> str:
     if winner := better(each):
         word = "better" if winner == each.second else "worse"
         return f"{each.second} is {word} than {each.first} on {each.task}: {number}"
-    counts = dict.fromkeys(str(count) for count in (each.n_first, each.n_second) if count is not None)
-    rows = f" with {' / '.join(counts)} rows" * bool(counts)
+    rows = f" with {each.rows_text} rows" * bool(each.rows_text)
     return f"cannot tell {each.second} from {each.first} on {each.task}{rows}: {number}; {_why(each)}"
 
 

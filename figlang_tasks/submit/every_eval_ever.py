@@ -37,17 +37,11 @@ _PER_ROW = ("acc", "acc@0", "em", "p@1", "bleu4")
 
 @dataclass(frozen=True)
 class About:
-    """Facts that a run's files do not contain.
+    """Facts that a run's files do not contain."""
 
-    Attributes:
-        organization: who evaluated.
-        relationship: of them to the model's developers (``third_party``, ...).
-        model: ``DEVELOPER/MODEL``; None: as the run's arguments name it.
-    """
-
-    organization: str
-    relationship: str
-    model: str | None = None
+    organization: str  # who evaluated
+    relationship: str  # of them to the model's developers
+    model: str | None = None  # DEVELOPER/MODEL; None: as the run's arguments name it
 
 
 def write(found: Sequence[Run], folder: Path, about: About, samples: bool = True) -> list[Path]:
@@ -99,7 +93,7 @@ def _files(run: Run, tasks: Sequence[TaskRun], about: About, samples: bool) -> d
                 deployment_type="unknown",  # the schema asks for these two; a run does not tell them
                 model_availability="unknown",
                 model_class=(run.results.get("config") or {}).get("model"),
-                model_args=provenance.model_arguments(run) or None,
+                model_args=provenance.option(run, "model_args") or None,
             ),
         },
         "evaluation_results": [_result(run, task, *value) for task in tasks for value in values(task, scopes=True)],

@@ -26,17 +26,11 @@ README = "README.md"
 
 @dataclass(frozen=True)
 class Files:
-    """The files for a model repository.
+    """The files for a model repository."""
 
-    Attributes:
-        results: content of each file of :data:`FOLDER`, by path in the repository.
-        section: of the model card.
-        without: datasets that no entry could be made for, as they have no repository.
-    """
-
-    results: Mapping[str, str]
-    section: str
-    without: tuple[str, ...]
+    results: Mapping[str, str]  # by path
+    section: str  # of the model card
+    without: tuple[str, ...]  # datasets that have no repository, and so no entry
 
 
 def files(found: Sequence[Run]) -> Files:

@@ -31,21 +31,13 @@ _PHRASES = ("idiom", "metaphor", "open_simile", "simile")
 
 @dataclass(frozen=True)
 class BoardRow:
-    """A model's row.
-
-    Attributes:
-        model: its name.
-        family: key of :data:`FAMILIES`: how it was asked.
-        detection: accuracy of each of :data:`COLUMNS`, 0 to 1.
-        retrieval: mean precision at k of each, where all retrieval tasks are there; else None.
-        revision: what the tables were read from.
-    """
+    """A model's row."""
 
     model: str
-    family: str
-    detection: Mapping[str, float]
-    retrieval: Mapping[str, float] | None
-    revision: str
+    family: str  # key of FAMILIES
+    detection: Mapping[str, float]  # accuracy by COLUMNS, 0 to 1
+    retrieval: Mapping[str, float] | None  # mean precision at k, where all retrieval tasks are there
+    revision: str  # of the tables
 
 
 def row(found: Sequence[Run], family: str | None = None) -> BoardRow:
@@ -74,7 +66,7 @@ def _name(family: str, phrase: str) -> str:
 def _tasks(found: Sequence[Run]) -> dict[str, TaskRun]:
     told = [(run.results.get("model_source"), (run.results.get("config") or {}).get("model_args")) for run in found]
     if any(each != told[0] for each in told):
-        named = dict.fromkeys(provenance.model_arguments(run) or run.name for run in found)  # without keys
+        named = dict.fromkeys(provenance.option(run, "model_args") or run.name for run in found)  # without keys
         raise SubmissionError(f"the runs are of several models ({listing(named)}), but a row is of one model")
     tasks: dict[str, TaskRun] = {}
     for run in found:

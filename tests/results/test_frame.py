@@ -11,7 +11,7 @@ import pytest
 import varied_runs
 
 import figlang_tasks
-from figlang_tasks import FigLangError, RunError
+from figlang_tasks import RunError
 from figlang_tasks.results import comparison, runs
 
 COLUMNS = ["task", "scope", "metric", "value", "low", "high", "n"]
@@ -75,15 +75,6 @@ def test_what_holds_no_numbers_of_ours_is_refused(content: dict[str, Any], messa
             figlang_tasks.table(results)
 
 
-def test_a_path_that_holds_no_run_is_refused(tmp_path: Path) -> None:
-    for path, message in (
-        (tmp_path / "none.json", "cannot be read"),
-        (tmp_path, "no samples files in .*--log_samples"),
-    ):
-        with pytest.raises(RunError, match=message):
-            figlang_tasks.table(path)
-
-
 def test_compare_gives_what_the_command_does() -> None:
     weak, strong = varied_runs.weak(), varied_runs.strong()
     options: dict[str, Any] = {"metrics": ["acc"], "tasks": ["figlang_mini"], "overall": True, "resamples": 200}
@@ -92,10 +83,5 @@ def test_compare_gives_what_the_command_does() -> None:
     told = {name: value for name, value in vars(expected).items() if value is not None}
     assert dict(frame.iloc[0].dropna()) == told and len(frame) == 1
     assert not (frame.p_repeats < 0.05).any(), "also of a test that was not made the column is of numbers"
-    by_name = figlang_tasks.compare(
-        f"weak={weak}", f"strong={strong}", **{**options, "metrics": "acc", "tasks": "figlang_mini"}
-    )
-    assert by_name.equals(frame)
-    assert frame.difference[0] == pytest.approx(frame.value_second[0] - frame.value_first[0])
-    with pytest.raises(FigLangError, match="share the task vflute"):
-        figlang_tasks.compare(f"weak={weak}", f"strong={strong}", tasks=["vflute"])
+    options |= {"metrics": "acc", "tasks": "figlang_mini"}
+    assert figlang_tasks.compare(f"weak={weak}", f"strong={strong}", **options).equals(frame)

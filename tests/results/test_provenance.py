@@ -33,7 +33,7 @@ def run_of(tmp_path: Path, **changed: Any) -> runs.Run:
 )
 def test_keys_are_masked(arguments: Any, shown: str, tmp_path: Path) -> None:
     run = run_of(tmp_path, config={"model": "m", "model_args": arguments, "gen_kwargs": {"api_key": "sk-1"}})
-    assert provenance.model_arguments(run) == shown
+    assert provenance.option(run, "model_args") == shown
     assert "sk-1" not in provenance.options(run) and "hf_1" not in provenance.options(run)
 
 
@@ -57,7 +57,6 @@ def test_the_id_of_a_model(arguments: str, model: str | None, tmp_path: Path) ->
     ("date", "zone", "expected"),
     [
         ("20261122_033916", "Asia/Singapore", datetime(2026, 11, 21, 19, 39, 16, tzinfo=timezone.utc)),
-        ("20260701_120000", "Nowhere/There", None),
         ("yesterday", "UTC", None),
         (1767323045.5, "UTC", datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)),  # lm-eval
         (None, "UTC", None),
@@ -87,13 +86,7 @@ def test_the_version_of_the_harness(told: dict[str, str], expected: tuple[str, s
     [
         ({"model": "m", "model_args": "a=b c", "device": "cuda:0", "limit": 8}, "--model m --model_args 'a=b c'"),
         ({"batch_size": 4, "gen_kwargs": {"x": 1, "y": True}}, "--batch_size 4 --gen_kwargs x=1,y=True"),
-        (
-            {
-                "model": "m",
-                "resolved_cli_args": {"model": "m", "tasks": "vflute,irfl", "system_instruction": "Be brief."},
-            },
-            "--model m --tasks vflute,irfl --system_instruction 'Be brief.'",
-        ),
+        ({"model": "m", "resolved_cli_args": {"model": "n", "tasks": "a,b"}}, "--model n --tasks a,b"),
         ({}, ""),
     ],
 )
@@ -112,8 +105,6 @@ A, B = "a" * 40, "b" * 40
         ("V-FLUTE/test:0123", None, ("ColumbiaNLP/V-FLUTE", VFLUTE)),
         ("FLUTE/heldout:0123", "local", ("ColumbiaNLP/FLUTE", None)),
         (f"IRFL/x-task@{B}:0123", None, ("lampent/IRFL", B)),
-        ("figlang_mini_irfl/x@package:0123", None, (None, None)),
-        ("MetaCLUE/test:0123", None, (None, None)),
         ("NYK-MS/nyk_m:0123+NewYorkerCaptionContest:4567", None, (None, None)),
     ],
 )
