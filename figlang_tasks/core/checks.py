@@ -7,7 +7,7 @@ downloads nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -37,51 +37,6 @@ class Report(NamedTuple):
     faults: tuple[str, ...]
 
 
-class _Findings:
-    """Collects the rows of each part of the data, remarks and faults."""
-
-    def __init__(self) -> None:
-        self.parts: list[tuple[str, str, str]] = []
-        self.remarks: list[str] = []
-        self.faults: dict[str, None] = {}  # each once
-
-    def fault(self, error: DataError) -> None:
-        """Note an error, or each of the faults that it stands for."""
-        self.faults |= dict.fromkeys(error.faults if isinstance(error, DataFaults) else [str(error)])
-
-    def part(self, benchmark: Benchmark, asked: Asked, published: int | None) -> None:
-        """Load a part as a run does, and note its rows beside the published number, or what is wrong."""
-        name, here, beside = label(asked), "-", ""
-        try:
-            documents = benchmark.load(asked, True)
-        except PartMissing as error:
-            beside = "not here"
-            self.remarks.append(f"{name}: {error}")
-        except DataError as error:
-            beside = "faulty"
-            self.fault(error)
-        else:
-            here = f"{rows_of(documents)}"
-            if hub.OWN in documents[:1].get("revision", ()):
-                published, beside = None, "rows of your own: no published results are shown with them"
-            elif published is not None and published != rows_of(documents):
-                missing = published - rows_of(documents)
-                beside = f"{abs(missing)} {'missing' if missing > 0 else 'more'}"
-        shown = "-" if published is None else f"{published}"
-        self.parts.append((name, here, f"{shown}  ({beside})" if beside else shown))
-
-    def report(self, title: str) -> Report:
-        """The lines to print; that no part is there is a fault."""
-        faults, remarks = list(self.faults), self.remarks
-        if len(remarks) == len(self.parts):
-            faults, remarks = faults + remarks, []
-        width = max((len(name) for name, *_ in self.parts), default=0)
-        lines = [title, "", f"{'':{width}}  {'here':>8}  published"]
-        lines += [f"{name:{width}}  {here:>8}  {published}" for name, here, published in self.parts]
-        verdict = [*faults, f"{len(faults)} fault(s)"] if faults else ["no faults"]
-        return Report((*lines, "", *remarks, *verdict), tuple(faults))
-
-
 def parts(benchmark: Benchmark, source: Source, asked: Iterable[Asked]) -> list[Asked]:
     """The parts of a source that tasks ask for, each once, and its other splits; options of prompts are left out."""
     keys = ("dataset", *benchmark.keys)
@@ -104,28 +59,57 @@ def label(asked: Asked) -> str:
 def check(benchmark: Benchmark, asked: Iterable[Asked]) -> Report:
     """What is wrong with the published data of a benchmark on this machine; `asked` is what its tasks ask for.
 
-    A part that is missing is a remark, as long as another part is there.
+    That a part is missing is a fault if no other part is there.
     """
-    here, found = on_this_machine(benchmark), _Findings()
-    for each in parts(benchmark, benchmark.source, asked):
-        found.part(benchmark, each, benchmark.rows(each))
-    if benchmark.check is not None:
-        try:
-            for error in benchmark.check():
-                found.fault(error)
-        except DataError as error:
-            found.fault(error)
-    return found.report(f"{here.folder} ({here.revision})")
+    here = on_this_machine(benchmark)
+    wanted = parts(benchmark, benchmark.source, asked)
+    found = [_part(benchmark, each, benchmark.rows(each)) for each in wanted]
+    return _report(f"{here.folder} ({here.revision})", found, benchmark.check or tuple)
 
 
 def check_shipped(benchmarks: Mapping[str, Benchmark], asked: Sequence[Asked]) -> Report:
     """What is wrong with the data that the package ships; `asked` is what its tasks ask for."""
-    found = _Findings()
-    for benchmark in benchmarks.values():
-        for source in (each for each in benchmark.sources if each.folder is not None):
-            for part in parts(benchmark, source, asked):
-                found.part(benchmark, part, None)
-    return found.report("data of the package")
+    shipped = [(each, source) for each in benchmarks.values() for source in each.sources if source.folder is not None]
+    found = [_part(each, part, None) for each, source in shipped for part in parts(each, source, asked)]
+    return _report("data of the package", found, tuple)
+
+
+def _part(benchmark: Benchmark, asked: Asked, published: int | None) -> tuple[str, str, str, DataError | None]:
+    """Load a part as a run does: its name, its rows, the published number with a remark, and what is wrong."""
+    here, beside, wrong = "-", "", None
+    try:
+        documents = benchmark.load(asked, True)
+    except DataError as error:
+        wrong, beside = error, "not here" if isinstance(error, PartMissing) else "faulty"
+    else:
+        count = rows_of(documents)
+        here = f"{count}"
+        if hub.OWN in documents[:1].get("revision", ()):
+            published, beside = None, "rows of your own: no published results are shown with them"
+        elif published is not None and published != count:
+            beside = f"{abs(published - count)} {'missing' if published > count else 'more'}"
+    shown = "-" if published is None else f"{published}"
+    return label(asked), here, f"{shown}  ({beside})" if beside else shown, wrong
+
+
+def _report(
+    title: str, found: Sequence[tuple[str, str, str, DataError | None]], own_check: Callable[[], Iterable[DataError]]
+) -> Report:
+    missing = [f"{name}: {error}" for name, *_, error in found if isinstance(error, PartMissing)]
+    errors = [error for *_, error in found if error is not None and not isinstance(error, PartMissing)]
+    try:
+        errors += own_check()
+    except DataError as error:
+        errors.append(error)
+    told = [each for error in errors for each in (error.faults if isinstance(error, DataFaults) else [str(error)])]
+    faults = list(dict.fromkeys(told))
+    if len(missing) == len(found):
+        faults, missing = faults + missing, []
+    width = max((len(name) for name, *_ in found), default=0)
+    lines = [title, "", f"{'':{width}}  {'here':>8}  published"]
+    lines += [f"{name:{width}}  {here:>8}  {published}" for name, here, published, _ in found]
+    verdict = [*faults, f"{len(faults)} fault(s)"] if faults else ["no faults"]
+    return Report((*lines, "", *missing, *verdict), tuple(faults))
 
 
 def end_with_the_first(faults: Sequence[str], benchmark: str) -> None:

@@ -18,7 +18,6 @@ from typing import Any, Final, Literal, TypeAlias
 
 from figlang_tasks import resource_dir
 from figlang_tasks.core import checks, images, task_files
-from figlang_tasks.core.benchmark import Benchmark, FineTuning
 from figlang_tasks.core.documents import asked_for
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import folded
@@ -63,8 +62,8 @@ def write(
         rows_from: a data folder that the rows are read from, in place of the one that the task evaluates.
         keep_shared: keep rows that share a picture or a text with a row of the evaluation, but not all of them.
     """
-    tasks = [_Task.of(each, benchmark) for each in _members(name)]
-    evaluated = {subject for task in tasks for subject in task.evaluated()}
+    tasks = [_Task(each, benchmark) for each in _members(name)]
+    evaluated = {task.subject(doc) for task in tasks for doc in task.benchmark.load(task.asked, False)}
     parts: frozenset[str] = frozenset() if keep_shared else frozenset().union(*evaluated)
     (folder / "images").mkdir(parents=True)
     rows: list[Example] = []
@@ -96,7 +95,11 @@ def write(
 
 def _members(name: str) -> Iterator[dict[str, Any]]:
     """The task files of a group's tasks, or that of the task itself."""
-    config = _config(name)
+    files = (resource_dir("task_yamls") / "lmms_eval").rglob("*.yaml")
+    path = next((path for path in files if path.stem == name), None)
+    if path is None or name.startswith("_"):
+        raise DataError(f"there is no task {name}: `figlang tasks` lists all")
+    config = task_files.read(path.resolve())
     if "group" not in config:
         yield config
     else:
@@ -104,33 +107,17 @@ def _members(name: str) -> Iterator[dict[str, Any]]:
             yield from _members(each)
 
 
-def _config(name: str) -> dict[str, Any]:
-    files = (resource_dir("task_yamls") / "lmms_eval").rglob("*.yaml")
-    path = next((path for path in files if path.stem == name), None)
-    if path is None or name.startswith("_"):
-        raise DataError(f"there is no task {name}: `figlang tasks` lists all")
-    return task_files.read(path.resolve())
-
-
-@dataclass(frozen=True)
 class _Task:
-    name: str
-    config: Mapping[str, Any]
-    benchmark: Benchmark
-    asked: Mapping[str, str]
-    finetuning: FineTuning
-
-    @classmethod
-    def of(cls, config: Mapping[str, Any], expected: str) -> _Task:
-        name = config["task"]
-        benchmark, asked = asked_for(config["dataset_name"])
-        if benchmark.name != expected:
-            raise DataError(f"{name} is a task of {benchmark.name}, not of {expected}")
-        if benchmark.finetuning is None:
-            raise DataError(f"{name}: {benchmark.name} has no rows for training, only rows that are evaluated")
+    def __init__(self, config: Mapping[str, Any], expected: str) -> None:
+        self.name, self.config = config["task"], config
+        self.benchmark, self.asked = asked_for(config["dataset_name"])
+        if self.benchmark.name != expected:
+            raise DataError(f"{self.name} is a task of {self.benchmark.name}, not of {expected}")
+        if self.benchmark.finetuning is None:
+            raise DataError(f"{self.name}: {expected} has no rows for training, only rows that are evaluated")
         if config["doc_to_messages"] is None:
-            raise DataError(f"{name} asks in several steps: name a task with one prompt (`figlang tasks`)")
-        return cls(name, config, benchmark, asked, benchmark.finetuning)
+            raise DataError(f"{self.name} asks in several steps: name a task with one prompt (`figlang tasks`)")
+        self.finetuning = self.benchmark.finetuning
 
     def documents(self, split: Split, rows_from: Path | None) -> Any:
         instead = self.finetuning.splits.get(split) or ({"split": split} if "split" in self.asked else {})
@@ -143,14 +130,9 @@ class _Task:
             )
         return self.benchmark.load({**self.asked, **instead}, True)
 
-    def evaluated(self) -> Iterator[frozenset[str]]:
-        """What each row of the evaluation is about."""
-        return (self.subject(doc) for doc in self.benchmark.load(self.asked, False))
-
     def subject(self, doc: Document) -> frozenset[str]:
         """What a row is about: its texts, and the key of what its picture shows."""
-        texts = [doc[column] for column in self.finetuning.texts if column in doc]
-        keys = list(map(folded, texts))
+        keys = [folded(doc[column]) for column in self.finetuning.texts if column in doc]
         if "image" in doc:
             keys.append(images.content_key(images.decode(doc["image"], doc["id"], self.asked["dataset"])))
         return frozenset(keys)
@@ -225,5 +207,4 @@ def _sharegpt(rows: Sequence[Example]) -> dict[str, str]:
 _FORMS: Final[Mapping[Form, Callable[[Sequence[Example]], dict[str, str]]]] = {
     "messages": _messages,
     "sharegpt": _sharegpt,
-}
-"""From all rows to the texts of files, by name."""
+}  # from all rows to the texts of files, by name

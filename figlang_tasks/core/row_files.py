@@ -106,17 +106,9 @@ def brief(value: Any) -> str:
 def text(values: Mapping[str, Any], column: str, where: str, optional: bool = False) -> str:
     """The text in a column of a row, without white space around it; "" if it is `optional` and not there."""
     value = values.get(column)
-    if value is None and (optional or column not in values):
-        if optional:
-            return ""
-        raise DataError(f"{where}: {column} is missing; it must be a text")
-    if not isinstance(value, str):
-        raise DataError(f"{where}: {column} is {brief(value)}, must be a text")
-    if HALF_A_PAIR.search(value):
-        raise DataError(
-            f"{where}: {column} contains half a surrogate pair, which is not a character. Is the file damaged? Correct "
-            "the text"
-        )
-    if not value.strip() and not optional:
-        raise DataError(f"{where}: {column} is empty; it must be a text")
+    if value is None and optional:
+        return ""
+    if not isinstance(value, str) or HALF_A_PAIR.search(value) or not (value.strip() or optional):
+        wanted = "a text" if optional else "a text that is not empty"
+        raise DataError(f"{where}: {column} is {brief(value)}, must be {wanted}")
     return value.strip()

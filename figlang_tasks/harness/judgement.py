@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -14,6 +14,8 @@ from figlang_tasks.core import notes, redaction
 from figlang_tasks.scoring import OVERALL, to_json
 from figlang_tasks.scoring.evaluation import Answers, Evaluation, Judged, Number, Source, Value, facts, with_source
 from figlang_tasks.scoring.measure import REPEAT
+
+_KINDS = ("", "_stderr", "_stderr_clt", "_stderr_clustered")  # of numbers that the harness has of a metric
 
 
 def process_results(
@@ -54,7 +56,7 @@ def complete(results: dict[str, Any], tasks: Mapping[str, Any]) -> None:
         evaluation = next((value.evaluation for value in row.values() if isinstance(value, Value)), None)
         found: dict[str, Any] = {"versions": _versions(), **_unanswered(name, evaluation, samples)}
         measures = [metric for metric, each in task.aggregation().items() if hasattr(each, "measures")]
-        _complete_row(row, measures, evaluation)
+        _complete_row(row, task, measures, evaluation)
         if evaluation:
             found |= facts(evaluation)
             if evaluation.estimates:
@@ -86,17 +88,16 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _complete_row(row: dict[str, Any], metrics: Iterable[str], evaluation: Evaluation | None) -> None:
-    """Give a row of the table the values of our metrics, and leave out what has none, and the record."""
-    for key in [key for key in row if key.partition(",")[0].removesuffix("_stderr") == "sample"]:
-        del row[key]
-    for key in [key for key in row if key.rpartition(",")[0] in metrics]:
-        metric, _, of = key.rpartition(",")
-        own = evaluation.estimates.get(metric, {}).get(OVERALL) if evaluation else None
-        if own is None:
-            for kind in ("", "_stderr", "_stderr_clt", "_stderr_clustered"):
-                row.pop(f"{metric}{kind},{of}", None)
-        else:
+def _complete_row(row: dict[str, Any], task: Any, measures: Sequence[str], evaluation: Evaluation | None) -> None:
+    """Give a row of the table the values of our metrics, and leave out what has none, or is no metric of the task."""
+    known = {f"{metric}{kind}": metric for metric in task.aggregation() for kind in _KINDS}
+    for key in [key for key in row if "," in key]:
+        name, _, of = key.rpartition(",")
+        metric = known.get(name, "")
+        own = evaluation.estimates.get(metric, {}).get(OVERALL) if evaluation and metric in measures else None
+        if not metric or (metric in measures and own is None):
+            del row[key]
+        elif own is not None and name == metric:
             row[key] = float(own.value)
             row[f"{metric}_stderr,{of}"] = "N/A" if own.stderr is None else own.stderr
 

@@ -274,8 +274,8 @@ def test_check_without_data_names_the_ways_to_it(tmp_path: Path, monkeypatch: py
     assert (status, lines) == (1, []) and "figlang data prefetch irfl" in stderr and "nor in the hub's cache" in stderr
     assert "put its files into a folder NYK-MS" in check("nykms")[2]
     (tmp_path / "mine").mkdir()
-    assert "the tasks read a folder with the name V-FLUTE: rename yours" in check("vflute", tmp_path / "mine")[2]
-    assert "none is not a folder" in check("flute", tmp_path / "none")[2]
+    assert "the tasks read a folder with the name V-FLUTE: give it" in check("vflute", tmp_path / "mine")[2]
+    assert "the tasks read a folder with the name FLUTE: give it" in check("flute", tmp_path / "none")[2]
     (tmp_path / "NYK-MS").mkdir()
     status, lines, _ = check("nykms", tmp_path)
     assert status == 1 and "nyk_m.jsonl does not exist" in "".join(lines)

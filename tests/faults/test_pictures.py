@@ -83,14 +83,6 @@ def test_a_decompression_bomb_is_refused_before_it_is_unpacked() -> None:
     assert time.process_time() - started < 5
 
 
-def test_cmyk() -> None:
-    colours = {"white": (0, 0, 0, 0), "black": (0, 0, 0, 255), "cyan": (255, 0, 0, 0)}
-    for expected, ink in zip(((255, 255, 255), (0, 0, 0), (0, 255, 255)), colours.values(), strict=True):
-        found = read(file_of(Image.new("CMYK", (16, 16), ink), "JPEG", quality=100)).getpixel((8, 8))
-        assert isinstance(found, tuple)
-        assert np.abs(np.array(found) - np.array(expected)).max() <= 3, (ink, found)
-
-
 def test_grey_values_of_16_bits_keep_their_place() -> None:
     """Pillow's own conversion makes white of all but the darkest 256 of 65,536 values."""
     values = np.linspace(0, 65_535, 64 * 64).reshape(64, 64).astype(np.uint16)
@@ -98,21 +90,6 @@ def test_grey_values_of_16_bits_keep_their_place() -> None:
         found = np.asarray(read(file_of(Image.fromarray(values), kind)))
         assert np.abs(found[..., 0] - values / 257).max() <= 1
         assert (found[..., 0] == found[..., 1]).all() and (found[..., 0] == found[..., 2]).all()
-
-
-def test_a_palette_with_transparency_keeps_its_colours() -> None:
-    picture = Image.new("P", (8, 8), 0)
-    picture.putpalette([255, 0, 0, 0, 255, 0])
-    picture.putpixel((1, 1), 1)
-    found = read(file_of(picture, "PNG", transparency=1))
-    assert found.getpixel((0, 0)) == (255, 0, 0)
-    assert found.getpixel((1, 1)) == (0, 255, 0)
-
-
-def test_an_animation_shows_its_first_frame() -> None:
-    frames = [Image.new("RGB", (8, 8), colour) for colour in ("red", "lime", "blue")]
-    found = read(file_of(frames[0], "GIF", save_all=True, append_images=frames[1:]))
-    assert found.getpixel((4, 4)) == (255, 0, 0)
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))

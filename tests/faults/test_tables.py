@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import csv
-import shutil
 from pathlib import Path
 
 import pandas
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from irfl_hub import metaphor_row, uuid, write_table
 
-from figlang_tasks import mini
 from figlang_tasks.benchmarks.irfl import tables
-from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.core import hub
 from figlang_tasks.core.hub import DataError
 
@@ -57,19 +52,3 @@ def test_a_cell_too_many_is_told(local: Path) -> None:
         csv.writer(file).writerow([*metaphor_row(20).values(), "more"])
     with pytest.raises(DataError, match="Expected 6 fields in line 4, saw 7"):
         detection()
-
-
-@pytest.fixture
-def test_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "figlang_mini"
-    shutil.copytree(mini.DATA_DIR, folder)
-    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
-    (path,) = folder.glob("**/test-*.parquet")
-    return path
-
-
-def test_a_row_twice_is_told_by_the_count(test_rows: Path) -> None:
-    table = pq.read_table(test_rows)
-    pq.write_table(pa.concat_tables([table, table.slice(3, 1)]), test_rows)
-    with pytest.raises(DataError, match="has 77 rows, the published one has 76"):
-        rows.load("figlang_mini", "test")

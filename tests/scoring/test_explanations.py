@@ -346,19 +346,16 @@ MEASURES = Measures.of(*VFLUTE.all, LENGTH)
 """
 
 
-@pytest.mark.parametrize("bootstrap_iters", [-1, 100])
-def test_a_list_of_measures_of_the_users_own(bootstrap_iters: int, tmp_path: Path) -> None:
-    """With our process_results, which knows nothing of it. Below 1 the harness makes no standard errors."""
+def test_a_list_of_measures_of_the_users_own(tmp_path: Path) -> None:
+    """With our process_results, which knows nothing of it."""
     (tmp_path / "mine.py").write_text(OWN_MEASURES)
     (tmp_path / "longer.yaml").write_text(
         f"include: {tasks_dir()}/mini/figlang_mini.yaml\ntask: longer\nmetric_list: !function mine.MEASURES\n"
     )
     manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
-    results = simple_evaluate(
-        model=Parrot(*ANSWERS), tasks=["longer"], task_manager=manager, limit=5, bootstrap_iters=bootstrap_iters
-    )
+    results = simple_evaluate(model=Parrot(*ANSWERS), tasks=["longer"], task_manager=manager, limit=5)
     assert results is not None
     reported = results["results"]["longer"]
     lengths = [len(sample["sample"]["reference"]) for sample in results["samples"]["longer"]]
     assert reported["length,none"] == pytest.approx(np.mean(lengths))
-    assert 0 < reported["acc,none"] < 1 and (reported["length_stderr,none"] == "N/A") == (bootstrap_iters < 0)
+    assert 0 < reported["acc,none"] < 1 and reported["length_stderr,none"] > 0
