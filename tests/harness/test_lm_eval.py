@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from functools import lru_cache
@@ -13,10 +14,12 @@ import pytest
 import torch
 import typer.testing
 import warm
+from demo_runs import evaluate
 from flute_rows import released_shape, write_lines
 from hub_server import HubServer
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
+from lm_eval.loggers import EvaluationTracker
 from lm_eval.tasks import TaskManager
 from lmms_eval.api.model import lmms
 from lmms_eval.evaluator import simple_evaluate
@@ -188,6 +191,45 @@ def test_without_the_weights_of_the_scorer_no_run_begins(monkeypatch: pytest.Mon
 def test_examples_by_the_harness_are_refused() -> None:
     with pytest.raises(SystemExit, match="--num_fewshot is no option of our tasks.*nycc_match_description_5shot"):
         in_lm_eval(tasks=TASKS[:1], limit=2, num_fewshot=2)
+
+
+class InTurns(InLmEval):
+    """With a chat template."""
+
+    tokenizer_name = "turns"
+
+    def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
+        return "".join(f"<{turn['role']}>{turn['content']}</>" for turn in chat_history)
+
+    def chat_template(self, chat_template: bool | str = False) -> str:
+        return "turns"
+
+
+def saved_by_lm_eval(folder: Path, **arguments: Any) -> Path:
+    tracker = EvaluationTracker(output_path=str(folder))
+    results = in_lm_eval(tasks=TASKS[:1], evaluation_tracker=tracker, **arguments)
+    samples = results.pop("samples")
+    tracker.save_results_aggregated(results, samples)
+    tracker.save_results_samples(TASKS[0], samples[TASKS[0]])
+    return folder
+
+
+def test_runs_with_and_without_a_chat_template_are_told_apart_and_replayed(
+    tmp_path: Path, warnings_of_loguru: list[str]
+) -> None:
+    plain = saved_by_lm_eval(tmp_path / "plain", limit=6)
+    turns = saved_by_lm_eval(tmp_path / "turns", limit=6, model=InTurns(), apply_chat_template=True)
+    told = [typer.testing.CliRunner().invoke(app, ["cite", str(path)]).stdout for path in (plain, turns)]
+    one, other = (text.partition("\n")[0].split("|") for text in told)
+    sha = hashlib.sha256(b"turns").hexdigest()
+    assert set(one) ^ set(other) == {"template:none", f"template:{sha}"}
+    assert f"figlang-tasks:{figlang_tasks.__version__}" in one
+    for path in (plain, turns):
+        reported = runs.read(str(path)).results["results"][TASKS[0]]
+        again = evaluate(TASKS[0], "figlang_replay", f"samples={path}", limit=6)["results"][TASKS[0]]
+        assert (again["acc,none"], again["parse_rate,none"]) == (reported["acc,none"], reported["parse_rate,none"])
+        assert 0 < again["acc,none"] < 1
+    assert not [message for message in warnings_of_loguru if "another prompt" in message]
 
 
 # --- the command line ------------------------------------------------------------------------------------------------

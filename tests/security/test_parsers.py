@@ -15,6 +15,7 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from irfl_hub import metaphor_row, write_table
 
 from figlang_tasks.answers.echo import before_echo
 from figlang_tasks.answers.entailment import entailment
@@ -173,6 +174,32 @@ def test_the_answer_of_a_cut_off_scene_graph_run() -> None:
     for output in ("[" * 200_000, '{"scene_graph":' * 200_000, "1" * 5_000, "\ud800"):
         judged = task.scene_graph_process_results(doc, [output])
         assert judged["sample"]["status"] == "empty" and judged["acc"] == 0.0
+
+
+@pytest.mark.parametrize("content", ["[" * 200_000, '{"config":' * 200_000])
+def test_a_results_file(content: str, tmp_path: Path) -> None:
+    samples_file = tmp_path / NAME
+    samples_file.write_text(json.dumps(RECORD) + "\n")
+    (tmp_path / "2026-01-02T03-04-05_results.json").write_text(content)
+    with pytest.raises(runs.RunError, match="results.json cannot be read"):
+        runs.read(str(samples_file))
+
+
+def test_a_key_of_a_judge(tmp_path: Path) -> None:
+    from figlang_tasks.judge import JudgeError, key
+
+    path = tmp_path / "x.key.json"
+    path.write_text("[" * 200_000)
+    with pytest.raises(JudgeError, match="is not a key"):
+        key.read(path)
+
+
+def test_a_cell_of_a_table_of_irfl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from figlang_tasks.benchmarks.irfl import tables
+
+    write_table(tmp_path / "IRFL", "metaphor-detection-task", [metaphor_row(distractors="[" * 100_000)])
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    assert "row 0: distractors is not JSON" in tables.detection("IRFL", "metaphor-detection-task").faults[1]
 
 
 @pytest.mark.slow
