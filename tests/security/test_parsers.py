@@ -199,7 +199,7 @@ def test_a_cell_of_a_table_of_irfl(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     write_table(tmp_path / "IRFL", "metaphor-detection-task", [metaphor_row(distractors="[" * 100_000)])
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
-    assert "row 0: distractors is not JSON" in tables.detection("IRFL", "metaphor-detection-task").faults[1]
+    assert "Invalid JSON: recursion limit exceeded" in tables.detection("IRFL", "metaphor-detection-task").faults[1]
 
 
 @pytest.mark.slow
