@@ -13,7 +13,6 @@ import torch
 from figlang_tasks.metrics.explanation import WeightsError, compute, kernels
 from figlang_tasks.metrics.explanation.bleurt import MAX_TOKENS, Bleurt, PairTokenizer
 from figlang_tasks.metrics.explanation.cache import ScoreCache
-from figlang_tasks.metrics.explanation.compute import padded
 from figlang_tasks.metrics.explanation.weights import Located
 
 FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "bleurt"
@@ -59,24 +58,6 @@ def test_scores_equal_bleurt_pytorch(token_budget: int) -> None:
     scores = bleurt(token_budget).score(list(expected))
     worst = max(expected, key=lambda pair: abs(scores[pair] - expected[pair]))
     assert scores[worst] == pytest.approx(expected[worst], abs=1e-5), worst
-
-
-def test_the_budget_bounds_a_batch_and_progress_counts_every_pair_once() -> None:
-    pairs = [(case["reference"], case["candidate"]) for case in golden()]
-    model = bleurt(token_budget=333)
-    sizes: list[tuple[int, int]] = []
-    forward = model._forward
-
-    def watched(inputs: Any) -> Any:
-        sizes.append((len(inputs), padded(max(len(ids) for ids, _ in inputs))))
-        return forward(inputs)
-
-    model._forward = watched
-    done: list[int] = []
-    model.score(pairs * 2, done.append)
-    assert all(rows == 1 or rows * width <= 333 for rows, width in sizes)
-    assert max(rows for rows, _ in sizes) > 3
-    assert sum(done) == len(set(pairs))
 
 
 def test_order_and_duplicates_never_change_a_score() -> None:

@@ -124,28 +124,15 @@ def test_faults_of_a_table(
     assert not told.out and not output.exists()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--bertscore-layer", "9"], "has layers 1 to 6, not 9"),
-        (["--bertscore-model", "nowhere"], "'nowhere' is neither a folder nor a hub repository"),
-        (["--device", "gpu"], "device is 'gpu'; valid: auto, cpu"),
-        (["--bleurt-model", "a/b"], "no BLEURT in it"),
-    ],
-)
 def test_what_the_scorer_does_not_take(
-    options: list[str],
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     content = "reference,candidate\na,b\n"
     Path("pairs.csv").write_text(content)
-    assert main(["pairs.csv", *EMBEDDED, *options]) == 1
+    assert main(["pairs.csv", *EMBEDDED, "--bertscore-layer", "9"]) == 1
     (line,) = capsys.readouterr().err.splitlines()
-    assert message in line
+    assert "has layers 1 to 6, not 9" in line
     assert Path("pairs.csv").read_text() == content and len(list(tmp_path.iterdir())) == 1
 
 

@@ -127,12 +127,6 @@ def test_another_error_is_not_taken_for_a_lack_of_memory() -> None:
         list(runner().batches([8], step))
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bf16", ""])
-def test_unknown_dtype(dtype: str) -> None:
-    with pytest.raises(ValueError, match="valid: 'fp32'"):
-        runner(dtype=dtype)
-
-
 def test_unknown_device() -> None:
     with pytest.raises(ValueError, match="device is 'gpu'; valid: auto, cpu"):
         runner(device="gpu")
