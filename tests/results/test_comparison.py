@@ -202,3 +202,10 @@ def test_other_prompts_of_a_task_are_told(weak: Run, strong: Run, warnings_of_lo
     ]
     comparison.compare(runs, ["acc"], overall=True, resamples=100)
     assert any("used different prompts" in message for message in warnings_of_loguru)
+
+
+def test_of_rows_that_count_in_one_run_alone_nothing_is_added(weak: Run, strong: Run) -> None:
+    task = "figlang_mini_irfl_detect_idiom"
+    (found,) = comparison.compare([weak, strong], ["literal_preference"], [task], resamples=100)
+    assert found.n_first != found.n_second and found.p is not None
+    assert found.values == tuple(run.tasks[task].reported["literal_preference"]["all"].value for run in (weak, strong))
