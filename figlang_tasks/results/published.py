@@ -2,7 +2,7 @@
 
 Each ``published.json`` of a benchmark holds the figures of one paper: ``{"paper": ..., "rows": {...}, "records":
 [...]}``. A record says where a figure stands, whose it is, which of our tasks and metrics it belongs beside, and where
-it was taken from. ``rows`` says by task how many rows the figures are of (a list: in each release), or in words why they
+it was taken from. ``rows`` says by task how many rows the figures are of (a list: by release), or in words why they
 are of other rows than ours; a task that is not there has no number that is known.
 Values are on the scale of our metric: shares, 0 to 1, where the paper prints percent, and as they are for what is no
 share (``Measure.percent``).
