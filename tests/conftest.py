@@ -28,7 +28,7 @@ os.environ["HF_UPDATE_DOWNLOAD_COUNTS"] = "0"
 if "FIGLANG_TEST_RUNS" not in os.environ:
     _RUNS = tempfile.TemporaryDirectory(prefix="figlang-runs-", ignore_cleanup_errors=True)
     os.environ["FIGLANG_TEST_RUNS"] = _RUNS.name
-# A score cache that outlasts no run; below that folder, because a process that is a fork removes nothing at its end.
+# A score cache that outlasts no run.
 os.environ["FIGLANG_CACHE"] = tempfile.mkdtemp(prefix="cache-", dir=os.environ["FIGLANG_TEST_RUNS"])
 
 # Of a property, 30 inputs are tried (as tools/mutants.py does), and 100 with --hypothesis-profile=default, however long

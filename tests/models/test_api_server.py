@@ -35,7 +35,7 @@ def arguments(server: OpenAIServer, more: str) -> str:
 def test_the_answers_are_those_of_the_same_model_in_process(
     model: str, more: str, server: OpenAIServer, expected: dict
 ) -> None:
-    faults = server.faults_left
+    faults = len(server.faults)
     results = evaluate(TASK, model, arguments(server, more.format(1 if faults else 2)), limit=LIMIT)
     assert answers(results, TASK) == answers(expected, TASK)
     assert metrics(results, TASK) == pytest.approx(metrics(expected, TASK), abs=0, nan_ok=True)

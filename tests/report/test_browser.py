@@ -9,16 +9,12 @@ from typing import Any
 
 import pytest
 from browser import chromium, opened
-from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 from report_runs import TASKS, lines_of, write_run
 
 from figlang_tasks.report import page as report_page
-from figlang_tasks.report import thumbnails
 from figlang_tasks.report.gallery import Gallery, build
-from figlang_tasks.report.originals import Picture
 from figlang_tasks.report.page import render
-from figlang_tasks.report.thumbnails import Album
 from figlang_tasks.results.runs import Run, read
 
 pytestmark = pytest.mark.slow  # a program of its own
@@ -338,42 +334,3 @@ def test_the_policy_stops_a_script_that_came_in(browser: Browser, report: Path, 
         assert page.title() != "attacked" and page.title() == "Figurative-language evaluation"
         refused = [message for message in seen.console if "Content Security Policy" in message]
         assert len(refused) >= 2 and refused == seen.console  # the script and the picture
-
-
-# --- size ------------------------------------------------------------------------------------------------------------
-
-
-def test_two_runs_of_v_flute_with_their_pictures_stay_small(browser: Browser, folder: Path) -> None:
-    """723 drawn pictures and texts as long as V-FLUTE's."""
-    album = Album()
-    for number in range(20):  # shown again and again: a picture more costs time and shows nothing new
-        picture = Image.linear_gradient("L").resize((640, 640)).rotate(18 * number).convert("RGB")
-        album.place(Picture(str(number), picture.copy))
-    made = [each for each in album.thumbnails(budget=20 * thumbnails.BUDGET // 723) if isinstance(each, dict)]
-    text = "sample {} " + "words of an explanation " * 18
-    about: dict[str, Any] = {"status": "read", "rule": "marker", "predicted": "entailment", "said": [], "score": 0.5}
-    about |= {"outcome": "right", "score_name": "explanation score"}
-    cards: list[dict[str, Any]] = [
-        {
-            **{"task": "vflute", "id": f"sample-{number}", "source": "muse"},
-            **{"facts": [["claim", f"claim {number} " + "word " * 12]], "gold": [["label", "entailment"]]},
-            **{"reference": "reference " * 40, "prompt": "prompt " * 40},
-            "pictures": [{"label": "", "role": "", "picture": number}],
-            "answers": [
-                {"run": run, "explanation": text.format(number), "output": text.format(number), **about}
-                for run in (0, 1)
-            ],
-        }
-        for number in range(723)
-    ]
-    run = read(str(write_run(folder / "large", {"figlang_mini": lines_of("figlang_mini", 1)})))
-    named = [Run(name, run.path, run.tasks, run.results) for name in ("one", "two")]
-    pictures: list[dict[str, Any] | None] = [made[number % len(made)] for number in range(723)]
-    content = render(named, [], Gallery(cards, pictures, []), "Large").content
-    assert len(content) < 40_000_000
-    (folder / "large.html").write_bytes(content)
-    with opened(browser, folder / "large.html") as (page, seen):
-        assert page.text_content("#count") == "723 of 723 samples"
-        choose(page, text="sample 700 ")
-        assert ids(page) == ["sample-700"]
-        assert seen.quiet, seen

@@ -7,14 +7,13 @@ import io
 import re
 from collections.abc import Callable
 from itertools import combinations
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from figlang_tasks.report import charts, page
+from figlang_tasks.report import charts
 from figlang_tasks.report.charts import Chart, Curve, Effect, Reference
 from figlang_tasks.report.charts.chart import COLOURS, HALF, WHOLE, of_series
 from figlang_tasks.scoring import Estimate
@@ -147,41 +146,6 @@ def test_a_run_looks_alike_in_every_chart_of_a_page() -> None:
 
 
 # --- reading without colours -----------------------------------------------------------------------------------------
-
-
-def luminance(colour: str) -> float:
-    """Relative luminance (WCAG 2.1)."""
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one: str, other: str) -> float:
-    high, low = sorted((luminance(one), luminance(other)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
-
-
-def inverted(colour: str) -> str:
-    """What the page's filter for dark pages, invert(1) hue-rotate(180deg), makes of a colour (Filter Effects 1, 8)."""
-    channels = [255 - int(colour[i : i + 2], 16) for i in (1, 3, 5)]
-    weights = (0.213, 0.715, 0.072)
-    grey = sum(weight * channel for weight, channel in zip(weights, channels, strict=True))
-    return "#" + "".join(f"{round(min(max(2 * grey - channel, 0), 255)):02x}" for channel in channels)
-
-
-def test_series_stand_out_from_a_light_and_a_dark_page() -> None:
-    for colour in COLOURS:
-        assert contrast(colour, "#ffffff") >= 3 and contrast(inverted(colour), "#15181c") >= 3, colour
-
-
-def test_text_can_be_read_on_light_and_dark_pages() -> None:
-    """WCAG 2.1, 1.4.3: a contrast of 4.5."""
-    css = (Path(page.__file__).parent / "page.css").read_text(encoding="utf-8")
-    pairs = {name: two for name, *two in re.findall(r"--(\w+): light-dark\((#\w{6}), (#\w{6})\)", css)}
-    for text in ("text", "muted", "accent", "right", "wrong", "other"):
-        for behind in ("page", "surface"):
-            for one, other in zip(pairs[text], pairs[behind], strict=True):
-                assert contrast(one, other) >= 4.5, (text, behind)
 
 
 def test_two_series_differ_in_more_than_their_colour() -> None:

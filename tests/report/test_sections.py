@@ -402,18 +402,6 @@ def test_choices_are_shown_by_class_of_idiom_and_pairs_by_order() -> None:
     assert sum(float(row["value"]) for row in shares) == pytest.approx(100)
 
 
-def test_tables_of_tasks_that_begin_alike_have_titles_of_their_own() -> None:
-    of = two()[1].tasks
-    tasks = {
-        f"irfl_detect_{kind}{end}": of[f"figlang_mini_irfl_detect_idiom{end}"]
-        for end in ("", "_circular")
-        for kind in ("idiom", "metaphor")
-    }
-    found = section(sections.build([replace(two()[1], tasks=tasks)]), "-numbers")
-    titles = [table.caption for table in found.tables]
-    assert titles == ["irfl_detect_… (2 tasks)", "irfl_detect_…_circular (2 tasks)"]
-
-
 # --- significance ----------------------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ import random
 from PIL import Image, ImageDraw
 
 
-def drawing(number: int, size: int = 48, colour: str = "") -> Image.Image:
+def drawing(number: int | str, size: int = 48, colour: str = "") -> Image.Image:
     """A shape of `colour`, or of one that follows from the number, on a coloured ground; RGB, `size` x `size`."""
     draw = random.Random(number)
     red, green, blue = (draw.randrange(256) for _ in range(3))

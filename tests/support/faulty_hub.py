@@ -29,27 +29,16 @@ class Fault:
 
 
 class FaultyHub(HubServer):
-    """Spoils the answers of the hub and of its CDN by the first of `faults` that hits."""
+    """Spoils answers by the first of `faults` that hits."""
 
     def __init__(self, *faults: Fault) -> None:
         super().__init__()
         self.faults = list(faults)
 
-    def __enter__(self) -> FaultyHub:
-        super().__enter__()
-        return self
-
     def answer(self, request: Request) -> Response:
-        return self._spoiled(request, super().answer(request))
-
-    def answer_cdn(self, request: Request) -> Response:
-        return self._spoiled(request, super().answer_cdn(request))
-
-    def _spoiled(self, request: Request, response: Response) -> Response:
-        for fault in self.faults:
-            if fault.hits(request):
-                return fault.spoil(response)
-        return response
+        response = super().answer(request)
+        fault = next((fault for fault in self.faults if fault.hits(request)), None)
+        return fault.spoil(response) if fault else response
 
 
 def status(code: int, **headers: str) -> Spoil:
@@ -57,60 +46,37 @@ def status(code: int, **headers: str) -> Spoil:
     return lambda response: Response(code, named, b"sorry")
 
 
-@dataclass(frozen=True)
-class Streamed(Response):
-    """A body that comes as `stream` lets it."""
+def cut(seconds: float = 0) -> Spoil:
+    """The connection ends after half of the body, and so many seconds in which nothing comes."""
 
-    stream: Callable[[Iterator[bytes]], Iterator[bytes]] | None = None
-
-    def chunks(self) -> Iterator[bytes]:
-        assert self.stream is not None
-        return self.stream(super().chunks())
-
-
-def _streamed(stream: Callable[[Iterator[bytes]], Iterator[bytes]]) -> Spoil:
-    return lambda response: Streamed(**vars(response), stream=stream)
-
-
-def cut() -> Spoil:
-    """The connection ends after half of the body."""
-
-    def stream(chunks: Iterator[bytes]) -> Iterator[bytes]:
-        whole = b"".join(chunks)
-        yield whole[: len(whole) // 2]
+    def sent(body: bytes) -> Iterator[bytes]:
+        yield body[: len(body) // 2]
+        time.sleep(seconds)
         raise ConnectionAbortedError
 
-    return _streamed(stream)
+    return lambda response: replace(response, sent=sent)
+
+
+def stall() -> Spoil:
+    """Half of the body, and then nothing for longer than the client waits."""
+    return cut(seconds=3)
 
 
 def drip(pieces: int = 40, seconds: float = 0.05) -> Spoil:
     """Little by little."""
 
-    def stream(chunks: Iterator[bytes]) -> Iterator[bytes]:
-        whole = b"".join(chunks)
-        step = len(whole) // pieces + 1
-        for start in range(0, len(whole), step):
-            yield whole[start : start + step]
+    def sent(body: bytes) -> Iterator[bytes]:
+        step = len(body) // pieces + 1
+        for start in range(0, len(body), step):
+            yield body[start : start + step]
             time.sleep(seconds)
 
-    return _streamed(stream)
-
-
-def stall(seconds: float = 3) -> Spoil:
-    """Half of the body, and then nothing for longer than the client waits."""
-
-    def stream(chunks: Iterator[bytes]) -> Iterator[bytes]:
-        whole = b"".join(chunks)
-        yield whole[: len(whole) // 2]
-        time.sleep(seconds)
-        raise ConnectionAbortedError
-
-    return _streamed(stream)
+    return lambda response: replace(response, sent=sent)
 
 
 def shorter() -> Spoil:
     """Ten bytes less than the hub has announced, as if that were all."""
-    return lambda response: replace(response, body=b"".join(response.chunks())[:-10])
+    return lambda response: replace(response, body=response.body[:-10])
 
 
 def blobs(home: Path) -> list[Path]:

@@ -5,8 +5,6 @@ Pictures arrive as base64 data URLs, as the harness's API classes send them::
     with OpenAIServer(DEMO_MODEL_DIR, faults=["429", "drop"]) as server:
         ...  # base_url=server.url
         assert [request.status for request in server.requests] == [429, None, 200]
-
-By hand: ``python tests/support/openai_server.py [MODEL]``
 """
 
 from __future__ import annotations
@@ -15,19 +13,17 @@ import base64
 import io
 import json
 import socket
-import sys
 import threading
-import time
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from PIL import Image
+from typing_extensions import Self
 
 RETRY_AFTER = 0.1  # seconds; clients ignore 0
 
@@ -45,10 +41,14 @@ class LoggedRequest:
 class Reply:
     """An answer: its text, the number of tokens of the prompt and of itself, its tokens as the protocol has them."""
 
-    text: str
+    text: str | None
     prompt_tokens: int
     tokens: int
-    logprobs: list[dict[str, Any]] | None
+    logprobs: list[dict[str, Any]] | None = None
+
+
+class Refused(Exception):
+    """An answer with an error: its status, its message."""
 
 
 class ChatModel:
@@ -136,37 +136,42 @@ class OpenAIServer:
         self.name = Path(pretrained).name
         self.logprobs = logprobs
         self.requests: list[LoggedRequest] = []
-        self._faults = deque(faults)
+        self.faults = deque(faults)
         self._lock = threading.Lock()
         self.ended = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"owner": self}))
         self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-        self.model = chat_model(str(pretrained))
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+        self._pretrained = str(pretrained)
+
+    def reply(self, body: Mapping[str, Any]) -> Reply:
+        """Return the answer to a request; override it for other answers.
+
+        Raises:
+            Refused: the request gets an error.
+        """
+        if body["model"] != self.name:
+            raise Refused(404, f"The model {body['model']!r} does not exist")
+        top = body.get("top_logprobs", 0) if body.get("logprobs") and self.logprobs else None
+        return chat_model(self._pretrained).reply(body["messages"], body["max_tokens"], top)
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
-    def __enter__(self) -> OpenAIServer:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.ended.set()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
 
-    @property
-    def faults_left(self) -> int:
-        return len(self._faults)
-
     def next_fault(self) -> str | Mapping[str, Any]:
         with self._lock:
-            return self._faults.popleft() if self._faults else "ok"
+            return self.faults.popleft() if self.faults else "ok"
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -199,21 +204,20 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RDWR)
         elif status == 429:
             self._error(429, "Rate limit reached for requests", {"Retry-After": str(RETRY_AFTER)})
-        elif body["model"] != self.owner.name:
-            self._error(404, f"The model {body['model']!r} does not exist")
         else:
-            top = body.get("top_logprobs", 0) if body.get("logprobs") and self.owner.logprobs else None
-            reply = self.owner.model.reply(body["messages"], body["max_tokens"], top)
-            choice: dict[str, Any] = {"index": 0, "finish_reason": "stop"}
-            choice["message"] = {"role": "assistant", "content": reply.text, **said}
-            choice["logprobs"] = None if reply.logprobs is None else {"content": reply.logprobs, "refusal": None}
-            usage = {
-                "prompt_tokens": reply.prompt_tokens,
-                "completion_tokens": reply.tokens,
-                "total_tokens": reply.prompt_tokens + reply.tokens,
-            }
-            answer = {"id": "chatcmpl-0", "object": "chat.completion", "created": int(time.time())}
-            self._send(200, answer | {"model": self.owner.name, "choices": [choice], "usage": usage})
+            try:
+                self._answer(self.owner.reply(body), said)
+            except Refused as error:
+                self._error(*error.args)
+
+    def _answer(self, reply: Reply, said: Mapping[str, Any]) -> None:
+        choice: dict[str, Any] = {"index": 0, "finish_reason": "stop"}
+        choice["message"] = {"role": "assistant", "content": reply.text, **said}
+        choice["logprobs"] = reply.logprobs and {"content": reply.logprobs, "refusal": None}
+        usage = {"prompt_tokens": reply.prompt_tokens, "completion_tokens": reply.tokens}
+        usage["total_tokens"] = reply.prompt_tokens + reply.tokens
+        answer = {"id": "chatcmpl-0", "object": "chat.completion", "created": 0, "model": f"{self.owner.name}-2026"}
+        self._send(200, {**answer, "choices": [choice], "usage": usage})
 
     def _error(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
         self._send(status, {"error": {"message": message, "type": "error", "code": str(status)}}, headers)
@@ -229,11 +233,3 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
-
-
-if __name__ == "__main__":
-    from figlang_tasks.mini import DEMO_MODEL_DIR
-
-    with OpenAIServer(sys.argv[1] if len(sys.argv) > 1 else DEMO_MODEL_DIR) as running:
-        print(f"{running.url} serves {running.name}", flush=True)
-        threading.Event().wait()

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import lmms_eval.__main__
-import lmms_eval.cli.dispatch
 import lmms_eval.evaluator  # noqa: F401
 from hub_server import ask_the_hub_at_once
 from lmms_eval.tasks import TaskManager

@@ -9,15 +9,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
-from demo_runs import task_manager
-from lmms_eval.api.model import lmms
-from lmms_eval.evaluator import simple_evaluate
-from lmms_eval.loggers import EvaluationTracker
+from demo_runs import evaluate, metrics
+
+from figlang_tasks.models.base import Offline
 
 NAME = "2026-01-02T03-04-05_samples_figlang_mini.jsonl"
 
 
-class Answers(lmms):
+class Answers(Offline):
     """Says in turn what is nearly right, what is wrong, what has no explanation, what no label, and nothing."""
 
     def generate_until(self, requests: list[Any]) -> list[str]:
@@ -35,31 +34,12 @@ class Answers(lmms):
             )
         return answers
 
-    def generate_until_multi_round(self, requests: list[Any]) -> list[str]:
-        raise AssertionError("no task of ours asks for it")
-
-    def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
-        raise AssertionError("no task of ours asks for it")
-
 
 @lru_cache(maxsize=2)
 def evaluated(scorer: str = "off") -> tuple[bytes, dict[str, Any]]:
     """The samples file of a run with that explanation scorer, and the run's metrics (without their filter)."""
     with TemporaryDirectory() as folder, patch.dict(os.environ, {"FIGLANG_SCORER": scorer}):
-        tracker = EvaluationTracker(output_path=folder)
-        results = simple_evaluate(
-            model=Answers(),
-            tasks=["figlang_mini"],
-            log_samples=True,
-            evaluation_tracker=tracker,
-            bootstrap_iters=0,
-            task_manager=task_manager(),
-        )
-        assert results is not None
-        reported = {name.partition(",")[0]: value for name, value in results["results"]["figlang_mini"].items()}
-        samples = results.pop("samples")
-        tracker.save_results_aggregated(results, samples, "2026-01-02T03-04-05")
-        tracker.save_results_samples("figlang_mini", samples["figlang_mini"])
-        (file,) = Path(folder).rglob("*_samples_*.jsonl")
-        assert file.name == NAME
+        results = evaluate("figlang_mini", Answers(), saved=Path(folder))
+        (file,) = Path(folder).rglob(NAME)
+        reported = {name.partition(",")[0]: value for name, value in metrics(results, "figlang_mini").items()}
         return file.read_bytes(), reported

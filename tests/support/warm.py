@@ -28,7 +28,6 @@ from unittest.mock import patch
 PROGRAMS = {
     "figlang": "figlang_tasks.cli.figlang:main",
     "lm_eval": "lm_eval.__main__:cli_evaluate",
-    "lmms-eval": "lmms_eval.cli.dispatch:main",
     "lmms_eval": "figlang_tasks.cli.lmms_eval:main",
 }
 FORKSERVER = multiprocessing.get_context("forkserver")
@@ -39,7 +38,7 @@ class Process:
     """A command that runs; as ``subprocess.Popen``, whose output is kept in files.
 
     Args:
-        command: one of ``PROGRAMS`` or a Python, and the arguments.
+        command: one of ``PROGRAMS``, or a Python with ``-c`` or ``-m``, and the arguments.
         cwd: folder that it runs in.
         env: all of its environment; folders of ``PYTHONPATH`` are looked into for modules and plugins first.
         stdout, stderr: open files in place of those kept here.
@@ -70,7 +69,6 @@ class Process:
         return self._process.exitcode
 
     def poll(self) -> int | None:
-        """Its status if it has ended."""
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
@@ -155,7 +153,7 @@ def _run(command: list[str], folder: str, environment: dict[str, str], files: li
     os.environ.clear()
     os.environ.update(environment)
     path = [each for each in environment.get("PYTHONPATH", "").split(os.pathsep) if each]
-    if any(each not in sys.path for each in path):
+    if not set(path) <= set(sys.path):
         sys.path[1:1] = path
         sys.modules["lmms_eval.models"].MODEL_REGISTRY_V2.load_entrypoint_manifests(overwrite=True)
     _read_environment_again()
@@ -195,10 +193,7 @@ def _call(program: str, *arguments: str) -> None:
         sys.argv = list(arguments[1:])
         sys.modules.pop(arguments[1], None)
         runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
-    elif arguments[0] == "-c":
+    else:
+        assert arguments[0] == "-c"
         sys.argv = ["-c", *arguments[2:]]
         exec(compile(arguments[1], "<string>", "exec"), {"__name__": "__main__"})
-    else:
-        sys.argv = list(arguments)
-        sys.path[0] = str(Path(arguments[0]).resolve().parent)
-        runpy.run_path(arguments[0], run_name="__main__")
