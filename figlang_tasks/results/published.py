@@ -2,8 +2,8 @@
 
 Each ``published.json`` of a benchmark holds the figures of one paper: ``{"paper": ..., "rows": {...}, "records":
 [...]}``. A record says where a figure stands, whose it is, which of our tasks and metrics it belongs beside, and where
-it was taken from. ``rows`` says by task how many rows the figures are of (a list: by release), or in words why they
-are of other rows than ours; a task that is not there has no number that is known.
+it was taken from. ``rows`` says by task how many rows the figures are of, or in words why they are of other rows than
+ours; a task that is not there has no number that is known.
 Values are on the scale of our metric: shares, 0 to 1, where the paper prints percent, and as they are for what is no
 share (``Measure.percent``).
 """
@@ -118,9 +118,8 @@ def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) ->
             return [], "published figures are left out: they are of the released rows, and a run has rows of the user"
         if run.cut is not None:
             return [], f"published figures are left out: they are of all rows, and a run was cut short ({run.cut})"
-        if expected and run.rows not in expected:
-            of = " or ".join(map(str, expected))
-            return [], f"published figures are left out: they are of {of} rows, a run has {run.rows}"
+        if expected is not None and run.rows != expected:
+            return [], f"published figures are left out: they are of {expected} rows, a run has {run.rows}"
     scorers = {(run.scorer or "no known scorer").partition("|")[0]: None for run in measured}
     by = {metric: scorer for metric in theirs if (scorer := _scorer_of(metric)) and set(scorers) != {scorer}}
     if not by:
@@ -237,12 +236,9 @@ def by_task() -> Mapping[str, tuple[Published, ...]]:
     return found
 
 
-def _rows_of(task: str) -> list[int] | str:
-    """How many rows the figures of a task are of, in each release, or in words of which other rows; [] if unknown."""
-    found: int | list[int] | str = next(
-        (content["rows"][task] for content in _files() if task in content.get("rows", ())), []
-    )
-    return [found] if isinstance(found, int) else found
+def _rows_of(task: str) -> int | str | None:
+    """How many rows the figures of a task are of, or in words of which other rows; None if unknown."""
+    return next((content["rows"][task] for content in _files() if task in content.get("rows", ())), None)
 
 
 @cache
