@@ -218,9 +218,8 @@ class _Comparison:
     def caveats(self) -> list[str]:
         from figlang_tasks.results.runs import caveats
 
-        tasks = self.tasks()
         names = {name for each in self.differences for name in (each.first, each.second)}
-        found = [caveat for run in self.runs if run.name in names for caveat in caveats(run, tasks)]
+        found = [caveat for run in self.runs if run.name in names for caveat in caveats(run, self.tasks())]
         return list(dict.fromkeys(map(printable, found)))
 
     def verdicts(self) -> list[str]:

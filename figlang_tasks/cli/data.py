@@ -104,15 +104,14 @@ def _prefetch_scorers() -> bool:
 
 def _benchmark(name: str) -> Benchmark:
     if name not in names():
-        own = f" ({MINI} ships with the package: it can be checked and exported)" * (name == MINI)
-        meant = did_you_mean(name, names()) or own
+        meant = did_you_mean(name, names())
         raise typer.BadParameter(f"unknown benchmark {printable(name)}{meant}; there are: {', '.join(names())}")
     return benchmarks()[name]
 
 
 @app.command()
 def check(
-    benchmark: Annotated[str, typer.Argument(help=f"One of {', '.join([*names(), MINI])}.", metavar="BENCHMARK")],
+    benchmark: Annotated[str, typer.Argument(help=f"One of {', '.join(names())}.", metavar="BENCHMARK")],
     folder: Annotated[
         Path | None,
         typer.Argument(
@@ -130,14 +129,9 @@ def check(
     \b
     figlang data check metaclue my_data/MetaCLUE
     """
-    if benchmark == MINI and folder is not None:
-        raise typer.BadParameter(f"{MINI} is data of the package: leave the folder out")
-    chosen = None if benchmark == MINI else _benchmark(benchmark)
-    with failing("data"), downloading_nothing(), reading(chosen.source.name if chosen else MINI, folder):
-        if chosen is None:
-            report = checks.check_shipped(benchmarks(), asked_of("mini"))
-        else:
-            report = checks.check(chosen, asked_of(chosen.name))
+    chosen = _benchmark(benchmark)
+    with failing("data"), downloading_nothing(), reading(chosen.source.name, folder):
+        report = checks.check(chosen, asked_of(benchmark))
     say("\n".join(map(printable, report.lines)))
     if report.faults:
         raise typer.Exit(1)

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from importlib import import_module, metadata
@@ -193,15 +193,16 @@ def _tasks() -> Iterator[Finding]:
     found, folder = TaskManager("ERROR").task_index, str(plugin.tasks_dir())
     ours = [name for name, each in definitions().items() if "lmms_eval" in each.harnesses]
     lost = [name for name in ours if not str(found.get(name, {}).get("yaml_path")).startswith(folder)]
+    status, told, remedy = "ok", f"all {len(ours)} ({folder})", ""
     if lost:
+        status, told = "problem", f"all but {', '.join(lost)}"
         remedy = "run with `lmms_eval`, which finds them; rename others of these names"
-        yield Finding("tasks", "problem", f"lmms-eval does not find ours: {', '.join(lost)}", remedy)
-    else:
-        yield Finding("tasks", "ok", f"lmms-eval finds all {len(ours)} ({folder})")
+    yield Finding("tasks", status, f"lmms-eval finds {told}", remedy)
 
 
 def _hub() -> Iterator[Finding]:
-    silent = yield from _account()
+    account, silent = _account()
+    yield account
     sources = [source for source in hub.sources().values() if source.folder is None]
     try:
         local = {source.name: hub.local_folder(source) for source in sources}
@@ -213,14 +214,14 @@ def _hub() -> Iterator[Finding]:
         yield Finding(source.name, "ok", f"in {folder}") if folder else _dataset(source, silent)
 
 
-def _account() -> Generator[Finding, None, str]:
-    """Find out whether the hub answers, and whom; return why it cannot be asked for data, "" where it can."""
+def _account() -> tuple[Finding, str]:
+    """Whether the hub answers, and whom; and why it cannot be asked for data, "" where it can."""
     from huggingface_hub import HfApi, constants, errors
 
-    endpoint = redacted(constants.ENDPOINT)  # a proxy's password may stand in it
     if constants.HF_HUB_OFFLINE:
-        yield Finding("hub", "ok", "offline (--offline, HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE): only what is cached")
-        return "the hub was not asked"
+        text = "offline (--offline, HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE): only what is cached"
+        return Finding("hub", "ok", text), "the hub was not asked"
+    endpoint = redacted(constants.ENDPOINT)  # a proxy's password may stand in it
     asked = next(each.repository for each in hub.sources().values() if each.repository and not each.gated)
     account = "no token: open datasets alone"
     try:
@@ -229,20 +230,18 @@ def _account() -> Generator[Finding, None, str]:
     except errors.LocalTokenNotFoundError:
         pass
     except Exception as error:  # the HTTP library of the hub's client differs by version, and so do its errors
-        text, why = f"{endpoint} cannot be reached ({_cause(error)})", "the hub cannot be reached"
+        what, why = f"{endpoint} cannot be reached", "the hub cannot be reached"
         remedy = "check the connection, HF_ENDPOINT and proxies; HF_HUB_OFFLINE=1 where only the cache is to be used"
         if "Invalid user token" in str(error):
-            text, why = f"{endpoint} refuses the token, for open datasets too: {_cause(error)}", "the token is refused"
+            what, why = f"{endpoint} refuses the token, for open datasets too", "the token is refused"
             remedy = "put a valid one into HF_TOKEN, run `hf auth login`, or remove it"
-        yield Finding("hub", "problem", text, remedy)
-        return why
-    yield Finding("hub", "ok", f"{endpoint} answers; {account}")
-    return ""
+        return Finding("hub", "problem", f"{what} ({_cause(error)})", remedy), why
+    return Finding("hub", "ok", f"{endpoint} answers; {account}"), ""
 
 
 def _dataset(source: hub.Source, silent: str) -> Finding:
     """Whether a dataset that is not in a local folder is in the cache, or may be loaded from the hub."""
-    from huggingface_hub import HfApi, errors
+    from huggingface_hub import HfApi, errors, snapshot_download
 
     name, concerns = source.name, (of_dataset(source.name).name,)
     place = f"${hub.DATA_DIR_VARIABLE}/{name}"
@@ -250,7 +249,6 @@ def _dataset(source: hub.Source, silent: str) -> Finding:
         return Finding(name, "warning", f"is not on the hub, and {place} is not there", source.bring, concerns)
     pin = os.environ.get(source.pin_variable)
     revision = pin or source.revision or "main"
-    cached = _cached(source.repository, revision)
     status, access = "warning", silent
     remedy = f"figlang data prefetch {concerns[0]}, or put its files into {place}"
     try:
@@ -264,19 +262,11 @@ def _dataset(source: hub.Source, silent: str) -> Finding:
     except Exception as error:  # as in _account
         status, access = "problem", f"{source.repository} at {revision}: {_cause(error)}"
         remedy = f"correct or unset {source.pin_variable}" if pin else f"see {source.page}"
-    if cached:
-        return Finding(name, "ok", f"cached, commit {cached[:12]}; {access}")
-    return Finding(name, status, f"not cached; {access}", remedy, concerns)
-
-
-def _cached(repository: str, revision: str) -> str:
-    """The commit of a dataset in the hub's cache; "" if it is not there."""
-    from huggingface_hub import snapshot_download
-
     try:
-        return Path(snapshot_download(repository, repo_type="dataset", revision=revision, local_files_only=True)).name
+        here = snapshot_download(source.repository, repo_type="dataset", revision=revision, local_files_only=True)
+        return Finding(name, "ok", f"cached, commit {Path(here).name[:12]}; {access}")
     except OSError:  # not there
-        return ""
+        return Finding(name, status, f"not cached; {access}", remedy, concerns)
 
 
 def _weights() -> Iterator[Finding]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import sys
 from typing import Annotated
 
@@ -28,9 +27,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-
-
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def _version(wanted: bool) -> None:
@@ -81,10 +77,8 @@ def main() -> None:
     redaction.clean_logs()
     try:
         app()
-    except OSError as error:
-        if error.errno not in _FULL:
-            raise
-        sys.exit(f"figlang: the output cannot be written: {error.strerror}")
+    except OSError as error:  # a full disk behind the output
+        sys.exit(f"figlang: {error.strerror or error}")
 
 
 if __name__ == "__main__":

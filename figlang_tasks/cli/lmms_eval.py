@@ -57,11 +57,10 @@ def _run(arguments: Sequence[str], of_evaluation: bool) -> None:
     from figlang_tasks.core import notes, redaction, status
 
     asked_for_log = any(each.startswith("--v") for each in arguments)  # --verbosity, cut short or not
-    loud = any(each.rpartition("=")[2] in ("INFO", "DEBUG", "TRACE") for each in arguments)
-    if of_evaluation and sys.stderr.isatty() and (loud or not asked_for_log):
-        status.show()
     if not sys.stderr.isatty():
         os.environ.setdefault("TQDM_MININTERVAL", "10")  # seconds: each time a bar is drawn, a file gets longer
+    elif of_evaluation:
+        status.show()
     # Each task would show one for its stub; downloads have bars of their own.
     os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
     status.tell("loading lmms-eval and the tasks ...")

@@ -7,7 +7,7 @@ downloads nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -65,13 +65,6 @@ def check(benchmark: Benchmark, asked: Iterable[Asked]) -> Report:
     wanted = parts(benchmark, benchmark.source, asked)
     found = [_part(benchmark, each, benchmark.rows(each)) for each in wanted]
     return _report(f"{here.folder} ({here.revision})", found, benchmark.check or tuple)
-
-
-def check_shipped(benchmarks: Mapping[str, Benchmark], asked: Sequence[Asked]) -> Report:
-    """What is wrong with the data that the package ships; `asked` is what its tasks ask for."""
-    shipped = [(each, source) for each in benchmarks.values() for source in each.sources if source.folder is not None]
-    found = [_part(each, part, None) for each, source in shipped for part in parts(each, source, asked)]
-    return _report("data of the package", found, tuple)
 
 
 def _part(benchmark: Benchmark, asked: Asked, published: int | None) -> tuple[str, str, str, DataError | None]:

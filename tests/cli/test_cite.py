@@ -5,23 +5,22 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from functools import partial
 from pathlib import Path
 
+import commands
 import pytest
 import varied_runs
 import yaml
-from typer.testing import CliRunner, Result
 
 import figlang_tasks
-from figlang_tasks.cli.figlang import app
 from figlang_tasks.core.benchmark import benchmarks
 
 ROOT = Path(__file__).resolve().parents[2]
 CITED = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 
 
-def cite(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["cite", *map(str, arguments)])
+cite = partial(commands.figlang, "cite")
 
 
 def entries(text: str) -> dict[str, dict[str, str]]:

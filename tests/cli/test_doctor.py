@@ -94,16 +94,12 @@ def test_access(
     assert not any("/resolve/" in request.path for request in server.requests)  # nothing is downloaded
 
 
-def test_a_password_in_the_endpoint_is_not_shown(server: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dead_server_is_one_problem(server: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "ENDPOINT", server.url.replace("//", "//user:swordfish@"))
     assert "swordfish" not in json.dumps(run("hub")[1])
     server.stop()
-    assert "swordfish" not in json.dumps(run("hub")[1])
-
-
-def test_a_dead_server_is_one_problem(server: HubServer) -> None:
-    server.stop()
     status, found = run("hub")
+    assert "swordfish" not in json.dumps(found)
     assert status == 1 and "cannot be reached (Connect" in found["hub"]["text"]
     assert "HF_HUB_OFFLINE=1" in found["hub"]["remedy"]
     assert {name for name, each in found.items() if each["status"] == "problem"} == {"hub"}
@@ -160,8 +156,6 @@ def test_this_installation_has_what_it_needs() -> None:
     ("name", "version", "status", "remedy"),
     [
         ("lmms-eval", "0.8.1", "problem", "0.7.3"),
-        ("transformers", "4.50.0", "problem", ">=4.57"),
-        ("torch", "2.4.0", "problem", "torch>="),
         ("num2words", "0.4.0", "warning", ">=0.5.10"),  # an extra
     ],
 )
@@ -238,7 +232,7 @@ def test_weights_that_are_here_and_that_are_not(monkeypatch: pytest.MonkeyPatch,
     assert missing["status"] == "warning" and "figlang data prefetch --scorers" in missing["remedy"]
 
 
-@pytest.mark.parametrize(("chosen", "concerns"), [("", ["nycc", "vflute"]), ("embedded", []), ("off", [])])
+@pytest.mark.parametrize(("chosen", "concerns"), [("", ["nycc", "vflute"]), ("embedded", [])])
 def test_weights_concern_the_benchmarks_that_they_score(
     monkeypatch: pytest.MonkeyPatch, chosen: str, concerns: list[str]
 ) -> None:

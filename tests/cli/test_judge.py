@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
+import commands
 import pandas as pd
 import pytest
-import typer.testing
 from filled_sheets import save_run
 from judge_server import MODEL, JudgeServer
 from PIL import Image
 
-from figlang_tasks.cli.figlang import app
-
-
-def figlang(*arguments: str | Path) -> typer.testing.Result:
-    return typer.testing.CliRunner().invoke(app, ["judge", *map(str, arguments)])
-
-
-def done(*arguments: str | Path) -> str:
-    result = figlang(*arguments)
-    assert (result.exit_code, result.stderr) == (0, ""), result.stderr
-    return result.stdout
+figlang, done = partial(commands.figlang, "judge"), partial(commands.done, "judge")
 
 
 @pytest.fixture
@@ -59,11 +50,6 @@ def fill_in(path: Path, key: Path) -> Path:
 
 def test_from_runs_to_figures(exported: list[Path]) -> None:
     key, *sheets = exported
-    refused = figlang("agree", key, *sheets)
-    assert refused.exit_code == 1
-    assert refused.stderr.startswith(
-        f"figlang judge agree: {sheets[0]} lacks 20 judgements (item 1 label, item 2 label"
-    )
     for path in sheets:
         fill_in(path, key)
     report = json.loads(done("agree", key, *sheets, "--json"))
@@ -72,8 +58,6 @@ def test_from_runs_to_figures(exported: list[Path]) -> None:
         ("Bad", 0.0, 0.0),
     ]
     assert report["explanation_score"]["average_precision"] == 1.0
-    assert report["explanation_score"]["best_f1"]["at_least"] >= 0.6 > report["explanation_score"]["best_f1"]["above"]
-    assert report["pairs"][0]["adequacy_kappa"]["overall"] == 1.0 and not report["any_label"]
     shown = done("agree", key, *sheets)
     for part in ("| Good ", "published: GPT-4 (5 shot)", "0.79", "best F1: 1.00", "annotator 1 / annotator 2"):
         assert part in shown
@@ -94,12 +78,9 @@ def test_a_language_model_joins(exported: list[Path], monkeypatch: pytest.Monkey
         command = ("llm", sheets[0], "--model", MODEL, "-o", llm)
         said = done(*command)
         assert said.startswith(f"LLM judge {MODEL}, prompt ") and "20 requests; unreadable answers: 5, failed" in said
-        again = done(*command)
-        assert "5 requests; unreadable answers: 5, failed" in again and "kept from before: 15" in again
         server.answer = lambda prompt, pictures: None
         failed = figlang(*command)
         assert failed.exit_code == 1 and "3 requests failed one after the other" in failed.stderr
-        assert "Traceback" not in failed.stderr
     shown = done("agree", key, fill_in(sheets[0], key), llm, "--partial")
     assert f"annotator 1 / LLM judge {MODEL}, prompt " in shown
 
@@ -110,7 +91,6 @@ def test_a_language_model_joins(exported: list[Path], monkeypatch: pytest.Monkey
         (("agree", "k.json", "a.csv"), 2, "agreement needs two sheets or more"),
         (("agree", "k.json", "a.csv", "b.csv"), 1, "figlang judge agree: k.json cannot be read: No such file"),
         (("export", "none.jsonl", "-o", "s.csv"), 1, "figlang judge export: none.jsonl does not exist"),
-        (("export", "none.jsonl", "-o", "s.csv", "--n", "0"), 2, "for '--n'"),
         (("llm", "none.csv", "--model", "m", "-o", "o.csv"), 1, "figlang judge llm: none.csv cannot be read"),
         (
             ("export", "--task", "irfl_generate", ".", "-o", "s.csv", "--n", "3"),

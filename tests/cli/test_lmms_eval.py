@@ -21,7 +21,7 @@ RANDOM = ["--model", "figlang_random"]
 # --- before the harness is imported -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["-h"], [], ["version"], ["tasks", "--help"]], ids=" ".join)
+@pytest.mark.parametrize("arguments", [["--help"], ["version"], ["tasks", "--help"]], ids=" ".join)
 def test_help_imports_neither_torch_nor_the_evaluator(arguments: list[str]) -> None:
     script = (
         "import runpy, sys\n"

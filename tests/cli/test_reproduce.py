@@ -5,13 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
-
-from figlang_tasks.cli.figlang import app
-
-
-def reproduce(name: str, folder: Path) -> Result:
-    return CliRunner().invoke(app, ["reproduce", name, "--data", str(folder)])
+from commands import figlang
 
 
 @pytest.mark.parametrize(
@@ -24,7 +18,7 @@ def reproduce(name: str, folder: Path) -> Result:
     indirect=["shared_file"],
 )
 def test_what_was_released_gives_the_published_numbers(name: str, shared_file: Path, last: str) -> None:
-    done = reproduce(name, shared_file.parents[1] if name == "admire" else shared_file.parent)
+    done = figlang("reproduce", name, "--data", shared_file.parents[1] if name == "admire" else shared_file.parent)
     assert done.exit_code == 0 and done.stdout.splitlines()[-1] == last
 
 
@@ -32,13 +26,13 @@ def test_what_was_released_gives_the_published_numbers(name: str, shared_file: P
 @pytest.mark.parametrize("shared_file", ["data/columbus/benchmark.json"], indirect=True)
 def test_columbus(shared_file: Path, tmp_path: Path) -> None:
     (tmp_path / "COLUMBUS").symlink_to(shared_file.parent)
-    done = reproduce("columbus", tmp_path)
+    done = figlang("reproduce", "columbus", "--data", tmp_path)
     assert done.exit_code == 0 and done.stdout.splitlines()[-1] == "9 cells, 9 equal, largest difference 0.0"
 
 
 def test_a_difference_is_status_1(tmp_path: Path) -> None:
     (tmp_path / "metaphor_retrieval_task.csv").write_text("type\n" + "FvsPL\n" * 33)
-    done = reproduce("irfl", tmp_path)
+    done = figlang("reproduce", "irfl", "--data", tmp_path)
     assert done.exit_code == 1 and "1 cells, 0 equal, largest difference 1" in done.stdout
     assert [cell.strip() for cell in done.stdout.splitlines()[2].strip("|").split("|")] == [
         "metaphor-retrieval-task", "34", "33", "-1",
@@ -47,6 +41,6 @@ def test_a_difference_is_status_1(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["admire", "columbus", "irfl", "vflute"])
 def test_missing_data_is_one_line(name: str, tmp_path: Path) -> None:
-    done = reproduce(name, tmp_path)
+    done = figlang("reproduce", name, "--data", tmp_path)
     assert done.exit_code == 1 and done.stderr.startswith("figlang reproduce: ") and done.stderr.count("\n") == 1
     assert "--data names the folder of what was released" in done.stderr

@@ -43,13 +43,10 @@ def test_runs_are_listed_and_the_damaged_one_is_named(folder: Path) -> None:
 def test_json_tells_the_numbers_of_the_results_file(folder: Path) -> None:
     status, content, _ = run(folder, "--json")
     report = json.loads(content)
-    assert status == 1 and list(report["unreadable"]) == [
-        str(path) for path in folder.glob("damaged/**/*_results.json")
-    ]
+    assert status == 1 and list(report["unreadable"]) == list(map(str, folder.glob("damaged/**/*_results.json")))
     for line in report["runs"]:
         saved = json.loads(Path(line["path"]).read_text())["results"]["figlang_mini_irfl_match_simile"]
         assert (line["metric"], line["value"]) == ("acc", saved["acc,none"])
-        assert line["low"] <= line["value"] <= line["high"]
     assert [(line["complete"], line["cut"]) for line in report["runs"]] == [(False, "limit 8"), (True, None)]
 
 

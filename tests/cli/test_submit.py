@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
-import typer.testing
 from flute_rows import blind_rows
 from irfl_runs import ROWS, detection, write
 from published_runs import README, WRITES_EVAL_RESULTS, records, results, rows, write_run
@@ -16,30 +17,14 @@ from vflute_hub import write_vflute_repo
 
 from figlang_tasks import table
 from figlang_tasks.benchmarks.flute.rows import blind_data
-from figlang_tasks.cli.figlang import app
 from figlang_tasks.core import hub
 from figlang_tasks.core.errors import RunError
 
 EEE = ("--organization", "My Lab", "--relationship", "other")
 
 
-def figlang(*arguments: str | Path) -> typer.testing.Result:
-    return typer.testing.CliRunner().invoke(app, ["submit", *map(str, arguments)])
-
-
-def done(*arguments: str | Path) -> str:
-    """Standard output of a call that went well."""
-    result = figlang(*arguments)
-    assert result.exit_code == 0, result.output
-    return result.stdout
-
-
-def refused(*arguments: str | Path) -> str:
-    """The one line on standard error that a call ended with."""
-    result = figlang(*arguments)
-    assert (result.exit_code, result.stdout) == (1, ""), result.output
-    (line,) = result.stderr.splitlines()
-    return line
+figlang, done = partial(commands.figlang, "submit"), partial(commands.done, "submit")
+refused = partial(commands.refused, "submit")
 
 
 @pytest.fixture
@@ -64,11 +49,7 @@ def test_figlang2024_and_its_score(run: Path, tmp_path: Path, monkeypatch: pytes
     assert "explanation scorer: embedded (not a published metric)|" in table
 
 
-def test_score2024_without_the_references(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    done("figlang2024", run, "-o", tmp_path / "a.zip")
-    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / "none"))
-    message = refused("score2024", tmp_path / "a.zip", "--scorer", "embedded")
-    assert message.startswith("figlang submit score2024: FIGLANG_DATA_DIR=") and "is not a folder" in message
+def test_score2024_of_something_else(run: Path) -> None:
     assert "is not a readable zip" in refused("score2024", run / "2026-01-02T03-04-05_samples_vflute.jsonl")
 
 
@@ -94,15 +75,11 @@ def test_figlang2022(tmp_path: Path) -> None:
     run = tmp_path / "samples_flute_codalab.jsonl"
     run.write_text("".join(json.dumps({"sample": record}) + "\n" for record in reversed(found)))
     target = tmp_path / "submission.jsonl"
-    assert "2 outputs have no label (codalab-0, codalab-1)" in refused("figlang2022", run, "-o", target)
-    assert not target.exists()
     result = figlang("figlang2022", run, "-o", target, "--fallback", "contradiction")
     text = result.stdout
     assert (result.exit_code, "may add up to 0.13 points to its Acc@0" in result.stderr) == (0, True)
     assert "1500 rows" in text and "2 with the fallback label" in text and "CodaLab, competition 5908" in text
-    written = [json.loads(line) for line in target.read_text().splitlines()]
-    assert [row["codalab_id"] for row in written] == list(range(1500))
-    assert [row["predicted_label"] for row in written[:4]] == ["Contradiction"] * 3 + ["Entailment"]
+    assert len(target.read_text().splitlines()) == 1500
 
 
 def test_irfl(tmp_path: Path) -> None:
@@ -111,11 +88,6 @@ def test_irfl(tmp_path: Path) -> None:
     text = done("irfl", f"A model={tmp_path / 'run'}")
     assert "A model" in text and "four images, answers in words" in text
     assert f"{8400 / 333:.1f}" in text  # metaphors
-    more = tmp_path / "more" / "run"
-    more.mkdir(parents=True)
-    (samples,) = (tmp_path / "run").glob("*_metaphor.jsonl")
-    samples.rename(more / samples.name)
-    assert done("irfl", f"A model={tmp_path / 'run'}", f"A model={more}") == text
     message = refused("irfl", tmp_path / "run", "--family", "match")
     assert message.startswith("figlang submit irfl: no task of irfl_match in the runs: lmms_eval --tasks irfl_match")
 
@@ -129,33 +101,25 @@ def test_every_eval_ever(run: Path, tmp_path: Path) -> None:
     assert figlang("every-eval-ever", run, "-o", tmp_path).exit_code == 2
 
 
-ACC = 542 / 723  # of the records, 181 of which are wrong
-
-
 @pytest.mark.parametrize(
-    ("edited", "told"),
+    ("measured", "told"),
     [
-        ("measures", "acc 0.900000 (its samples: 0.749654)"),
-        ("sample", "acc 0.749654 (its samples: 0.748271)"),
-        ("none", "f1@60 0.500000 (its samples: none)"),
+        ({"acc": 0.9}, "acc 0.900000 (its samples: 0.749654)"),
+        ({"acc": 542 / 723, "f1@60": 0.5}, "f1@60 0.500000 (its samples: none)"),  # 181 of the records are wrong
     ],
 )
 def test_results_and_samples_that_contradict_each_other_are_not_published(
-    edited: str, told: str, tmp_path: Path
+    measured: dict[str, float], told: str, tmp_path: Path
 ) -> None:
-    found = records()
-    if edited == "sample":
-        found[0]["predicted"] = 1 - found[0]["predicted"]
-    values = {"acc": 0.9 if edited == "measures" else ACC} | ({"f1@60": 0.5} if edited == "none" else {})
-    run = write_run(tmp_path / "run", found, results(values))
-    message = refused("every-eval-ever", run, "-o", tmp_path / "eee", *EEE)
-    assert f"samples_vflute.jsonl: the results file says {told}. Are these files of two runs" in message
-    assert told in refused("figlang2024", run, "-o", tmp_path / "a.zip")
+    run = write_run(tmp_path / "run", records(), results(measured))
+    message = f"samples_vflute.jsonl: the results file says {told}. Are these files of two runs"
+    assert message in refused("every-eval-ever", run, "-o", tmp_path / "eee", *EEE)
+    assert message in refused("figlang2024", run, "-o", tmp_path / "a.zip")
     if WRITES_EVAL_RESULTS:
-        assert told in refused("hub", run, "--repo", "a/b", "-o", tmp_path / "hub")
+        assert message in refused("hub", run, "--repo", "a/b", "-o", tmp_path / "hub")
     with pytest.raises(RunError, match=re.escape(told)):
         table(run)
-    assert not any((tmp_path / name).exists() for name in ("eee", "a.zip", "hub"))
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
 needs_eval_results = pytest.mark.skipif(not WRITES_EVAL_RESULTS, reason="huggingface_hub below 2.0")

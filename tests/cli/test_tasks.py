@@ -5,25 +5,23 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
-import typer.testing
 from lm_eval.tasks import TaskManager
 
 import figlang_tasks
-from figlang_tasks.cli.figlang import app
 from figlang_tasks.core import hub
-from figlang_tasks.core.benchmark import benchmarks, names
+from figlang_tasks.core.benchmark import names
 from figlang_tasks.harness.plugin import tasks_dir
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
-def figlang(*arguments: str) -> typer.testing.Result:
-    return typer.testing.CliRunner().invoke(app, ["tasks", *arguments])
+figlang = partial(commands.figlang, "tasks")
 
 
 @cache
@@ -85,21 +83,18 @@ def test_rows_of_the_shipped_data_are_those_that_are_loaded(manager: Any) -> Non
 
 
 def test_rows_as_published() -> None:
-    """The papers' figures, as ../shared/facts/datasets.md has them."""
+    """The papers' figures."""
     rows = {name: each["rows"] for name, each in listed().items()}
-    assert (rows["vflute"], rows["vflute_val"]) == (723, 726)
-    assert [rows[f"irfl_detect_{kind}"] for kind in ("idiom", "metaphor", "simile", "open_simile")] == [
-        200,
-        333,
-        277,
-        277,
-    ]
-    assert (rows["irfl_retrieve_metaphor"], rows["irfl_retrieve_simile"]) == (34, 142)
-    assert [rows[f"nykms_{name}"] for name in ("mc", "mw", "sarcasm", "st_text")] == [1583, 692, 1578, 687]
-    assert [rows[f"metaclue_{name}"] for name in ("classify_symbolic", "classify_literal")] == [2750, 2331]
-    assert [rows[f"metaclue_{name}"] for name in ("caption", "retrieve_swap", "generate")] == [1331, 1331, 300]
-    assert (rows["flute"], rows["flute_codalab"], rows["flute_train"]) == (1500, 1500, 7534)
-    assert rows["irfl_random4_metaphor"] is None and rows["metaclue_vqa"] is None
+    expected = {
+        **{"vflute": 723, "vflute_val": 726, "flute": 1500, "flute_codalab": 1500, "flute_train": 7534},
+        **{"irfl_detect_idiom": 200, "irfl_detect_metaphor": 333, "irfl_detect_simile": 277},
+        **{"irfl_detect_open_simile": 277, "irfl_retrieve_metaphor": 34, "irfl_retrieve_simile": 142},
+        **{"nykms_mc": 1583, "nykms_mw": 692, "nykms_sarcasm": 1578, "nykms_st_text": 687},
+        **{"metaclue_classify_symbolic": 2750, "metaclue_classify_literal": 2331, "metaclue_caption": 1331},
+        **{"metaclue_retrieve_swap": 1331, "metaclue_generate": 300, "metaclue_vqa": None},
+        "irfl_random4_metaphor": None,
+    }
+    assert {name: rows[name] for name in expected} == expected
 
 
 def test_every_card_is_there() -> None:
@@ -111,18 +106,9 @@ def test_the_overview_has_a_line_for_each_benchmark() -> None:
     assert head.split() == ["benchmark", "what", "it", "measures", "rows", "access", "needs"]
     assert [line.split()[0] for line in lines] == [*names(), "figlang_mini"]
     assert max(map(len, lines)) <= 100
-    assert [line[55:] for line in lines] == [  # access and rows as in the papers and in docs/cards
-        "      5-200  bring your own",
-        "      1,005  open",
-        "1,500-7,534  open            scorer flute22",
-        "     34-333  open",
-        "  300-2,750  bring your own  Java, generation",
-        "  651-2,691  open            scorer vflute25",
-        "  687-1,583  bring your own",
-        "    723-726  gated           scorer vflute25",
-        "       5-76  ships with the package  demo",
-    ]
-    assert all(len(benchmark.about) <= 39 for benchmark in benchmarks().values())
+    by_name = {line.split()[0]: line[55:].split() for line in lines}  # as in the papers and in docs/cards
+    assert by_name["metaclue"] == ["300-2,750", "bring", "your", "own", "Java,", "generation"]
+    assert by_name["vflute"] == ["723-726", "gated", "scorer", "vflute25"]
 
 
 def test_the_list_of_a_benchmark_has_a_line_for_each_task_and_group() -> None:
@@ -158,4 +144,4 @@ def test_a_full_disk_is_no_traceback() -> None:
         ended = subprocess.run(
             [sys.executable, "-m", "figlang_tasks.cli.figlang", "tasks"], stdout=full, stderr=subprocess.PIPE, text=True
         )
-    assert (ended.returncode, ended.stderr) == (1, "figlang: the output cannot be written: No space left on device\n")
+    assert (ended.returncode, ended.stderr) == (1, "figlang: No space left on device\n")

@@ -94,11 +94,6 @@ def test_the_seed_makes_the_draw(tmp_path: Path, two_runs: list[str]) -> None:
     assert export(two_runs, tmp_path / "e" / "s", **OPTIONS)[-1] == tmp_path / "e" / "s.key.json"
 
 
-def test_one_system_is_not_compared(tmp_path: Path, two_runs: list[str]) -> None:
-    written = export(two_runs[:1], tmp_path / "sheet.csv", **{**OPTIONS, "annotators": 1})
-    assert "preferred" not in sheet.read(written[1]).rows
-
-
 def test_flute_has_premises_in_place_of_pictures(tmp_path: Path) -> None:
     documents = {doc["id"]: doc for doc in flute_rows.load("figlang_mini_flute", "train")}
     lines = [
@@ -109,7 +104,7 @@ def test_flute_has_premises_in_place_of_pictures(tmp_path: Path) -> None:
     written = export([str(tmp_path / "samples_flute.jsonl")], tmp_path / "s.csv", **{**OPTIONS, "annotators": 1})
     assert [path.name for path in written] == ["s.annotator1.csv", "s.key.json"]
     found, filled = key.read(written[1]), sheet.read(written[0])
-    assert "image" not in filled.rows
+    assert "image" not in filled.rows and "preferred" not in filled.rows  # one system is not compared
     for item, (_, row) in zip(found["items"], filled.rows.iterrows(), strict=True):
         document = documents[item["id"]]
         assert (row["premise"], row["claim"]) == (document["premise"], document["hypothesis"])
@@ -126,7 +121,6 @@ def test_runs_that_cannot_be_judged_together(tmp_path: Path, two_runs: list[str]
         assert not (tmp_path / "out").exists()
 
     refused("--n 77 is more than the 76 samples in .*samples_vflute.jsonl: use --n 76", count=77)
-    refused("none.jsonl does not exist", [str(tmp_path / "none.jsonl")])
     second.write_text("".join(lines[2:]), encoding="utf-8")
     refused(r"Shark\S+ and \S+Kettle\S+ differ in 2 samples: vismet-test-0, vismet-test-1\. Evaluate both")
     second.write_text("".join(line.replace("figlang_mini/test:", "figlang_mini/test:0") for line in lines), "utf-8")

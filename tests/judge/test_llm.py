@@ -131,18 +131,17 @@ def test_a_server_that_goes_away_loses_nothing(tmp_path: Path, blank: Path, serv
     assert fill(blank, tmp_path / "filled.csv", **OPTIONS)["asked"] == 0
 
 
-def test_single_requests_that_fail_are_counted(tmp_path: Path, blank: Path, server: JudgeServer) -> None:
-    server.answer = lambda prompt, pictures: None if '{"label"' in prompt else good_answer(prompt, pictures)
-    report = fill(blank, tmp_path / "filled.csv", **{**OPTIONS, "concurrency": 1})
-    assert (report["failed"], report["unreadable"]) == (3, 0)
-    log = [json.loads(line) for line in (tmp_path / "filled.answers.jsonl").read_text().splitlines()]
-    assert sum("error" in line for line in log) == 3
-
-
-def test_models_that_think_take_no_temperature(tmp_path: Path, blank: Path, server: JudgeServer) -> None:
+def test_models_that_think_take_no_temperature_and_failures_are_counted(
+    tmp_path: Path, blank: Path, server: JudgeServer
+) -> None:
     with pytest.raises(JudgeError, match="3 requests failed"):
         fill(blank, tmp_path / "filled.csv", **{**OPTIONS, "model": "o3-mini"})
     assert server.settings == {"model": "o3-mini", "max_completion_tokens": 64}
+    server.answer = lambda prompt, pictures: None if '{"label"' in prompt else good_answer(prompt, pictures)
+    report = fill(blank, tmp_path / "other.csv", **{**OPTIONS, "concurrency": 1})
+    assert (report["failed"], report["unreadable"]) == (3, 0)
+    log = [json.loads(line) for line in (tmp_path / "other.answers.jsonl").read_text().splitlines()]
+    assert sum("error" in line for line in log) == 3
 
 
 def test_what_ends_the_work_before_a_request(
@@ -162,8 +161,6 @@ def test_what_ends_the_work_before_a_request(
     refused("of LLM judge judge-1, .* and the export s-other, not of", output=tmp_path / "other-filled.csv")
     (tmp_path / "images" / "2.png").write_bytes(b"no picture")
     refused(r"row \d: .*2.png", output=tmp_path / "out2.csv")
-    (tmp_path / "images" / "2.png").unlink()
-    refused(r"row \d: .*2.png", output=tmp_path / "out2.csv")
     Image.new("RGB", (8, 8)).save(tmp_path / "images" / "2.png")
     monkeypatch.delenv("OPENAI_API_KEY")
     refused("OPENAI_API_KEY", output=tmp_path / "out2.csv")
@@ -174,21 +171,18 @@ def test_what_ends_the_work_before_a_request(
     ("asked", "answer", "cells"),
     [
         ("label", '{"label": "entailment"}', {"label": "entailment"}),
-        ("label", '{"label": "Contradicts"}.', {"label": "contradiction"}),
         ("label", '{so} {"thought": {"of": "it"}} {"label": "entailment"}', {"label": "entailment"}),
         ("label", '{"label": "entailment"} or {"label": "contradiction"}', {}),
         ("label", '{"label": "neutral"}', {}),
         ("label", '{"label": ["entailment"]}', {}),
         ("label", "{" * 500_000 + '{"label": "entailment"}', {"label": "entailment"}),
         ("label", '{"label":' + "[" * 100_000 + "}", {}),
-        ("label", "", {}),
         ("adequate", '{"adequate": true, "error": null}', {"adequate": "yes"}),
         ("adequate", '{"adequate": "Yes", "error": "None"}', {"adequate": "yes"}),
         ("adequate", '{"adequate": "no", "error": "verbosity"}', {"adequate": "no", "error": "verbose"}),
         ("adequate", '{"adequate": "no"}', {}),
         ("adequate", '{"adequate": "yes", "error": "unsound"}', {}),
         ("preferred", '{"preferred": "b"}', {"preferred": "B"}),
-        ("preferred", '{"preferred": "C"}', {}),
         ("preferred", '{"preferred": ""}', {}),
     ],
 )

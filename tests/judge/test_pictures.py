@@ -64,15 +64,11 @@ def test_the_prompts_are_each_idiom_and_each_of_its_definitions() -> None:
     for line in lines:
         assert set(line["definitions"]) | {line["phrase"]} == {p for phrase, p in counts if phrase == line["phrase"]}
         assert (line["prompt"] == line["phrase"]) == (line["input"] == "idiom")
-    assert {line["phrase"] for line in generate.prompts("figlang_mini_irfl", 2, 1)} <= {p for p, _ in counts}
     assert generate.main(["unused", "--dataset", "figlang_mini_irfl", "--idioms", "9"]) == 1
 
 
 def test_a_sheet_tells_neither_system_nor_prompt(tmp_path: Path, folders: list[str]) -> None:
     written = export(folders, tmp_path / "out" / "sheet.csv", **OPTIONS)
-    assert [path.name for path in written] == ["sheet.images", "sheet.annotator1.csv", "sheet.annotator2.csv"] + [
-        "sheet.key.json"
-    ]
     found, first = key.read(written[-1]), sheet.read(written[1])
     lines = [json.loads(line) for line in (tmp_path / "Beta" / "prompts.jsonl").read_text().splitlines()]
     asked = Counter(line["input"] for line in lines)
