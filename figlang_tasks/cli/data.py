@@ -37,7 +37,7 @@ def prefetch(
     """Download data before a run, and check it.
 
     A run then works without a network. V-FLUTE (4.8 GB) is gated: it is downloaded only if you name it. If one download
-    fails, the others continue, and the exit status is 1.
+    fails, the others continue, and the exit status is 1. figlang doctor names what is not on the hub.
 
     \b
     figlang data prefetch vflute flute --scorers
@@ -56,14 +56,6 @@ def prefetch(
         except hub.DataError as error:
             failed = True
             say(f"figlang data: {name}: {printable(error)}", err=True)
-    if not wanted:
-        for benchmark in benchmarks().values():
-            name, source = benchmark.name, benchmark.source
-            if source.gated:
-                then = f"accept the conditions on {source.page}, then: figlang data prefetch {name}"
-                say(f"{name}: skipped, because it is gated: {then}")
-            elif source.bring:
-                say(f"{source.name}: its rows are not on the hub: {source.bring}")
     if scorers:
         failed = not _prefetch_scorers() or failed
     if failed:

@@ -25,7 +25,7 @@ def export(
     runs: Annotated[
         list[str],
         typer.Argument(
-            metavar="[NAME=]RUN...",
+            metavar="[NAME=]RUN",
             help="Samples files, results files or folders of runs with explanations, all on the same rows; with --task "
             "folders of generated pictures.",
             show_default=False,

@@ -14,7 +14,7 @@ Run: TypeAlias = Annotated[
 Runs: TypeAlias = Annotated[
     list[str],
     typer.Argument(
-        metavar="[NAME=]RUN...",
+        metavar="[NAME=]RUN",
         help="Folders, results files or samples files of runs. NAME replaces the model's name.",
         show_default=False,
     ),
