@@ -154,8 +154,7 @@ def write(
 ) -> list[Path]:
     """Write a folder of pictures, a sheet for each annotator, and the key; return their paths.
 
-    ``DIR/NAME.csv`` as `output` makes ``DIR/NAME.images/``, ``DIR/NAME.annotator1.csv``, ... and ``DIR/NAME.key.json``,
-    in a temporary folder first, so that a full disk leaves no partial export. What is there is never replaced.
+    All of it is written, or nothing. What is there is never replaced.
     """
     parent, stem = output.parent, output.name.removesuffix(".csv")
     rows = [{**row, "image": f"{stem}.images/{row['image']}", "sheet": signed["sheet"]} for row in rows]

@@ -30,10 +30,9 @@ def gathered(
     missing: Callable[[pd.DataFrame], Iterable[str]],
     partial: bool,
 ) -> tuple[dict[str, pd.DataFrame], dict[str, Any]]:
-    """What each annotator says of each place of a key, and the head of the report.
+    """What each annotator says of each place (item and letter) of a key, and the head of the report.
 
-    `places` are the items and letters of the key; `meanings` gives what a sheet says, as `sheet.meanings`, and
-    `missing` the judgements that are missing from it, by their places: an error if not `partial`.
+    `meanings` gives what a sheet says, and `missing` the places that it lacks: an error if not `partial`.
     """
     said: dict[str, pd.DataFrame] = {}
     about, incomplete = [], []

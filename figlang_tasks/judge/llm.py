@@ -46,10 +46,7 @@ class _Question(NamedTuple):
 
 
 def fill(sheet_path: Path, output: Path, *, model: str, concurrency: int, max_tokens: int) -> dict[str, Any]:
-    """Fill in an empty sheet. Answers that `output` has already are kept, so that an interrupted call continues.
-
-    Beside `output`, ``STEM.answers.jsonl`` takes every answer as it came.
-    """
+    """Fill in an empty sheet, and tell what was asked. Answers that `output` has already are kept."""
     blank = sheet.read(sheet_path)
     columns = [*map(str, blank.rows)]
     if lacking := [column for column in ("claim", "reference", "explanation") if column not in columns]:
@@ -140,11 +137,7 @@ def _questions(rows: list[_Row], compared: bool) -> Iterator[_Question]:
 
 
 def read_answer(asked: str, answer: str, letters: Sequence[str] = ()) -> dict[str, str]:
-    """The cells that an answer gives; empty if it cannot be read without a guess.
-
-    Read is the one JSON object without another inside that has the key asked for, with the spellings that people may
-    use; text around it does not matter. An adequate explanation has no error, an inadequate one has one.
-    """
+    """The cells that an answer gives by its one JSON object with the key asked for; empty if that would be a guess."""
     found = [value for value in _objects(answer) if asked in value]
     if len(found) != 1:
         return {}

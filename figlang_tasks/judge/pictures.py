@@ -30,11 +30,7 @@ def tasks() -> dict[str, tuple[Benchmark, Sorting]]:
 
 
 def export(arguments: Sequence[str], output: Path, *, task: str, seed: int, annotators: int) -> list[Path]:
-    """Write a sheet for each annotator, the pictures and the key; return their paths, the key last.
-
-    A row is a picture: the phrase, its definitions, and nothing of system and prompt. The pictures of a phrase are
-    shuffled, those of all systems and prompts together.
-    """
+    """Write a sheet for each annotator, the pictures and the key; return their paths, the key last."""
     if task not in tasks():
         raise JudgeError(f"--task {task}: no task has pictures to sort but {', '.join(tasks())}")
     benchmark, sorting = tasks()[task]

@@ -65,14 +65,10 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\
 
 @dataclass(frozen=True)
 class Sheet:
-    """A sheet as it was read: rows that belong to one export and one annotator.
+    """A sheet as it was read: the rows of one annotator, of the export `code`.
 
-    Attributes:
-        path, sha256: the file, and the hex digest of it.
-        annotator: who filled it in.
-        code: the export that it belongs to.
-        rows: the known columns, as they were before they were made safe; `item` is a number. The index counts as a
-            spreadsheet program does: the head is row 1.
+    `rows` has the known columns, as they were before they were made safe; `item` is a number. The index counts as a
+    spreadsheet program does: the head is row 1.
     """
 
     path: Path
@@ -83,11 +79,7 @@ class Sheet:
 
 
 def safe(text: str) -> str:
-    """A cell that no spreadsheet program takes for a formula: such a text, and one that begins with ', gets a ' before.
-
-    `read` takes it away again. U+FFFD replaces characters that move a cursor, change the direction of writing, or have
-    no UTF-8; line feeds and tabs stay.
-    """
+    """A cell that no spreadsheet program takes for a formula, and without controls but line feeds and tabs."""
     return no_formula(_CONTROL.sub("\ufffd", text))
 
 
@@ -102,10 +94,9 @@ def content_of(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> 
 
 
 def read(path: Path) -> Sheet:
-    """Read a sheet as `content_of` wrote it, or as a spreadsheet program saved it again.
+    """A sheet as `content_of` wrote it, or as a spreadsheet program saved it again.
 
-    Comma, semicolon or tab between cells; rows in any order; empty rows, further columns and the case of the head do
-    not matter. What is judged is ASCII: an encoding other than UTF-8 damages the texts alone.
+    What is judged is ASCII: an encoding other than UTF-8 damages the texts alone.
     """
     try:
         content = path.read_bytes()
@@ -184,10 +175,7 @@ def spelled(cell: str, accepted: Mapping[str, Sequence[str]]) -> str | None:
 
 
 def meanings(sheet: Sheet, accepted: Mapping[str, Mapping[str, Sequence[str]]]) -> pd.DataFrame:
-    """What the cells of some columns mean, by item and letter, and the number of the `row`; None for an empty cell.
-
-    `accepted` has the spellings of each value, by column. A column that the sheet lacks is empty.
-    """
+    """What the cells of some columns mean, by item and letter, and the number of the `row`; None for an empty cell."""
     rows = sheet.rows
     found = rows[["item", "letter"]].assign(row=rows.index)
     for column, values in accepted.items():
