@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import difflib
 import functools
-import itertools
 import os
 import re
 import shlex
@@ -92,21 +91,18 @@ def refuse_misspelt(arguments: Sequence[str]) -> None:
     harness = find_spec("lmms_eval")
     if harness is None or harness.origin is None:
         return
-    folder, tasks = Path(harness.origin).parent, set(_given("--tasks", arguments))
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--tasks", default="")
+    parser.add_argument("--include_path")
+    given, _ = parser.parse_known_args(arguments)
+    folder, tasks = Path(harness.origin).parent, set(filter(None, given.tasks.split(",")))
     told = _unknown_options(arguments, folder)
-    if files := _given("--include_path", arguments):
-        told = told or [fault for path in files for fault in _unknown_task_options(Path(path), tasks)]
+    if given.include_path:
+        told = told or _unknown_task_options(Path(given.include_path), tasks)
     else:
         told = told or _unknown_tasks(tasks, folder)
     if told:
         sys.exit(f"figlang_tasks: {'; '.join(told)}")
-
-
-def _given(option: str, arguments: Sequence[str]) -> list[str]:
-    """The names behind an option, separated by commas."""
-    found = [each.partition("=")[2] for each in arguments if each.startswith(f"{option}=")]
-    found += [value for name, value in itertools.pairwise(arguments) if name == option]
-    return found[-1].split(",") if found else []
 
 
 def _unknown_options(arguments: Sequence[str], harness: Path) -> list[str]:

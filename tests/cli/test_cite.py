@@ -52,11 +52,11 @@ def test_all_papers_and_the_software_are_those_of_the_citation_file() -> None:
         assert ("booktitle" in paper) == (reference["type"] == "conference-paper")
 
 
-@pytest.mark.parametrize("name", benchmarks())
-def test_the_paper_of_a_benchmark_is_that_of_its_card(name: str) -> None:
-    (paper, _) = entries(cite(name).stdout).values()
-    card = (ROOT / "docs" / "cards" / f"{name}.md").read_text(encoding="utf-8")
-    assert f"arxiv.org/abs/{paper['eprint']}" in card
+def test_the_paper_of_a_benchmark_is_that_of_its_card() -> None:
+    for name in benchmarks():
+        (paper, _) = entries(cite(name).stdout).values()
+        card = (ROOT / "docs" / "cards" / f"{name}.md").read_text(encoding="utf-8")
+        assert f"arxiv.org/abs/{paper['eprint']}" in card
 
 
 @pytest.fixture
