@@ -11,15 +11,13 @@ import typer
 
 from figlang_tasks.cli import failing, own_commands, say, say_json
 from figlang_tasks.cli.options import AsJson, Device, Dtype, Run, Runs
-from figlang_tasks.core.benchmark import benchmarks
+from figlang_tasks.core.benchmark import Submission, benchmarks
 from figlang_tasks.core.text import printable
 
 
-def _board(name: str) -> Callable[..., None]:
+def _board(name: str, submission: Submission) -> Callable[..., None]:
     """The command that makes the zip of a benchmark's leaderboard."""
     benchmark = benchmarks()[name]
-    assert benchmark.submission is not None
-    upload = benchmark.submission.upload
 
     def command(
         runs: Runs,
@@ -30,7 +28,7 @@ def _board(name: str) -> Callable[..., None]:
             from figlang_tasks.submit import board
 
             files, tasks = board.write_zip(benchmark, read_all(runs), output)
-        _written(output, f"{', '.join(files)}, of {', '.join(tasks)}", {}, upload)
+        _written(output, f"{', '.join(files)}, of {', '.join(tasks)}", {}, submission.upload)
 
     command.__doc__ = f"Make the zip that the leaderboard of {benchmark.source.name} takes."
     return command

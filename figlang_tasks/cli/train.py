@@ -2,9 +2,33 @@
 
 from __future__ import annotations
 
-from figlang_tasks.cli import own_commands
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, get_args
 
-app = own_commands.of_functions("trainer", "train")
+import typer
+
+from figlang_tasks.cli import failing, own_commands, say
+
+
+def _command(name: str, trainer: Callable[..., str]) -> Callable[..., None]:
+    """The command of a trainer: parameters without a default are arguments, others options; what it returns is said."""
+
+    def command(**given: Any) -> None:
+        with failing("train"):
+            say(trainer(**given))
+
+    parameters = []
+    for each in inspect.signature(trainer, eval_str=True).parameters.values():
+        kind, text = get_args(each.annotation)
+        shown = typer.Argument(help=text) if each.default is each.empty else typer.Option(help=text)
+        parameters.append(each.replace(annotation=Annotated[kind, shown], kind=each.KEYWORD_ONLY))
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__doc__ = (trainer.__doc__ or "").partition("\n    Args:")[0]
+    return command
+
+
+app = own_commands.group("trainer", _command)
 
 
 @app.callback()
