@@ -80,7 +80,7 @@ def test_rows_of_the_shipped_data_are_those_that_are_loaded(manager: Any) -> Non
         rows = set(documents["row"]) if "row" in documents.column_names else documents
         assert each["rows"] == len(rows), each["name"]
         checked += 1
-    assert checked > 13
+    assert checked == 3, "figlang_mini, and FLUTE in both versions"
 
 
 def test_rows_as_published() -> None:
