@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lm_eval.tasks._yaml_loader import load_yaml
 from lmms_eval import utils
 from lmms_eval.models.simple.vllm import VLLM
 
 from figlang_tasks import models
-from figlang_tasks.benchmarks.flute import rows as flute_rows
 from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.core import generation, hub, score_requests
 from figlang_tasks.core.benchmark import benchmarks
@@ -165,40 +163,3 @@ def test_groups_name_existing_tasks() -> None:
     for path in FILES:
         if path not in TASK_FILES:
             assert set(config(path)["task"]) <= tasks
-
-
-# --- FLUTE: one definition in two harnesses --------------------------------------------------------------------------
-
-FLUTE_FILES = [path for path in TASK_FILES if benchmark(path) == "flute"]
-LM_EVAL_FILES = {
-    path.stem: path
-    for path in sorted((plugin.tasks_dir().parent / "lm_eval").rglob("*flute*.yaml"))
-    if not path.name.startswith("_")
-}
-
-
-def test_flute_tasks_are_in_both_harnesses() -> None:
-    names = {"flute", "flute_v1", "flute_train", "flute_v1_train", "flute_codalab", "flute_4shot"}
-    names |= {"figlang_mini_flute", "figlang_mini_flute_v1"}
-    assert {path.stem for path in FLUTE_FILES} == set(LM_EVAL_FILES) == names
-
-
-@pytest.mark.parametrize("path", FLUTE_FILES, ids=ids)
-def test_flute_tasks_ask_and_count_the_same_in_both_harnesses(path: Path) -> None:
-    one, other = config(path), load_yaml(LM_EVAL_FILES[path.stem])
-    for key in ("task", "output_type", "test_split", "doc_to_text", "doc_to_target", "metadata"):
-        assert one[key] == other[key], key
-    settings = dict(one["generation_kwargs"])
-    assert (settings.pop("num_beams"), settings.pop("top_p")) == (1, None)  # which lm-eval's vLLM and servers refuse
-    assert other["generation_kwargs"] == {"max_gen_toks": settings.pop("max_new_tokens")} | settings
-    by_name = {entry["metric"]: entry["higher_is_better"] for entry in one["metric_list"]}
-    listed = {entry["metric"]: entry["higher_is_better"] for entry in other["metric_list"]}
-    assert listed == by_name
-    assert hub.read_name(one["dataset_name"]) == other["dataset_kwargs"]
-
-
-def test_data_revision_of_figlang_mini_flute_is_the_digest_of_the_shipped_texts() -> None:
-    revisions = {config(path)["metadata"]["data_revision"] for path in FLUTE_FILES if "mini" in path.stem}
-    assert {flute_rows.load("figlang_mini_flute", "train")["data"][0]} == {
-        f"figlang_mini_flute/train:{revision}" for revision in revisions
-    }

@@ -18,7 +18,7 @@ from figlang_tasks import mini
 from figlang_tasks.benchmarks.flute import rows as flute
 from figlang_tasks.benchmarks.irfl import tables
 from figlang_tasks.benchmarks.irfl.archive import Pictures
-from figlang_tasks.benchmarks.metaclue.annotations import parse_rows
+from figlang_tasks.benchmarks.metaclue import annotations as metaclue
 from figlang_tasks.benchmarks.nykms import rows as nykms
 from figlang_tasks.benchmarks.vflute import rows as vflute
 
@@ -99,9 +99,9 @@ def test_figlang_mini_irfl(name: str, count: int) -> None:
 
 
 def test_figlang_mini_metaclue() -> None:
-    path = mini.METACLUE_DIR / "annotations.jsonl"
-    rows, faults = parse_rows(path.read_bytes(), path)
-    assert not faults and all((mini.METACLUE_DIR / row.image).is_file() for row in rows)
+    table = metaclue.read("figlang_mini_metaclue")
+    rows = table.rows
+    assert metaclue.picture_faults("figlang_mini_metaclue", table, rows, whole=True, boxes=True) == []
     assert Counter(row.set for row in rows) == {"metaphor": 44, "symbolic_negative": 13, "literal_negative": 11}
     assert sum(len(row.boxes) for row in rows) == 93
     assert {len(row.metaphors) for row in rows if row.set == "metaphor"} == {27}

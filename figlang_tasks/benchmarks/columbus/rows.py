@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from figlang_tasks.core import checks, hub, images, json_lines
+from figlang_tasks.core import checks, hub, images, json_lines, row_files
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import PartMissing
 from figlang_tasks.core.hub import USE_THE_RELEASE, DataError
@@ -82,29 +82,25 @@ def load(dataset: str, order: str, graph: bool = False) -> datasets.Dataset:
 
 def read(folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
     """The valid rows of a release, sorted by id, and what is wrong with the others."""
-    table, faults = folder / "benchmark.json", list[str]()
+    table = folder / "benchmark.json"
     if table.is_file():
         lines = [(f"{table}, row {number}", row) for number, row in enumerate(_json(table), start=1)]
     else:
         table = folder / "metadata.jsonl"
-        read_lines, faults = json_lines.read(table)
-        lines = [(line.where, line.values) for line in read_lines]
+        lines = list(row_files.lines(table, ()))
+    pictures = folder / "results" / "benchmark" / "images"
+
+    def row(values: Any, where: str) -> dict[str, Any]:
+        made = _row(where, values, pictures if pictures.is_dir() else folder / "images")
+        if RELEASES.get(len(lines)) == "v1":  # whose tables count by the names: one flag is wrong
+            made["kind"] = "icon" if made["id"].endswith("_icon") else "text"
+        return made
+
+    found, faults = row_files.valid(lines, row, lambda made: made["id"])
     if len(lines) not in RELEASES:
         sizes = " or ".join(f"{count:,} ({name})" for count, name in RELEASES.items())
-        faults.append(f"{table} has {len(lines)} rows, must have {sizes}. {USE_THE_RELEASE}")
-    pictures = folder / "results" / "benchmark" / "images"
-    found: dict[str, dict[str, Any]] = {}
-    for where, values in lines:
-        try:
-            row = _row(where, values, pictures if pictures.is_dir() else folder / "images")
-            if row["id"] in found:
-                raise DataError(f"{where}: {row['id']} is there twice. {USE_THE_RELEASE}")
-            if RELEASES.get(len(lines)) == "v1":  # whose tables count by the names: one flag is wrong
-                row["kind"] = "icon" if row["id"].endswith("_icon") else "text"
-            found[row["id"]] = row
-        except DataError as error:
-            faults.append(str(error))
-    return [found[row_id] for row_id in sorted(found)], faults
+        faults = [f"{table} has {len(lines)} rows, must have {sizes}. {USE_THE_RELEASE}", *faults]
+    return sorted(found, key=lambda made: made["id"]), faults
 
 
 def _json(path: Path) -> Any:

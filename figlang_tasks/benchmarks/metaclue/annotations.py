@@ -16,7 +16,7 @@ from PIL import Image
 
 from figlang_tasks.benchmarks.metaclue import schema
 from figlang_tasks.benchmarks.metaclue.schema import Annotation
-from figlang_tasks.core import hub, images, json_lines
+from figlang_tasks.core import hub, images, json_lines, row_files
 from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.hub import DataError
 
@@ -70,29 +70,11 @@ def read(dataset: str) -> Table:
         raise DataError(
             f"{error}. MetaCLUE's annotations have no public release: docs/cards/metaclue.md says how to write the file"
         ) from error
-    rows, faults = parse_rows(content, path)
+    rows, faults = row_files.valid(row_files.lines(path, ()), schema.check, lambda row: f"image {row.image}")
     if not rows and not faults:
         faults = [f"{path} has no rows: write one for each image (docs/cards/metaclue.md)"]
     end_with_the_first(faults, "metaclue")
     return Table(tuple(rows), found.folder, found.revision, hashlib.sha256(content).hexdigest()[:12])
-
-
-def parse_rows(content: bytes, path: Path) -> tuple[list[Annotation], list[str]]:
-    """The valid rows of a file, and one message for each line that holds none."""
-    rows: dict[str, Annotation] = {}
-    faults: list[str] = []
-    for number, values in json_lines.objects(content):
-        where = f"{path}, line {number}"
-        try:
-            if isinstance(values, str):
-                raise DataError(f"{where} {values}")
-            found = schema.check(values, where)
-            if found.image in rows:
-                raise DataError(f"{where}: image {found.image} is also in {rows[found.image].where}: delete one")
-            rows[found.image] = found
-        except DataError as error:
-            faults.append(str(error))
-    return list(rows.values()), faults
 
 
 def picture_faults(dataset: str, table: Table, rows: Iterable[Annotation], whole: bool, boxes: bool) -> list[str]:

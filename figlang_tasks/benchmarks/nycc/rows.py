@@ -133,25 +133,21 @@ def _fold(dataset: str, name: str, check_images: bool) -> datasets.Dataset:
 
     of = config(name)
     table, revision = _table(dataset, name, "test")
-    found: dict[str, dict[str, Any]] = {}
-    faults: list[str] = []
-    for number, row in enumerate(table):
-        where = f"{dataset}/{name}, test row {number}"
-        try:
-            document = _document(row, where, of)
-            if check_images:
-                images.check(row["image"], where)
-            if document["id"] in found:
-                raise hub.DataError(f"{where}: instance_id {document['id']} is also that of an earlier row")
-            found[document["id"]] = document
-        except hub.DataError as error:
-            faults.append(str(error))
+
+    def document(row: Mapping[str, Any], where: str) -> dict[str, Any]:
+        made = _document(row, where, of)
+        if check_images:
+            images.check(row["image"], where)
+        return made
+
+    places = ((f"{dataset}/{name}, test row {number}", row) for number, row in enumerate(table))
+    found, faults = row_files.valid(places, document, lambda made: f"instance_id {made['id']}")
     checks.end_with_the_first([*faults, *_other_number(dataset, name, len(table))], "nycc")
-    texts = [{key: value for key, value in document.items() if key != "image"} for document in found.values()]
+    texts = [{key: value for key, value in made.items() if key != "image"} for made in found]
     digest = hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()[:12]
     common: dict[str, Any] = {"dataset": dataset, "config": name, "fold": of.fold, "revision": revision}
     common["data"] = str(DataId(dataset, name, digest, revision))
-    documents = datasets.Dataset.from_list([common | document for document in found.values()])
+    documents = datasets.Dataset.from_list([common | made for made in found])
     return documents.cast_column("image", datasets.Image(decode=False))
 
 

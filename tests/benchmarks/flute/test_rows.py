@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from datasets import Dataset
 from flute_rows import Values, as_on_the_hub, released_shape, write_lines, write_parquet
-from run_and_check import accepted, refused
+from run_and_check import refused
 
 from figlang_tasks.benchmarks.flute import rows
 from figlang_tasks.benchmarks.flute.benchmark import BENCHMARK
@@ -128,10 +128,6 @@ def test_texts_other_than_the_released_ones_are_told(
     assert any("texts differ from those of the fixed held-out part" in message for message in warnings_of_loguru)
 
 
-def small(*pairs: tuple[str, str]) -> list[rows.Pair]:
-    return [rows.Pair("0", premise, hypothesis, "Entailment", "why", "simile") for premise, hypothesis in pairs]
-
-
 def test_families_are_linked_by_sentences_and_by_ids() -> None:
     def pair(row_id: str, premise: str, hypothesis: str, group: str = "simile") -> rows.Pair:
         return rows.Pair(row_id, premise, hypothesis, "Entailment", "why", group)
@@ -190,24 +186,6 @@ def test_the_held_out_part_is_drawn_by_the_rule_in_words(invented: list[Values])
     shuffled = random.Random(5).sample(checked, len(checked))
     again = {shuffled[number] for number in rows.heldout(shuffled)}
     assert again == {checked[number] for number in expected}
-
-
-def test_rows_of_the_same_content_have_ids_of_their_own() -> None:
-    twice = small(("a", "b"), ("a ", "b"))
-    first, second = rows.row_ids(twice)
-    assert second == f"{first}-2"
-    assert first == f"simile-0-{twice[0].key[:8]}"
-
-
-@pytest.mark.parametrize("same", [{"premise": "It rains."}, {"explanation": " "}], ids=["one family", "none to score"])
-def test_rows_that_no_held_out_part_can_be_drawn_of(same: Values, data_dir: Path, invented: list[Values]) -> None:
-    write_lines(data_dir / "train.jsonl", [values | same for values in invented])
-    assert "1500 rows cannot be drawn" in refused(BENCHMARK, dataset="FLUTE", part="heldout")
-
-
-def test_columns_called_as_ours_are_left_out(data_dir: Path, invented: list[Values]) -> None:
-    write_lines(data_dir / "train.jsonl", [values | {"data": 3, "family": "theirs"} for values in invented])
-    assert "theirs" not in accepted(BENCHMARK, dataset="FLUTE", part="heldout")["family"]
 
 
 def test_no_file_and_several_files(data_dir: Path) -> None:

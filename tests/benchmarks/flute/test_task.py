@@ -46,12 +46,6 @@ def test_the_prompts_are_the_papers_word_for_word() -> None:
     )
 
 
-def test_chat_and_simple_backends_read_one_text_and_no_picture() -> None:
-    (turn,) = task.doc_to_messages(document(), {"default": {}})
-    assert turn == {"role": "user", "content": [{"type": "text", "text": task.doc_to_text(document())}]}
-    assert task.doc_to_visual(document()) == []
-
-
 def test_four_exemplars_are_turns_before_the_question_word_for_word(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,26 +28,12 @@ def digest(picture: Image.Image) -> int:
     return hash(picture.tobytes())
 
 
-def test_the_zip_is_not_unpacked(folder: Path) -> None:
-    store = Pictures(folder)
-    picture = store.read(uuid(3), "row 1")
-    assert (picture.mode, picture.size) == ("RGB", (48, 48))
-    assert [path.name for path in folder.iterdir()] == ["IRFL_images.zip"]
-
-
 def test_threads_read_at_the_same_time(folder: Path) -> None:
     store = Pictures(folder)
     alone = [digest(store.read(each, "x")) for each in UUIDS]
     with ThreadPoolExecutor(8) as pool:
         together = list(pool.map(lambda each: digest(store.read(each, "x")), UUIDS * 20))
     assert together == alone * 20
-
-
-def test_a_missing_member_is_told_without_reading(folder: Path) -> None:
-    store = Pictures(folder)
-    store.check(UUIDS, "row 7")
-    with pytest.raises(DataError, match=f"row 7: there is no picture {uuid(999)}.jpeg in .*IRFL_images.zip.*Load"):
-        store.check([uuid(0), uuid(999)], "row 7")
 
 
 @pytest.mark.parametrize("number", [0, 1], ids=["stored", "deflated"])

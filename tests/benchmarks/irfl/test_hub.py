@@ -73,30 +73,3 @@ def test_the_released_tables_by_a_tiny_clip(shared_file: Path, tmp_path: Path) -
 def samples(output: Path, task: str) -> list[dict[str, Any]]:
     (path,) = output.glob(f"*/*_samples_{task}.jsonl")
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-@pytest.mark.parametrize("shared_file", ["data/irfl/metaphor_detection_task.csv"], indirect=True)
-def test_a_pin_and_a_missing_table(shared_file: Path, tmp_path: Path) -> None:
-    """A pin to an older commit reads that one; a pin that does not exist ends the run before a model is built."""
-    old = tmp_path / "old"
-    old.mkdir()
-    (old / shared_file.name).write_bytes(shared_file.read_bytes())
-    new = tmp_path / "new"
-    new.mkdir()
-    (new / "README.md").write_text("nothing else")
-    script = (
-        "from figlang_tasks.benchmarks.irfl import tables\n"
-        "try:\n    table = tables.detection('IRFL', 'metaphor-detection-task')\n"
-        "    print(len(table.whole()), table.data)\n"
-        "except Exception as error:\n    print(type(error).__name__, error)\n"
-    )
-    with HubServer() as hub:
-        first = hub.add_repo(REPO_ID, old)
-        hub.add_repo(REPO_ID, new)
-        said = {}
-        for pin in (first, "", "0" * 40):
-            environment = hub.env(tmp_path) | ({"FIGLANG_REVISION_IRFL": pin} if pin else {})
-            said[pin] = warm.run([sys.executable, "-c", script], cwd=tmp_path, env=environment).stdout
-    assert said[first].startswith(f"333 IRFL/metaphor-detection-task@{first}:")
-    assert "metaphor_detection_task.csv cannot be read" in said[""] and "tables there: none" in said[""]
-    assert "has no revision 000" in said["0" * 40] and "FIGLANG_REVISION_IRFL" in said["0" * 40]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 from irfl_hub import copy_tables, metaphor_row, uuid, write_pictures, write_table
 
 from figlang_tasks.benchmarks.irfl import rows, tables
-from figlang_tasks.core import hub
 
 TABLES = ["idiom-detection-task", "metaphor-detection-task", "simile-detection-task"]
 
@@ -68,14 +66,6 @@ def test_documents_of_detection(local: Path) -> None:
         assert (doc["figurative_type"], doc["type"]) == ("metaphor", "figurative")
 
 
-def test_other_rows_do_not_move_an_answer(local: Path) -> None:
-    both = rows.load("figlang_mini_irfl", "metaphor-detection-task")
-    hub.look_again()
-    write_table(local, "metaphor-detection-task", [metaphor_row()])
-    alone = rows.load("figlang_mini_irfl", "metaphor-detection-task")
-    assert alone[0]["candidates"] == both[0]["candidates"]
-
-
 def test_rotations_bring_the_answer_to_each_place(local: Path) -> None:
     plain = rows.load("figlang_mini_irfl", "metaphor-detection-task")
     turned = rows.load("figlang_mini_irfl", "metaphor-detection-task", rotations=True)
@@ -112,10 +102,3 @@ def test_text_as_the_authors_give_it_to_matching_models() -> None:
     assert rows.text(doc) == "white hat.A good person.A hero."
     assert rows.text(doc, phrase_only=True) == "white hat"
     assert rows.text({"phrase": "He is a fox", "definitions": []}) == "He is a fox"
-
-
-def test_nothing_is_decoded_by_loading(local: Path) -> None:
-    with zipfile.ZipFile(local / "IRFL_images.zip", "w") as archive:
-        for number in range(20):
-            archive.writestr(f"images/{uuid(number)}.jpeg", b"not a picture")
-    assert len(rows.load("figlang_mini_irfl", "metaphor-detection-task")) == 2

@@ -1,80 +1,25 @@
-"""The mini tasks of IRFL through the harness: the demo model in words, a tiny CLIP by score."""
+"""Which models a task of matching scores takes, and what they are asked; every task file finds its documents."""
 
 from __future__ import annotations
 
-import shutil
-import sqlite3
-from functools import lru_cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import demo_runs
 import pytest
-import tiny_encoders
 from lmms_eval import utils
 from lmms_eval.api.model import lmms
 from lmms_eval.models import MODEL_REGISTRY_V2
 from lmms_eval.models.registry_v2 import ModelManifest
 
-from figlang_tasks import FigLangError, mini
-from figlang_tasks.benchmarks.irfl import measures as irfl_measures
+from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.irfl import rows
 from figlang_tasks.benchmarks.irfl import task as task_of
 from figlang_tasks.core import documents as documents_of
 from figlang_tasks.core import notes, score_requests
 from figlang_tasks.harness import plugin
-from figlang_tasks.scoring import Estimate, evaluate, flat, from_json, full_name
 
 FILES = [path for path in sorted((plugin.tasks_dir() / "irfl").glob("irfl_*.yaml")) if "group:" not in path.read_text()]
-TASKS = [
-    path.stem.removeprefix("figlang_mini_")
-    for path in sorted((plugin.tasks_dir() / "mini" / "irfl").glob("figlang_mini_irfl_*_*.yaml"))
-]
-BY_SCORE = [name for name in TASKS if name.split("_")[1] in ("match", "random4", "retrieve")]
-IN_WORDS = [name for name in TASKS if name.split("_")[1] != "match"]
-
-
-@lru_cache(maxsize=1)
-def clip_run() -> dict[str, Any]:
-    with TemporaryDirectory() as folder:
-        checkpoint = tiny_encoders.write("clip", Path(folder) / "clip")
-        names = [f"figlang_mini_{name}" for name in BY_SCORE]
-        return demo_runs.evaluate(names, "figlang_clip", f"pretrained={checkpoint},device=cpu")
-
-
-@lru_cache(maxsize=1)
-def demo_run() -> dict[str, Any]:
-    found: dict[str, Any] = {"configs": {}, "samples": {}}
-    for limit, ranked in ((4, False), (8, True)):  # a limit has to leave a whole row
-        names = [f"figlang_mini_{name}" for name in IN_WORDS if ("retrieve" in name) == ranked]
-        of_names = demo_runs.evaluate(names, "llava_hf", demo_runs.DEMO, limit=limit, gen_kwargs="max_new_tokens=4")
-        found = {key: found[key] | of_names[key] for key in found}
-    return found
-
-
-@lru_cache(maxsize=1)
-def random_run() -> dict[str, Any]:
-    return demo_runs.evaluate([f"figlang_mini_{name}" for name in TASKS], "figlang_random", "seed=1")
-
-
-def estimates(results: dict[str, Any], task: str) -> dict[str, Estimate]:
-    found = from_json(results["configs"][f"figlang_mini_{task}"]["metadata"]["measures"])
-    return {full_name(measure, scope): estimate for measure, scope, estimate in flat(found)}
-
-
-def values(results: dict[str, Any], task: str) -> dict[str, float]:
-    return {name: estimate.value for name, estimate in estimates(results, task).items()}
-
-
-def records(results: dict[str, Any], task: str) -> list[dict[str, Any]]:
-    return [sample["sample"] for sample in results["samples"][f"figlang_mini_{task}"]]
-
-
-def documents(task: str) -> int:
-    config = random_run()["configs"][f"figlang_mini_{task}"]
-    table = config["metadata"]["data"].partition("/")[2].partition("@")[0]
-    return len(rows.load("figlang_mini_irfl", table, rotations=task.endswith("_circular")))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -90,64 +35,6 @@ def test_every_task_finds_its_documents_and_asks(path: Path) -> None:
     }
     whole = rows.text(documents[0])
     assert all((whole in text) == ("phrase_only" not in path.stem) for text in asked.values())
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_every_document_is_judged_and_every_metric_has_an_interval(task: str) -> None:
-    found = estimates(random_run(), task)
-    assert len(records(random_run(), task)) == documents(task)
-    assert {"p@k", "pooled_p@k"} <= set(found) if "retrieve" in task else "acc" in found
-    for value, low, high, *_ in found.values():
-        assert low is not None and high is not None
-        assert 0 <= low <= value + 1e-9 <= high + 2e-9 <= 1 + 3e-9
-    assert found["parse_rate"].value == 1
-    of_records = irfl_measures.of_records(records(random_run(), task))
-    assert list(found) == [
-        full_name(name, scope) for name, scope, _ in flat(evaluate(records(random_run(), task), of_records))
-    ]
-    data = random_run()["configs"][f"figlang_mini_{task}"]["metadata"]["data"]
-    assert data.startswith("figlang_mini_irfl/") and "@package:" in data
-    assert {record["data"] for record in records(random_run(), task)} == {data}
-
-
-@pytest.mark.parametrize("task", BY_SCORE)
-def test_a_dual_encoder_answers_by_score(task: str) -> None:
-    found = records(clip_run(), task)
-    assert len(found) == documents(task)
-    assert {record["status"] for record in found} == {"scores"}
-    if "retrieve" not in task:
-        for record in found:
-            best = max(record["scores"])
-            assert (record["scores"][record["answer"]] == best) == (record["chosen"] == record["answer"])
-    assert values(clip_run(), task)["tie_rate"] == 0
-
-
-def test_a_dual_encoder_reads_text_alone_and_other_models_a_prompt() -> None:
-    (sample, *_) = clip_run()["samples"]["figlang_mini_irfl_match_idiom"]
-    assert sample["arguments"][0] == rows.text(sample["doc"])
-    (sample, *_) = random_run()["samples"]["figlang_mini_irfl_match_idiom"]
-    prompt = sample["arguments"][0]
-    assert prompt != rows.text(sample["doc"]) and rows.text(sample["doc"]) in prompt
-
-
-def test_precision_is_what_the_scores_say() -> None:
-    by_row: dict[str, list[tuple[float, bool]]] = {}
-    for record in records(clip_run(), "irfl_retrieve_metaphor"):
-        by_row.setdefault(record["row"], []).append((record["value"], record["positive"]))
-    shares = []
-    for images in by_row.values():
-        count = sum(positive for _, positive in images)
-        shares.append(sum(positive for _, positive in sorted(images, reverse=True)[:count]) / count)
-    assert values(clip_run(), "irfl_retrieve_metaphor")["p@k"] == pytest.approx(sum(shares) / len(shares))
-
-
-@pytest.mark.parametrize("task", IN_WORDS)
-def test_the_demo_model_takes_every_prompt(task: str) -> None:
-    """It was never trained on several pictures: what it says names none of them, and that is no choice."""
-    found = records(demo_run(), task)
-    assert len(found) == (8 if "retrieve" in task else 4)
-    chosen = sum(record["status"] == "read" for record in found)
-    assert values(demo_run(), task)["parse_rate"] == chosen / len(found)
 
 
 class Words(lmms):
@@ -241,34 +128,3 @@ def test_words_of_a_class_that_is_asked_for_scores_are_a_failure(tmp_path: Path)
     assert notes.noted() == told
     demo_runs.evaluate("mine", "figlang_replay", f"samples={tmp_path / 'run'}", include_path=folder)
     assert notes.noted() == told
-
-
-def test_any_model_ranks_by_its_yes() -> None:
-    name = "figlang_mini_irfl_retrieve_metaphor"
-    results = demo_runs.evaluate(name, "figlang_vlm", demo_runs.DEMO, limit=12)  # whole rows
-    found = records(results, "irfl_retrieve_metaphor")
-    assert {record["status"] for record in found} == {"scores"}
-    assert all(0 < record["value"] < 1 for record in found)
-    assert values(results, "irfl_retrieve_metaphor")["tie_rate"] == 0
-
-
-def test_other_data_is_no_cache_hit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The prompts stay the same when an answer moves, so the data has to stand in what the cache knows a task by."""
-    name = "figlang_mini_irfl_detect_idiom"
-    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
-    shutil.copytree(mini.IRFL_DIR, tmp_path / "figlang_mini_irfl")
-    table = tmp_path / "figlang_mini_irfl" / "idiom_detection_task.csv"
-
-    def run() -> tuple[str, int]:
-        results = demo_runs.evaluate(name, "figlang_random", "", use_cache=str(tmp_path / "cache"))
-        with sqlite3.connect(tmp_path / "cache" / "figlang_0.db") as connection:
-            (stored,) = connection.execute("SELECT COUNT(*) FROM answers").fetchone()
-        return results["configs"][name]["metadata"]["data"], stored
-
-    first = run()
-    assert run() == first  # all from the cache
-    lines = table.read_bytes().splitlines(keepends=True)
-    table.write_bytes(b"".join([lines[0], *lines[2:], lines[1]]))
-    data, stored = run()
-    assert data != first[0]
-    assert stored == 2 * first[1] > 0

@@ -9,7 +9,6 @@ import pytest
 from irfl_hub import copy_tables, metaphor_row, uuid, write_table
 
 from figlang_tasks.benchmarks.irfl import tables
-from figlang_tasks.core import hub
 
 SHARED = ["data/irfl/idiom_detection_task.csv"]  # the others lie beside it
 
@@ -68,15 +67,6 @@ def test_uuids_keep_all_their_digits() -> None:
     rows = tables.detection("IRFL", "idiom-detection-task").whole()
     assert rows[0].answer == "63706241105000335873917995039219892466282882761200412752654159602345548098977"
     assert {len(each) for row in rows for each in row.uuids} <= set(range(72, 79))
-
-
-def test_data_names_table_revision_and_digest(local: Path) -> None:
-    write_table(local, "metaphor-detection-task", [metaphor_row()])
-    first = tables.detection("figlang_mini_irfl", "metaphor-detection-task").data
-    assert first.startswith("figlang_mini_irfl/metaphor-detection-task@local:")
-    hub.look_again()
-    write_table(local, "metaphor-detection-task", [metaphor_row(phrase="another")])
-    assert tables.detection("figlang_mini_irfl", "metaphor-detection-task").data != first
 
 
 def test_similes_need_the_retrieval_table_to_tell_target_from_random(local: Path) -> None:

@@ -47,9 +47,3 @@ def test_size_is_that_of_the_upright_picture(tmp_path: Path) -> None:
     (tmp_path / "no.jpg").write_bytes(b"no picture")
     with pytest.raises(DataError, match="here: the picture cannot be read"):
         annotation_file.size_of(tmp_path / "no.jpg", "here")
-
-
-def test_the_mini_set_is_in_the_format(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("FIGLANG_DATA_DIR", raising=False)
-    table = annotation_file.read("figlang_mini_metaclue")
-    assert annotation_file.picture_faults("figlang_mini_metaclue", table, table.rows, whole=True, boxes=True) == []

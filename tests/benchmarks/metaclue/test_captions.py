@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import get_args
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from figlang_tasks.answers.verdict import Read, Status
-from figlang_tasks.benchmarks.metaclue.captions import Statement, in_one_line, parse_caption, parse_official
+from figlang_tasks.answers.verdict import Read
+from figlang_tasks.benchmarks.metaclue.captions import Statement, parse_caption, parse_official
 
 PARSERS: tuple[Callable[[str | None], Read[Statement]], ...] = (parse_official, parse_caption)
 
@@ -64,23 +63,3 @@ def test_every_statement_comes_back(primary: str, relationship: str, secondary: 
     assert parse_official(statement) == Read(expected, "read", "statement")
     for output in (statement, f"{statement}.", f'"{statement}"', f"Metaphor: {statement}.", f"- **{statement}**"):
         assert parse_caption(output).value == expected
-
-
-pieces = st.sampled_from(
-    " is as | as |phone|. |\n|: |, or that |that |The ad says |(|[|{|\"|'|primary|relationship: |secondary|\u0130"
-    "|\ud800|**|</think>|<think>|<answer>|\u201c|\u2014|because".split("|")
-)
-
-
-@given(st.one_of(st.text(), st.lists(pieces, max_size=40).map("".join)))
-@example("\u0130 is as \u0130 as \u0130")
-@example("\x00")
-@settings(max_examples=300)
-def test_no_text_raises(text: str) -> None:
-    for parser in PARSERS:
-        found = parser(text)
-        assert found.status in get_args(Status) and found.status != "missing"
-        assert (found.value is not None) == (found.status == "read")
-        assert all(parts(found) or (True,))
-        # NUL is no white space to the readers, and a blank in a line.
-        assert (found.status == "empty") == (not in_one_line(text)) or "\x00" in text

@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from figlang_tasks.benchmarks.metaclue import rows, task
 
 MINI = "figlang_mini_metaclue"
-
-
-@pytest.mark.parametrize(
-    ("name", "prompt"), [("caption", "caption"), ("vqa_best", "ask"), ("localize", "locate"), ("generate", "draw")]
-)
-def test_the_picture_stands_before_the_prompt(name: str, prompt: str) -> None:
-    doc = rows.load(MINI, name)[0]
-    content = task.doc_to_messages(doc, {"prompt": prompt})[0]["content"]
-    assert [part["type"] for part in content] == (["text"] if name == "generate" else ["image", "text"])
-    assert content[-1]["text"] == task.doc_to_text(doc, {"prompt": prompt, "default": {"prompt": "x"}})
-    assert all(image.mode == "RGB" for image in task.doc_to_visual(doc))
 
 
 def test_candidates_are_numbered_unless_their_probability_is_asked() -> None:

@@ -145,13 +145,6 @@ def local(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     return tmp_path
 
 
-def test_from_a_local_folder(local: Path) -> None:
-    labels_only(local, (9003, 9010))
-    documents = rows.load("NYK-MS", "mc", "image")
-    assert [row["image"]["bytes"] for row in documents] == [png(9003), png(9010)]
-    assert documents[0]["data"].endswith("+NewYorkerCaptionContest:local")
-
-
 def test_which_of_several_descriptions_is_taken(local: Path) -> None:
     labels_only(local, (9001, 9002, 9003, 9010))
     assert list(rows.load("NYK-MS", "metaphor", "text")["description"]) == DESCRIPTIONS
@@ -162,18 +155,3 @@ def test_what_a_row_has_is_not_replaced(local: Path) -> None:
     documents = rows.load("NYK-MS", "mc", "text")
     assert documents["description"] == ["My own words."] * 2
     assert "NewYorker" not in documents[0]["data"]
-
-
-def test_damaged_and_foreign_tables(local: Path, tmp_path: Path) -> None:
-    labels_only(local, (9003,))
-    (local / "NewYorkerCaptionContest").unlink()
-    folder = local / "NewYorkerCaptionContest" / "ranking"
-    folder.mkdir(parents=True)
-    with pytest.raises(hub.DataError, match=r"NewYorkerCaptionContest: no file ranking/<split>-\*\.parquet"):
-        rows.load("NYK-MS", "metaphor", "image")
-    (folder / "train-00000-of-00001.parquet").write_bytes(b"PAR1 and no more")
-    with pytest.raises(hub.DataError, match="ranking cannot be read .*Delete the damaged file"):
-        rows.load("NYK-MS", "metaphor", "image")
-    Dataset.from_dict({"contest_number": [1]}).to_parquet(str(folder / "train-00000-of-00001.parquet"))
-    with pytest.raises(hub.DataError, match=r"ranking lacks column\(s\) image"):
-        rows.load("NYK-MS", "metaphor", "image")

@@ -12,7 +12,7 @@ import pytest
 
 from figlang_tasks import mini
 from figlang_tasks.benchmarks.nykms import rows
-from figlang_tasks.benchmarks.nykms.parse import QUESTIONS, Question
+from figlang_tasks.benchmarks.nykms.parse import Question
 from figlang_tasks.core import hub
 
 MINI = mini.NYKMS_DIR
@@ -42,29 +42,6 @@ def test_without_the_variable_the_remedy_is_named(monkeypatch: pytest.MonkeyPatc
         match="NYK-MS is not on the hub: put its files into .* NYK-MS and set F.*figlang data template nykms",
     ):
         rows.load("NYK-MS", "metaphor", "image")
-
-
-@pytest.mark.parametrize("question", QUESTIONS)
-@pytest.mark.parametrize("modality", ["image", "text"])
-def test_documents(question: Question, modality: rows.Modality, folder: Path) -> None:
-    documents = rows.load("NYK-MS", question, modality)
-    everything = records(folder, rows.part(question))
-    label = "MC" if rows.part(question) == "nyk_m" else "SC"
-    words_only = question in ("mw", "me", "sw", "st", "se")
-    expected = [record for record in everything if record[label] or not words_only]
-    assert documents["id"] == [record["id"] for record in expected]
-    assert documents["label"] == [record[label] for record in expected]
-    assert documents["caption"] == [record["caption"] for record in expected]
-    assert set(documents["question"]) == {question} and set(documents["modality"]) == {modality}
-    assert documents["MW" if label == "MC" else "SW"] == [
-        record["MW" if label == "MC" else "SW"] for record in expected
-    ]
-    if modality == "image":
-        assert documents[0]["image"] == {"bytes": None, "path": expected[0]["image"]}, "left undecoded"
-        assert "description" not in documents.column_names
-    else:
-        assert documents["description"] == [record["description"] for record in expected]
-        assert "image" not in documents.column_names
 
 
 def test_the_digest_tells_data_apart_and_knows_no_place(folder: Path) -> None:
@@ -105,11 +82,6 @@ def test_blank_lines_line_separators_and_a_byte_order_mark_are_read(folder: Path
     (folder / "nyk_m.jsonl").write_text("\ufeff" + "\r\n\n".join(lines), encoding="utf-8", newline="")
     documents = rows.load("NYK-MS", "mc", "image")
     assert len(documents) == 12 and documents[0]["caption"] == "One\u2028two\x85three"
-
-
-def test_a_missing_picture_does_not_matter_to_text_tasks(folder: Path) -> None:
-    shutil.rmtree(folder / "images")
-    assert len(rows.load("NYK-MS", "sarcasm", "text")) == 12
 
 
 def test_negatives_may_leave_their_answers_out_and_ids_tell_the_contest(folder: Path) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.metrics import f1_score, precision_score, recall_score
 
 from figlang_tasks.benchmarks.nykms import measures as nykms_measures
 from figlang_tasks.benchmarks.nykms import rows, task
@@ -67,15 +66,6 @@ def test_a_description_stands_in_the_place_of_the_cartoon() -> None:
     ]
     single = task.doc_to_text(document("sw", modality="text", description="A piano."))
     assert single.startswith("Here is the description of the cartoon: A piano.\nYou are given")
-
-
-def test_a_cartoon_is_shown_before_the_question() -> None:
-    doc = rows.load("figlang_mini_nykms", "metaphor", "image")[0]
-    (turn,) = task.doc_to_messages(doc)
-    assert [part["type"] for part in turn["content"]] == ["image", "text"]
-    assert turn["content"][1]["text"] == task.doc_to_text(doc)
-    (picture,) = task.doc_to_visual(doc)
-    assert (picture.mode, picture.size) == ("RGB", (224, 224))
 
 
 @pytest.mark.parametrize(
@@ -229,30 +219,7 @@ def test_labels(label: int, output: str, predicted: int, strict: int | None, par
     assert (record["predicted"], record["predicted_strict"]) == ({"MC": predicted}, strict)
 
 
-@pytest.mark.parametrize("question", ["sarcasm", "mc", "mw"])
-@pytest.mark.parametrize("output", ["", "\x00\ud800 <script>", "Yes\n" * 20_000, "[I]", '"', "Yes\n[S]\n[S]\n[S]"])
-def test_any_answer_is_judged(question: str, output: str) -> None:
-    judged = task.process_results(document(question), [output])
-    assert judged["sample"]["id"] == "NYK_722_3"
-
-
 # --- measures --------------------------------------------------------------------------------------------------------
-
-PAIRS = [(1, 1), (1, 0), (0, 0), (0, 1), (0, 1), (1, 1), (0, 0), (1, 1), (0, 1)]
-
-
-def test_macro_scores() -> None:
-    gold, predicted = zip(*PAIRS, strict=True)
-    records = [
-        record_of(document("mc", label=label, cartoon=f"contest {at}"), "Yes" if said else "No")
-        for at, (label, said) in enumerate(PAIRS)
-    ]
-    found = evaluate(records, nykms_measures.of_records(records), stderr_resamples=0)
-    for name, score in (("precision", precision_score), ("recall", recall_score), ("f1", f1_score)):
-        estimate = found[f"mc_macro_{name}"]["all"]
-        assert estimate.value == pytest.approx(score(gold, predicted, average="macro"))
-        assert estimate.low is not None and estimate.high is not None
-        assert 0 <= estimate.low < estimate.value < estimate.high <= 1
 
 
 def test_bleu() -> None:
@@ -312,22 +279,37 @@ def test_exact_match_is_over_all_positives(name: str, published: float, right: i
 # --- data, options, chance -------------------------------------------------------------------------------------------
 
 
-def test_lm_eval_gets_the_same() -> None:
-    for question in ("metaphor", "mw", "mc"):
-        doc = document(question)
-        judged = task.lm_eval_process_results(doc, ["Yes"])
-        ours = task.process_results(doc, ["Yes"])
-        assert judged.keys() == {*ours, "unfinished"}, "of all measures, also of those that this answer is not of"
-        assert {name: judged[name] for name, value in ours.items() if value is not None} == {
-            name: value for name, value in ours.items() if value is not None
-        }
+# --- by hand ---------------------------------------------------------------------------------------------------------
+
+SAID = {  # by a part of the prompt: a right answer, a wrong word, a No, a refusal, words without Yes, nothing
+    "lovely view": '1. Yes\n2. "cage"\n3. The job.\n4. The bird cannot leave.',
+    "project warm": "1. Yes\n2. Warm.\n3. It is in ruins.\n4. The project is on fire.",
+    "refund": "1. Yes\n2. refund\n3. It will be late.\n4. A snail is slow.",
+    "small delay": "1. Yes\n2. the cartoon\n3. Trouble that is hidden.",
+    "new director": "1. No",
+    "Too heavy": "I'm sorry, but I can't provide assistance with that content.",
+    "the sofa": "1. Yes\n2. sofa\n3. A lion is in the way.\n4. It was there before.",
+}
 
 
-@pytest.mark.parametrize(
-    ("question", "label", "answer"), [("metaphor", 1, "1. Yes"), ("sc", 0, "No"), ("mc", 1, "Yes")]
-)
-def test_chance_answers_are_read(question: str, label: int, answer: str) -> None:
-    answers, right = task.chance_answers(document(question, label=label))
-    assert set(answers) == {"Yes", "No"} and answers[right] == answer
-    assert task.process_results(document(question, label=label), [answer])[f"{question[0]}c_acc"] == 1.0
-    assert task.chance_answers(document("mw")) == ({"": ""}, ""), "there is no chance level of words"
+def test_numbers_of_a_run_worked_out_by_hand() -> None:
+    records = []
+    for doc in rows.load("figlang_mini_nykms", "metaphor", "text"):
+        prompt = task.doc_to_text(doc)
+        records.append(record_of(doc, next((answer for part, answer in SAID.items() if part in prompt), "1. No")))
+    # Gold: 7 Yes, 5 No. Said Yes to 4 of the 7 and to 1 of the 5. Words, over the 7 positives: cage and the cartoon
+    # right; "Warm." only when case and full stop do not count.
+    expected = {
+        "mc_acc": 8 / 12,
+        "mc_macro_precision": (4 / 5 + 4 / 7) / 2,
+        "mc_macro_recall": (4 / 7 + 4 / 5) / 2,
+        "mc_macro_f1": 8 / 12,
+        "mw_em": 2 / 7,
+        "mw_relaxed_em": 3 / 7,
+        "mw_bleu4": 2 / 7,
+        "parse_rate": 11 / 12,
+        "refusal_rate": 1 / 12,
+        "parse_disagreement": 1 / 12,  # the refusal: No, or no answer
+    }
+    found = values(records)
+    assert {name: found[name] for name in expected} == pytest.approx(expected)

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import io
 import random
-import struct
 from collections import Counter
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from PIL import Image, ImageFile
 from run_and_check import accepted
 from vflute_hub import SPLIT_SIZES, TINY, make_tiny, synthetic_rows, write
 
 from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.benchmarks.vflute.benchmark import BENCHMARK
-from figlang_tasks.core import hub, images
+from figlang_tasks.core import hub
 from figlang_tasks.core.prompting import render
 
 
@@ -98,37 +95,6 @@ def test_exemplars_are_stratified_train_rows_and_depend_on_the_seed_alone(tiny: 
     again = [shot["id"] for shot in rows.exemplars("V-FLUTE", count, 42)]
     assert again == [shot["id"] for shot in shots]
     assert shots[0]["image"].mode == "RGB"
-
-
-def test_other_seeds_draw_other_exemplars(tiny: Path) -> None:
-    draws = {tuple(shot["id"] for shot in rows.exemplars("V-FLUTE", 5, seed)) for seed in range(5)}
-    assert len(draws) == 5
-
-
-def jpeg_with_thumbnail() -> bytes:
-    """A JPEG whose EXIF block holds a whole small JPEG, with an end mark of its own."""
-    small, large = io.BytesIO(), io.BytesIO()
-    noise = Image.effect_noise((320, 240), 90).convert("RGB")
-    noise.resize((32, 24)).save(small, "JPEG")
-    exif = b"Exif\0\0" + struct.pack("<2sHLHL", b"II", 42, 8, 0, 14) + struct.pack("<H", 2)
-    exif += struct.pack("<HHLL", 0x0201, 4, 1, 44) + struct.pack("<HHLL", 0x0202, 4, 1, len(small.getvalue()))
-    exif += struct.pack("<L", 0) + small.getvalue()
-    noise.save(large, "JPEG", exif=exif)
-    return large.getvalue()
-
-
-JPEG = jpeg_with_thumbnail()
-
-
-def test_a_cut_jpeg_is_refused_also_where_the_harness_lets_pillow_pass_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ImageFile, "LOAD_TRUNCATED_IMAGES", True)  # as lmms_eval.api.task sets it for the process
-    with pytest.raises(hub.DataError, match="here: the image cannot be decoded"):
-        images.check({"bytes": JPEG[: len(JPEG) // 2], "path": None}, "here")
-
-
-def test_a_whole_jpeg_passes() -> None:
-    images.check({"bytes": JPEG, "path": None}, "here")
-    assert images.decode({"bytes": JPEG, "path": None}, "here").size == (320, 240)
 
 
 @pytest.mark.parametrize("name", ["id", "dataset", "data", "instruction", "report_group", "family"])

@@ -65,16 +65,6 @@ def two_shots(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "exemplars", lambda name, count, seed: shots[:count])
 
 
-def test_zero_shot_prompt_is_the_same_text_on_both_paths() -> None:
-    assert task.doc_to_text(document(), {}) == QUESTION
-    (turn,) = task.doc_to_messages(document(), {})
-    assert turn["role"] == "user"
-    assert [part["type"] for part in turn["content"]] == ["image", "text"]
-    assert turn["content"][1]["text"] == QUESTION
-    (picture,) = task.doc_to_visual(document(), {})
-    assert picture.getpixel((0, 0)) == (255, 0, 0)
-
-
 def test_few_shot_turns(two_shots: None) -> None:
     messages = task.doc_to_messages(document(), {"num_shots": 2})
     assert [turn["role"] for turn in messages] == ["user", "assistant", "user", "assistant", "user"]
@@ -135,11 +125,6 @@ def test_scene_graph_rounds() -> None:
     assert json.loads(last[3][0])["scene_graph"] == "graph"
 
 
-def test_blocks_of_other_models_are_not_options() -> None:
-    options = task.Options.of({"default": {"num_shots": 1}, "qwen2_5_vl": {"x": 1}, "num_shots": 1})
-    assert options == task.Options(num_shots=1)
-
-
 @pytest.mark.parametrize(
     ("kwargs", "output_type", "message"),
     [
@@ -196,14 +181,6 @@ def test_the_explanation_of_a_two_stage_run_speaks_of_the_image() -> None:
     stages = {"scene_graph": "g", "answer": "The scene graph has a red_dog.\nLABEL: entailment"}
     judged = task.scene_graph_process_results(document(), [json.dumps(stages)])
     assert judged["sample"]["explanation"] == "The image has a red dog."
-
-
-def test_the_document_of_scoring_has_no_image() -> None:
-    doc = document()
-    del doc["image"]
-    assert task.process_results(doc, ["LABEL: entailment"])["acc"] == 1.0
-    assert task.doc_to_text(doc, {}) == QUESTION
-    assert task.doc_to_target(doc) == "The lawyer has fins.\nLABEL: entailment"
 
 
 # --- all instructions ------------------------------------------------------------------------------------------------
