@@ -9,7 +9,6 @@ import hashlib
 import json
 import os
 import re
-import reprlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loguru import logger
 
-from figlang_tasks.core import hub, json_lines
+from figlang_tasks.core import hub, row_files
 from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import PartMissing
@@ -292,13 +291,9 @@ def read(name: str) -> Release:
     """
     origin = hub.source(name)
     snapshot = hub.snapshot(origin, ["README.md", "*.parquet", "*.jsonl"])
-    path, lines, faults = _lines(origin, snapshot.folder)
-    rows = []
-    for where, values in lines:
-        if isinstance(found := _pair(values), str):
-            faults.append(f"{where}{found}. {hub.USE_THE_RELEASE}")
-        else:
-            rows.append(found)
+    path, lines = _lines(origin, snapshot.folder)
+    rows, faults = row_files.valid(lines, _pair)
+    faults = [f"{fault}. {hub.USE_THE_RELEASE}" for fault in faults]
     total = len(rows) + len(faults)
     if total != (published := origin.splits["train"]):
         faults.append(
@@ -308,11 +303,11 @@ def read(name: str) -> Release:
     return Release(rows, faults, snapshot.revision)
 
 
-def _lines(origin: hub.Source, folder: Path) -> tuple[str, Iterable[tuple[str, Mapping[str, Any]]], list[str]]:
-    """Return the train split's files; its rows, each with its place for messages; and the faults of other lines."""
+def _lines(origin: hub.Source, folder: Path) -> tuple[str, Iterable[tuple[str, Any]]]:
+    """Return the train split's files, and its rows as `row_files.valid` takes them."""
     parquet = hub.split_files(origin.name, "train", folder)
     if parquet:
-        return f"{parquet[0].parent}/train-*.parquet", _parquet_rows(origin.name, parquet), []
+        return f"{parquet[0].parent}/train-*.parquet", _parquet_rows(origin.name, parquet)
     files = sorted(folder.glob("**/*train*.jsonl"))
     if len(files) != 1:
         raise hub.DataError(
@@ -320,9 +315,7 @@ def _lines(origin: hub.Source, folder: Path) -> tuple[str, Iterable[tuple[str, M
             "lines file with `train` in its name (train.jsonl), as in the hub's repository "
             f"{origin.page if origin.repository else ''}; there is {', '.join(path.name for path in files) or 'none'}"
         )
-    lines, faults = json_lines.read(files[0])
-    rows = [(line.where, line.values) for line in lines]
-    return str(files[0]), rows, [f"{fault}. {hub.USE_THE_RELEASE}" for fault in faults]
+    return str(files[0]), row_files.lines(files[0], COLUMNS)
 
 
 def _parquet_rows(name: str, paths: Sequence[Path]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -332,43 +325,31 @@ def _parquet_rows(name: str, paths: Sequence[Path]) -> Iterator[tuple[str, Mappi
             yield f"{where}, row {number}", values
 
 
-def _pair(values: Mapping[str, Any]) -> Pair | str:
-    """Return a row, or an error message."""
-    if wrong := _lacks(values, COLUMNS) or _wrong_text(values, COLUMNS[1:], ("premise", "hypothesis")):
-        return wrong
-    source_id = values["id"]
+def _pair(values: Mapping[str, Any], where: str) -> Pair:
+    """Return a row of the release; a `DataError` if it is not valid."""
+    for column in COLUMNS[1:]:
+        may_be_blank = column not in ("premise", "hypothesis") and values[column] is not None
+        row_files.text(values, column, where, optional=may_be_blank)
+    source_id, label, kind = values["id"], values["label"], values["type"]
     if not isinstance(source_id, str | int) or not str(source_id).strip() or HALF_A_PAIR.search(str(source_id)):
-        return f": id is {reprlib.repr(source_id)}, not a number or text"
-    if values["label"] not in LABELS:
-        return f": unknown label {reprlib.repr(values['label'])}; it must be one of {', '.join(LABELS)}"
-    group = _TYPES.get(values["type"].replace(" ", "").replace("_", "").lower())
+        raise hub.DataError(f"{where}: id is {row_files.brief(source_id)}, not a number or text")
+    if label not in LABELS:
+        known = ", ".join(LABELS)
+        raise hub.DataError(f"{where}: unknown label {row_files.brief(label)}; it must be one of {known}")
+    group = _TYPES.get(kind.replace(" ", "").replace("_", "").lower())
     if group is None:
         known = "Sarcasm, Simile, Metaphor, Idiom, CreativeParaphrase"
-        return f": unknown type {reprlib.repr(values['type'])}; it must be one of {known}"
-    if group == "creative_paraphrase" and values["label"] == "Contradiction":
-        return f": type is {values['type']!r} and label is Contradiction, but paraphrases entail (the paper's Table 1)"
-    if group == "sarcasm" and values["label"] == "Entailment":
+        raise hub.DataError(f"{where}: unknown type {row_files.brief(kind)}; it must be one of {known}")
+    if group == "creative_paraphrase" and label == "Contradiction":
+        raise hub.DataError(
+            f"{where}: type is {kind!r} and label is Contradiction, but paraphrases entail (the paper's Table 1)"
+        )
+    if group == "sarcasm" and label == "Entailment":
         # All sarcasm contradicts (the paper's Table 1). In the JSON lines form the paraphrases, which all entail, are
         # called sarcasm too.
         group = "creative_paraphrase"
     texts = {column: values[column] for column in COLUMNS[1:-1]}
     return Pair(source_id=str(source_id).strip(), report_group=group, **texts)
-
-
-def _lacks(values: Mapping[str, Any], columns: Sequence[str]) -> str:
-    missing = [column for column in columns if column not in values]
-    return f" lacks {', '.join(missing)} (it has: {', '.join(map(str, values))})" if missing else ""
-
-
-def _wrong_text(values: Mapping[str, Any], columns: Sequence[str], filled: Sequence[str]) -> str:
-    """Return what is wrong with the texts of a row, some of which must be filled; "" if nothing."""
-    for column in columns:
-        if not isinstance(values[column], str):
-            return f": {column} is {reprlib.repr(values[column])}, not text"
-        if HALF_A_PAIR.search(values[column]):
-            return f": {column} contains half a surrogate pair"
-    empty = [column for column in filled if not _plain(values[column])]
-    return f": {empty[0]} is empty" if empty else ""
 
 
 # --- the shared task's blind rows ------------------------------------------------------------------------------------
@@ -386,17 +367,15 @@ def load_blind() -> datasets.Dataset:
     import datasets
 
     path = _blind_file()
-    lines, faults = json_lines.read(path)
-    faults += [f"{line.where}{wrong}" for line in lines if (wrong := _wrong_blind(line.values))]
+    rows, faults = row_files.valid(row_files.lines(path, BLIND_COLUMNS), _blind)
     faults = [f"{fault}. Use the file as it was published." for fault in faults]
-    numbers = [line.values.get("codalab_id") for line in lines]
+    numbers = [row["codalab_id"] for row in rows]
     if not faults and numbers != [*range(BLIND_ROWS)]:
         faults.append(
             f"{path}: the released rows are numbered from 0 to {BLIND_ROWS - 1} in order (codalab_id), these "
-            f"{len(lines)} are not. Use the file as it was published; to try out fewer rows use --limit."
+            f"{len(rows)} are not. Use the file as it was published; to try out fewer rows use --limit."
         )
     end_with_the_first(faults, "flute")
-    rows = [line.values for line in lines]
     return datasets.Dataset.from_dict(
         {
             "dataset": ["FLUTE"] * len(rows),
@@ -411,13 +390,13 @@ def load_blind() -> datasets.Dataset:
     )
 
 
-def _wrong_blind(values: Mapping[str, Any]) -> str:
-    if wrong := _lacks(values, BLIND_COLUMNS):
-        return wrong
+def _blind(values: Mapping[str, Any], where: str) -> Mapping[str, Any]:
     for column in BLIND_COLUMNS[:2]:
         if not isinstance(values[column], int) or isinstance(values[column], bool):
-            return f": {column} is {reprlib.repr(values[column])}, not a whole number"
-    return _wrong_text(values, BLIND_COLUMNS[2:], BLIND_COLUMNS[2:])
+            raise hub.DataError(f"{where}: {column} is {row_files.brief(values[column])}, not a whole number")
+    for column in BLIND_COLUMNS[2:]:
+        row_files.text(values, column, where)
+    return values
 
 
 def blind_data(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from flute_rows import blind_rows, released_shape, write_lines
 
-from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.flute import measures, rows, task
 from figlang_tasks.benchmarks.flute.measures import V2
 from figlang_tasks.core import documents, hub
@@ -163,44 +162,6 @@ def test_odd_outputs_lose_no_run(results: list[Any]) -> None:
 def test_a_row_counts_for_its_type_and_the_papers_portion(group: str, scopes: set[str]) -> None:
     judged = task.process_results(document(report_group=group), ["Entails. Why."])
     assert set(V2.by_name["acc@0"].in_scopes([judged["sample"]])) == {"all", *scopes}
-
-
-def named(values: dict[str, Any]) -> str:
-    """What a task file says in dataset_name."""
-    return ",".join([values["dataset"], *(f"{key}={value}" for key, value in values.items() if key != "dataset")])
-
-
-@pytest.mark.parametrize(
-    ("values", "options", "message"),
-    [
-        ({"part": "heldout", "dataset": "FLUTE"}, {}, "task mine: .*is not a folder"),
-        ({"part": "test", "dataset": "FLUTE"}, {}, "task mine: FLUTE has no part 'test'"),
-        ({"part": "train", "dataset": "figlang_mini_flute", "prompt": "v3"}, {}, "prompt='v3' .*valid: v1, v2"),
-        ({"part": "train", "dataset": "figlang_mini_flute", "shots": 3}, {}, "unknown shots; it must be DATASET,part"),
-        (
-            {"part": "train", "dataset": "figlang_mini_flute"},
-            {"default": {"seed": 1}},
-            "seed; valid: num_shots, scorer",
-        ),
-        (
-            {"part": "train", "dataset": "figlang_mini_flute"},
-            {"default": {"num_shots": 4}},
-            "num_shots=4: exemplars are rows of the part rest, .*valid parts: heldout, codalab",
-        ),
-        ({"part": "codalab", "dataset": "FLUTE"}, {}, "task mine: flute_codalab reads the blind test file"),
-    ],
-)
-def test_what_is_wrong_ends_a_run_before_a_model_is_loaded(
-    values: dict[str, Any], options: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / "nowhere"))
-    if values["dataset"] == "figlang_mini_flute":
-        monkeypatch.delenv(hub.DATA_DIR_VARIABLE)
-    with pytest.raises(FigLangError, match=message):
-        documents.preflight({"task": "mine", "dataset_name": named(values), "lmms_eval_specific_kwargs": options})
-    if not options:
-        with pytest.raises(FigLangError, match=message.removeprefix("task mine: ")):
-            documents.process_docs(hub.stub(named(values)))
 
 
 def test_blind_rows_are_read_and_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

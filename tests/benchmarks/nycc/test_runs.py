@@ -22,7 +22,7 @@ from figlang_tasks.cli.figlang import app
 from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.harness.plugin import tasks_dir
-from figlang_tasks.results import published, runs
+from figlang_tasks.results import runs
 from figlang_tasks.scoring import evaluate as computed
 
 KINDS = {"match": "matching", "rank": "ranking", "explain": "explanation"}
@@ -193,13 +193,3 @@ def test_lm_eval_has_the_same_task(folder: Path, task: str) -> None:
     text = results["samples"][task][0]["arguments"][0][0]
     shots = 5 if "5shot" in task else 0
     assert text.count("Thanks! How about this one?") == shots and results["configs"][task]["num_fewshot"] == 0
-
-
-# --- the paper's numbers ---------------------------------------------------------------------------------------------
-
-
-def test_published_figures_are_of_our_tasks() -> None:
-    groups = {task for task, own in published.by_task().items() if "2209.06293" in own[0].paper}
-    assert groups == {
-        f"nycc_{kind}{form}" for kind in KINDS for form in ("", "_description", "_description_5shot", "_5shot")
-    } - {"nycc_explain_5shot"}

@@ -22,7 +22,6 @@ from typer.testing import CliRunner
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.core import hub
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.models.probe import FigLangProbe
 
 WORDS = "they say the house is warm this snail slow we are a b c d e f".split()
 RUN = CliRunner()
@@ -109,21 +108,6 @@ def test_a_probe_answers_about_the_test_rows_and_beats_the_majority(
         change(tmp_path, lambda _: {"caption": "New."})
         with pytest.raises(FigLangError, match="reads a picture, and this task shows none"):
             evaluate("nykms_mc_text", "figlang_probe", probe)
-
-
-@pytest.mark.slow
-def test_it_runs_from_another_folder_than_the_one_it_was_trained_in(
-    towers: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    options = [*towers, "--text-encoder", "bert", "--image-encoder", "./vit", "--seeds", "1", "--epochs", "1"]
-    done = RUN.invoke(app, ["train", "nykms", *options, "--output", "probe"])
-    assert done.exit_code == 0, done.output
-    monkeypatch.chdir(tmp_path / "NYK-MS")
-    FigLangProbe(probe="../probe")
-    (tmp_path / "vit").rename(tmp_path / "moved")
-    with pytest.raises(FigLangError, match=r"there is no folder .*/vit"):
-        FigLangProbe(probe="../probe")
 
 
 @pytest.mark.parametrize("shared", ["contest", "pixels"])
