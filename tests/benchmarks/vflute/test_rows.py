@@ -98,11 +98,10 @@ def test_exemplars_are_stratified_train_rows_and_depend_on_the_seed_alone(tiny: 
 
 
 @pytest.mark.parametrize("name", ["id", "dataset", "data", "instruction", "report_group", "family"])
-def test_a_column_called_as_one_of_ours_is_left_out(tiny: Path, name: str, warnings_of_loguru: list[str]) -> None:
+def test_a_column_called_as_one_of_ours_is_left_out(tiny: Path, name: str) -> None:
     before = rows.load("V-FLUTE", "test")[name]
     hub.look_again()
     (path,) = tiny.glob("data/test-*.parquet")
     table = pq.read_table(path)
     pq.write_table(table.append_column(name, pa.array(["theirs"] * len(table))).replace_schema_metadata(None), path)
     assert accepted(BENCHMARK, dataset="V-FLUTE", split="test")[name] == before
-    assert any(f"has unused columns: {name}" in message for message in warnings_of_loguru)
