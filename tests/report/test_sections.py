@@ -363,7 +363,7 @@ def test_a_class_of_idioms_has_its_own_chance_level() -> None:
         {
             "sample": {
                 "id": f"{kind}-{n}",
-                "data": str(of.data),
+                "data": str(of.data).replace("metaphor", "idiom"),
                 "row": kind,
                 "unit": kind,
                 "value": 0.5,
