@@ -7,7 +7,7 @@ downloads nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -62,9 +62,22 @@ def check(benchmark: Benchmark, asked: Iterable[Asked]) -> Report:
     That a part is missing is a fault if no other part is there.
     """
     here = on_this_machine(benchmark)
-    wanted = parts(benchmark, benchmark.source, asked)
-    found = [_part(benchmark, each, benchmark.rows(each)) for each in wanted]
-    return _report(f"{here.folder} ({here.revision})", found, benchmark.check or tuple)
+    found = [_part(benchmark, each, benchmark.rows(each)) for each in parts(benchmark, benchmark.source, asked)]
+    missing = [f"{name}: {error}" for name, *_, error in found if isinstance(error, PartMissing)]
+    errors = [error for *_, error in found if error is not None and not isinstance(error, PartMissing)]
+    try:
+        errors += benchmark.check() if benchmark.check else ()
+    except DataError as error:
+        errors.append(error)
+    told = [each for error in errors for each in (error.faults if isinstance(error, DataFaults) else [str(error)])]
+    faults = list(dict.fromkeys(told))
+    if len(missing) == len(found):
+        faults, missing = faults + missing, []
+    width = max((len(name) for name, *_ in found), default=0)
+    lines = [f"{here.folder} ({here.revision})", "", f"{'':{width}}  {'here':>8}  published"]
+    lines += [f"{name:{width}}  {rows:>8}  {published}" for name, rows, published, _ in found]
+    verdict = [*faults, f"{len(faults)} fault(s)"] if faults else ["no faults"]
+    return Report((*lines, "", *missing, *verdict), tuple(faults))
 
 
 def _part(benchmark: Benchmark, asked: Asked, published: int | None) -> tuple[str, str, str, DataError | None]:
@@ -83,26 +96,6 @@ def _part(benchmark: Benchmark, asked: Asked, published: int | None) -> tuple[st
             beside = f"{abs(published - count)} {'missing' if published > count else 'more'}"
     shown = "-" if published is None else f"{published}"
     return label(asked), here, f"{shown}  ({beside})" if beside else shown, wrong
-
-
-def _report(
-    title: str, found: Sequence[tuple[str, str, str, DataError | None]], own_check: Callable[[], Iterable[DataError]]
-) -> Report:
-    missing = [f"{name}: {error}" for name, *_, error in found if isinstance(error, PartMissing)]
-    errors = [error for *_, error in found if error is not None and not isinstance(error, PartMissing)]
-    try:
-        errors += own_check()
-    except DataError as error:
-        errors.append(error)
-    told = [each for error in errors for each in (error.faults if isinstance(error, DataFaults) else [str(error)])]
-    faults = list(dict.fromkeys(told))
-    if len(missing) == len(found):
-        faults, missing = faults + missing, []
-    width = max((len(name) for name, *_ in found), default=0)
-    lines = [title, "", f"{'':{width}}  {'here':>8}  published"]
-    lines += [f"{name:{width}}  {here:>8}  {published}" for name, here, published, _ in found]
-    verdict = [*faults, f"{len(faults)} fault(s)"] if faults else ["no faults"]
-    return Report((*lines, "", *missing, *verdict), tuple(faults))
 
 
 def end_with_the_first(faults: Sequence[str], benchmark: str) -> None:
