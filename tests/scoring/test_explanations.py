@@ -23,9 +23,9 @@ from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.core import notes
 from figlang_tasks.harness.plugin import tasks_dir
-from figlang_tasks.metrics.explanation import compute, get_scorer
+from figlang_tasks.metrics.explanation import get_scorer
 from figlang_tasks.results import runs
-from figlang_tasks.scoring import OVERALL, explanations, from_json
+from figlang_tasks.scoring import OVERALL, from_json
 from figlang_tasks.scoring.explanations import choose
 
 WITHOUT_SCORER = "none (f1@0 counts labels alone)"
@@ -197,23 +197,6 @@ def metric_names(results: dict[str, Any], task: str = "figlang_mini") -> set[str
     """Overall metrics that have a number."""
     names = {key.partition(",")[0] for key, value in results["results"][task].items() if isinstance(value, float)}
     return {name for name in names if "_stderr" not in name}
-
-
-def test_how_many_scores_are_near_a_threshold(monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]) -> None:
-    """Counted here once more from the scores; an empty text scores 0 in every dtype, and no rounding moves that."""
-    texts = ["The shark has fins.", "A fins is a danger.", "The fins has fins.", "A storm", "The lawyer has fins.", ""]
-    reference = "The lawyer has fins."
-    monkeypatch.setenv("FIGLANG_SCORER_DTYPE", "fast")
-    monkeypatch.setattr(compute, "choose", lambda dtype: "torch")  # bfloat16 on a processor without it, too
-    scored = get_scorer("embedded", dtype="fast", cache=False).score([reference] * 6, texts).mean.tolist()
-    near = sum(any(abs(score - t) <= 0.005 for t in (0, 0.53, 0.6)) for score in scored if score != 0)
-    assert scored[-1] == 0 and 0 < near < 5
-    records = [
-        {"id": text, "gold": 1, "predicted": 1, "reference": reference, "explanation": text}
-        for text in [*texts, texts[0]]
-    ]
-    explanations.score(records, "embedded")
-    assert warnings_of_loguru == [f"figlang_tasks: dtype fast: {near} of 6 explanations lie within .005 of a threshold"]
 
 
 # --- failures --------------------------------------------------------------------------------------------------------
