@@ -6,6 +6,8 @@ import ast
 import importlib
 import inspect
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +50,15 @@ def test_what_we_use_is_there_as_we_use_it(name: str) -> None:
         for wanted in hook["source"]:
             place = text.find(wanted, place)
             assert place >= 0, f"its source no longer holds {wanted!r} (in this order)"
+
+
+def test_our_patch_for_lmms_eval_applies_to_the_installed_version(tmp_path: Path) -> None:
+    """``docs/upstream``: entry points for tasks, with which one of our hooks is needless."""
+    patch = ROOT / "docs" / "upstream" / "lmms_eval_task_entry_points.patch"
+    for name in re.findall(r"^--- a/(\S+)", patch.read_text(encoding="utf-8"), re.MULTILINE):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(Path(evaluator.__file__).parents[1] / name, tmp_path / name)
+    subprocess.run(["git", "apply", "--check", str(patch)], cwd=tmp_path, check=True)
 
 
 def imported(path: Path) -> set[str]:
