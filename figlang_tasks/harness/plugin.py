@@ -153,6 +153,7 @@ def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any)
             has_ours = _checked(given)
             if given["use_cache"] and has_ours:
                 return _evaluate_with_our_cache(original, given)
+            _tell_of_loading(given["model"])
             return original(**given)
         except BaseException as error:
             redaction.clean_error(error)
@@ -190,6 +191,8 @@ def _evaluate_with_our_cache(original: Callable[..., Any], given: Mapping[str, A
     with closing(answers.Store(given["use_cache"], key, rank, given["torch_random_seed"])) as _store:
         if isinstance(model, str) and _store.fact(_MAY_WAIT) and os.environ.get("WORLD_SIZE", "1") == "1":
             lazy = _lazy_model(given)
+        else:
+            _tell_of_loading(model)
         try:
             results = original(**{**given, "use_cache": None, "model": lazy or model})  # evaluate gets our store
         finally:
@@ -215,7 +218,16 @@ def _lazy_model(given: Mapping[str, Any]) -> LazyModel:
 
     of = lmms_eval.models.get_model(given["model"], given["force_simple"])
     settings = {name: given[name] for name in ("batch_size", "max_batch_size", "device")}
-    return LazyModel(of, lambda: of.create_from_arg_string(given["model_args"] or "", settings))
+
+    def load() -> Any:
+        _tell_of_loading(given["model"])
+        return of.create_from_arg_string(given["model_args"] or "", settings)
+
+    return LazyModel(of, load)
+
+
+def _tell_of_loading(model: Any) -> None:
+    status.tell(f"loading the model ({model if isinstance(model, str) else type(model).__name__}) ...")
 
 
 def _is_our_task(task: Any) -> bool:

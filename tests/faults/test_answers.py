@@ -142,6 +142,7 @@ def test_the_screen_has_one_bar_and_says_how_many_answers_are_from_the_cache(
         assert f"{from_cache * rounds} of {limit * rounds} answers are from the cache" in shown
         assert shown.count("Model Responding:   0%") == 1 and f" {limit * rounds}/{limit * rounds} [" in shown
         assert ("all answers are from the cache: no model was loaded" in shown) == (from_cache == limit)
+        assert ("loading the model (faulty) ..." in shown) == (from_cache != limit)
         if task == TASK and not from_cache:
             assert f", accuracy {found['results'][TASK]['acc,none']:.1%}]" in shown
 
