@@ -10,10 +10,15 @@ from hypothesis import strategies as st
 
 from figlang_tasks.answers.text import Answer
 from figlang_tasks.benchmarks.nykms.parse import (
+    FIELDS,
+    QUESTIONS,
     Annotation,
     AnnotationError,
+    Question,
+    first_answer,
     parse_official,
     read_annotation,
+    same_place,
     without_mark,
 )
 
@@ -53,6 +58,19 @@ def restated(output: str) -> tuple[int, str, str]:
 @given(OUTPUTS.filter(lambda text: not any(c.isdigit() and not c.isascii() for c in text) and "\u201e" not in text))
 def test_the_rules_equal_their_restatement(output: str) -> None:
     assert tuple(parse_official(output, "metaphor").values.values()) == restated(Answer(output).raw)
+
+
+@given(OUTPUTS, st.sampled_from(QUESTIONS))
+def test_promises(output: str, question: Question) -> None:
+    parsed = parse_official(output, question)
+    assert tuple(parsed.values) == FIELDS[question]
+    for field, value in parsed.values.items():
+        assert value in (0, 1) and isinstance(value, int) if field in ("MC", "SC") else isinstance(value, str)
+    assert (parsed.status == "read") == (parsed.value is not None)
+    if parsed.status != "read":
+        assert not any(parsed.values.values())
+    assert first_answer(output, question).value in (True, False, None)
+    without_mark(output), same_place(output)
 
 
 # --- marks ------------------------------------------------------------------------------------------------------------
