@@ -67,6 +67,7 @@ def test_a_run_of_two_groups_fits_on_a_screen(tmp_path: Path) -> None:
     assert doing == [
         "loading lmms-eval and the tasks ...",
         "checking the tasks and their data ...",
+        "loading the model (figlang_random) ...",
         "computing the metrics and their intervals ...",
         "scoring 76 explanations (embedded) ...",
     ]

@@ -25,6 +25,8 @@ from typing import Any
 from PIL import Image
 from typing_extensions import Self
 
+_LOADING = threading.Lock()  # transformers replaces functions of its own while it loads: in one thread at a time
+
 RETRY_AFTER = 0.1  # seconds; clients ignore 0
 
 
@@ -153,7 +155,9 @@ class OpenAIServer:
         if body["model"] != self.name:
             raise Refused(404, f"The model {body['model']!r} does not exist")
         top = body.get("top_logprobs", 0) if body.get("logprobs") and self.logprobs else None
-        return chat_model(self._pretrained).reply(body["messages"], body["max_tokens"], top)
+        with _LOADING:
+            model = chat_model(self._pretrained)
+        return model.reply(body["messages"], body["max_tokens"], top)
 
     @property
     def url(self) -> str:
