@@ -91,12 +91,12 @@ def released(task: TaskRun) -> tuple[str | None, str | None]:
 def evaluated_at(run: Run) -> datetime | None:
     """When the run was evaluated, in UTC; None if its results file does not say."""
     date = run.results.get("date")
-    if isinstance(date, int | float):  # lm-eval: seconds since 1970
-        return datetime.fromtimestamp(date, timezone.utc).replace(microsecond=0)
     try:
+        if isinstance(date, int | float):  # lm-eval: seconds since 1970
+            return datetime.fromtimestamp(date, timezone.utc).replace(microsecond=0)
         zone = ZoneInfo(_arguments(run).get("timezone") or "Asia/Singapore")  # lmms-eval's default
         local = datetime.strptime(str(date), "%Y%m%d_%H%M%S").replace(tzinfo=zone)
-    except (ValueError, LookupError):
+    except (ValueError, LookupError, OverflowError, OSError):  # a number may be no time
         return None
     return local.astimezone(timezone.utc)
 

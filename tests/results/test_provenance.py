@@ -60,6 +60,7 @@ def test_the_id_of_a_model(arguments: str, model: str | None, tmp_path: Path) ->
         ("yesterday", "UTC", None),
         (1767323045.5, "UTC", datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)),  # lm-eval
         (None, "UTC", None),
+        (1e300, "UTC", None),
     ],
 )
 def test_when_a_run_was(date: Any, zone: str, expected: datetime | None, tmp_path: Path) -> None:
