@@ -78,7 +78,8 @@ def main() -> None:
     try:
         app()
     except OSError as error:  # a full disk behind the output
-        sys.exit(f"figlang: {error.strerror or error}")
+        file = f"{error.filename}: " if error.filename else ""
+        sys.exit(f"figlang: {file}{error.strerror or error}")
 
 
 if __name__ == "__main__":

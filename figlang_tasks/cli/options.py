@@ -27,5 +27,8 @@ Dtype: TypeAlias = Annotated[
     ),
 ]
 Device: TypeAlias = Annotated[
-    str, typer.Option(envvar=explanations.DEVICE_VARIABLE, help="auto (the GPU, if the models fit), cpu, cuda:1, ...")
+    str,
+    typer.Option(
+        envvar=explanations.DEVICE_VARIABLE, help="auto (a GPU, the CPU if its memory is too small), cpu, cuda:1, ..."
+    ),
 ]

@@ -6,7 +6,7 @@ import codecs
 import json
 import re
 import reprlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,7 +54,7 @@ def objects(content: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
         if not line.strip():
             continue
         try:
-            found = json.loads(line.decode("utf-8"))
+            found = json.loads(line.decode("utf-8"), object_pairs_hook=_unique)
         except UnicodeDecodeError as error:
             yield number, f"is not UTF-8 ({error.reason} at byte {error.start}): save the file as UTF-8"
         except (ValueError, RecursionError) as error:
@@ -64,6 +64,13 @@ def objects(content: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
                 yield number, found
             else:
                 yield number, f"is {reprlib.repr(found)}, not a JSON object: write one object a line"
+
+
+def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):  # of which Python would take the last in silence
+        raise ValueError("a key occurs twice in an object")
+    return found
 
 
 # --- what a harness saved ---------------------------------------------------------------------------------------------

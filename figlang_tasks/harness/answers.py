@@ -89,7 +89,8 @@ class Answers:
             return
         if self._bar is None:
             rounds = {
-                name: each.config.generation_kwargs.get("max_agentic_steps", 1) for name, each in self._tasks.items()
+                name: (each.config.generation_kwargs or {}).get("max_agentic_steps", 1)
+                for name, each in self._tasks.items()
             }
             all_requests = (request for each in self._tasks.values() for request in each.instances)
             total = sum(request.repeats * rounds[request.task_name] for request in all_requests)
@@ -157,7 +158,7 @@ class Answers:
 
     def _show(self, request: Instance, answer: str) -> None:
         """Move the bar by one answer, which is judged as it will be at the end."""
-        if self._bar is None or self._bar.disable:
+        if self._bar is None or self._bar.disable or (request.metadata or {}).get("__padding_only__"):
             return
         self._bar.update()
         task, (doc_id, _, split) = self._tasks[request.task_name], request.args[3:6]

@@ -188,17 +188,20 @@ def _evaluate_with_our_cache(original: Callable[..., Any], given: Mapping[str, A
     global _store
     rank, model, lazy = int(os.environ.get("RANK", 0)), given["model"], None
     key = answers.model_key(model, given["model_args"])
-    with closing(answers.Store(given["use_cache"], key, rank, given["torch_random_seed"])) as _store:
-        if isinstance(model, str) and _store.fact(_MAY_WAIT) and os.environ.get("WORLD_SIZE", "1") == "1":
+    with closing(answers.Store(given["use_cache"], key, rank, given["torch_random_seed"])) as store:
+        if isinstance(model, str) and store.fact(_MAY_WAIT) and os.environ.get("WORLD_SIZE", "1") == "1":
             lazy = _lazy_model(given)
         else:
             _tell_of_loading(model)
+        _store = store
         try:
             results = original(**{**given, "use_cache": None, "model": lazy or model})  # evaluate gets our store
         finally:
             _store = None
     if lazy and lazy.loaded is None:
-        status.tell("all answers are from the cache: no model was loaded")
+        told = "all answers are from the cache: no model was loaded"
+        logger.info(f"figlang_tasks: {told}")
+        status.tell(told)
     if results is not None:
         results["config"]["use_cache"] = given["use_cache"]
         if lazy:

@@ -155,8 +155,11 @@ class Replay(Offline):
             for path in paths:
                 date = path.name.partition("_samples_")[0]  # lm-eval has no such prompts
                 results = path.with_name(f"{date}_results.json")
-                configs = json.loads(results.read_bytes())["configs"] if results.exists() else {}
-                asked = configs.get(task, {}).get("metadata", {}).get("prompt_hash")
+                try:
+                    configs = json.loads(results.read_bytes())["configs"] if results.exists() else {}
+                    asked = configs.get(task, {}).get("metadata", {}).get("prompt_hash")
+                except (OSError, ValueError, LookupError, AttributeError) as error:
+                    raise RunError(f"{results} is not a results file of the harness ({error!r}): restore it") from error
                 if str(asked).endswith(f"+{PICTURES_FIRST}"):
                     found.add(task)
         return found

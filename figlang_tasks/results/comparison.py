@@ -178,7 +178,7 @@ def _shared(runs: Sequence[Run], tasks: Sequence[str] | None) -> dict[str, Sides
     shared = {task: sides for task, sides in by_task.items() if len(sides) > 1}
     if not shared and all(len(run.tasks) == 1 for run in runs) and len({_only(run).data for run in runs}) == 1:
         by_name = {run.name: [_only(each) for each in runs if each.name == run.name] for run in runs}
-        return {" / ".join(dict.fromkeys(_only(run).task for run in runs)): by_name}
+        shared, by_task = {" / ".join(dict.fromkeys(_only(run).task for run in runs)): by_name}, {}
     if not shared:
         of_runs = (f"{own.task} on {own.data} in {run.name}" for run in runs for own in run.tasks.values())
         raise ComparisonError(

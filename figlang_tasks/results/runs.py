@@ -2,7 +2,7 @@
 
 A run is a samples file, a results file, or a folder that holds them; ``figlang score`` writes runs of the same form.
 A samples file has one JSON object a line, with what a harness knows of a sample (``target``, ``filtered_resps``, ...),
-one key for each metric, and under ``sample`` the record of our task (`figlang_tasks.scoring.records`).
+one key for each metric, and under ``sample`` the record of our task (`figlang_tasks.scoring.explained`).
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 _RESULTS_NAME = re.compile(r"(?:.+_)?results(?:_\d{4}-\d\d-\d\dT[\d.-]+)?\.json")
 _ROUNDING = 1e-6
+_MOST_MEAN = 2.0  # BERTScore is at most 1; BLEURT, which has no bounds, is about 0 to 1
+_SCORED_BESIDE = re.compile(r"(?:.+_)?samples_.+\.[a-z][^.]*\.jsonl")
 _Value = TypeVar("_Value")
 
 
@@ -150,7 +152,7 @@ class TaskRun:
         settings = self.config.get("generation_kwargs") or {}
         temperature = settings.get("temperature")
         if temperature is None:
-            return "do_sample" if settings.get("do_sample") else None
+            return "do_sample" if str(settings.get("do_sample")).lower() in ("true", "1") else None
         return f"temperature {float(temperature):g}" if float(temperature) > 0 else None
 
     @property
@@ -264,13 +266,20 @@ def _matching(argument: str) -> list[str]:
 def _task_run(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | None:
     """One task, None if it is none of ours."""
     lines: list[dict[str, Any]] = []
+    without = ""  # the first place without a record
     for where, line in saved_lines(path):
         record = line.get("sample") if isinstance(line, dict) else None
-        if not (isinstance(record, dict) and isinstance(record.get("id"), str) and "data" in record):
-            if not lines:
-                return None
-            raise RunError(f"{where} has no `sample` record of figlang_tasks, but others have: restore the file")
-        lines.append(line)
+        if isinstance(record, dict) and isinstance(record.get("id"), str) and "data" in record:
+            lines.append(line)
+        else:
+            without = without or where
+    if not lines and measured_metadata(results, task) is None:
+        return None
+    if without:
+        raise RunError(
+            f"{without} has no `sample` record of figlang_tasks, but other lines or the results file have the task: "
+            "restore the file that the harness wrote"
+        )
     records = [line["sample"] for line in lines]
     rows = Counter((record["id"], str(record.get(REPEAT))) for record in records)
     (row, _), count = rows.most_common(1)[0]
@@ -285,7 +294,7 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | No
         raise RunError(f"{path}: {error}") from error
     config = (results.get("configs") or {}).get(task) or {}
     metadata = _metadata(config)
-    scorer = next((each["explanation_scores"]["scorer"] for each in records if each.get("explanation_scores")), None)
+    scorer = _scorer(path, records)
     run = TaskRun(
         task=task,
         benchmark=benchmark.name,
@@ -304,6 +313,26 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | No
             f"figlang_tasks: {path}: {run.unanswered} of {len(lines)} rows have no answer and count as wrong"
         )
     return run
+
+
+def _scorer(path: Path, records: Sequence[Record]) -> str | None:
+    """The scorer of the explanations; None if they have no scores."""
+    found: dict[str, int] = {}
+    for number, record in enumerate(records, start=1):
+        scores = record.get("explanation_scores")
+        if scores is None:
+            continue
+        scorer, mean = (scores.get("scorer"), scores.get("mean")) if isinstance(scores, Mapping) else (None, None)
+        if not (isinstance(scorer, str) and isinstance(mean, int | float) and abs(mean) <= _MOST_MEAN):
+            raise RunError(
+                f"{path}, line {number}: explanation_scores must hold a scorer and a mean of about 0 to 1: score the "
+                "run again"
+            )
+        found.setdefault(scorer, number)
+    if len(found) > 1:
+        lines = ", ".join(f"{scorer} in line {number}" for scorer, number in found.items())
+        raise RunError(f"{path} has scores of several scorers ({lines}): score the run again")
+    return next(iter(found), None)
 
 
 def outputs(line: Mapping[str, Any]) -> list[str]:
@@ -368,6 +397,11 @@ def results_file(path: Path) -> dict[str, Any]:
         content = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(content, dict):
             raise ValueError("it holds no object")
+        for name in ("configs", "config", "results", "n-samples", "usage"):
+            of_tasks = content.get(name) or {}
+            inner = of_tasks.values() if name in ("configs", "n-samples") and isinstance(of_tasks, dict) else ()
+            if not all(isinstance(each, dict) for each in (of_tasks, *inner)):
+                raise ValueError(f"its {name!r} is no object")
     except (OSError, ValueError, RecursionError) as error:
         raise RunError(f"{path} cannot be read ({error}): restore the file that the harness wrote") from error
     return content
@@ -375,6 +409,11 @@ def results_file(path: Path) -> dict[str, Any]:
 
 def _samples_in(folder: Path) -> list[Path]:
     """The harness's samples files in a folder, the older of each task first: names begin or end with the date."""
+    if old := [file.name for file in folder.glob("*samples_*.jsonl") if _SCORED_BESIDE.fullmatch(file.name)]:
+        logger.warning(
+            f"figlang_tasks: {folder}: {listing(sorted(old))}: not read, because an earlier version of figlang score "
+            f"wrote them. figlang score {folder} writes a run with scores (from its cache)"
+        )
     return [file for file in sorted(folder.glob("*samples_*.jsonl")) if _task_of(file)]
 
 
@@ -472,6 +511,11 @@ def caveats(run: Run, tasks: Collection[str] = ()) -> list[str]:
         told = list(task.notices)
         if task.unanswered:
             told.insert(0, f"{task.unanswered} of {len(task.lines)} rows have no answer and count as wrong")
+        if task.contradictions:
+            told.append(
+                f"the results file says {listing(task.contradictions)}: are these files of two runs? The samples "
+                "are used"
+            )
         if task.sampled:
             told.append(f"answers were sampled ({task.sampled}); another run gives other answers")
         found += [f"{run.name}, {task.task}: {each}" for each in told]

@@ -140,7 +140,7 @@ def get_scorer(
 
     Args:
         name: ``vflute25``, ``figlang24``, ``flute22``, ``flute22-xlarge`` or ``embedded`` (see `SCORERS`).
-        device: ``auto`` takes the GPU with the most free memory if the weights fit, else the CPU; or a torch device.
+        device: ``auto`` takes the GPU with the most free memory, the CPU if that is too little; or a torch device.
         dtype: ``fp32`` for official results; ``fast`` is bfloat16, with a signature of its own. A CPU that is faster in
             float32 takes the weights in bfloat16 and computes in float32: no faster, and other last digits.
         cache: True (``$FIGLANG_CACHE`` or the user's cache folder), False, or a folder.
