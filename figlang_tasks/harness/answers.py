@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from lmms_eval.caching.response_cache import ResponseCache
 
 BATCHES = 16
-"""Batches that a class which has several requests on the way to a server is asked for at once."""
+"""Batches that a class is asked for at once if it has several requests on the way to a server, or tells answers."""
 
 IN_ROUNDS = "generate_until_agentic"
 """The harness's output type of tasks that ask again after an answer, row by row."""
@@ -103,8 +103,8 @@ class Answers:
     def _answer(self, lm: Any, kind: str, requests: Sequence[Instance]) -> list[GenerationResult]:
         """The answers to requests; with a store, in as many calls of the model as may be stored at a time.
 
-        A class that :func:`tells_answers` or :func:`answers_at_once` gets all requests in one call. Others get a batch,
-        or several if they ask a server for some at a time.
+        A class that :func:`answers_at_once` gets all requests in one call, others a batch; several if they ask a server
+        for some at a time, or tell answers. Calls are cut by place, so that a run that goes on has the same batches.
         """
         if self._store is None or getattr(lm, "needs_no_cache", False):
             return self._ask(lm, kind, requests)
@@ -114,9 +114,8 @@ class Answers:
         self._found += len(answers)
         if len(answers) < len(keys):
             lm = loaded(lm)
-            size = batch_size(lm) * (1 if getattr(lm, "num_concurrent", 1) == 1 else BATCHES)
-            if tells_answers(lm) or answers_at_once(lm):
-                size = len(requests)
+            several = tells_answers(lm) or getattr(lm, "num_concurrent", 1) != 1
+            size = len(requests) if answers_at_once(lm) else batch_size(lm) * (BATCHES if several else 1)
             for start in range(0, len(requests), size):
                 places = range(start, min(start + size, len(requests)))
                 self._ask_and_store(lm, kind, requests, keys, answers, [at for at in places if at not in answers])

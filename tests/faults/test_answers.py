@@ -105,7 +105,7 @@ def test_a_damaged_file_is_named_before_a_model_is_loaded(tmp_path: Path) -> Non
 
 
 def test_a_model_that_tells_its_answers_loses_one_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Asked for all at once; batches are those of an undisturbed run."""
+    """Asked for several batches at once; batches are those of an undisturbed run."""
     options: dict[str, Any] = {"use_cache": str(tmp_path / "answers"), "limit": 6, "gen_kwargs": "max_new_tokens=4"}
     told: list[str] = []
     asked: set[FigLangVLM] = set()
