@@ -215,7 +215,7 @@ def bootstrap(
         and where more than half of them have none.
 
     Raises:
-        ValueError: no units, rows of another shape, or parameters out of range.
+        ValueError: no units, rows of another shape or not finite, or parameters out of range.
 
     Examples:
         The mean score of five rows:
@@ -256,6 +256,9 @@ def _resampled(rows: npt.ArrayLike, value: Callable[[Floats], Floats], resamples
     given = np.asarray(rows, dtype=np.float64)
     if given.ndim != 2 or given.size == 0:
         raise ValueError(f"rows must have shape [units, k] and not be empty, got {given.shape}")
+    if not np.isfinite(given).all():
+        at = int(np.argmin(np.isfinite(given).all(axis=1)))
+        raise ValueError(f"rows[{at}] is {given[at].tolist()}, must be finite")
     ordered = given[np.lexsort(given.T)]
     rng = np.random.default_rng(seed)
     with np.errstate(divide="ignore", invalid="ignore"):

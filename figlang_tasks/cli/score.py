@@ -63,7 +63,7 @@ def score(
         folder = output or _beside(read.path, scorer or "scored")
         tasks = _explained(read)
         store = open_cache(True)
-        chosen = {task.task: scorer or explained.scheme_of(task.records[0]).scorer for task in tasks}
+        chosen = {task.task: scorer or _scheme(task).scorer for task in tasks}
         with new_folder(folder) as made:
             try:
                 scorers = {
@@ -100,7 +100,13 @@ def _explained(run: Run) -> list[TaskRun]:
             f"{run.path} has no explanations to score: its tasks ({listing(run.tasks)}) ask for none, or have no "
             "reference answers"
         )
+    for task in found:
+        _scheme(task)
     return found
+
+
+def _scheme(task: TaskRun) -> explained.Scheme:
+    return task.computed(lambda _, records: explained.the_scheme(records))
 
 
 @dataclass(frozen=True)
@@ -152,7 +158,7 @@ def _score(task: TaskRun, scorer: Scorer) -> _Scored:
         record["explanation_scores"] = {"scorer": scorer.name, **details[explained.pair(record)]}
     lines = tuple({**line, "sample": record} for line, record in zip(task.lines, records, strict=True))
     with_scores = replace(task, lines=lines)
-    thresholds = list(explained.scheme_of(records[0]).by_name.values())
+    thresholds = list(_scheme(task).by_name.values())
     return _Scored(
         with_scores,
         evaluate(records, with_scores.measures),

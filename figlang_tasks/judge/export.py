@@ -7,7 +7,7 @@ import random
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from PIL import Image
 
@@ -18,9 +18,13 @@ from figlang_tasks.core.text import listing
 from figlang_tasks.judge import JudgeError, key, sheet
 from figlang_tasks.results import runs
 from figlang_tasks.results.runs import Run, TaskRun
+from figlang_tasks.scoring import Record
+from figlang_tasks.scoring.explained import the_scheme
 
 NO_EXPLANATION = "(no explanation)"
 PAPER_SAMPLES = 95  # arXiv 2405.01474
+
+_Records: TypeAlias = dict[str, dict[str, Any]]
 
 
 def export(arguments: Sequence[str], output: Path, *, count: int | None, seed: int, annotators: int) -> list[Path]:
@@ -36,8 +40,9 @@ def export(arguments: Sequence[str], output: Path, *, count: int | None, seed: i
         raise JudgeError(
             f"--n {count} is more than the {len(first.ids)} samples in {first.path}: use --n {len(first.ids)}"
         )
-    signed = _key(systems, count, seed)
-    rows, pictures = _rows(signed, systems)
+    records = {name: run.computed(lambda _, found: _by_id(found)) for name, run in systems.items()}
+    signed = _key(systems, records, count, seed)
+    rows, pictures = _rows(signed, records)
     columns = [column for column in sheet.COLUMNS if column != ("premise" if pictures else "image")]
     if len(systems) == 1:
         columns.remove("preferred")
@@ -70,12 +75,23 @@ def _check_same_samples(first: TaskRun, other: TaskRun) -> None:
         )
 
 
-def _by_id(run: TaskRun) -> dict[str, Mapping[str, Any]]:
-    return dict(zip(run.ids, run.records, strict=True))
+def _by_id(records: Sequence[Record]) -> _Records:
+    """What sheet and key take of the records of a run, by id."""
+    the_scheme(records)
+    found = {}
+    for record in records:
+        scores = record.get("explanation_scores")
+        found[record["id"]] = {
+            "gold": record["gold"],
+            "report_group": record["report_group"],
+            "explanation": (record["explanation"] or "").strip() or NO_EXPLANATION,
+            "score": scores and float(scores["mean"]),
+        }
+    return found
 
 
-def _key(systems: Mapping[str, TaskRun], count: int, seed: int) -> dict[str, Any]:
-    first, records = next(iter(systems.values())), {name: _by_id(run) for name, run in systems.items()}
+def _key(systems: Mapping[str, TaskRun], records: Mapping[str, _Records], count: int, seed: int) -> dict[str, Any]:
+    first = next(iter(systems.values()))
     generator = random.Random(seed)
     items = []
     for number, row_id in enumerate(generator.sample(sorted(first.ids), count), start=1):
@@ -83,7 +99,6 @@ def _key(systems: Mapping[str, TaskRun], count: int, seed: int) -> dict[str, Any
         generator.shuffle(order)
         by_letter = dict(zip(sheet.LETTERS, order, strict=False))
         own = records[order[0]][row_id]
-        scores = {letter: records[name][row_id].get("explanation_scores") for letter, name in by_letter.items()}
         items.append(
             {
                 "number": number,
@@ -91,7 +106,7 @@ def _key(systems: Mapping[str, TaskRun], count: int, seed: int) -> dict[str, Any
                 "gold": own["gold"],
                 "report_group": own["report_group"],
                 "systems": by_letter,
-                "scores": {letter: found and float(found["mean"]) for letter, found in scores.items()},
+                "scores": {letter: records[name][row_id]["score"] for letter, name in by_letter.items()},
             }
         )
     made = [
@@ -109,7 +124,7 @@ def _key(systems: Mapping[str, TaskRun], count: int, seed: int) -> dict[str, Any
 
 
 def _rows(
-    signed: Mapping[str, Any], systems: Mapping[str, TaskRun]
+    signed: Mapping[str, Any], records: Mapping[str, _Records]
 ) -> tuple[list[dict[str, object]], dict[str, bytes]]:
     """The rows of a sheet, and the pictures by name. A name is the item's number: nothing of the data is in it."""
     found = benchmarks()[signed["benchmark"]].documents(DataId.parse(signed["data"]), {})
@@ -119,7 +134,6 @@ def _rows(
             "the run"
         )
     places = {row_id: index for index, row_id in enumerate(found["id"])}
-    records = {name: _by_id(run) for name, run in systems.items()}
     rows, pictures = [], {}
     for item in signed["items"]:
         document, name = found[places[item["id"]]], f"{item['number']:03}.png"
@@ -132,7 +146,7 @@ def _rows(
             "reference": document["explanation"],
         }
         for letter, system in item["systems"].items():
-            said = (records[system][item["id"]]["explanation"] or "").strip() or NO_EXPLANATION
+            said = records[system][item["id"]]["explanation"]
             rows.append({"item": item["number"], "letter": letter, "image": name, **context, "explanation": said})
     return rows, pictures
 

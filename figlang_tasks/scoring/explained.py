@@ -228,6 +228,23 @@ def scheme_of(record: Record) -> Scheme:
     return SCHEMES[record.get("explained", "f1")]
 
 
+def the_scheme(records: Sequence[Record]) -> Scheme:
+    """The one scheme of the records of a task.
+
+    Raises:
+        ValueError: a record has no reference and explanation, or they are of several schemes.
+    """
+    for record in records:
+        if not (is_explained(record) and isinstance(record["reference"], str)):
+            raise ValueError(f"row {record['id']} has no gold, reference and explanation, but other rows have them")
+        if not isinstance(record["explanation"], str | None):
+            raise ValueError(f"row {record['id']} has an explanation that is no text")
+    first, *others = {record.get("explained", "f1"): scheme_of(record) for record in records}.items()
+    if others:
+        raise ValueError(f"explained is {first[0]!r} in some rows and {others[0][0]!r} in others")
+    return first[1]
+
+
 def needs_score(record: Record) -> bool:
     """Whether an explanation is asked for: by the paper's first version of FLUTE, of contradictions alone."""
     return scheme_of(record).explains == "all" or record["gold"] == 0

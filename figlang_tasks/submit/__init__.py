@@ -12,7 +12,9 @@ from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing, printable, whole_characters
 from figlang_tasks.results.runs import Run, TaskRun, check_consistent
-from figlang_tasks.scoring import OVERALL, Estimate, Measure, full_name
+from figlang_tasks.scoring import OVERALL, Estimate, Measure, Record, full_name
+
+_ROUNDING = 1e-6
 
 
 class SubmissionError(FigLangError):
@@ -65,7 +67,13 @@ def values(task: TaskRun, scopes: bool = False) -> Iterator[tuple[str, Measure, 
     for measure in task.measures.all:
         for scope, estimate in task.estimates.get(measure.name, {}).items():
             if math.isfinite(estimate.value) and (scopes or scope in shown):
-                yield full_name(measure.name, scope), measure, estimate
+                name, (low, high) = full_name(measure.name, scope), measure.bounds
+                if not low - _ROUNDING <= estimate.value <= high + _ROUNDING:
+                    raise SubmissionError(
+                        f"{task.path}: {name} is {estimate.value:g}, must be {low:g} to {high:g}: restore what the "
+                        "harness wrote, or evaluate again"
+                    )
+                yield name, measure, estimate
 
 
 def the_task(run: Run, what: str, fits: Callable[[TaskRun], bool]) -> TaskRun:
@@ -88,6 +96,14 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
         for name, data in files.items():
             archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
     return content.getvalue()
+
+
+def explanation_of(record: Record) -> str:
+    """The explanation of a record, "" where there is none; a TypeError if it is no text."""
+    found = record["explanation"]
+    if not isinstance(found, str | None):
+        raise TypeError(f"row {record['id']} has the explanation {brief(found)}, must be a text or null")
+    return found or ""
 
 
 def plain(text: str) -> str:

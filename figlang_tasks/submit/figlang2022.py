@@ -12,7 +12,7 @@ from figlang_tasks.core.text import listing
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import Record
-from figlang_tasks.submit import SubmissionError, answered, the_task
+from figlang_tasks.submit import SubmissionError, answered, explanation_of, the_task
 
 UPLOAD = "CodaLab, competition 5908 (FigLang 2022 shared task on understanding figurative language)"
 _SPELLED = {number: label for label, number in LABELS.items()}
@@ -27,23 +27,22 @@ def write_lines(run: Run, output: Path, fallback: str | None = None) -> tuple[Ta
     gives rows the explanation scores of other rows, and this package does not guess.
     """
     task = the_task(run, "flute_codalab", lambda each: each.data.name == "FLUTE/codalab")
-    rows = answered(task).computed(lambda _, records: _complete(task.path, records))
-    unlabelled = [row["id"] for row in rows if row["predicted"] is None]
+    lines = answered(task).computed(lambda _, records: [_line(row) for row in _complete(task.path, records)])
+    unlabelled = [f"codalab-{line['codalab_id']}" for line in lines if line["predicted_label"] is None]
     if unlabelled and fallback is None:
         raise SubmissionError(
             f"{task.path}: {len(unlabelled)} outputs have no label ({listing(unlabelled)}): evaluate them again, or "
             "give them a label (--fallback)"
         )
-    lines = [
-        {
-            **_asked(row),
-            "predicted_label": fallback if row["predicted"] is None else _SPELLED[row["predicted"]],
-            "model_explanation": row["explanation"] or "",
-        }
-        for row in rows
-    ]
+    lines = [{**line, "predicted_label": line["predicted_label"] or fallback} for line in lines]
     write_whole(output, "".join(json.dumps(line) + "\n" for line in lines).encode("ascii"))
     return task, len(unlabelled)
+
+
+def _line(row: Record) -> dict[str, Any]:
+    """A row of the submission; its label is None where the output has none."""
+    label = None if row["predicted"] is None else _SPELLED[row["predicted"]]
+    return {**_asked(row), "predicted_label": label, "model_explanation": explanation_of(row)}
 
 
 def _asked(row: Record) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import Record, explanations
 from figlang_tasks.scoring.explained import pair
-from figlang_tasks.submit import SubmissionError, answered, plain, the_task, zipped
+from figlang_tasks.submit import SubmissionError, answered, explanation_of, plain, the_task, zipped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,21 +54,23 @@ def write(run: Run, output: Path) -> dict[str, Any]:
     """
     chosen = the_task(run, f"{DATASET}'s {SPLIT} split with explanations", _fits)
     records = _complete(answered(chosen))
-    content = _csv(records)
-    missing = [not text for text in _read(content)["explanation"].notna()]
+    rows = chosen.computed(
+        lambda *_: [(each["id"], each["predicted"], plain(explanation_of(each))) for each in records]
+    )
+    missing = [not text for text in _read(_csv(rows))["explanation"].notna()]
     if all(missing):
         raise SubmissionError(
-            f"{chosen.path}: none of the {len(records)} rows has an explanation, and the board's scorer fails "
+            f"{chosen.path}: none of the {len(rows)} rows has an explanation, and the board's scorer fails "
             f"where its first row has none: evaluate a model that explains its answers"
         )
-    first = records[missing.index(False)]
-    write_whole(output, zipped({MEMBER: _csv([first, *(each for each in records if each is not first)])}))
+    first = rows[missing.index(False)]
+    write_whole(output, zipped({MEMBER: _csv([first, *(each for each in rows if each is not first)])}))
     return {
         "data": str(chosen.data),
-        "n": len(records),
-        "without_label": sum(each["predicted"] is None for each in records),
+        "n": len(rows),
+        "without_label": sum(label is None for _, label, _ in rows),
         "without_explanation": sum(
-            absent or not (each["explanation"] or "").strip() for each, absent in zip(records, missing, strict=True)
+            absent or not text.strip() for (*_, text), absent in zip(rows, missing, strict=True)
         ),
     }
 
@@ -100,10 +102,9 @@ def _number(record: Record) -> int:
     return int(record["id"].rpartition("-")[2])
 
 
-def _csv(records: Sequence[Record]) -> bytes:
+def _csv(rows: Sequence[tuple[str, int | None, str]]) -> bytes:
     import pandas as pd
 
-    rows = [(record["id"], record["predicted"], plain(record["explanation"] or "")) for record in records]
     return pd.DataFrame(rows, columns=list(COLUMNS), dtype=object).to_csv(index=False, lineterminator="\n").encode()
 
 

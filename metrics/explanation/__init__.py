@@ -1,9 +1,11 @@
 """Explanation scores: BERTScore and BLEURT of a predicted against a reference explanation.
 
-from figlang_tasks.metrics.explanation import get_scorer  # in figlang-metrics: figlang_metrics.explanation
+For example:
 
-scores = get_scorer("vflute25").score(references=["The lawyer has fins."], candidates=["He looks like a shark."])
-scores.mean, scores.signature
+    from figlang_tasks.metrics.explanation import get_scorer  # in figlang-metrics: figlang_metrics.explanation
+
+    scores = get_scorer("vflute25").score(references=["The lawyer has fins."], candidates=["He looks like a shark."])
+    scores.mean, scores.signature
 """
 
 from .scorers import SCORERS, ExplanationScores, Scorer, get_scorer, near_threshold

@@ -123,13 +123,14 @@ def _read(given: argparse.Namespace) -> tuple[list[str], list[str | None]]:
 
 def _content(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return path.read_bytes().decode("utf-8-sig")  # line ends as they are
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8 ({error}): save the file as UTF-8") from error
 
 
 def _lines(path: Path) -> list[Any]:
-    lines = _content(path).split("\n")  # not splitlines: texts may hold other line separators
+    # Not splitlines: texts may hold other line separators.
+    lines = [line.removesuffix("\r") for line in _content(path).split("\n")]
     return lines if lines[-1] else lines[:-1]
 
 
@@ -144,7 +145,9 @@ def _json_rows(path: Path) -> list[Any]:
 
 
 def _table_rows(path: Path) -> list[Any]:
-    reader = csv.DictReader(io.StringIO(_content(path)), delimiter=_DELIMITERS[path.suffix.lower()], strict=True)
+    reader = csv.DictReader(
+        io.StringIO(_content(path), newline=""), delimiter=_DELIMITERS[path.suffix.lower()], strict=True
+    )
     try:
         rows = list(reader)
     except csv.Error as error:

@@ -155,7 +155,9 @@ def read_config(located: Located) -> dict[str, Any]:
     """Return the content of config.json."""
     path = located.folder / "config.json"
     try:
-        config: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        config = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(config, dict):
+            raise ValueError("it holds no object")
     except (OSError, ValueError) as error:
         raise WeightsError(f"{path} cannot be read ({type(error).__name__}: {error})") from error
     return config

@@ -331,6 +331,22 @@ def test_flute_samples_get_the_accuracies_of_their_own(tmp_path: Path) -> None:
         assert {"acc@0", "acc@50", "acc@60"} <= found.keys() and ("v1_acc@50" in found) == (explained == "all")
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"explained": "contradiction"}, "explained is 'all' in some rows and 'contradiction' in others"),
+        ({"reference": None}, "row simile-11-00000000 has no gold, reference and explanation"),
+        ({"explanation": 7}, "row simile-11-00000000 has an explanation that is no text"),
+    ],
+)
+def test_all_rows_are_explained_by_one_scheme(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+    lines = flute_lines("all")
+    lines[-1]["sample"] |= changes
+    line = refused("score", written(tmp_path / "samples_flute.jsonl", lines), *EMBEDDED)
+    assert "samples_flute.jsonl has a record that is not as the task flute writes it" in line and message in line
+    assert names(tmp_path) == {"samples_flute.jsonl"}
+
+
 @pytest.mark.parametrize(("task", "model"), [("figlang_mini", "xlarge-mnli"), ("flute", "deberta-large-mnli")])
 def test_without_a_name_the_papers_scorers_are_taken(
     task: str, model: str, samples_file: Path, monkeypatch: pytest.MonkeyPatch

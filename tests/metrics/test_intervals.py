@@ -198,6 +198,12 @@ def test_where_resampling_knows_nothing_there_is_no_interval(rows: list[list[flo
     assert bootstrap(rows, ratio, resamples=500) is None
 
 
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_rows_that_are_not_finite_are_refused(value: float) -> None:
+    with pytest.raises(ValueError, match=rf"rows\[1\] is \[{value}, 1.0\], must be finite"):
+        bootstrap([[0.0, 1.0], [value, 1.0], [1.0, 1.0]], ratio)
+
+
 def test_blocks_change_memory_and_not_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.random.default_rng(4).random((500, 2)) + 1
     whole = bootstrap(rows, ratio, resamples=300)

@@ -84,6 +84,9 @@ def test_outputs_without_a_label_need_a_word_from_the_user(tmp_path: Path, lines
         (lambda found: found.append(foreign(found, 1500)), "hypotheses differ from those"),
         (lambda found: found[7]["sample"].update(premise="Other."), "hypotheses differ from those"),
         (lambda found: found[0]["sample"].pop("premise"), "record that is not as the task .* writes it .*premise"),
+        (lambda found: found[9]["sample"].pop("explanation"), "not as the task .* writes it .*explanation"),
+        (lambda found: found[9]["sample"].pop("predicted"), "not as the task .* writes it .*predicted"),
+        (lambda found: found[9]["sample"].update(explanation=0), "codalab-9 has the explanation 0, must be a text"),
     ],
 )
 def test_what_is_wrong_with_the_samples(

@@ -87,6 +87,9 @@ def test_a_run_without_any_explanation_is_refused(tmp_path: Path, found: list[di
             lambda found: [each.update(data="V-FLUTE/validation:ff") for each in found],
             "has samples of V-FLUTE/validation, not of V-FLUTE's test split",
         ),
+        (lambda found: found[9].pop("explanation"), r"not as the task vflute writes it \(KeyError: 'explanation'\)"),
+        (lambda found: found[9].pop("predicted"), r"not as the task vflute writes it \(KeyError: 'predicted'\)"),
+        (lambda found: found[9].update(explanation=[]), "has the explanation .*, must be a text or null"),
         (lambda found: [each.update(asks_for_explanation=False) for each in found], "test split with explanations"),
     ],
 )

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from published_runs import NAME, README, WRITES_EVAL_RESULTS, records, results, write_run
 
 from figlang_tasks.results import runs
+from figlang_tasks.scoring import Estimate
 from figlang_tasks.submit import SubmissionError, hub_results, model_card
 
 pytestmark = pytest.mark.skipif(not WRITES_EVAL_RESULTS, reason="huggingface_hub below 2.0: tests/cli/test_submit.py")
@@ -99,6 +100,10 @@ def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
     alone = runs.read(str(write_run(tmp_path / "alone", records())))
     with pytest.raises(SubmissionError, match="no metrics: the results file of the run is not next to it"):
         hub_results.files([alone])
+    off = runs.read(str(write_run(tmp_path / "off", records(), results())))
+    off.tasks["vflute"].__dict__["estimates"] = {"acc": {"all": Estimate(75.0)}}
+    with pytest.raises(SubmissionError, match="acc is 75, must be 0 to 1: restore"):
+        hub_results.files([off])
     again = runs.read(str(write_run(tmp_path / "again", records(), results())))
     with pytest.raises(SubmissionError, match="vflute is in .*again and in .*again: give one run"):
         hub_results.files([again, again])

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, TypeVar
 
 from loguru import logger
-from pydantic import BaseModel, Field, Json, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, Json, ValidationError
 
 from figlang_tasks.core import hub
 from figlang_tasks.core.checks import end_with_the_first
@@ -92,7 +92,14 @@ class Table:
 
 # --- cells -----------------------------------------------------------------------------------------------------------
 
-Text = Annotated[str, Field(pattern=r"\S")]
+
+def _without_mark(text: str) -> str:
+    if "<image>" in text:  # marks the place of a picture in prompts
+        raise ValueError("must be a text without <image>")
+    return text
+
+
+Text = Annotated[str, Field(pattern=r"\S"), AfterValidator(_without_mark)]
 Uuid = Annotated[str, Field(pattern=r"^[0-9]{60,90}$")]
 
 

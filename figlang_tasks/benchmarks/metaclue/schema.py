@@ -20,7 +20,6 @@ PARTS = ("primary", "relationship", "secondary")
 ROLES = ("primary", "secondary")
 BOX_TYPES = ("explicit", "contextual", "logo", "text")
 VOTE_KINDS = ("grammar", "concepts", "relationship")
-YES_VOTES = 3  # an image is a metaphor with three or more votes of five
 
 # A line break would tear the numbered list of candidates, <image> marks the place of a picture in prompts, and half a
 # surrogate pair has no UTF-8.

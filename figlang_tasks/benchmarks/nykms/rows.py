@@ -268,10 +268,10 @@ def _join(rows: Sequence[AnnotatedCaption], what: str) -> tuple[Mapping[str, Any
         return {}, None, []
     found: Mapping[str, Any] = {}
     origin = None
-    if any(row.contest is not None for row in rows):
+    if of_contests := [row for row in rows if row.contest is not None]:
         try:
             files, origin = _tables()
-            found = _pictures(rows, files) if what == "image" else _descriptions(rows, files)
+            found = _pictures(of_contests, files) if what == "image" else _descriptions(of_contests, files)
         except hub.DataError as error:
             return {}, None, [str(error)]
     faults = [

@@ -72,7 +72,8 @@ INSTANCES = {
     ],
     "train-00001-of-00002": [instance(9002, " ", ["x", "y"]), instance(9002, "A house on fire.", ["x", "y"])],
     "validation-00000-of-00001": [instance(9003, "A snail.", ["x", "y"])],
-    "test-00000-of-00001": [instance(9010, "A lion.", ["x", "y"]), instance(9002, "Too late.", ["x", "y"])],
+    "test-00000-of-00002": [instance(9010, "A lion.", ["x", "y"]), instance(9002, "Too late.", ["x", "y"])],
+    "test-00001-of-00002": [{**instance(9010, "Of no contest.", ["x", "y"]), "contest_number": None}],
 }
 
 
@@ -148,6 +149,16 @@ def local(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_which_of_several_descriptions_is_taken(local: Path) -> None:
     labels_only(local, (9001, 9002, 9003, 9010))
     assert list(rows.load("NYK-MS", "metaphor", "text")["description"]) == DESCRIPTIONS
+
+
+def test_an_instance_without_a_contest_is_of_no_row(local: Path) -> None:
+    labels_only(local, (9001, 9003))
+    path = local / "NYK-MS" / "nyk_m.jsonl"
+    path.write_text(path.read_text(encoding="utf-8").replace('"NYK_9003_', '"mine_'), encoding="utf-8")
+    with pytest.raises(hub.DataError, match="image is missing, and the id names no contest"):
+        rows.load("NYK-MS", "mc", "image")
+    with pytest.raises(hub.DataError, match="description is missing, and the id names no contest"):
+        rows.load("NYK-MS", "mc", "text")
 
 
 def test_what_a_row_has_is_not_replaced(local: Path) -> None:

