@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,9 @@ import lm_eval
 import pytest
 import tiny_encoders
 from demo_runs import DEMO, mini_tasks
-from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager
 from lm_eval.tasks._yaml_loader import load_yaml
+from lm_eval_models import Again
 from lmms_eval import utils
 from lmms_eval.tasks import get_task_dict
 from PIL import Image
@@ -169,23 +168,6 @@ def test_a_dual_encoder_chooses_the_highest_score(name: str, clip: Path) -> None
 
 
 # --- the other harness -----------------------------------------------------------------------------------------------
-
-
-class Again(LM):
-    """Says what was said before, by document."""
-
-    def __init__(self, said: Mapping[int, str]) -> None:
-        super().__init__()
-        self.said = said
-
-    def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
-        return [self.said[request.doc_id] for request in requests]
-
-    def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
-        raise AssertionError("no task of ours asks for it")
-
-    def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[float]:
-        raise AssertionError("no task of ours asks for it")
 
 
 TEXT_TASKS = tasks_dir().parent / "lm_eval"

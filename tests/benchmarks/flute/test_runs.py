@@ -6,32 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import lm_eval
-import lm_eval.api.model
 import pytest
 from demo_runs import DEMO, answers, evaluate, metrics
 from flute_rows import released_shape, write_lines
 from lm_eval.tasks import TaskManager as TextTasks
+from lm_eval_models import Again
 from marks import slow_unless
 
 from figlang_tasks.cli.tasks import folder
-
-
-class Again(lm_eval.api.model.LM):
-    """Says what was said before."""
-
-    def __init__(self, said: list[str]) -> None:
-        super().__init__()
-        self.said = said
-
-    def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
-        return [self.said[request.doc_id] for request in requests]
-
-    def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
-        raise AssertionError("no task of ours asks for it")
-
-    def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[float]:
-        raise AssertionError("no task of ours asks for it")
-
 
 TASKS = ("figlang_mini_flute", "figlang_mini_flute_v1")
 
@@ -69,7 +51,7 @@ def test_four_exemplars_in_both_harnesses(tmp_path: Path, monkeypatch: pytest.Mo
     assert all(answers(by_chat, "flute_4shot").values())
     ours = evaluate("flute_4shot", "figlang_random", limit=8)
     theirs = lm_eval.simple_evaluate(
-        model=Again([*answers(ours, "flute_4shot").values()]),
+        model=Again(answers(ours, "flute_4shot")),
         tasks=["flute_4shot"],
         task_manager=TextTasks(include_path=str(folder("lm_eval")), include_defaults=False),
         limit=8,
