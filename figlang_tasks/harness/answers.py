@@ -117,43 +117,38 @@ class Answers:
             several = tells_answers(lm) or getattr(lm, "num_concurrent", 1) != 1
             size = len(requests) if answers_at_once(lm) else batch_size(lm) * (BATCHES if several else 1)
             for start in range(0, len(requests), size):
-                places = range(start, min(start + size, len(requests)))
-                self._ask_and_store(lm, kind, requests, keys, answers, [at for at in places if at not in answers])
+                missing = [at for at in range(start, min(start + size, len(requests))) if at not in answers]
+                if missing:
+                    asked, of = [requests[at] for at in missing], [keys[at] for at in missing]
+                    answers |= zip(missing, self._ask_and_store(lm, kind, asked, of, self._store), strict=True)
         return [answers[place] for place in range(len(keys))]
 
     def _ask_and_store(
-        self,
-        lm: Any,
-        kind: str,
-        requests: Sequence[Instance],
-        keys: Sequence[str],
-        answers: dict[int, GenerationResult],
-        missing: Sequence[int],
-    ) -> None:
-        """Add the answers to requests in one call of the model; stored batch by batch as it tells them."""
-        store, size = self._store, batch_size(lm)
-        assert store is not None
+        self, lm: Any, kind: str, requests: Sequence[Instance], keys: Sequence[str], store: Store
+    ) -> list[GenerationResult]:
+        """The model's answers to requests of one call; stored batch by batch as it tells them."""
+        told: dict[int, GenerationResult] = {}
         new: list[tuple[str, str, Any, str]] = []  # what is not stored yet
+        size = batch_size(lm)
 
         def take(number: int, answer: Any) -> None:
-            place = missing[number]
-            answers[place], request = self._text(answer), requests[place]
-            new.append((keys[place], request.task_name, request.doc_id, answers[place].text))
-            self._show(request, answers[place].text)
+            request, told[number] = requests[number], self._text(answer)
+            new.append((keys[number], request.task_name, request.doc_id, told[number].text))
+            self._show(request, told[number].text)
             if len(new) >= size:
                 store.keep(new)
                 new.clear()
 
-        if missing:
-            lm.on_answer = take
-            try:
-                found = self._ask(lm, kind, [requests[place] for place in missing])
-            finally:
-                lm.on_answer = None  # what it is asked next may not be for us
-            for number, answer in enumerate(found):
-                if missing[number] not in answers:
-                    take(number, answer)
-            store.keep(new)
+        lm.on_answer = take
+        try:
+            found = self._ask(lm, kind, requests)
+        finally:
+            lm.on_answer = None  # what it is asked next may not be for us
+        for number, answer in enumerate(found):
+            if number not in told:
+                take(number, answer)
+        store.keep(new)
+        return [told[number] for number in range(len(requests))]
 
     def _show(self, request: Instance, answer: str) -> None:
         """Move the bar by one answer, which is judged as it will be at the end."""
