@@ -216,10 +216,12 @@ class _Comparison:
         return [(run, run.tasks.get(task) or next(iter(run.tasks.values()))) for run in found]
 
     def caveats(self) -> list[str]:
-        from figlang_tasks.results.runs import caveats
+        from figlang_tasks.results.runs import caveats, contradicted
 
+        wrong = contradicted(pair for task in self.tasks() for pair in self.compared(task))
+        found = [f"{each}: are these files of two runs? The samples are used" for each in wrong]
         names = {name for each in self.differences for name in (each.first, each.second)}
-        found = [caveat for run in self.runs if run.name in names for caveat in caveats(run, self.tasks())]
+        found += [caveat for run in self.runs if run.name in names for caveat in caveats(run, self.tasks())]
         return list(dict.fromkeys(map(printable, found)))
 
     def verdicts(self) -> list[str]:

@@ -23,10 +23,9 @@ from markupsafe import Markup
 
 import figlang_tasks
 from figlang_tasks.core.redaction import redacted
-from figlang_tasks.core.text import listing
 from figlang_tasks.report import gallery
 from figlang_tasks.results import provenance
-from figlang_tasks.results.runs import Run, limited
+from figlang_tasks.results.runs import Run, contradicted, limited
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,12 +77,7 @@ def render(runs: Sequence[Run], found: Sequence[Group], shown: gallery.Gallery, 
     script = (_FOLDER / "page.js").read_text(encoding="utf-8")
     sizes = [picture and [picture["width"], picture["height"]] for picture in shown.pictures]
     kept = [picture for picture in shown.pictures if picture is not None]
-    contradictions = [
-        f"{run.name}, results of {task.task}: {listing(task.contradictions)}"
-        for run in runs
-        for task in run.tasks.values()
-        if task.contradictions
-    ]
+    contradictions = contradicted((run, task) for run in runs for task in run.tasks.values())
     html = (
         _environment()
         .get_template("page.jinja")

@@ -503,6 +503,13 @@ def check_consistent(task: TaskRun) -> None:
         )
 
 
+def contradicted(tasks: Iterable[tuple[Run, TaskRun]]) -> list[str]:
+    """The tasks of runs whose results file says other values than the samples, which are used; with these values."""
+    return [
+        f"{run.name}, results of {own.task}: {listing(own.contradictions)}" for run, own in tasks if own.contradictions
+    ]
+
+
 def caveats(run: Run, tasks: Collection[str] = ()) -> list[str]:
     """Warnings for readers of a run's numbers: one sentence each, without a full stop."""
     found = [f"{run.name} was cut short: {how}"] if (how := limited(run)) else []
@@ -511,11 +518,6 @@ def caveats(run: Run, tasks: Collection[str] = ()) -> list[str]:
         told = list(task.notices)
         if task.unanswered:
             told.insert(0, f"{task.unanswered} of {len(task.lines)} rows have no answer and count as wrong")
-        if task.contradictions:
-            told.append(
-                f"the results file says {listing(task.contradictions)}: are these files of two runs? The samples "
-                "are used"
-            )
         if task.sampled:
             told.append(f"answers were sampled ({task.sampled}); another run gives other answers")
         found += [f"{run.name}, {task.task}: {each}" for each in told]
