@@ -162,12 +162,21 @@ def test_while_a_server_lets_it_wait(tmp_path: Path) -> None:
 SLOW_SCORING = """
 import time
 from pathlib import Path
+from torch import distributed
 from figlang_tasks.metrics.explanation.bertscore import BertScore
+
+barrier = distributed.barrier
+
+def counted_barrier(*arguments, **options):
+    with open(f"barriers_{distributed.get_rank()}", "a") as file:
+        file.write(".")
+    barrier(*arguments, **options)
 
 def score(self, pairs, advance):
     Path("scoring").touch()
     time.sleep(600)
 
+distributed.barrier = counted_barrier
 BertScore.score = score
 
 def manifests():
@@ -187,10 +196,19 @@ def test_while_the_first_of_two_processes_scores(tmp_path: Path) -> None:
     command = ["lmms_eval", "--tasks", "figlang_mini", "--model", "figlang_random", "--limit", "4"]
     command += ["--log_samples", "--output_path", "out"]
     ranks = warm.start_ranks(2, command, env=os.environ | own | {"PYTHONPATH": str(tmp_path)}, cwd=tmp_path)
+    barriers = [tmp_path / f"barriers_{rank}" for rank in range(2)]
+
+    def second_waits_for_the_scores() -> bool:
+        if not (tmp_path / "scoring").exists():
+            return False
+        here, there = (file.stat().st_size for file in barriers)
+        return there > here
+
     for _ in range(3000):
-        if (tmp_path / "scoring").exists() or any(rank.poll() is not None for rank in ranks):
+        if second_waits_for_the_scores() or any(rank.poll() is not None for rank in ranks):
             break
         time.sleep(0.1)
+    time.sleep(0.5)  # from the count to the wait itself
     for rank in ranks:
         rank.send_signal(signal.SIGINT)
     assert [rank.wait(interrupts.GRACE + BUSY) for rank in ranks] == [-signal.SIGINT] * 2, ranks[0].communicate()[1]
