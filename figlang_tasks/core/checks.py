@@ -15,8 +15,8 @@ from unittest import mock
 
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import Asked, Benchmark
-from figlang_tasks.core.errors import PartMissing
-from figlang_tasks.core.hub import DATA_DIR_VARIABLE, DataError, Snapshot, Source
+from figlang_tasks.core.errors import DataError, PartMissing
+from figlang_tasks.core.hub import DATA_DIR_VARIABLE, Snapshot, Source
 
 if TYPE_CHECKING:
     import datasets

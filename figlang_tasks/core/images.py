@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError
 
 from figlang_tasks.core import hub
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError
 
 if TYPE_CHECKING:
     import datasets

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from figlang_tasks.core import json_lines
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import HALF_A_PAIR
 
 _SHORT = reprlib.Repr()

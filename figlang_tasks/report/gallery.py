@@ -8,7 +8,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError
 from figlang_tasks.report import cards
 from figlang_tasks.report.cards import Card, Line
 from figlang_tasks.report.originals import PREFETCH, Originals

@@ -16,7 +16,8 @@ import warm
 from faulty_hub import Fault, FaultyHub
 from vflute_hub import REPO_ID, REVISION, synthetic_rows, write_vflute_repo
 
-from figlang_tasks.core.hub import DATA_DIR_VARIABLE, DataError, load_split
+from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.hub import DATA_DIR_VARIABLE, load_split
 
 FILE = "validation-00000-of-00001.parquet"
 LOAD = (

@@ -17,7 +17,7 @@ import pytest
 from PIL import Image, ImageFile
 
 from figlang_tasks.core import images
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError
 
 WHERE = "V-FLUTE/test row 7 (irfl-test-7)"
 

@@ -11,7 +11,7 @@ from irfl_hub import metaphor_row, uuid, write_table
 
 from figlang_tasks.benchmarks.irfl import tables
 from figlang_tasks.core import hub
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError
 
 NAME = "metaphor-detection-task"
 

@@ -17,7 +17,8 @@ from figlang_tasks.benchmarks.irfl import tables
 from figlang_tasks.benchmarks.irfl.archive import Pictures
 from figlang_tasks.benchmarks.metaclue import schema
 from figlang_tasks.benchmarks.metaclue import task as metaclue_task
-from figlang_tasks.core.hub import DataError, source
+from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.hub import source
 from figlang_tasks.core.images import below
 from figlang_tasks.core.redaction import without_paths
 from figlang_tasks.judge.llm import fill

@@ -10,7 +10,7 @@ import pytest
 from figlang_tasks.cli.tasks import asked_of
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.checks import Report, check, downloading_nothing, reading
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError
 
 
 def refused(benchmark: Benchmark, **asked: str) -> str:

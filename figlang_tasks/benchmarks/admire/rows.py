@@ -14,8 +14,7 @@ from loguru import logger
 
 from figlang_tasks.core import checks, hub, images, row_files
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.errors import PartMissing
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.text import printable
 
 if TYPE_CHECKING:

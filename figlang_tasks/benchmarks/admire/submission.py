@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from figlang_tasks.benchmarks.admire.rows import ROWS
 from figlang_tasks.core.benchmark import Record
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import listing
 
 UPLOAD = "CodaBench, competition 4345 for rankings, 4814 for sequences"

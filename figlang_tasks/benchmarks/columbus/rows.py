@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core import checks, hub, images, json_lines, row_files
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.errors import PartMissing
-from figlang_tasks.core.hub import USE_THE_RELEASE, DataError
+from figlang_tasks.core.errors import DataError, PartMissing
+from figlang_tasks.core.hub import USE_THE_RELEASE
 from figlang_tasks.core.row_files import brief
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
 from figlang_tasks.core import hub, images
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError
 
 ARCHIVE = "IRFL_images.zip"
 SUFFIX = ".jpeg"

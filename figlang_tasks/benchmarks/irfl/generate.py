@@ -18,7 +18,7 @@ from typing import Any
 
 from figlang_tasks.benchmarks.irfl import tables
 from figlang_tasks.core.benchmark import Sorting
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import printable
 from figlang_tasks.metrics.files import write_whole
 

@@ -22,7 +22,7 @@ from figlang_tasks.benchmarks.irfl import tables
 from figlang_tasks.benchmarks.irfl.tables import Row, Table
 from figlang_tasks.core import hub
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError
 
 SEED = 2023
 COLUMNS = ("distractors", "answer", "figurative_type", "type", "definition", "phrase")

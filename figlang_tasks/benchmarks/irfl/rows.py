@@ -12,8 +12,7 @@ from figlang_tasks.benchmarks.irfl.archive import pictures
 from figlang_tasks.core import hub
 from figlang_tasks.core.checks import progress
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.errors import PartMissing
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError, PartMissing
 
 if TYPE_CHECKING:
     import datasets

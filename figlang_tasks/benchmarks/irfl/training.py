@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from figlang_tasks.benchmarks.irfl import rows, tables, task
 from figlang_tasks.benchmarks.irfl.archive import pictures
 from figlang_tasks.benchmarks.irfl.measures import of_records
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import folded
 from figlang_tasks.scoring.evaluation import headlines
 

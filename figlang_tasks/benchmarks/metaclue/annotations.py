@@ -18,7 +18,7 @@ from figlang_tasks.benchmarks.metaclue import schema
 from figlang_tasks.benchmarks.metaclue.schema import Annotation
 from figlang_tasks.core import hub, images, json_lines, row_files
 from figlang_tasks.core.checks import end_with_the_first
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError
 
 DATASET = "MetaCLUE"
 FILE = "annotations.jsonl"

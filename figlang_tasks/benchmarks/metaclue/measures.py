@@ -31,7 +31,7 @@ from figlang_tasks.benchmarks.metaclue import schema
 from figlang_tasks.benchmarks.metaclue.annotations import DATASET
 from figlang_tasks.core import images, notes
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError
 from figlang_tasks.metrics import boxes, captions, generated_images, intervals
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring import (

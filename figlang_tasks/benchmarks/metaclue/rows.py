@@ -14,8 +14,7 @@ from figlang_tasks.benchmarks.metaclue.schema import Annotation
 from figlang_tasks.core import hub
 from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.errors import PartMissing
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.prompting import render
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError
 
 VERSION = 1
 SETS = ("metaphor", "symbolic_negative", "literal_negative")

@@ -26,7 +26,7 @@ from figlang_tasks.benchmarks.metaclue.measures import SCORES, judged_of_image
 from figlang_tasks.core import images, notes, score_requests, status
 from figlang_tasks.core.benchmark import Asked
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.options import Kwargs, by_model
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn

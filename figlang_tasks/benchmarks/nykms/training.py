@@ -12,8 +12,7 @@ from typing import Annotated, Any
 from figlang_tasks.benchmarks.nykms import measures, rows, task
 from figlang_tasks.benchmarks.nykms.parse import Question
 from figlang_tasks.core import images
-from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.scoring.evaluation import headlines
 
 ASKS: Mapping[str, tuple[Question, ...]] = {"metaphor": ("mc", "metaphor"), "sarcasm": ("sc", "sarcasm")}

@@ -17,7 +17,7 @@ from run_and_check import accepted
 from figlang_tasks.benchmarks.columbus import rows, task
 from figlang_tasks.benchmarks.columbus.benchmark import BENCHMARK
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError
 
 SHARED = "data/columbus/benchmark.json"
 EXAMPLE = Path(__file__).parents[3] / "examples" / "columbus_outputs"

@@ -13,7 +13,7 @@ from run_and_check import report
 
 from figlang_tasks.benchmarks.irfl.archive import Pictures, grid
 from figlang_tasks.benchmarks.irfl.benchmark import BENCHMARK
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError
 
 UUIDS = [uuid(number) for number in range(60)]
 

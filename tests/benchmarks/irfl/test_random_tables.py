@@ -10,7 +10,7 @@ from irfl_hub import uuid, write_table
 
 from figlang_tasks.benchmarks.irfl import random_tables, tables
 from figlang_tasks.core import hub
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError
 
 NAME = "random4-idiom-figurative"
 

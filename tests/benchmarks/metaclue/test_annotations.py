@@ -11,7 +11,7 @@ from metaclue_rows import row, write
 from PIL import Image
 
 from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError
 
 
 def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: Iterable[dict[str, Any]], **how: Any) -> Path:

@@ -15,7 +15,7 @@ from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue import candidates, schema
 from figlang_tasks.benchmarks.metaclue.candidates import SETTINGS, Candidates, normal
 from figlang_tasks.core import hub
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError
 
 HARD = [name for name in SETTINGS if name.startswith("neg_")]
 
