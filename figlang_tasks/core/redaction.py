@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -29,20 +29,18 @@ _NAME = (
     r"|[\w-]+[_-]secret|token|secret|auth"
 )
 _SECRET_NAME = re.compile(_NAME, re.IGNORECASE)
-_SETTING = re.compile(r"[+-]?\d+(?:\.\d+)?|true|false|none|null|", re.IGNORECASE)  # use_auth_token=True
 _ASSIGNED = re.compile(
-    rf"""(?<![\w-])(["']?-{{0,2}}(?P<name>{_NAME})["']?\s*[=:]\s*|--(?P<option>{_NAME})\s+)"""
+    rf"""(?<![\w-])(["']?-{{0,2}}(?:{_NAME})["']?\s*[=:]\s*|--(?:{_NAME})\s+)"""
     r"""(?!\[REDACTED\])(?P<value>"(?:\\.|[^"])*"|'(?:\\.|[^'])*'|(?:(?:Bearer|Basic)\s+)?[^\s,;&"'{}]+)""",
     re.IGNORECASE,
 )
 
 # --- by shape ---------------------------------------------------------------------------------------------------------
 
+# Of the services that most people ask for data and answers: Hugging Face, GitHub, OpenAI and Anthropic, Google.
 _SHAPE = re.compile(
-    r"(?<![A-Za-z0-9])(?:(?:hf|api_org|gh[oprsu])_[A-Za-z0-9]{30,}|(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])|"
-    r"(?:sk-|github_pat_|AIza|ya29\.|nvapi-|r8_|gsk_|xai-|csk-|pplx-|tgp_v1_|fw_)(?=[\w-]{0,200}\d)[\w-]{16,})[\w-]*"
-)  # of services that are asked for answers and data
-_BEARER = re.compile(r"\b(Bearer)\s+(?=[\w.~+/=-]*\d)[\w.~+/=-]{16,}", re.IGNORECASE)
+    r"(?<![A-Za-z0-9])(?:(?:hf|gh[oprsu])_[A-Za-z0-9]{30,}|(?:sk-|github_pat_|AIza)(?=[\w-]{0,200}\d)[\w-]{16,})[\w-]*"
+)
 _IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]+@")  # user and password
 
 # Behind =, a space, a bracket or a quote; an address has //.
@@ -77,12 +75,10 @@ def _clean_record(record: Any) -> None:
 
 def remember(model_args: object) -> None:
     """Look from now on for the secrets among the arguments of a model, a text ``name=value,...`` or a mapping."""
-    named: Iterable[tuple[Any, Any]] = ()
-    if isinstance(model_args, str):
-        named = [(found["name"] or found["option"], found["value"]) for found in _ASSIGNED.finditer(model_args)]
-    elif isinstance(model_args, Mapping):
-        named = model_args.items()
-    values = (value.strip("\"'") for name, value in named if isinstance(value, str) and _is_secret(str(name), value))
+    if isinstance(model_args, Mapping):
+        values = [str(value) for name, value in model_args.items() if _SECRET_NAME.fullmatch(str(name))]
+    else:
+        values = [found["value"].strip("\"'") for found in _ASSIGNED.finditer(str(model_args))]
     _given.update(value for value in values if not _SHORT.fullmatch(value))
 
 
@@ -138,7 +134,7 @@ def _changed(value: Any, change: Callable[[str], str], by_name: bool = False) ->
     """Return a value with all its texts changed; `by_name` hides what stands under the name of a secret."""
     if isinstance(value, Mapping):
         return {
-            name: HIDDEN if by_name and _is_secret(str(name), each) else _changed(each, change, by_name)
+            name: HIDDEN if by_name and each and _SECRET_NAME.fullmatch(str(name)) else _changed(each, change, by_name)
             for name, each in value.items()
         }
     if isinstance(value, list | tuple):
@@ -149,14 +145,4 @@ def _changed(value: Any, change: Callable[[str], str], by_name: bool = False) ->
 
 
 def _without_named(text: str) -> str:
-    text = _BEARER.sub(rf"\1 {HIDDEN}", _ASSIGNED.sub(_without_value, text))
-    return _IN_ADDRESS.sub(f"{HIDDEN}@", text)
-
-
-def _without_value(found: re.Match[str]) -> str:
-    return f"{found[1]}{HIDDEN}" if _is_secret(found["name"] or found["option"], found["value"]) else found[0]
-
-
-def _is_secret(name: str, value: object) -> bool:
-    text = "" if value is None else str(value).strip("\"'")
-    return bool(_SECRET_NAME.fullmatch(name)) and not _SETTING.fullmatch(text)
+    return _IN_ADDRESS.sub(f"{HIDDEN}@", _ASSIGNED.sub(rf"\1{HIDDEN}", text))
