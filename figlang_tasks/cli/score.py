@@ -18,7 +18,7 @@ from figlang_tasks.cli.options import Device, Dtype
 from figlang_tasks.cli.options import Run as RunArgument
 from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.json_lines import SAMPLES_NAME
+from figlang_tasks.core.row_files import SAMPLES_NAME
 from figlang_tasks.core.text import listing, printable
 from figlang_tasks.scoring import OVERALL, Estimates, evaluate, explained, explanations, to_json
 

@@ -1,39 +1,52 @@
 """Rows of CSV and TSV files with a header, and of JSON Lines, and the faults of those that are not valid.
 
-Lines are counted from 1.
+Lines are counted from 1. JSON Lines are UTF-8, one value a line; empty lines are skipped, but they count.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
+import json
+import re
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from figlang_tasks.core import json_lines
-from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.errors import DataError, RunError
 from figlang_tasks.core.text import HALF_A_PAIR
+
+SAMPLES_NAME = re.compile(
+    r"(?:(?P<before>.+?)_)?samples_(?P<task>[^.]+?)(?:_(?P<after>\d{4}-\d\d-\d\dT[\d.-]+?))?\.jsonl"
+)
+"""A samples file: ``DATE_samples_TASK.jsonl`` of lmms-eval, ``samples_TASK_DATE.jsonl`` of lm-eval."""
 
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 200
+_Row = TypeVar("_Row")
 
 
-def read(path: Path, required: Sequence[str]) -> Iterator[tuple[int, dict[str, Any] | str]]:
-    """Each row of a ``.csv``, ``.tsv`` or JSON Lines file: its line number, with its cells or what is wrong, as text.
+def lines(path: Path, required: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, Any] | str]]:
+    """Each row of a ``.csv``, ``.tsv`` or JSON Lines file: its place (file and line), with its cells or what is wrong.
 
     Where the rest of a CSV file cannot be read (its encoding, its header, an open quote), nothing follows.
     """
-    content = json_lines.content_of(path)
-    if (delimiter := {".csv": ",", ".tsv": "\t"}.get(path.suffix.lower())) is not None:
-        yield from _csv(content, required, delimiter)
-        return
-    for number, found in json_lines.objects(content):
-        yield number, found if isinstance(found, str) else _missing(found, required) or found
+    content = content_of(path)
+    delimiter = {".csv": ",", ".tsv": "\t"}.get(path.suffix.lower())
+    found = _json(content) if delimiter is None else _csv(content, required, delimiter)
+    for number, row in found:
+        wrong = row if isinstance(row, str) else _missing(row, required)
+        yield f"{path}, line {number}", wrong or row
 
 
-_Row = TypeVar("_Row")
+def content_of(path: Path) -> bytes:
+    """The content of a file."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
 def valid(
@@ -63,9 +76,27 @@ def valid(
     return found, faults
 
 
-def lines(path: Path, required: Sequence[str]) -> Iterator[tuple[str, dict[str, Any] | str]]:
-    """Each row of a file as `valid` takes it: its place, and its cells or what is wrong."""
-    return ((f"{path}, line {number}", found) for number, found in read(path, required))
+def _json(content: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    # Not splitlines: texts may hold other line separators, unescaped.
+    for number, line in enumerate(content.removeprefix(codecs.BOM_UTF8).split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            found = json.loads(line.decode("utf-8"), object_pairs_hook=_unique)
+        except UnicodeDecodeError as error:
+            yield number, f"is not UTF-8 ({error.reason} at byte {error.start}): save the file as UTF-8"
+        except (ValueError, RecursionError) as error:
+            yield number, f"is not valid JSON ({getattr(error, 'msg', None) or error}): write one object a line"
+        else:
+            wrong = f"is {reprlib.repr(found)}, not a JSON object: write one object a line"
+            yield number, found if isinstance(found, dict) else wrong
+
+
+def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):  # of which Python would take the last in silence
+        raise ValueError("a key occurs twice in an object")
+    return found
 
 
 def _csv(content: bytes, required: Sequence[str], delimiter: str) -> Iterator[tuple[int, dict[str, Any] | str]]:
@@ -115,3 +146,22 @@ def text(values: Mapping[str, Any], column: str, where: str, optional: bool = Fa
         wanted = "a text" if optional else "a text that is not empty"
         raise DataError(f"{where}: {column} is {brief(value)}, must be {wanted}")
     return value.strip()
+
+
+def saved_lines(path: Path) -> Iterator[tuple[str, Any]]:
+    """Each line of a samples file: its place (file and line), and its JSON."""
+    where = ""
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):  # ends at \n alone: texts hold other line separators
+                where = f"{path}, line {number}"
+                yield where, json.loads(line.decode("utf-8"))
+    except OSError as error:
+        raise RunError(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise RunError(
+            f"{where} is not JSON ({getattr(error, 'msg', error)}): was the file cut off (an interruption, a full "
+            "disk)? Restore the file that the harness wrote; the last line may be deleted"
+        ) from error
+    if not where:
+        raise RunError(f"{path} is empty: the run that wrote it has failed; evaluate again with --log_samples")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from figlang_tasks.core import images, json_lines
+from figlang_tasks.core import images, row_files
 from figlang_tasks.core.benchmark import Benchmark, Sorting, benchmarks
 from figlang_tasks.core.text import printable, table
 from figlang_tasks.judge import JudgeError, figures, key, sheet
@@ -62,18 +62,19 @@ def _lines(folder: Path, sorting: Sorting) -> list[Mapping[str, Any]]:
             f"{folder} has no {PROMPTS}: write it with python -m {sorting.prompts} {folder / PROMPTS}, and save the "
             "pictures beside it"
         )
-    lines, faults = json_lines.read(folder / PROMPTS)
-    if faults:
-        raise JudgeError(faults[0])
-    for where, values, _ in lines:
+    lines: list[Mapping[str, Any]] = []
+    for where, values in row_files.lines(folder / PROMPTS):
+        if isinstance(values, str):
+            raise JudgeError(f"{where} {values}")
         if lacks := _FIELDS - values.keys():
             raise JudgeError(f"{where}: {min(lacks)} is missing: write the prompts again")
         if values["input"] not in sorting.inputs:
             raise JudgeError(f"{where}: input is {values['input']!r}, must be one of {', '.join(sorting.inputs)}")
         images.below(folder, values["file"], where)
-    if not any((folder / line.values["file"]).is_file() for line in lines):
+        lines.append(values)
+    if not any((folder / line["file"]).is_file() for line in lines):
         raise JudgeError(f"{folder} has none of the {len(lines)} pictures that its {PROMPTS} names")
-    return [line.values for line in lines]
+    return lines
 
 
 def _placed(

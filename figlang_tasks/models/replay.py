@@ -22,8 +22,8 @@ from lmms_eval.api.instance import Instance
 from loguru import logger
 
 from figlang_tasks.core.errors import RunError
-from figlang_tasks.core.json_lines import SAMPLES_NAME, saved_lines
 from figlang_tasks.core.options import PICTURES_FIRST
+from figlang_tasks.core.row_files import SAMPLES_NAME, saved_lines
 from figlang_tasks.core.text import listing
 from figlang_tasks.models.base import Offline
 

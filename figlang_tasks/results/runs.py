@@ -27,7 +27,7 @@ from figlang_tasks.core.benchmark import benchmarks, of_dataset
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, RunError
 from figlang_tasks.core.hub import OWN
-from figlang_tasks.core.json_lines import SAMPLES_NAME, saved_lines
+from figlang_tasks.core.row_files import SAMPLES_NAME, saved_lines
 from figlang_tasks.core.text import listing
 from figlang_tasks.results.published import Measured
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measures, Record, flat, full_name

@@ -217,7 +217,7 @@ def read(path: Path) -> tuple[list[AnnotatedCaption], list[str]]:
     """
     answers = _ANSWERS[path.stem]
     rows, faults = row_files.valid(
-        row_files.lines(path, ()), lambda values, where: _row(values, where, path.parent, answers), lambda row: row.id
+        row_files.lines(path), lambda values, where: _row(values, where, path.parent, answers), lambda row: row.id
     )
     if not (rows or faults):
         faults = [f"{path} is empty: put one JSON object on each line (`figlang data template nykms` has examples)"]

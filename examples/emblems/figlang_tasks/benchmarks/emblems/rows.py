@@ -7,8 +7,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from figlang_tasks.core import checks, hub, images, json_lines
+from figlang_tasks.core import checks, hub, images, row_files
 from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.errors import DataError
 
 if TYPE_CHECKING:
     import datasets
@@ -22,7 +23,7 @@ def load(name: str, split: str) -> datasets.Dataset:
         split: name of its JSON lines file.
 
     Raises:
-        hub.DataError: the data is missing, or a row is not valid; the message names file and line.
+        DataError: the data is missing, or a row is not valid; the message names file and line.
     """
     import datasets
 
@@ -37,23 +38,15 @@ def load(name: str, split: str) -> datasets.Dataset:
 
 def read(path: Path, name: str) -> tuple[list[dict[str, Any]], list[str]]:
     """The valid rows of a file, and what is wrong with the others."""
-    lines, faults = json_lines.read(path)
-    rows = []
-    for line in lines:
-        try:
-            rows.append(_row(line, name))
-        except hub.DataError as error:
-            faults.append(str(error))
-    return rows, faults
+    return row_files.valid(row_files.lines(path), lambda row, where: _row(row, where, name))
 
 
-def _row(line: json_lines.Line, name: str) -> dict[str, Any]:
-    where, row = line.where, line.values
+def _row(row: dict[str, Any], where: str, name: str) -> dict[str, Any]:
     for field, kind in (("id", str), ("image", str), ("saying", str), ("fits", int)):
         if not isinstance(row.get(field), kind):
-            raise hub.DataError(f"{where}: {field} is missing or of another type, must be {kind.__name__}")
+            raise DataError(f"{where}: {field} is missing or of another type, must be {kind.__name__}")
     if row["fits"] not in (0, 1):
-        raise hub.DataError(f"{where}: fits is {row['fits']}, must be 0 or 1")
+        raise DataError(f"{where}: fits is {row['fits']}, must be 0 or 1")
     picture = {"bytes": None, "path": row["image"]}  # below the folder of the data
     images.check(picture, where, name)
     return {"id": row["id"], "saying": row["saying"], "fits": row["fits"], "image": picture}
