@@ -24,8 +24,6 @@ from figlang_tasks.core.text import folded
 
 Split: TypeAlias = Literal["train", "validation"]
 Form: TypeAlias = Literal["messages", "sharegpt"]
-_PLACE: Final = "<image>"
-_MISREAD: Final = "have a reference answer that the benchmark's parser does not read back"
 Document = Mapping[str, Any]
 
 
@@ -39,14 +37,6 @@ class Example:
     answer: str
 
 
-@dataclass(frozen=True)
-class Exported:
-    """How many rows were written, and the ids of others, by what is wrong with them, in words."""
-
-    rows: int
-    left_out: Mapping[str, Sequence[str]]
-
-
 def write(
     benchmark: str,
     name: str,
@@ -55,12 +45,15 @@ def write(
     folder: Path,
     rows_from: Path | None = None,
     keep_shared: bool = False,
-) -> Exported:
+) -> tuple[int, Mapping[str, Sequence[str]]]:
     """Write the rows that a model can be trained on for a task of a benchmark, or for each task of a group.
 
     Args:
         rows_from: a data folder that the rows are read from, in place of the one that the task evaluates.
         keep_shared: keep rows that share a picture or a text with a row of the evaluation, but not all of them.
+
+    Returns:
+        The number of rows written, and the ids of the others by what is wrong with them, in words.
     """
     tasks = [_Task(each, benchmark) for each in _members(name)]
     evaluated = {task.subject(doc) for task in tasks for doc in task.benchmark.load(task.asked, False)}
@@ -73,13 +66,13 @@ def write(
             for doc in checks.progress(task.documents(split, rows_from), f"{task.name} {split}"):
                 subject = task.subject(doc)
                 if subject in evaluated or subject & parts:
-                    made: Example | str = f"share a picture or a text with the rows that {name} evaluates"
+                    fault = f"share a picture or a text with the rows that {name} evaluates"
                 else:
-                    made = task.fault(doc) or task.example(doc, folder)
-                if isinstance(made, Example):
-                    rows.append(made)
+                    fault = task.fault(doc)
+                if fault:
+                    left_out.setdefault(fault, []).append(f"{task.name}/{doc['id']}")
                 else:
-                    left_out.setdefault(made, []).append(f"{task.name}/{doc['id']}")
+                    rows.append(task.example(doc, folder))
     if not rows:
         counts = ", ".join(f"{len(ids)} {wrong}" for wrong, ids in left_out.items())
         raise DataError(f"{name}: no row of {split} is left: {counts}")
@@ -87,14 +80,14 @@ def write(
         (folder / "images").rmdir()
     for file, text in _FORMS[form](rows).items():
         (folder / file).write_text(text, encoding="utf-8")
-    return Exported(len(rows), left_out)
+    return len(rows), left_out
 
 
 # --- the task --------------------------------------------------------------------------------------------------------
 
 
 def _members(name: str) -> Iterator[dict[str, Any]]:
-    """The task files of a group's tasks, or that of the task itself."""
+    """The task file of a task, or those of a group's tasks."""
     files = (resource_dir("task_yamls") / "lmms_eval").rglob("*.yaml")
     path = next((path for path in files if path.stem == name), None)
     if path is None or name.startswith("_"):
@@ -113,8 +106,7 @@ class _Task:
         self.benchmark, self.asked = asked_for(config["dataset_name"])
         if self.benchmark.name != expected:
             raise DataError(f"{self.name} is a task of {self.benchmark.name}, not of {expected}")
-        if self.benchmark.finetuning is None:
-            raise DataError(f"{self.name}: {expected} has no rows for training, only rows that are evaluated")
+        assert self.benchmark.finetuning is not None  # the command refuses others
         if config["doc_to_messages"] is None:
             raise DataError(f"{self.name} asks in several steps: name a task with one prompt (`figlang tasks`)")
         self.finetuning = self.benchmark.finetuning
@@ -137,28 +129,26 @@ class _Task:
             keys.append(images.content_key(images.decode(doc["image"], doc["id"], self.asked["dataset"])))
         return frozenset(keys)
 
-    def function(self, key: str) -> Callable[..., Any]:
-        found: Callable[..., Any] = task_files.named(self.config[key])
-        return found
+    def call(self, key: str, *args: Any) -> Any:
+        """What the function of the task file says."""
+        return task_files.named(self.config[key])(*args)
 
     def fault(self, doc: Document) -> str:
         """Why a model cannot learn from a row; "" if it can."""
-        answer = self.function("doc_to_target")(doc)
+        answer = self.call("doc_to_target", doc)
         explained = {**doc, "explanation": "It is."}
-        if not doc.get("explanation", "none").strip() and self.function("doc_to_target")(explained) != answer:
+        if not doc.get("explanation", "none").strip() and self.call("doc_to_target", explained) != answer:
             return "have no explanation, which the answer must hold"
-        record = self.function("process_results")(doc, [answer])["sample"]
-        return "" if self.finetuning.right(record) else _MISREAD
+        if not self.finetuning.right(self.call("process_results", doc, [answer])["sample"]):
+            return "have a reference answer that the benchmark's parser does not read back"
+        return ""
 
-    def example(self, doc: Document, folder: Path) -> Example | str:
-        """The row, its pictures written; in place of one that the forms cannot hold, why."""
+    def example(self, doc: Document, folder: Path) -> Example:
+        """The row, its pictures written."""
         options = self.config.get("lmms_eval_specific_kwargs") or {}
-        turns = self.function("doc_to_messages")(doc, options.get("default", options))
+        turns = self.call("doc_to_messages", doc, options.get("default", options))
         if len(turns) > 1:
             raise DataError(f"{self.name} shows examples before its question: name a task without (`figlang tasks`)")
-        answer = self.function("doc_to_target")(doc)
-        if any(_PLACE in text for text in (answer, *(part.get("text", "") for part in turns[0]["content"]))):
-            return f"have {_PLACE}, the sign for a picture, in a text"
         prompt: list[str | None] = []
         pictures = []
         for part in turns[0]["content"]:
@@ -170,7 +160,7 @@ class _Task:
                 if not (folder / name).exists():  # one picture can have several rows
                     part["url"].save(folder / name, compress_level=1)
                 pictures.append(name)
-        return Example(f"{self.name}/{doc['id']}", prompt, pictures, answer)
+        return Example(f"{self.name}/{doc['id']}", prompt, pictures, self.call("doc_to_target", doc))
 
 
 # --- forms -----------------------------------------------------------------------------------------------------------
@@ -194,7 +184,7 @@ def _sharegpt(rows: Sequence[Example]) -> dict[str, str]:
     columns = {"messages": "conversations"} | ({"images": "images"} if any(row.pictures for row in rows) else {})
     found: list[dict[str, Any]] = []
     for row in rows:
-        asked = "\n".join(_PLACE if each is None else each for each in row.prompt)
+        asked = "\n".join("<image>" if each is None else each for each in row.prompt)
         turns = [{"from": "human", "value": asked}, {"from": "gpt", "value": row.answer}]
         found.append({"id": row.id, "conversations": turns} | ({"images": row.pictures} if "images" in columns else {}))
     info = {"figlang": {"file_name": "data.json", "formatting": "sharegpt", "columns": columns}}

@@ -131,8 +131,6 @@ def own_rows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("picture", "copy", "The moon is a lamp.", reason),
         ("both", "copy", "The sun is a lamp.", reason),
         ("misread", "new", "It is early.", "LABEL: contradiction is not what it is."),
-        ("sign", "new", "It is noon.", "The sign <image> stands for a picture."),
-        ("asked", "new", "It is <image>.", reason),
     ]
     for split, found in (("train", train), ("test", [("test", "tested", "The sun is a lamp.", reason)])):
         rows = [
@@ -144,14 +142,11 @@ def own_rows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(folder))
 
 
-UNFIT = ["1 (vflute/misread)", "2 (vflute/sign, vflute/asked)"]
-
-
 @pytest.mark.parametrize(
     ("option", "kept", "left_out"),
     [
-        ([], {"nothing"}, ["3 (vflute/claim, vflute/picture, vflute/both)", *UNFIT]),
-        (["--keep-shared"], {"nothing", "claim", "picture"}, ["1 (vflute/both)", *UNFIT]),
+        ([], {"nothing"}, ["3 (vflute/claim, vflute/picture, vflute/both)", "1 (vflute/misread)"]),
+        (["--keep-shared"], {"nothing", "claim", "picture"}, ["1 (vflute/both)", "1 (vflute/misread)"]),
     ],
 )
 def test_what_is_left_out(
@@ -171,7 +166,6 @@ def test_what_is_left_out(
     ("name", "label", "taught"),
     [
         ("flute", "Entailment", False),
-        ("flute", "Contradiction", False),
         ("flute_v1", "Entailment", True),  # the answer is "No." with or without one
         ("flute_v1", "Contradiction", False),
     ],
@@ -181,7 +175,6 @@ def test_a_row_without_the_explanation_that_the_answer_holds(name: str, label: s
     task = finetuning._Task(config, "flute")
     rows = flute_rows.load("figlang_mini_flute", "train", "v1" if name == "flute_v1" else "v2", "")
     doc = next(doc for doc in rows if doc["label"] == label)
-    assert task.fault(doc) == ""
     fault = "" if taught else "have no explanation, which the answer must hold"
     assert task.fault({**doc, "explanation": " "}) == fault
 
@@ -211,11 +204,7 @@ def test_libraries_read_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ("vflute --rows {there}/..", 1, "vflute: V-FLUTE has training rows of its own: leave --rows out"),
         ("vflute --task flute", 1, "flute is a task of flute, not of vflute"),
         ("flute --split validation", 1, "FLUTE has no rows for validation, apart from those that the task evaluates"),
-        (
-            "nykms",
-            1,
-            "apart from those that the task evaluates: name a data folder with others, for example --rows my_train",
-        ),
+        ("nykms", 1, "name a data folder with others, for example --rows my_train"),
         ("nykms --rows {other}/NYK-MS --task nykms_sc", 0, "rows of train"),
         ("nykms --rows {other}/.. --task nykms_sc --keep-shared", 1, "no row of train is left: 1 share a picture"),
         ("vflute --task vflute_5shot", 1, "vflute_5shot shows examples before its question"),
