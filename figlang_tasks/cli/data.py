@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +12,7 @@ from figlang_tasks.cli.tasks import MINI, asked_of
 from figlang_tasks.core import checks, finetuning, hub
 from figlang_tasks.core.benchmark import Benchmark, benchmarks, names, of_dataset
 from figlang_tasks.core.checks import downloading_nothing, reading
-from figlang_tasks.core.errors import PartMissing
+from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.text import did_you_mean, listing, printable
 
 app = typer.Typer(no_args_is_help=True)
@@ -49,23 +48,25 @@ def prefetch(
         chosen = [each for each in every if not each.source.gated and any(source.repository for source in each.sources)]
     failed = False
     for benchmark in chosen:
-        name = benchmark.name
         try:
-            for what, found in _fetched(benchmark):
-                say(f"{name}: {what}: {printable(found.folder)} (revision {found.revision})")
-        except hub.DataError as error:
+            _fetch(benchmark)
+        except DataError as error:
             failed = True
-            say(f"figlang data: {name}: {printable(error)}", err=True)
+            say(f"figlang data: {benchmark.name}: {printable(error)}", err=True)
     if scorers:
         failed = not _prefetch_scorers() or failed
     if failed:
         raise typer.Exit(1)
 
 
-def _fetched(benchmark: Benchmark) -> Iterator[tuple[str, hub.Snapshot]]:
-    """Download what the tasks of a benchmark ask for: each part of the data with its rows, and where it is."""
+def _fetch(benchmark: Benchmark) -> None:
+    """Download what the tasks of a benchmark ask for, and print each part of the data with its rows and folder."""
+
+    def tell(what: str, found: hub.Snapshot) -> None:
+        say(f"{benchmark.name}: {what}: {printable(found.folder)} (revision {found.revision})")
+
     if benchmark.fetch is not None:
-        yield "what the hub has for your rows", benchmark.fetch()
+        tell("what the hub has for your rows", benchmark.fetch())
     elif benchmark.source.repository is None:
         say(f"{benchmark.name}: its rows are not on the hub: {benchmark.source.bring}")
     if benchmark.source.repository is None:
@@ -73,7 +74,7 @@ def _fetched(benchmark: Benchmark) -> Iterator[tuple[str, hub.Snapshot]]:
     for asked in checks.parts(benchmark, benchmark.source, asked_of(benchmark.name)):
         try:
             rows = checks.rows_of(benchmark.load(asked, False))
-            yield f"{checks.label(asked)}: {rows} rows", hub.snapshot(benchmark.source, [])
+            tell(f"{checks.label(asked)}: {rows} rows", hub.snapshot(benchmark.source, []))
         except PartMissing as error:
             say(f"{benchmark.name}: {checks.label(asked)}: {printable(error)}")
 
@@ -195,7 +196,7 @@ def export(
         raise typer.BadParameter(f"{benchmark} has no rows for training; there are: {having}")
     folder = output / split
     with failing("data"), new_folder(folder) as made:
-        done = finetuning.write(benchmark, name, split, form, made, rows, keep_shared)
-    say(f"{printable(folder)}: {done.rows} rows of {split}, with the prompt of {name}")
-    for why, ids in done.left_out.items():
+        written, left_out = finetuning.write(benchmark, name, split, form, made, rows, keep_shared)
+    say(f"{printable(folder)}: {written} rows of {split}, with the prompt of {name}")
+    for why, ids in left_out.items():
         say(f"left out, because they {why}: {len(ids)} ({listing(ids, 5)})")

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from unittest import mock
 
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import Asked, Benchmark
@@ -62,40 +61,38 @@ def check(benchmark: Benchmark, asked: Iterable[Asked]) -> Report:
     That a part is missing is a fault if no other part is there.
     """
     here = on_this_machine(benchmark)
-    found = [_part(benchmark, each, benchmark.rows(each)) for each in parts(benchmark, benchmark.source, asked)]
-    missing = [f"{name}: {error}" for name, *_, error in found if isinstance(error, PartMissing)]
-    errors = [error for *_, error in found if error is not None and not isinstance(error, PartMissing)]
-    try:
-        errors += benchmark.check() if benchmark.check else ()
-    except DataError as error:
-        errors.append(error)
-    told = [each for error in errors for each in (error.faults if isinstance(error, DataFaults) else [str(error)])]
-    faults = list(dict.fromkeys(told))
-    if len(missing) == len(found):
-        faults, missing = faults + missing, []
-    width = max((len(name) for name, *_ in found), default=0)
+    wanted = parts(benchmark, benchmark.source, asked)
+    width = max(len(label(each)) for each in wanted)
     lines = [f"{here.folder} ({here.revision})", "", f"{'':{width}}  {'here':>8}  published"]
-    lines += [f"{name:{width}}  {rows:>8}  {published}" for name, rows, published, _ in found]
+    faults: list[str] = []
+    missing: list[str] = []
+    for each in wanted:
+        count, published, remark = "-", str(benchmark.rows(each) or "-"), ""
+        try:
+            documents = benchmark.load(each, True)
+            count = str(rows_of(documents))
+            if hub.OWN in documents[:1].get("revision", ()):
+                published, remark = "-", "  (rows of your own: no published results are shown with them)"
+        except PartMissing as error:
+            missing.append(f"{label(each)}: {error}")
+            remark = "  (not here)"
+        except DataError as error:
+            faults += _faults(error)
+            remark = "  (faulty)"
+        lines.append(f"{label(each):{width}}  {count:>8}  {published}{remark}")
+    try:
+        faults += [fault for error in (benchmark.check() if benchmark.check else ()) for fault in _faults(error)]
+    except DataError as error:
+        faults += _faults(error)
+    if len(missing) == len(wanted):
+        faults, missing = faults + missing, []
+    faults = list(dict.fromkeys(faults))
     verdict = [*faults, f"{len(faults)} fault(s)"] if faults else ["no faults"]
     return Report((*lines, "", *missing, *verdict), tuple(faults))
 
 
-def _part(benchmark: Benchmark, asked: Asked, published: int | None) -> tuple[str, str, str, DataError | None]:
-    """Load a part as a run does: its name, its rows, the published number with a remark, and what is wrong."""
-    here, beside, wrong = "-", "", None
-    try:
-        documents = benchmark.load(asked, True)
-    except DataError as error:
-        wrong, beside = error, "not here" if isinstance(error, PartMissing) else "faulty"
-    else:
-        count = rows_of(documents)
-        here = f"{count}"
-        if hub.OWN in documents[:1].get("revision", ()):
-            published, beside = None, "rows of your own: no published results are shown with them"
-        elif published is not None and published != count:
-            beside = f"{abs(published - count)} {'missing' if published > count else 'more'}"
-    shown = "-" if published is None else f"{published}"
-    return label(asked), here, f"{shown}  ({beside})" if beside else shown, wrong
+def _faults(error: DataError) -> Sequence[str]:
+    return error.faults if isinstance(error, DataFaults) else [str(error)]
 
 
 def end_with_the_first(faults: Sequence[str], benchmark: str) -> None:
@@ -117,8 +114,13 @@ def reading(name: str, folder: Path | None) -> Iterator[None]:
         place /= name
     if not place.is_dir():
         raise DataError(f"{folder}: the tasks read a folder with the name {name}: give it, or the folder above it")
-    with mock.patch.dict(os.environ, {DATA_DIR_VARIABLE: str(place.parent)}):
+    before = os.environ.get(DATA_DIR_VARIABLE)
+    os.environ[DATA_DIR_VARIABLE] = str(place.parent)
+    try:
         yield
+    finally:
+        del os.environ[DATA_DIR_VARIABLE]
+        os.environ |= {} if before is None else {DATA_DIR_VARIABLE: before}
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core.benchmark import Asked, Benchmark, of_dataset
 from figlang_tasks.core.errors import DataError, FigLangError
-from figlang_tasks.core.hub import named, read_name
+from figlang_tasks.core.hub import read_name
 
 if TYPE_CHECKING:
     import datasets
@@ -32,21 +32,15 @@ def preflight(config: Mapping[str, Any]) -> None:
 
     `config`: the task's YAML as a dict, with ``model``, ``limit`` and ``offset`` of the run.
     """
-    task, name = config.get("task"), config.get("dataset_name")
+    task = config.get("task")
     try:
-        benchmark = of_dataset(read_name(name)["dataset"])
+        benchmark, asked = asked_for(config.get("dataset_name"))
     except DataError as error:
         raise DataError(f"figlang_tasks: task {task}: {error}") from error
-    steps: list[Callable[[], object]] = [lambda: benchmark.options.blocks(config)]
+    own = benchmark.preflight
+    steps: list[Callable[[], object]] = [lambda: benchmark.options.blocks(config), lambda: benchmark.load(asked, True)]
     faults: list[Exception] = []
-    try:
-        asked = named(name, benchmark.keys, benchmark.optional_keys)
-    except DataError as error:
-        faults.append(error)
-    else:
-        own = benchmark.preflight
-        steps += [lambda: benchmark.load(asked, True), *([lambda: own(config, asked)] if own else [])]
-    for step in steps:
+    for step in [*steps, *([lambda: own(config, asked)] if own else [])]:
         try:
             step()
         except (DataError, ValueError) as error:
@@ -62,5 +56,10 @@ def of_faults(faults: Iterable[Exception]) -> type[FigLangError]:
 
 def asked_for(dataset_name: object) -> tuple[Benchmark, Asked]:
     """The benchmark that a task file names, and what it asks for."""
-    benchmark = of_dataset(read_name(dataset_name)["dataset"])
-    return benchmark, named(dataset_name, benchmark.keys, benchmark.optional_keys)
+    asked = read_name(dataset_name)
+    benchmark = of_dataset(asked["dataset"])
+    keys, optional = benchmark.keys, benchmark.optional_keys
+    if not set(keys) <= asked.keys() - {"dataset"} <= {*keys, *optional}:
+        form = ",".join(["DATASET", *(f"{key}=..." for key in keys)]) + "".join(f"[,{key}=...]" for key in optional)
+        raise DataError(f"dataset_name is {dataset_name!r}; it must be {form}")
+    return benchmark, asked

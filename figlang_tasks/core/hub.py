@@ -112,7 +112,6 @@ def source(name: str) -> Source:
 
 
 _kept: list[Any] = []
-_refused: dict[str, DataError] = {}  # by name of the source
 
 
 def kept(maxsize: int) -> Callable[[_Loader], _Loader]:
@@ -128,7 +127,6 @@ def kept(maxsize: int) -> Callable[[_Loader], _Loader]:
 
 def look_again() -> None:
     """Read data anew from now on, and ask the hub again; not while a run asks, which would mix old and new rows."""
-    _refused.clear()
     for loader in _kept:
         loader.cache_clear()
 
@@ -225,13 +223,7 @@ def snapshot(origin: Source, patterns: Sequence[str]) -> Snapshot:
             f"{origin.name} is not on the hub: put its files into a folder {origin.name} and set "
             f"{DATA_DIR_VARIABLE} to the folder above it" + (f"; to make them: {origin.bring}" if origin.bring else "")
         )
-    if origin.name in _refused:
-        raise _refused[origin.name]
-    try:
-        return _download(origin, patterns)
-    except DataError as error:
-        _refused[origin.name] = error
-        raise
+    return _download(origin, patterns)
 
 
 @kept(maxsize=16)
@@ -240,17 +232,28 @@ def folder(name: str) -> Path:
     return snapshot(source(name), []).folder
 
 
+@kept(maxsize=16)
+def _refusal(repository: str) -> Exception | None:
+    """Why the hub does not give a dataset, asked once a run; None if it does.
+
+    The hub's client tries to download for half a minute where no hub can be reached; this question ends at once.
+    """
+    from huggingface_hub import HfApi
+
+    try:
+        HfApi().auth_check(repository, repo_type="dataset")
+    except Exception as error:  # the HTTP library's own errors have no common base here
+        return error
+    return None
+
+
 def _download(origin: Source, patterns: Sequence[str]) -> Snapshot:
-    from huggingface_hub import HfApi, errors, snapshot_download
+    from huggingface_hub import constants, errors, snapshot_download
 
     assert origin.repository is not None
     revision = os.environ.get(origin.pin_variable) or origin.revision or "main"
     logger.info(f"figlang_tasks: {origin.name} from {origin.repository}@{revision}")
-    refused: Exception | None = None
-    try:  # one question first: the hub's client tries to download for half a minute where no hub can be reached
-        HfApi().auth_check(origin.repository, repo_type="dataset")
-    except Exception as error:  # the HTTP library's own errors have no common base here
-        refused = error
+    refused = None if constants.HF_HUB_OFFLINE else _refusal(origin.repository)
     try:
         found = snapshot_download(
             origin.repository,
@@ -300,15 +303,6 @@ def read_name(name: object) -> dict[str, str]:
     found = {"dataset": dataset} | dict(each.partition("=")[::2] for each in rest)
     if len(found) <= len(rest) or not all(found) or not all(found.values()):
         raise DataError(f"dataset_name is {name!r}; it names the data, for example dataset_name: V-FLUTE,split=test")
-    return found
-
-
-def named(name: object, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, str]:
-    """Return what a ``dataset_name`` says (:func:`read_name`) of a benchmark whose keys are these."""
-    found = read_name(name)
-    if not set(required) <= found.keys() - {"dataset"} <= {*required, *optional}:
-        form = ",".join(["DATASET", *(f"{key}=..." for key in required)]) + "".join(f"[,{key}=...]" for key in optional)
-        raise DataError(f"dataset_name is {name!r}; it must be {form}")
     return found
 
 

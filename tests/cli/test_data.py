@@ -79,22 +79,14 @@ def test_what_could_not_be_written_whole_does_not_stand_in_the_way(
     assert [path.name for path in tmp_path.iterdir()] == ["NYK-MS"]
 
 
-def test_a_folder_is_checked(tmp_path: Path) -> None:
-    output = metaclue_rows.write(tmp_path, [metaclue_rows.row(1)]) / "MetaCLUE"
-    done = figlang("check", "metaclue", output)
-    assert done.exit_code == 0 and "1330 missing" in done.stdout and "no faults" in done.stdout
-    (output / "1" / "1.jpg").unlink()
-    done = figlang("check", "metaclue", output)
-    assert done.exit_code == 1 and "line 1 (1/1.jpg): there is no picture 1/1.jpg" in done.stdout
-
-
-def test_the_folder_above_is_read_too_and_another_name_is_refused(tmp_path: Path) -> None:
-    shipped, folder = hub.source("figlang_mini_metaclue").folder, tmp_path / "MetaCLUE"
-    assert shipped is not None
-    shutil.copytree(shipped, folder)
-    for given in (tmp_path, folder):
+def test_a_folder_is_checked_the_one_above_is_read_too_and_another_name_is_refused(tmp_path: Path) -> None:
+    folder = metaclue_rows.write(tmp_path, [metaclue_rows.row(1)]) / "MetaCLUE"
+    for given in (folder.parent, folder):
         done = figlang("check", "metaclue", given)
         assert done.exit_code == 0 and done.stdout.splitlines()[-1] == "no faults", done.output
+    (folder / "1" / "1.jpg").unlink()
+    done = figlang("check", "metaclue", folder)
+    assert done.exit_code == 1 and "line 1 (1/1.jpg): there is no picture 1/1.jpg" in done.stdout
     folder.rename(tmp_path / "mine")
     done = figlang("check", "metaclue", tmp_path / "mine")
     assert done.exit_code == 1 and "the tasks read a folder with the name MetaCLUE" in done.stderr
@@ -105,7 +97,6 @@ def test_the_folder_above_is_read_too_and_another_name_is_refused(tmp_path: Path
     [
         (("template", "flute"), 2, "there is no template for flute; there are: nykms, vflute"),
         (("prefetch", "vflutes"), 2, "unknown benchmark vflutes (did you mean `vflute`"),
-        (("prefetch", "figlang_mini"), 2, "figlang_mini"),
         (("check", "flute", "none"), 1, "figlang data: none: the tasks read a folder with the name FLUTE"),
     ],
 )

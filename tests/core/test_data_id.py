@@ -11,40 +11,22 @@ from figlang_tasks.core.data_id import DataId
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 TEXTS = {
     "V-FLUTE/test:0123456789ab": DataId("V-FLUTE", "test", "0123456789ab"),
-    "FLUTE/heldout:0123456789ab": DataId("FLUTE", "heldout", "0123456789ab"),
-    "FLUTE/codalab:0123456789ab": DataId("FLUTE", "codalab", "0123456789ab"),
     f"IRFL/idiom-detection-task@{COMMIT}:0123456789ab": DataId(
         "IRFL", "idiom-detection-task", "0123456789ab", revision=COMMIT
     ),
-    "figlang_mini_irfl/random4-idiom-figurative-literal@package:0123456789ab": DataId(
-        "figlang_mini_irfl", "random4-idiom-figurative-literal", "0123456789ab", revision="package"
-    ),
-    "NYK-MS/nyk_m:0123456789ab": DataId("NYK-MS", "nyk_m", "0123456789ab"),
     "NYK-MS/nyk_s:0123456789ab+NewYorkerCaptionContest:508076d8e54f": DataId(
         "NYK-MS", "nyk_s", "0123456789ab", joined="NewYorkerCaptionContest:508076d8e54f"
-    ),
-    "MetaCLUE/classify_symbolic@local:0123456789ab": DataId(
-        "MetaCLUE", "classify_symbolic", "0123456789ab", revision="local"
     ),
     "MetaCLUE/retrieve_random50@local:0123456789ab+ba9876543210": DataId(
         "MetaCLUE", "retrieve_random50", "0123456789ab+ba9876543210", revision="local"
     ),
 }
 
-NAMES = st.from_regex(r"[\w.-]+", fullmatch=True)
-DIGESTS = st.from_regex(r"\w+(\+\w+)?", fullmatch=True)
-JOINED = st.builds("{}:{}".format, NAMES, NAMES)
-
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_text_of_each_benchmark(text: str) -> None:
     assert DataId.parse(text) == TEXTS[text]
     assert str(TEXTS[text]) == text
-
-
-@given(st.builds(DataId, NAMES, NAMES, DIGESTS, st.none() | NAMES, st.none() | JOINED))
-def test_what_is_printed_is_read_as_the_same(each: DataId) -> None:
-    assert DataId.parse(str(each)) == each
 
 
 @given(st.text("a/@:+.-\n \x1b", max_size=12) | st.text())
@@ -58,9 +40,8 @@ def test_any_text_is_printed_as_it_was_or_refused_by_name(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "figlang_mini", "figlang_mini/test", "figlang_mini/test:", "/test:ff", "figlang_mini/:ff", "d:0"),
-        *("IRFL/x@:ff", "IRFL/x@package", "IRFL/x@a@b:ff", "IRFL/x/y:ff", "V-FLUTE/test:ff\n", " V-FLUTE/test:ff"),
-        *("MetaCLUE/x@local:a+", "NYK-MS/nyk_m:ff+Other:", "NYK-MS/nyk_m:ff:ff", "MetaCLUE/x@local:a+b+c"),
+        *("", "figlang_mini/test", "/test:ff", "figlang_mini/:ff", "IRFL/x@:ff", "IRFL/x@a@b:ff", "IRFL/x/y:ff"),
+        *("V-FLUTE/test:ff\n", " V-FLUTE/test:ff", "NYK-MS/nyk_m:ff+Other:", "MetaCLUE/x@local:a+b+c"),
     ],
 )
 def test_what_is_none(text: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,24 +13,34 @@ from figlang_tasks.core import documents, hub
 
 
 @pytest.mark.parametrize(
-    ("dataset_name", "told"),
+    ("name", "told"),
     [
-        ("figlang_mini,split=tset", ["figlang_mini has no split 'tset'; it has: train, test"]),
-        ("figlang_mini,spilt=test", ["dataset_name is 'figlang_mini,spilt=test'; it must be DATASET,split=..."]),
-        ("figlang_mini,split=test", []),
-        ("figlang_max,split=test", None),
+        (None, "dataset_name is None; it names the data, for example dataset_name: V-FLUTE,split=test"),
+        ("FLUTE,train", "it names the data, for example"),
+        ("FLUTE,part=", "it names the data, for example"),
+        (",part=train", "it names the data, for example"),
+        ("FLUTE,part=a,part=b", "it names the data, for example"),
+        ("FLUTE", "dataset_name is 'FLUTE'; it must be DATASET,part=...[,prompt=...][,scorer=...]"),
+        ("FLUTE,part=train,prompt=v2,x=1", "it must be DATASET,part=...[,prompt=...][,scorer=...]"),
+        ("figlang_max,split=test", "unknown dataset 'figlang_max'; known: "),
     ],
 )
-def test_options_and_data_are_told_together(dataset_name: str, told: list[str] | None) -> None:
-    config: dict[str, Any] = {"task": "mine", "dataset_name": dataset_name}
+def test_a_wrong_name_of_data_is_told(name: object, told: str) -> None:
+    with pytest.raises(FigLangError) as raised:
+        documents.preflight({"task": "mine", "dataset_name": name})
+    assert str(raised.value).startswith("figlang_tasks: task mine: ") and told in str(raised.value)
+
+
+def test_a_task_file_names_its_data() -> None:
+    assert documents.asked_for("FLUTE,part=train,prompt=v2")[1] == {"dataset": "FLUTE", "part": "train", "prompt": "v2"}
+
+
+def test_options_and_data_are_told_together() -> None:
+    config = {"task": "mine", "dataset_name": "figlang_mini,split=tset"}
     with pytest.raises(FigLangError) as raised:
         documents.preflight(config | {"lmms_eval_specific_kwargs": {"default": {"num_shot": 5}}})
-    lines = str(raised.value).removeprefix("figlang_tasks: task mine: ").split("\n")
-    if told is None:  # whose options they are is not known
-        assert len(lines) == 1 and "unknown dataset 'figlang_max'" in lines[0]
-        return
     assert "unknown V-FLUTE task option(s) num_shot" in str(raised.value)
-    assert len(lines) == 1 + len(told) and all(any(each in line for line in lines) for each in told)
+    assert "figlang_mini has no split 'tset'; it has: train, test" in str(raised.value)
 
 
 @pytest.mark.parametrize(

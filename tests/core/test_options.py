@@ -34,18 +34,12 @@ CHOOSE, MATCH = ({"prompt": name} for name in ("choose", "match"))
             [Asking(prompt="choose", shots=5), Asking(prompt="match")],
         ),
         (
-            {"shots": 5, "scores": MATCH, **CHOOSE},
-            None,
-            [Asking(prompt="match", shots=5), Asking(prompt="choose", shots=5)],
-        ),
-        (
             {"default": CHOOSE, "pictures_first": {"blind": True}},
             None,
             [Asking(prompt="choose"), Asking(prompt="choose", blind=True)],
         ),
         # Without `default`, models without a block get what stands outside.
         ({"llava": MATCH, **CHOOSE}, "llava", [Asking(prompt="match"), Asking(prompt="choose")]),
-        ({"llava": MATCH}, "llava", [Asking(prompt="match")]),
         ({"llava": MATCH}, None, [Asking(prompt="match")]),
     ],
 )

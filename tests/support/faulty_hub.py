@@ -14,15 +14,14 @@ Spoil = Callable[[Response], Response]
 
 @dataclass
 class Fault:
-    """What happens to the first `times` requests that ask for `part` of a path; GET alone unless `any_method`."""
+    """What happens to the first `times` requests that ask for `part` of a path."""
 
     part: str
     spoil: Spoil
     times: int = 1_000_000
-    any_method: bool = False
 
     def hits(self, request: Request) -> bool:
-        if self.times <= 0 or self.part not in request.path or not (self.any_method or request.method == "GET"):
+        if self.times <= 0 or self.part not in request.path:
             return False
         self.times -= 1
         return True
@@ -60,18 +59,6 @@ def cut(seconds: float = 0) -> Spoil:
 def stall() -> Spoil:
     """Half of the body, and then nothing for longer than the client waits."""
     return cut(seconds=3)
-
-
-def drip(pieces: int = 40, seconds: float = 0.05) -> Spoil:
-    """Little by little."""
-
-    def sent(body: bytes) -> Iterator[bytes]:
-        step = len(body) // pieces + 1
-        for start in range(0, len(body), step):
-            yield body[start : start + step]
-            time.sleep(seconds)
-
-    return lambda response: replace(response, sent=sent)
 
 
 def shorter() -> Spoil:

@@ -99,8 +99,7 @@ def _read(dataset: str, root: Path, table: str, shown: str, look: bool) -> Itera
     path, is_sequence = _file(root, table), table.startswith("sequence")
     label = "expected_item" if is_sequence else "expected_order"
     seen: set[str] = set()
-    for number, cells in row_files.read(path, ["compound", "sentence_type", label]):
-        where = f"{path}, line {number}"
+    for where, cells in row_files.lines(path, ["compound", "sentence_type", label]):
         try:
             if isinstance(cells, str):
                 raise DataError(f"{where} {cells}")
@@ -145,7 +144,7 @@ def _target(dataset: str, root: Path, label: str, cells: Mapping[str, Any], wher
 def _targets(dataset: str, root: Path, label: str) -> list[tuple[str, dict[str, Any]]]:
     """The rows of all files of targets, each with its place."""
     files = sorted(root.rglob("*targets*.tsv"))
-    rows = ((f"{path}, line {number}", row) for path in files for number, row in row_files.read(path, []))
+    rows = (line for path in files for line in row_files.lines(path))
     needed = {"compound", "sentence_type", label}
     return [(place, row) for place, row in rows if not isinstance(row, str) and needed <= row.keys()]
 

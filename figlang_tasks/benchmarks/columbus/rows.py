@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from figlang_tasks.core import checks, hub, images, json_lines, row_files
+from figlang_tasks.core import checks, hub, images, row_files
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.hub import USE_THE_RELEASE
@@ -87,7 +88,7 @@ def read(folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
         lines = [(f"{table}, row {number}", row) for number, row in enumerate(_json(table), start=1)]
     else:
         table = folder / "metadata.jsonl"
-        lines = list(row_files.lines(table, ()))
+        lines = list(row_files.lines(table))
     pictures = folder / "results" / "benchmark" / "images"
 
     def row(values: Any, where: str) -> dict[str, Any]:
@@ -105,7 +106,7 @@ def read(folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
 
 def _json(path: Path) -> Any:
     try:
-        return json.loads(json_lines.content_of(path))
+        return json.loads(row_files.content_of(path))
     except ValueError as error:
         raise DataError(f"{path} is not valid JSON ({error}). {USE_THE_RELEASE}") from error
 
@@ -132,7 +133,7 @@ def _row(where: str, values: Any, pictures: Path) -> dict[str, Any]:
         if not isinstance(given.get(flag), bool):
             raise DataError(f"{where}: {flag} is {brief(given.get(flag))}, must be true or false. {USE_THE_RELEASE}")
     file = pictures / name  # of the hub's, a link, which the path of an image may not be
-    image = {"bytes": file.read_bytes() if images.is_file(file) else None, "path": None}
+    image = {"bytes": file.read_bytes() if os.path.isfile(file) else None, "path": None}
     images.check(image, where)
     return {
         "id": row_id,

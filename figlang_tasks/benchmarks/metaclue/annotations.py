@@ -7,6 +7,7 @@ The annotations have no public release. What a user prepares is a folder ``$FIGL
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -16,7 +17,7 @@ from PIL import Image
 
 from figlang_tasks.benchmarks.metaclue import schema
 from figlang_tasks.benchmarks.metaclue.schema import Annotation
-from figlang_tasks.core import hub, images, json_lines, row_files
+from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.errors import DataError
 
@@ -65,12 +66,12 @@ def read(dataset: str) -> Table:
     found = hub.snapshot(hub.source(dataset), [FILE])
     path = found.folder / FILE
     try:
-        content = json_lines.content_of(path)
+        content = row_files.content_of(path)
     except DataError as error:
         raise DataError(
             f"{error}. MetaCLUE's annotations have no public release: docs/cards/metaclue.md says how to write the file"
         ) from error
-    rows, faults = row_files.valid(row_files.lines(path, ()), schema.check, lambda row: f"image {row.image}")
+    rows, faults = row_files.valid(row_files.lines(path), schema.check, lambda row: f"image {row.image}")
     if not rows and not faults:
         faults = [f"{path} has no rows: write one for each image (docs/cards/metaclue.md)"]
     end_with_the_first(faults, "metaclue")
@@ -88,7 +89,7 @@ def picture_faults(dataset: str, table: Table, rows: Iterable[Annotation], whole
     for row in rows:
         try:
             file = images.below(table.folder, row.image, row.where)
-            if not images.is_file(file):
+            if not os.path.isfile(file):
                 raise DataError(
                     f"{row.where}: there is no picture {row.image} in {table.folder}. Put the pictures of the Pitt Ads "
                     "there, in their folders 0 to 10, or delete the row."
