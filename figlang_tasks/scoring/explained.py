@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -45,7 +45,7 @@ class Explained(Read[int]):
     explanation: str | None = None
 
     def fields(self, careful: int | None) -> dict[str, Any]:
-        """What a record says of an output; `careful` is the label as a careful reader takes it."""
+        """What a record says of an output; `careful` is the label that a careful reader finds; None if none."""
         return {
             "predicted": self.value,
             "explanation": self.explanation,
@@ -55,88 +55,17 @@ class Explained(Read[int]):
         }
 
 
-@dataclass(frozen=True)
-class EntailmentRecord:
-    """What was judged for one document of an explainable-entailment task.
-
-    Attributes:
-        id, data, gold: of the document, which the harness drops from ``samples.jsonl``.
-        predicted, explanation, status, rule: of the `Explained` by the official rules.
-        predicted_strict: label as a careful reader takes it; None if there is none.
-        report_group: the paper's source group of the row.
-        reference: the reference explanation.
-        unit: what dependent rows share: their family.
-    """
-
-    id: str
-    data: str
-    gold: int
-    predicted: int | None
-    explanation: str | None
-    status: str
-    rule: str
-    predicted_strict: int | None
-    report_group: str
-    reference: str
-    unit: str
-
-    @classmethod
-    def of(
-        cls, doc: Mapping[str, Any], gold: int, found: Explained, careful: int | None, **more: Any
-    ) -> EntailmentRecord:
-        """The record of a document and what was read from the output; see `Explained.fields`."""
-        return cls(
-            id=doc["id"],
-            data=doc["data"],
-            gold=gold,
-            **found.fields(careful),
-            report_group=doc["report_group"],
-            reference=doc["explanation"],
-            unit=doc["family"],
-            **more,
-        )
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-
-@dataclass(frozen=True)
-class FluteRecord(EntailmentRecord):
-    """What was judged for one document of FLUTE.
-
-    Attributes:
-        explained: the key of `SCHEMES`: ``all`` (prompt v2) or ``contradiction`` (prompt v1).
-        revision: commit on the hub that was read; ``local`` (``FIGLANG_DATA_DIR``) or ``package``.
-    """
-
-    explained: str
-    revision: str
-
-
-@dataclass(frozen=True)
-class BlindRecord:
-    """What was read from one output about a row without a published answer (FigLang 2022): what is handed in.
-
-    Attributes:
-        id, data, predicted, explanation, status, rule, predicted_strict: as in `EntailmentRecord`.
-        codalab_id, source_id: ``codalab_id`` and ``id`` of the row.
-        premise, hypothesis: its texts.
-    """
-
-    id: str
-    data: str
-    codalab_id: int
-    source_id: int
-    premise: str
-    hypothesis: str
-    predicted: int | None
-    explanation: str | None
-    status: str
-    rule: str
-    predicted_strict: int | None
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+def record_of(doc: Mapping[str, Any], gold: int, found: Explained, careful: int | None) -> dict[str, Any]:
+    """The record of a document and what was read from the output; the harness drops documents from its samples."""
+    return {
+        "id": doc["id"],
+        "data": doc["data"],
+        "gold": gold,
+        **found.fields(careful),
+        "report_group": doc["report_group"],
+        "reference": doc["explanation"],
+        "unit": doc["family"],
+    }
 
 
 # --- schemes ----------------------------------------------------------------------------------------------------------
@@ -144,39 +73,21 @@ class BlindRecord:
 
 @dataclass(frozen=True)
 class Threshold:
-    """When a right row counts by its explanation.
+    """When a right row counts by its explanation."""
 
-    Attributes:
-        name: of the metric: ``f1@53``.
-        at: 0 to 1.
-        explained: of an accuracy, which right rows must be explained; None: macro F1.
-    """
-
-    name: str
+    name: str  # of the metric: f1@53
     at: float
-    explained: entailment.Explained | None = None
+    explained: entailment.Explained | None = None  # of an accuracy, which right rows must be explained; None: macro F1
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """How a benchmark turns labels and explanation scores into its headline numbers.
+    """How a benchmark turns labels and explanation scores into its headline numbers."""
 
-    Attributes:
-        thresholds: the first has a value without scores too: the labels' own.
-        scorer: the paper's, where neither environment nor task name another.
-        main: the metric that stands for the task; "" if that is none of a threshold.
-        explains: which rows are asked for an explanation.
-    """
-
-    thresholds: tuple[Threshold, ...]
-    scorer: str
-    main: str
-    explains: entailment.Explained = "all"
-
-    @property
-    def by_name(self) -> dict[str, float]:
-        """The thresholds' values by metric name."""
-        return {each.name: each.at for each in self.thresholds}
+    thresholds: tuple[Threshold, ...]  # the first has a value without scores too: the labels' own
+    scorer: str  # the paper's, where neither environment nor task name another
+    main: str  # the metric that stands for the task; "" if that is none of a threshold
+    explains: entailment.Explained = "all"  # which rows are asked for an explanation
 
     @property
     def of_labels(self) -> str:

@@ -19,7 +19,7 @@ from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.scoring import explanations, judged, judged_for_lm_eval
-from figlang_tasks.scoring.explained import SCHEMES, BlindRecord, Explained, FluteRecord
+from figlang_tasks.scoring.explained import SCHEMES, Explained, record_of
 
 if TYPE_CHECKING:
     import datasets
@@ -152,7 +152,7 @@ def _read(doc: Document, output: str | None) -> tuple[Explained, int | None, int
 
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge one output: a :class:`FluteRecord` and its numbers (``figlang_tasks.scoring.judged``)."""
+    """Judge one output: its record and its numbers (``figlang_tasks.scoring.judged``)."""
     return judged(_record(doc, results), _MEASURES[doc["prompt"]])
 
 
@@ -165,16 +165,13 @@ def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, 
 def _record(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """Return the record of one output; with the document's choice of scorer, where it makes one."""
     found, official, careful = _read(doc, _output(results))
-    record = FluteRecord.of(
-        doc,
-        rows.LABELS[doc["label"]],
-        found,
-        careful,
-        explained=SCHEME_OF_PROMPT[doc["prompt"]],
-        revision=doc["revision"],
-    )
+    more = {
+        "explained": SCHEME_OF_PROMPT[doc["prompt"]],
+        "revision": doc["revision"],
+        "predicted_official": official,
+    }
     chosen = {"scorer": doc["scorer"]} if doc["scorer"] else {}
-    return record.as_dict() | {"predicted_official": official} | chosen
+    return record_of(doc, rows.LABELS[doc["label"]], found, careful) | more | chosen
 
 
 def blind_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
@@ -190,16 +187,8 @@ def lm_eval_blind_process_results(doc: Document, results: Sequence[str]) -> dict
 
 def _blind_record(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     found, _, careful = _read(doc, _output(results))
-    record = BlindRecord(
-        id=doc["id"],
-        data=doc["data"],
-        codalab_id=doc["codalab_id"],
-        source_id=doc["source_id"],
-        premise=doc["premise"],
-        hypothesis=doc["hypothesis"],
-        **found.fields(careful),
-    )
-    return record.as_dict()
+    known = ("id", "data", "codalab_id", "source_id", "premise", "hypothesis")  # what is handed in
+    return {name: doc[name] for name in known} | found.fields(careful)
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:

@@ -4,7 +4,7 @@ The value of a task is the unweighted mean of its folds. A record has ``id``, ``
 (the contest). Of matching and ranking ``gold`` and ``predicted`` (letters; None: no answer), ``predicted_strict`` (by
 the common reader alone), ``predicted_official`` (by the released rules with their guess) and ``scores`` (None: an
 answer in words); of ranking ``winner_source``. Of explanation it is a
-:class:`figlang_tasks.scoring.explained.FluteRecord` with ``bleu_sums`` and ``rouge_l``.
+:func:`figlang_tasks.scoring.explained.record_of` with ``bleu_sums`` and ``rouge_l``.
 """
 
 from __future__ import annotations

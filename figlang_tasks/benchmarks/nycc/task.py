@@ -22,7 +22,7 @@ from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render
 from figlang_tasks.metrics import overlap, ranking
 from figlang_tasks.scoring import explanations, judged, judged_for_lm_eval
-from figlang_tasks.scoring.explained import Explained, FluteRecord
+from figlang_tasks.scoring.explained import Explained, record_of
 
 Document = Mapping[str, Any]
 
@@ -159,9 +159,10 @@ def _explained(doc: Document, output: str | None) -> dict[str, Any]:
 
     found = parse.explanation(output)
     said = Explained(1 if found.value else None, found.status, found.rule, found.value)
-    record = FluteRecord.of(doc, 1, said, said.value, explained="alone", revision=doc["revision"])
     text, rouge = found.value or "", RougeScorer(["rougeL"])  # without stemming, as `evaluate` has it
-    return record.as_dict() | {
+    return record_of(doc, 1, said, said.value) | {
+        "explained": "alone",
+        "revision": doc["revision"],
         "fold": doc["fold"],
         "bleu_sums": overlap.bleu_statistics(text, doc["label"]),
         "rouge_l": rouge.score(doc["label"], text)["rougeL"].fmeasure,

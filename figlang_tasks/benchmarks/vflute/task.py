@@ -27,7 +27,7 @@ from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.scoring import explanations, judged
-from figlang_tasks.scoring.explained import EntailmentRecord
+from figlang_tasks.scoring.explained import record_of
 
 if TYPE_CHECKING:
     import datasets
@@ -192,7 +192,7 @@ def _picture(doc: Document, options: Options) -> Image.Image:
 
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge one output: an :class:`EntailmentRecord` and its numbers (``figlang_tasks.scoring.judged``)."""
+    """Judge one output: its record and its numbers (``figlang_tasks.scoring.judged``)."""
     return _judge(doc, results[0])
 
 
@@ -213,11 +213,11 @@ def scene_graph_process_results(doc: Document, results: Sequence[str]) -> dict[s
 
 def _judge(doc: Document, output: str, scene_graph: bool = False) -> dict[str, Any]:
     official = parse_official(output, scene_graph=scene_graph)
-    record = EntailmentRecord.of(doc, rows.LABELS[doc["label"]], official, entailment(output, [doc["claim"]]).value)
+    record = record_of(doc, rows.LABELS[doc["label"]], official, entailment(output, [doc["claim"]]).value)
     more = {"revision": doc["revision"]} if "revision" in doc else {}  # of the user's rows
     if "row" in doc:  # it is asked with every instruction
         more |= {"row": doc["row"], "instruction": doc["instruction"]}
-    found = record.as_dict() | more
+    found = record | more
     return judged(found, of_records([found]))
 
 

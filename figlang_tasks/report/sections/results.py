@@ -74,7 +74,7 @@ def comparable_heads(results: Sequence[Result]) -> list[str]:
     if not results[0].of.explained or len({result.of.signature or result.of.scorer for result in results}) == 1:
         return shared
     scheme = explained.scheme_of(results[0].of.records[0])
-    return [head for head in shared if head not in {*scheme.by_name, explained.MEAN_SCORE}]
+    return [head for head in shared if head not in {*(each.name for each in scheme.thresholds), explained.MEAN_SCORE}]
 
 
 def headline(results: Sequence[Result]) -> str | None:
