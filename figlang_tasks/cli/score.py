@@ -115,7 +115,6 @@ class _Scored:
 
     Attributes:
         asked, empty: how many explanations were to be scored, and how many of these have no text.
-        near: how many scores are within .005 of a threshold; None in fp32.
     """
 
     task: TaskRun
@@ -123,12 +122,10 @@ class _Scored:
     signature: str
     asked: int
     empty: int
-    near: int | None
 
     def text(self) -> str:
         """What the tables do not say."""
-        near = f"; within .005 of a threshold, where fp32 may decide otherwise: {self.near}" * (self.near is not None)
-        return f"{self.task.task}: without an explanation: {self.empty} of {self.asked}{near}"
+        return f"{self.task.task}: without an explanation: {self.empty} of {self.asked}"
 
     def add_to(self, results: dict[str, Any]) -> None:
         """Put values, intervals and signature into the content of a results file, as in a run that scores."""
@@ -147,8 +144,6 @@ class _Scored:
 
 
 def _score(task: TaskRun, scorer: Scorer) -> _Scored:
-    from figlang_tasks.metrics.explanation import near_threshold
-
     records = [dict(record) for record in task.records]
     asked = [record for record in records if explained.needs_score(record)]
     pairs = [explained.pair(record) for record in asked]
@@ -158,15 +153,12 @@ def _score(task: TaskRun, scorer: Scorer) -> _Scored:
         record["explanation_scores"] = {"scorer": scorer.name, **details[explained.pair(record)]}
     lines = tuple({**line, "sample": record} for line, record in zip(task.lines, records, strict=True))
     with_scores = replace(task, lines=lines)
-    thresholds = list(_scheme(task).by_name.values())
     return _Scored(
         with_scores,
         evaluate(records, with_scores.measures),
         scored.signature,
         asked=len(pairs),
         empty=sum(not candidate.strip() for _, candidate in pairs),
-        # BERTScore of an empty text is 0 in every dtype.
-        near=near_threshold(scored.mean[scored.mean != 0], thresholds) if scorer.dtype == "fast" else None,
     )
 
 

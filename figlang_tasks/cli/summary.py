@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from figlang_tasks import scoring
 from figlang_tasks.core.hub import OWN
 from figlang_tasks.results import frame, measures, published, runs, tables
-from figlang_tasks.scoring import OVERALL, Estimates, explanations
+from figlang_tasks.scoring import OVERALL, Estimates
 from figlang_tasks.scoring.explained import SCHEMES
 
 if TYPE_CHECKING:
@@ -123,7 +123,8 @@ def _shared(model: str, task: _Task) -> str:
         return ""
     value = measures.estimate_text(main, task.estimates[main][OVERALL], run.rows)
     rows = f"{run.rows} rows" + " of the user" * run.own
-    scorer = [f"scorer {explanations.short(run.scorer)}"] if run.scorer else []
+    signature = (run.scorer or "").split("|")  # the name tells whether its models are others than the paper's
+    scorer = [f"scorer {part}" for part in signature[:1] if part] + [part for part in signature if "dtype:" in part]
     return ", ".join([f"{model} on {task.name}: {main} {value}", rows, *scorer, f"figlang_tasks {task.version}"])
 
 

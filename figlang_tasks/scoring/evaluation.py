@@ -101,19 +101,12 @@ def judged(record: Record, measures: Measures) -> dict[str, Any]:
 
 
 class Source(NamedTuple):
-    """Where the number of a document comes from.
-
-    Attributes:
-        record: what was judged.
-        output: what the model said; None if that is not known.
-        scorer: the task's option of that name.
-        task: its name in messages.
-    """
+    """What the number of a document comes from."""
 
     record: dict[str, Any]
-    output: str | None = None
-    scorer: str | Literal[False] | None = None
-    task: str = ""
+    output: str | None = None  # what the model said
+    scorer: str | Literal[False] | None = None  # the task's option
+    task: str = ""  # its name in messages
 
 
 class Number(float):
@@ -155,20 +148,13 @@ def with_source(found: Mapping[str, Any], names: Iterable[str], source: Source) 
 
 
 class Evaluation(NamedTuple):
-    """What comes of all records of a task.
-
-    Attributes:
-        records, outputs: of each document, as in `Source`.
-        estimates: of all measures.
-        scored: the explanation scores; None of a task without explanations.
-        repeats: of :func:`of_repeats`.
-    """
+    """What comes of all records of a task."""
 
     records: Sequence[Record]
     outputs: Sequence[str | None]
     estimates: Estimates
-    scored: explanations.Scored | None
-    repeats: Mapping[str, Any] | None
+    scored: explanations.Scored | None  # None of a task without explanations
+    repeats: Mapping[str, Any] | None  # of :func:`of_repeats`
 
 
 class Value(float):
@@ -177,24 +163,22 @@ class Value(float):
     evaluation: Evaluation | None = None
 
 
-_last: tuple[object, Evaluation] | None = None  # what it was computed of and with, and what came of it
+_last: tuple[object, set[str], Evaluation] | None = None  # what it is of, the metrics that it was given for, and it
 
 
-def evaluation(items: Sequence[Any], measures: Measures) -> Evaluation:
+def evaluation(name: str, items: Sequence[Any], measures: Measures) -> Evaluation:
     """The evaluation of all records of a task; computed once, when its first metric is aggregated.
 
-    Each metric gets its own items, and of several processes its own copies of their records. Explanation scores are
-    added to the records.
+    Each metric gets its own items, and of several processes its own copies of their records. One that is aggregated
+    once more is of another run. Explanation scores are added to the records.
     """
     global _last
     sources: list[Source] = [each.source for item in items for each in (item if isinstance(item, Answers) else [item])]
     first, records, outputs = sources[0], [each.record for each in sources], [each.output for each in sources]
-    bare = [{name: record[name] for name in record if name not in explanations.ADDED} for record in records]
-    key = (id(measures), first.scorer, explanations.settings(), bare)
-    if _last is not None and _last[0] == key:
-        if _last[1].scored:
-            _last[1].scored.add_to(records)
-        return _last[1]
+    key = (id(measures), [record["id"] for record in records], outputs)
+    if _last is not None and _last[0] == key and name not in _last[1]:
+        _last[1].add(name)
+        return _last[2]
     status.tell("computing the metrics and their intervals ...")
     scored = explanations.score(records, first.scorer)
     told: list[str] = guarded("parse_rate", lambda: notices(measures.by_name, records, outputs), [])
@@ -203,21 +187,15 @@ def evaluation(items: Sequence[Any], measures: Measures) -> Evaluation:
     estimates = evaluate(records, measures, STDERR_RESAMPLES, in_run=True)
     repeats = guarded("maj@K", lambda: of_repeats(records, measures, estimates), None)
     found = Evaluation(records, outputs, estimates, scored, repeats)
-    _last = (key, found)
+    _last = (key, {name}, found)
     return found
-
-
-def forget() -> None:
-    """Let go of the last evaluation: the next run may come to other scores of the same records."""
-    global _last
-    _last = None
 
 
 def aggregator(name: str, measures: Measures) -> Callable[[Sequence[Any]], Value]:
     """The function that a harness calls for a metric of a task; NaN where it has no value."""
 
     def value(items: Sequence[Any]) -> Value:
-        found = evaluation(items, measures)
+        found = evaluation(name, items, measures)
         own = found.estimates.get(name, {}).get(OVERALL)
         made = Value(math.nan if own is None else own.value)
         made.evaluation = found

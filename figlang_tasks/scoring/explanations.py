@@ -7,7 +7,6 @@ evaluated model has given its memory back. In lmms-eval the other ranks wait for
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
@@ -30,9 +29,6 @@ Choice = Name | Literal[False] | None
 """The option `scorer` of a task: None where the task file names none; YAML reads ``off`` as False."""
 CHOICES = get_args(Name)
 
-ADDED = ("explanation_scores", "asks_for_explanation")
-"""What `Scored.add_to` adds to records."""
-
 # --- choice of the scorer --------------------------------------------------------------------------------------------
 
 
@@ -54,31 +50,6 @@ def choose(option: str | Literal[False] | None, default: str = DEFAULT) -> str:
     return name
 
 
-def short(signature: str) -> str:
-    """The signature of a scorer with abbreviated names, as sacreBLEU has two forms of its own.
-
-    ``vflute25|bertscore:microsoft/deberta-xlarge-mnli@5b07a9086c1d...,layer:40,idf:no,...|bleurt:...|dtype:fp32|...``
-    becomes ``vflute25|bs:deberta-xlarge-mnli@5b07a90,l:40|bl:BLEURT-20@e22b9eb|dt:fp32|v:0.1.0``. What is the same in
-    every signature (idf, rescale, max) is left out.
-
-    Args:
-        signature: of :class:`figlang_tasks.metrics.explanation.Scorer`.
-    """
-    name, *parts = signature.split("|")
-    return "|".join([name, *map(_short_part, parts)])
-
-
-_ABBREVIATIONS = {"bertscore": "bs", "bleurt": "bl", "dtype": "dt", "version": "v"}
-
-
-def _short_part(part: str) -> str:
-    key, _, value = part.partition(":")
-    model, *settings = value.split(",")
-    model = re.sub(r"@(sha256:)?([0-9a-f]{7})[0-9a-f]*$", r"@\2", model.rpartition("/")[2])
-    layers = [setting.replace("layer:", "l:") for setting in settings if setting.startswith("layer:")]
-    return f"{_ABBREVIATIONS.get(key, key)}:{','.join([model, *layers])}"
-
-
 _scorers: dict[tuple[str, str, str], Scorer] = {}
 _interrupted = False  # so that one Ctrl-C ends the scoring of all tasks
 
@@ -96,11 +67,6 @@ def scorer(name: str) -> Scorer:
     if (name, device, dtype) not in _scorers:
         _scorers[name, device, dtype] = get_scorer(name, device=device, dtype=dtype)
     return _scorers[name, device, dtype]
-
-
-def settings() -> tuple[str | None, ...]:
-    """What the environment says of the scorer."""
-    return tuple(map(os.environ.get, (SCORER_VARIABLE, DTYPE_VARIABLE, DEVICE_VARIABLE)))
 
 
 def release() -> None:
@@ -146,19 +112,12 @@ def preflight(option: str | Literal[False] | None, default: str = DEFAULT, requi
 
 
 class Scored(NamedTuple):
-    """The explanation scores of a task.
+    """The explanation scores of a task."""
 
-    Attributes:
-        name: of the scorer, or ``off``.
-        provenance: its signature, or what was counted without one.
-        labels_alone: whether the task asks for no explanations.
-        details: bertscore, bleurt (where the scorer has it) and mean of each pair of texts.
-    """
-
-    name: str
-    provenance: str
-    labels_alone: bool
-    details: Mapping[tuple[str, str], Mapping[str, float]]
+    name: str  # of the scorer, or off
+    provenance: str  # its signature, or what was counted without one
+    labels_alone: bool  # whether the task asks for no explanations
+    details: Mapping[tuple[str, str], Mapping[str, float]]  # bertscore, bleurt if there is one, mean, by pair of texts
 
     def add_to(self, records: Iterable[Any]) -> None:
         """Write the scores into records of the task, under ``explanation_scores``."""
@@ -195,16 +154,15 @@ def _scores(
     name: str, pairs: Sequence[tuple[str, str]], scheme: explained.Scheme
 ) -> tuple[str, dict[tuple[str, str], dict[str, float]]] | None:
     """Signature of the scorer and scores of the pairs; None after a failure, which is logged and noted."""
-    from figlang_tasks.metrics.explanation import WeightsError, near_threshold
+    from figlang_tasks.metrics.explanation import WeightsError
 
     global _interrupted
     try:
         if _interrupted:  # in an earlier task of this evaluation
             raise KeyboardInterrupt
         status.tell(f"scoring {len(pairs):,} explanations ({name}) ...")
-        chosen = scorer(name)
         references, candidates = zip(*pairs, strict=True)
-        scored = chosen.score(references, candidates)
+        scored = scorer(name).score(references, candidates)
     except (Exception, KeyboardInterrupt) as error:  # hours of model output must not be lost for a score
         _interrupted = isinstance(error, KeyboardInterrupt)
         cause = str(error) if isinstance(error, WeightsError) else f"{type(error).__name__}: {error}"
@@ -216,10 +174,6 @@ def _scores(
         )
         notes.note(f"explanations were not scored, so {', '.join(scheme.need_scores)} are missing")
         return None
-    if chosen.dtype == "fast":
-        # BERTScore of an empty text is 0 in every dtype.
-        near = near_threshold(scored.mean[scored.mean != 0], list(scheme.by_name.values()))
-        logger.warning(f"figlang_tasks: dtype fast: {near} of {len(pairs)} explanations lie within .005 of a threshold")
     return scored.signature, by_pair(pairs, scored)
 
 

@@ -8,7 +8,7 @@ For example:
     scores.mean, scores.signature
 """
 
-from .scorers import SCORERS, ExplanationScores, Scorer, get_scorer, near_threshold
+from .scorers import SCORERS, ExplanationScores, Scorer, get_scorer
 from .weights import WeightsError
 
-__all__ = ["SCORERS", "ExplanationScores", "Scorer", "WeightsError", "get_scorer", "near_threshold"]
+__all__ = ["SCORERS", "ExplanationScores", "Scorer", "WeightsError", "get_scorer"]

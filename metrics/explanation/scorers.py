@@ -182,17 +182,6 @@ def get_scorer(
     return Scorer(name, note, dtype, bertscore, bleurt)
 
 
-def near_threshold(scores: Floats, thresholds: Sequence[float], margin: float = 0.005) -> int:
-    """How many of `scores` lie within `margin` of a threshold: those that rounding (dtype ``fast``) may push across.
-
-    Examples:
-        >>> near_threshold(np.array([0.598, 0.7]), [0.53, 0.60])
-        1
-    """
-    distances = np.abs(np.asarray(scores, dtype=np.float64)[:, None] - np.asarray(thresholds, dtype=np.float64))
-    return int(np.count_nonzero((distances <= margin).any(axis=1)))
-
-
 def _parse(text: str) -> Weights:
     weights = Weights.parse(text)
     return _PINNED.get(weights.name, weights) if weights.revision is None else weights

@@ -146,9 +146,7 @@ def test_texts_of_all_kinds(samples_file: Path) -> None:
 def test_a_scored_run_can_be_scored_again(samples_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compute, "choose", lambda dtype: "torch")  # bfloat16 on a processor without it, too
     first, fast = made(samples_file), samples_file.parent / "fast"
-    printed = done("score", first, *EMBEDDED, "--dtype", "fast", "-o", fast)
-    near = int(printed.partition("within .005 of a threshold, where fp32 may decide otherwise: ")[2].split()[0])
-    assert 0 < near <= 8  # of 10, 2 without a text: no rounding moves their 0
+    done("score", first, *EMBEDDED, "--dtype", "fast", "-o", fast)
     signatures = [runs.read(str(folder)).tasks["figlang_mini"].signature for folder in (first, fast)]
     assert [str(each).count("dtype:fp32") for each in signatures] == [1, 0]
 

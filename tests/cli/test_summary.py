@@ -119,8 +119,7 @@ def test_a_whole_run_ends_with_its_place_and_a_line_to_share() -> None:
     assert summary_table(found).split("\n\n")[-1].splitlines() == [
         "vflute: place 6 by f1@60 beside 10 published models, after LLaVA-ZS 34B, zero-shot (31.83), before Claude-3 "
         "Opus, zero-shot (22.31)",
-        "Model-7B on vflute: f1@60 30.0 [20.0, 40.0], 723 rows, scorer "
-        "vflute25|bs:deberta-xlarge-mnli@5b07a90,l:40|dt:fp32, figlang_tasks 1.2.3",
+        "Model-7B on vflute: f1@60 30.0 [20.0, 40.0], 723 rows, scorer vflute25, dtype:fp32, figlang_tasks 1.2.3",
     ]
     cut = summary_table(found | {"config": {"limit": 8}})
     assert "place" not in cut and "Model-7B" not in cut

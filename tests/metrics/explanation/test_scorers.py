@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from figlang_tasks.core.checks import downloading_nothing
-from figlang_tasks.metrics.explanation import SCORERS, WeightsError, get_scorer, near_threshold
+from figlang_tasks.metrics.explanation import SCORERS, WeightsError, get_scorer
 from figlang_tasks.metrics.explanation import weights as weights_module
 from figlang_tasks.metrics.explanation.bertscore import LAYERS
 from figlang_tasks.metrics.explanation.scorers import BLEURT_20, _parse
@@ -151,11 +151,6 @@ def test_progress_counts_pairs_times_models(
     get_scorer("vflute25", cache=False, **TINY).score(*texts, progress=progress)
     told = capfd.readouterr().err
     assert ("6/6" in told) == shown and ("ExplanationScore" in told) == shown
-
-
-def test_near_threshold() -> None:
-    assert near_threshold(np.array([0.53, 0.5349, 0.5351, 0.596, 0.7, -0.004]), [0, 0.53, 0.6]) == 4
-    assert near_threshold(np.array([0.005]), [0]) == 1
 
 
 # --- the published anchors, on the real weights ----------------------------------------------------------------------
