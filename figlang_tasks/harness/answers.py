@@ -51,7 +51,7 @@ class Answers:
         self._bar: Any = None
         self._right: list[float] = []  # of each answer to a question whose accuracy is measured
         self._asked: Counter[str] = Counter()  # how often a request was asked in this run, by its digest
-        self._halves = self._found = self._all = 0
+        self._found = self._all = 0
 
     def execute(self, lm: Any, kind: str, requests: Sequence[Instance]) -> list[Any]:
         """Answer requests in order; called by the harness."""
@@ -68,14 +68,9 @@ class Answers:
         return answers
 
     def close(self) -> None:
-        """End the bar, and tell what was found and what was changed."""
+        """End the bar, and tell how many answers were found."""
         if self._bar is not None:
             self._bar.close()
-        if self._halves:
-            logger.warning(
-                f"figlang_tasks: {self._halves} answers with half of a surrogate pair, which is no character: U+FFFD "
-                "stands in its place"
-            )
         if self._store:
             status.tell(f"{self._found:,} of {self._all:,} answers are from the cache")
 
@@ -107,7 +102,7 @@ class Answers:
         for some at a time, or tell answers. Calls are cut by place, so that a run that goes on has the same batches.
         """
         if self._store is None or getattr(lm, "needs_no_cache", False):
-            return self._ask(lm, kind, requests)
+            return _ask(lm, kind, requests)
         keys = self._keys(lm, requests, self._store.seed)
         answers = self._store.look_up(keys)
         self._all += len(keys)
@@ -132,7 +127,7 @@ class Answers:
         size = batch_size(lm)
 
         def take(number: int, answer: Any) -> None:
-            request, told[number] = requests[number], self._text(answer)
+            request, told[number] = requests[number], _text(answer)
             new.append((keys[number], request.task_name, request.doc_id, told[number].text))
             self._show(request, told[number].text)
             if len(new) >= size:
@@ -141,7 +136,7 @@ class Answers:
 
         lm.on_answer = take
         try:
-            found = self._ask(lm, kind, requests)
+            found = _ask(lm, kind, requests)
         finally:
             lm.on_answer = None  # what it is asked next may not be for us
         for number, answer in enumerate(found):
@@ -163,37 +158,33 @@ class Answers:
             self._right.append(right)
             self._bar.set_postfix_str(f"accuracy {sum(self._right) / len(self._right):.1%}")
 
-    def _ask(self, lm: Any, kind: str, requests: Sequence[Instance]) -> list[GenerationResult]:
-        answers = getattr(lm, kind)(list(requests))
-        return [self._text(answer) for answer in answers[: len(requests)]]  # some classes give one too many
-
-    def _text(self, answer: Any) -> GenerationResult:
-        """What a model class gave, as a text: what is none is a failed request."""
-        from lmms_eval.api.instance import GenerationResult, unwrap_generation_output
-
-        found, counts = (None, None) if answer is None else unwrap_generation_output(answer)
-        text = notes.text_of(found)
-        whole = whole_characters(text)  # half a surrogate pair, which JSON can spell, no file of UTF-8 holds
-        self._halves += whole != text
-        return GenerationResult(whole, counts)
-
     def _keys(self, lm: Any, requests: Sequence[Instance], seed: Any) -> list[str]:
         """What each request is known by: what it shows, its settings, and how often it was asked before.
 
         Taken before the model is asked: some classes write into the settings.
         """
-        different = list({id(request): request for request in requests}.values())  # repeated ones are the same object
         with threads(THREADS) as pool:  # pictures are decoded for this
-            found = pool.map(lambda request: digest(lm, request, seed), different)
-            digests = dict(zip(map(id, different), found, strict=True))
+            digests = list(pool.map(lambda request: digest(lm, request, seed), requests))
         keys = []
-        for request in requests:
-            known = digests[id(request)]
+        for request, known in zip(requests, digests, strict=True):
             padding = (request.metadata or {}).get("__padding_only__")  # the harness drops the answer
             row = f"{request.task_name} {request.doc_id} {known}"
             keys.append(f"{known}-{0 if padding else self._asked[row]}")
             self._asked[row] += not padding
         return keys
+
+
+def _ask(lm: Any, kind: str, requests: Sequence[Instance]) -> list[GenerationResult]:
+    answers = getattr(lm, kind)(list(requests))
+    return [_text(answer) for answer in answers[: len(requests)]]  # some classes give one too many
+
+
+def _text(answer: Any) -> GenerationResult:
+    """What a model class gave, as a text that a file of UTF-8 can hold; what is no text is a failed request."""
+    from lmms_eval.api.instance import GenerationResult, unwrap_generation_output
+
+    found, counts = (None, None) if answer is None else unwrap_generation_output(answer)
+    return GenerationResult(whole_characters(notes.text_of(found)), counts)
 
 
 def class_of(lm: Any) -> type:

@@ -16,7 +16,6 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import closing, nullcontext
-from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
 from loguru import logger
@@ -29,7 +28,6 @@ from figlang_tasks.harness import answers, judgement, task_index
 from figlang_tasks.harness.preflight import check_output_path, listed, preflight
 from figlang_tasks.harness.task_index import choose_blocks, is_ours, tasks_dir, tasks_of
 from figlang_tasks.scoring import explanations
-from figlang_tasks.scoring.evaluation import forget
 
 if TYPE_CHECKING:
     from lmms_eval.caching.response_cache import ResponseCache
@@ -38,7 +36,6 @@ if TYPE_CHECKING:
 
     from figlang_tasks.models.lazy import LazyModel
 
-ENTRY_POINT_GROUP = "lmms_eval.models"
 _MARK = "_figlang_tasks"
 
 
@@ -101,22 +98,6 @@ def task_manager(**kwargs: Any) -> TaskManager:
     return TaskManager(**kwargs)
 
 
-def broken_entry_points() -> list[tuple[EntryPoint, Exception]]:
-    """Return the entry points of other packages in the harness's group that cannot be loaded, with the reason.
-
-    The harness loads the whole group inside one ``try``: one of them that fails takes all later ones with it.
-    """
-    broken: list[tuple[EntryPoint, Exception]] = []
-    for point in entry_points(group=ENTRY_POINT_GROUP):
-        if point.value.partition(":")[0] != __name__:
-            try:
-                if callable(found := point.load()):
-                    found()
-            except Exception as error:  # another package's code may raise anything
-                broken.append((point, error))
-    return broken
-
-
 def _wrap(owner: Any, name: str, replacement: Callable[..., Any]) -> None:
     """Replace the function or method `name` of `owner` by `replacement(original, ...)`, once."""
     original = getattr(owner, name)
@@ -172,12 +153,10 @@ def _checked(given: dict[str, Any]) -> bool:
         # As simple_evaluate makes it where none is given.
         given["task_manager"] = TaskManager(given["verbosity"], model_name=given["model"])
     tasks = given["tasks"] or []
-    tasks = [tasks] if isinstance(tasks, str) else tasks
-    ours = any(map(_is_our_task, tasks))
-    if names := [name for name in tasks if isinstance(name, str)]:
-        status.tell("checking the tasks and their data ...")
-        options = {name: given[name] for name in ("model", "limit", "offset", "num_fewshot", "model_args")}
-        ours |= bool(preflight(given["task_manager"], names, **options))
+    names = [name for name in ([tasks] if isinstance(tasks, str) else tasks) if isinstance(name, str)]
+    status.tell("checking the tasks and their data ...")
+    options = {name: given[name] for name in ("model", "limit", "offset", "num_fewshot", "model_args")}
+    ours = bool(preflight(given["task_manager"], names, **options))
     if ours and (output_path := getattr(given["evaluation_tracker"], "output_path", None)):
         check_output_path(output_path)
     return ours
@@ -233,12 +212,6 @@ def _tell_of_loading(model: Any) -> None:
     status.tell(f"loading the model ({model if isinstance(model, str) else type(model).__name__}) ...")
 
 
-def _is_our_task(task: Any) -> bool:
-    """Whether a task that is no name is ours: an object, or a mapping as a task file has it."""
-    config = task if isinstance(task, Mapping) else vars(getattr(task, "config", object))
-    return is_ours(config.get("process_docs"))
-
-
 # --- evaluate --------------------------------------------------------------------------------------------------------
 
 
@@ -251,7 +224,6 @@ def _prepare_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: An
     ours = {name: task for name, task in found.items() if is_ours(task.config.process_docs)}
     if not ours:
         return original(**given)
-    forget()
     _choose_prompts(lm, ours)
     if _store and not _depends_on_files(lm):
         _store.keep_fact(_MAY_WAIT, "yes")

@@ -15,7 +15,7 @@ from figlang_tasks.core import hub, part_of_data, score_requests, status
 from figlang_tasks.core.documents import asked_for, of_faults
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import did_you_mean
-from figlang_tasks.harness.task_index import config_for, is_ours, leaf_configs, require_tasks
+from figlang_tasks.harness.task_index import config_for, is_ours, leaf_configs
 
 if TYPE_CHECKING:
     from lmms_eval.tasks import TaskManager
@@ -34,7 +34,10 @@ def preflight(
 
     Arguments are as ``simple_evaluate`` takes them. The message of a `FigLangError` has all faults of all tasks.
     """
-    require_tasks(manager.task_index, [name for name in names if name not in manager.task_index])
+    index = manager.task_index
+    if unknown := [f"no task {name!r}{did_you_mean(name, index)}" for name in names if name not in index]:
+        told = "; ".join(unknown)
+        raise FigLangError(f"figlang_tasks: {told}. `figlang tasks` lists ours, `lmms_eval tasks list` all of them")
     ours = [config for config in leaf_configs(manager, names) if is_ours(config.get("process_docs"))]
     if not ours:
         return ours

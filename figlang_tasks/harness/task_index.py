@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from figlang_tasks import models, resource_dir
 from figlang_tasks.core import score_requests
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.text import did_you_mean
 
 
 def tasks_dir() -> Path:
@@ -26,12 +25,6 @@ def initialize_tasks(original: Callable[..., dict], manager: Any, *args: Any, **
         return index
     # The harness's own tasks and the user's --include_path win over ours, as they do over each other.
     return {**manager._get_task_and_group(str(tasks_dir())), **index}
-
-
-def require_tasks(index: Iterable[str], unknown: Sequence[str]) -> None:
-    if unknown:
-        told = "; ".join(f"no task {name!r}{did_you_mean(name, index)}" for name in unknown)
-        raise FigLangError(f"figlang_tasks: {told}. `figlang tasks` lists ours, `lmms_eval tasks list` all of them")
 
 
 def is_ours(process_docs: Any) -> bool:

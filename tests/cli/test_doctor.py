@@ -258,8 +258,8 @@ def test_all_of_it_in_a_fresh_interpreter(tmp_path: Path) -> None:
     assert "Cannot run yet: admire, columbus, irfl, metaclue, nycc, nykms, vflute\n" in done.stdout
 
 
-@pytest.mark.long  # tests/harness/test_plugin.py breaks one in lmms_eval itself
-def test_a_broken_package_of_others_is_named(tmp_path: Path) -> None:
+@pytest.mark.long
+def test_a_broken_plugin_of_others_has_a_remedy(tmp_path: Path) -> None:
     install(tmp_path, "aaa-broken", "1.0")
     info = tmp_path / "aaa_broken-1.0.dist-info"
     (info / "entry_points.txt").write_text("[lmms_eval.models]\nbroken = module_that_is_not_there:register\n")
@@ -268,4 +268,4 @@ def test_a_broken_package_of_others_is_named(tmp_path: Path) -> None:
     report = json.loads(done.stdout)
     (found,) = [each for each in report["findings"] if each["name"] == "plugin"]
     assert done.returncode == 1 and found["status"] == "problem" and report["can_run"] == []
-    assert "'broken' of aaa-broken cannot be loaded" in found["text"] and "uninstall" in found["remedy"]
+    assert found["text"] == "lmms-eval has not loaded it" and "uninstall the plugin" in found["remedy"]
