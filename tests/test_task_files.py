@@ -13,7 +13,6 @@ from lmms_eval.models.simple.vllm import VLLM
 from figlang_tasks import models
 from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.core import generation, hub, score_requests
-from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.prompting import prompt_hash
 from figlang_tasks.harness import plugin
 
@@ -131,31 +130,6 @@ def test_generation_ends_where_the_next_question_begins(name: str, until: list[s
     paths = [folder / name for folder in (plugin.tasks_dir(), plugin.tasks_dir().parent / "lm_eval")]
     for path in filter(Path.exists, paths):
         assert utils.load_yaml_config(str(path))["generation_kwargs"]["until"] == until
-
-
-MINI_FILES = [path for path in TASK_FILES if "figlang_mini" in path.stem]
-
-
-def paths_of_code(path: Path) -> tuple[object, ...]:
-    """By which functions a task is asked and judged, in which words."""
-    loaded = config(path)
-    functions = [loaded[key] for key in ("process_docs", "doc_to_text", "doc_to_target", "process_results")]
-    prompts = {block.get("prompt") for block in (loaded.get("lmms_eval_specific_kwargs") or {}).values()}
-    asked = hub.read_name(loaded["dataset_name"])
-    return (*functions, frozenset(prompts), asked.get("modality"), asked.get("prompt"), asked.get("rotations"))
-
-
-SHIPPED = {each.name for each in benchmarks().values() if any(source.folder for source in each.sources)}
-"""Benchmarks with data of ours; the runs of others are in their own tests."""
-
-
-def test_every_path_of_the_code_has_a_mini_task() -> None:
-    walked = {paths_of_code(path) for path in MINI_FILES}
-    # V-FLUTE in two calls has a task in demo_runs.py, FLUTE's test set without answers has nothing to score.
-    # The label alone differs in its reference answer only: tests/core/test_finetuning.py.
-    without = {"vflute_sg", "flute_codalab", "vflute_label"}
-    missing = {path.stem for path in TASK_FILES if benchmark(path) in SHIPPED and paths_of_code(path) not in walked}
-    assert missing == without and len(MINI_FILES) == 24
 
 
 def test_groups_name_existing_tasks() -> None:

@@ -203,5 +203,7 @@ def test_the_same_answers_give_the_same_numbers_in_lm_eval(name: str) -> None:
     assert results is not None
     expected = {key: value for key, value in demo_runs.metrics(ours, name).items() if isinstance(value, float)}
     assert {key: results["results"][name][key] for key in expected} == expected
+    records = [[sample["sample"] for sample in run["samples"][name]] for run in (ours, results)]
+    assert [record | {"scorer": None} for record in records[0]] == [record | {"scorer": None} for record in records[1]]
     prompts = [sample["arguments"][0][0] for sample in results["samples"][name]]
     assert prompts == [sample["arguments"][0] for sample in ours["samples"][name]]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,30 +16,24 @@ import warm
 from demo_runs import evaluate
 from flute_rows import released_shape, write_lines
 from hub_server import HubServer
-from lm_eval.api.instance import Instance
-from lm_eval.api.model import LM
 from lm_eval.loggers import EvaluationTracker
 from lm_eval.tasks import TaskManager
-from lmms_eval.api.model import lmms
-from lmms_eval.evaluator import simple_evaluate
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from lm_eval_models import Again
+from tiny_vlms import _tokenizer
+from transformers import LlamaConfig, LlamaForCausalLM
 
 import figlang_tasks
-from figlang_tasks import FigLangError, mini
+from figlang_tasks import FigLangError
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.cli.tasks import folder
 from figlang_tasks.results import runs
-from figlang_tasks.scoring import evaluation, explanations
-
-TASKS = ("figlang_mini_flute", "figlang_mini_flute_v1")
+from figlang_tasks.scoring import explanations
 
 
 @pytest.fixture(autouse=True)
 def nothing_kept() -> Iterator[None]:
     yield
     explanations.release()
-    evaluation.forget()
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -51,133 +44,41 @@ def machine_is_not_described() -> Iterator[None]:
         yield
 
 
-# --- the same answers in both harnesses ------------------------------------------------------------------------------
+TASK = "figlang_mini_flute"
+SAID = ("Entails. A storm is near.", "Contradicts. Fins.", "I would not say which it is.")
 
 
-def answer(prompt: str, number: int) -> str:
-    """What is right, what is partly so, what is wrong, what has no explanation, what no label, and nothing."""
-    (row,) = [row for row in raw_rows() if f'"{row["premise"]}"' in prompt and f'"{row["hypothesis"]}"' in prompt]
-    explanation, part = row["explanation"], row["explanation"][: 10 + 2 * number]
-    if "contradict each other" in prompt:
-        return (f"Yes. {explanation}", "No.", "Yes.", f"Yes. {part}", f"{explanation} Who knows.", "")[number % 6]
-    right = "Entails." if row["label"] == "Entailment" else "Contradicts."
-    return (
-        f"{right} {explanation}",
-        f"{right} {part}",
-        f"Contradicts. A kettle \u2028🫖 number {number} of no meaning.",
-        "Entails.",
-        f"{explanation} I would not say which it is.",
-        "",
-    )[number % 6]
-
-
-@lru_cache(maxsize=1)
-def raw_rows() -> tuple[dict[str, Any], ...]:
-    lines = (mini.FLUTE_DIR / "train.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
-    return tuple(json.loads(line) for line in lines)
-
-
-class InLmEval(LM):
-    def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:
-        for request in requests:  # of prompt v2 or v1
-            assert request.args[1]["until"] in (['\n\nDoes the sentence "'], ['\n\nDo the sentences "'])
-        return [answer(request.args[0], request.doc_id or 0) for request in requests]
-
-    def loglikelihood(self, requests: list[Instance], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
-        raise AssertionError("no task of ours asks for it")
-
-    def loglikelihood_rolling(self, requests: list[Instance], disable_tqdm: bool = False) -> list[float]:
-        raise AssertionError("no task of ours asks for it")
-
-
-class InLmmsEval(lmms):
-    def generate_until(self, requests: list[Any]) -> list[str]:
-        return [answer(request.args[0], request.args[3]) for request in requests]
-
-    def generate_until_multi_round(self, requests: list[Any]) -> list[str]:
-        raise AssertionError("no task of ours asks for it")
-
-    def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
-        raise AssertionError("no task of ours asks for it")
-
-
-def in_lm_eval(model: Any = None, tasks: tuple[str, ...] = TASKS, **arguments: Any) -> dict[str, Any]:
+def in_lm_eval(model: type[Again] = Again, **arguments: Any) -> dict[str, Any]:
     manager = TaskManager(include_path=str(folder("lm_eval")), include_defaults=False)
+    said = {number: SAID[number % len(SAID)] for number in range(32)}
     results = lm_eval.simple_evaluate(
-        model=model or InLmEval(), tasks=list(tasks), task_manager=manager, bootstrap_iters=0, **arguments
+        model=model(said), tasks=[TASK], task_manager=manager, bootstrap_iters=0, **arguments
     )
     assert results is not None
     return dict(results)
 
 
-def told(results: dict[str, Any], task: str) -> dict[str, Any]:
+def told(results: dict[str, Any], task: str = TASK) -> dict[str, Any]:
     return dict(results["configs"][task]["metric_list"][0]["figlang_tasks"])
 
 
-def numbers(results: dict[str, Any], task: str) -> dict[str, float]:
-    found = {name.partition(",")[0]: value for name, value in results["results"][task].items()}
-    return {name: value for name, value in found.items() if isinstance(value, float) and "_stderr" not in name}
-
-
-@pytest.fixture(scope="module")
-def both() -> dict[str, dict[str, Any]]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("FIGLANG_SCORER", raising=False)  # so that the tasks' own choice decides
-        by_lmms = simple_evaluate(
-            model=InLmmsEval(),
-            tasks=[*TASKS],
-            task_manager=figlang_tasks.task_manager(include_defaults=False),
-            bootstrap_iters=0,
-        )
-        assert by_lmms is not None
-        return {"lm_eval": in_lm_eval(), "lmms_eval": by_lmms}
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_the_same_answers_give_the_same_numbers(task: str, both: dict[str, dict[str, Any]]) -> None:
-    one, other = numbers(both["lm_eval"], task), numbers(both["lmms_eval"], task)
-    assert one == other
-    assert {"acc@0", "acc@50", "explanation_score", "parse_disagreement"} <= set(one)
-    assert 0 < one["acc@60"] < one["acc@50"] < one["acc@0"] == one["acc"] < 1
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_the_same_records_and_prompts(task: str, both: dict[str, dict[str, Any]]) -> None:
-    def task_prompt(sample: dict[str, Any]) -> str:
-        first = sample["arguments"][0]  # lm-eval: the arguments of each request; lmms-eval: of the one request
-        return first if isinstance(first, str) else first[0]
-
-    def records(harness: str) -> dict[str, Any]:
-        found = {}
-        for sample in both[harness]["samples"][task]:
-            record = dict(sample["sample"])
-            record.pop("explanation_scores", None)
-            found[record["id"]] = (record, task_prompt(sample), sample["target"])
-        return found
-
-    assert records("lm_eval") == records("lmms_eval")
-    assert len(records("lm_eval")) == 32
-
-
-def test_lm_evals_results_say_what_was_read_and_what_scored(both: dict[str, dict[str, Any]]) -> None:
-    for task in TASKS:
-        found = told(both["lm_eval"], task)
-        metadata = both["lmms_eval"]["configs"][task]["metadata"]
-        assert {name: metadata[name] for name in found if name != "versions"} | {"versions": found["versions"]} == found
-        assert found["versions"] == {"figlang-tasks": figlang_tasks.__version__}
-        assert found["explanation_scorer"].startswith("embedded")
-        assert (found["data"].partition(":")[0], found["data_revision"]) == ("figlang_mini_flute/train", "package")
+def test_results_say_what_was_read_and_what_scored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the task's own choice of a scorer; and each run by the choice of its time."""
+    monkeypatch.delenv("FIGLANG_SCORER")
+    first = in_lm_eval(limit=12)
+    found = told(first)
+    assert found["explanation_scorer"].startswith("embedded")
+    assert (found["data"].partition(":")[0], found["data_revision"]) == ("figlang_mini_flute/train", "package")
+    assert found["versions"] == {"figlang-tasks": figlang_tasks.__version__}
+    assert isinstance(first["results"][TASK]["acc@50,none"], float)
+    monkeypatch.setenv("FIGLANG_SCORER", "off")
+    second = in_lm_eval(limit=12)
+    assert second["results"][TASK]["acc@50,none"] is None
+    assert second["results"][TASK]["acc,none"] == first["results"][TASK]["acc,none"] > 0
+    assert told(second)["explanation_scorer"] == "none (acc@0 counts labels alone)"
 
 
 # --- scoring in lm-eval ----------------------------------------------------------------------------------------------
-
-
-def test_without_a_scorer_the_other_numbers_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FIGLANG_SCORER", "off")
-    results = in_lm_eval(tasks=TASKS[:1], limit=12)
-    assert results["results"][TASKS[0]]["acc@50,none"] is None
-    assert set(numbers(results, TASKS[0])) == {"acc@0", "acc", "parse_rate", "parse_disagreement"}
-    assert told(results, TASKS[0])["explanation_scorer"] == "none (acc@0 counts labels alone)"
 
 
 def test_without_the_weights_of_the_scorer_no_run_begins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -185,15 +86,15 @@ def test_without_the_weights_of_the_scorer_no_run_begins(monkeypatch: pytest.Mon
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
     monkeypatch.setenv("FIGLANG_SCORER", "flute22")
     with pytest.raises(SystemExit, match=r"explanations cannot be scored: .*FIGLANG_SCORER=off.*figlang score"):
-        in_lm_eval(tasks=TASKS[:1], limit=2)
+        in_lm_eval(limit=2)
 
 
 def test_examples_by_the_harness_are_refused() -> None:
     with pytest.raises(SystemExit, match="--num_fewshot is no option of our tasks.*nycc_match_description_5shot"):
-        in_lm_eval(tasks=TASKS[:1], limit=2, num_fewshot=2)
+        in_lm_eval(limit=2, num_fewshot=2)
 
 
-class InTurns(InLmEval):
+class InTurns(Again):
     """With a chat template."""
 
     tokenizer_name = "turns"
@@ -207,10 +108,10 @@ class InTurns(InLmEval):
 
 def saved_by_lm_eval(folder: Path, **arguments: Any) -> Path:
     tracker = EvaluationTracker(output_path=str(folder))
-    results = in_lm_eval(tasks=TASKS[:1], evaluation_tracker=tracker, **arguments)
+    results = in_lm_eval(evaluation_tracker=tracker, **arguments)
     samples = results.pop("samples")
     tracker.save_results_aggregated(results, samples)
-    tracker.save_results_samples(TASKS[0], samples[TASKS[0]])
+    tracker.save_results_samples(TASK, samples[TASK])
     return folder
 
 
@@ -218,15 +119,15 @@ def test_runs_with_and_without_a_chat_template_are_told_apart_and_replayed(
     tmp_path: Path, warnings_of_loguru: list[str]
 ) -> None:
     plain = saved_by_lm_eval(tmp_path / "plain", limit=6)
-    turns = saved_by_lm_eval(tmp_path / "turns", limit=6, model=InTurns(), apply_chat_template=True)
+    turns = saved_by_lm_eval(tmp_path / "turns", limit=6, model=InTurns, apply_chat_template=True)
     told = [typer.testing.CliRunner().invoke(app, ["cite", str(path)]).stdout for path in (plain, turns)]
     one, other = (text.partition("\n")[0].split("|") for text in told)
     sha = hashlib.sha256(b"turns").hexdigest()
     assert set(one) ^ set(other) == {"template:none", f"template:{sha}"}
     assert f"figlang-tasks:{figlang_tasks.__version__}" in one
     for path in (plain, turns):
-        reported = runs.read(str(path)).results["results"][TASKS[0]]
-        again = evaluate(TASKS[0], "figlang_replay", f"samples={path}", limit=6)["results"][TASKS[0]]
+        reported = runs.read(str(path)).results["results"][TASK]
+        again = evaluate(TASK, "figlang_replay", f"samples={path}", limit=6)["results"][TASK]
         assert (again["acc,none"], again["parse_rate,none"]) == (reported["acc,none"], reported["parse_rate,none"])
         assert 0 < again["acc,none"] < 1
     assert not [message for message in warnings_of_loguru if "another prompt" in message]
@@ -237,21 +138,14 @@ def test_runs_with_and_without_a_chat_template_are_told_apart_and_replayed(
 
 @pytest.fixture(scope="module")
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A causal language model of one layer with random weights, and a tokenizer trained here on the mini data."""
+    """A causal language model of one layer with random weights."""
     target = tmp_path_factory.mktemp("tiny")
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=400, special_tokens=["<s>", "</s>"], initial_alphabet=pre_tokenizers.ByteLevel.alphabet()
-    )
-    tokenizer.train_from_iterator([" ".join(map(str, row.values())) for row in raw_rows()], trainer)
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="</s>")
-    fast.save_pretrained(target)
+    tokenizer = _tokenizer({})
+    tokenizer.save_pretrained(target)
     torch.manual_seed(0)
     config = LlamaConfig(
-        vocab_size=400, hidden_size=32, intermediate_size=64, num_hidden_layers=1, num_attention_heads=2,
-        max_position_embeddings=1024, bos_token_id=0, eos_token_id=1,
+        vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=1, num_attention_heads=2,
+        max_position_embeddings=1024, bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id,
     )  # fmt: skip
     LlamaForCausalLM(config).save_pretrained(target)
     return target

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from demo_runs import DEMO, estimates, evaluate
-from lmms_eval.api.model import lmms
+from demo_runs import DEMO, Says, estimates, evaluate
 from sklearn.metrics import f1_score
 
 import figlang_tasks
@@ -22,21 +21,12 @@ OPTIONS, RANKING, EXPLAINED = "figlang_mini_irfl_detect_idiom", "figlang_mini_ir
 DRAWN = "do_sample=True,temperature=1"
 
 
-class Drawing(lmms):
+class Drawing(Says):
     """Draws each answer among some words."""
 
-    def __init__(self, *words: str, seed: int = 0) -> None:
-        super().__init__()
-        self.words, self.random = words, random.Random(seed)
-
     def generate_until(self, requests: list[Any]) -> list[str]:
-        return [self.random.choice(self.words) for _ in requests]
-
-    def generate_until_multi_round(self, requests: list[Any]) -> list[str]:
-        raise NotImplementedError
-
-    def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
-        raise NotImplementedError
+        draw = random.Random(0)
+        return [draw.choice(self.answers) for _ in requests]
 
 
 def records(results: dict[str, Any], task: str) -> list[dict[str, Any]]:

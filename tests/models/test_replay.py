@@ -12,8 +12,7 @@ from unittest.mock import patch
 
 import pytest
 import saved_samples
-from demo_runs import DEMO, answers, evaluate, metrics, mini_tasks
-from lmms_eval.api.model import lmms
+from demo_runs import DEMO, Says, answers, evaluate, metrics, mini_tasks
 
 from figlang_tasks import FigLangError
 from figlang_tasks.models import replay
@@ -178,23 +177,15 @@ def test_a_task_without_a_file_is_missing(odd_file: Path, tmp_path: Path) -> Non
 # --- several answers for a document: rounds and repeats --------------------------------------------------------------
 
 
-class Counting(lmms):
-    """A model of the harness that never says the same twice."""
+class Counting(Says):
+    """Never says the same twice."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.number = count()
+    number = count()
 
     def generate_until(self, requests: list[Any]) -> list[str]:
         labels = ("entailment", "contradiction", "neither")
         numbers = [next(self.number) for _ in requests]
         return [f" It is {n}. “🫖”\nLABEL: {labels[n % 3]} " for n in numbers]
-
-    def generate_until_multi_round(self, requests: list[Any]) -> list[str]:
-        raise AssertionError("no task of ours asks for it")
-
-    def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
-        raise AssertionError("no task of ours asks for it")
 
 
 @pytest.mark.parametrize("repeats", [1, 2])

@@ -11,7 +11,6 @@ from scipy.stats import binomtest
 from figlang_tasks.benchmarks.flute.measures import V1, V2
 from figlang_tasks.benchmarks.vflute.measures import VFLUTE
 from figlang_tasks.core import notes
-from figlang_tasks.metrics.explanation import get_scorer
 from figlang_tasks.scoring import OVERALL, Estimate, Measures, evaluate, explanations
 from figlang_tasks.scoring.explained import SCHEMES, curve
 
@@ -121,10 +120,6 @@ def test_accuracies_of_flute_with_scores_of_a_scorer(scheme: str, expected: dict
     assert {name: found[name].value for name in expected} == pytest.approx(expected)
     scored = [record["explanation_scores"]["mean"] for record in records if "explanation_scores" in record]
     assert len(scored) == (6 if scheme == "all" else 3)
-    direct = get_scorer("embedded", cache=False).score(
-        ["The lawyer has fins."] * 3, [record["explanation"] for record in records if record["gold"] == 0]
-    )
-    assert scored[-3 if scheme == "contradiction" else 2 :][:3] == pytest.approx(list(direct.mean), abs=1e-6)
     assert found["explanation_score"].value == pytest.approx(sum(scored) / len(scored))
 
 

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import warm
+from demo_runs import Says
 from demo_runs import evaluate as evaluate_by_name
-from hub_server import HubServer
-from lmms_eval.api.model import lmms
 from lmms_eval.evaluator import simple_evaluate
 from sklearn.metrics import f1_score
 
@@ -31,23 +26,6 @@ from figlang_tasks.scoring.explanations import choose
 WITHOUT_SCORER = "none (f1@0 counts labels alone)"
 
 
-class Parrot(lmms):
-    """Answers with what it is told, in turn."""
-
-    def __init__(self, *answers: str) -> None:
-        super().__init__()
-        self.answers = answers
-
-    def generate_until(self, requests: list[Any]) -> list[str]:
-        return [self.answers[index % len(self.answers)] for index in range(len(requests))]
-
-    def generate_until_multi_round(self, requests: list[Any]) -> list[str]:
-        raise AssertionError("no task of ours asks for it")
-
-    def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
-        raise AssertionError("no task of ours asks for it")
-
-
 ANSWERS = (
     "The image shows a mule, the animal we name when somebody refuses to budge.\nLABEL: entailment",
     "The image shows a snail, a sign of slowness, which is the opposite of the claim.\nLABEL: contradiction",
@@ -59,7 +37,7 @@ ANSWERS = (
 
 def evaluate(task: str = "figlang_mini", answers: tuple[str, ...] = ANSWERS, **arguments: Any) -> dict[str, Any]:
     results = simple_evaluate(
-        model=Parrot(*answers),
+        model=Says(*answers),
         tasks=[task],
         task_manager=figlang_tasks.task_manager(include_defaults=False),
         **arguments,
@@ -180,7 +158,7 @@ def test_the_samples_of_a_task_that_asks_for_labels_alone_cannot_be_scored_later
         f"lmms_eval_specific_kwargs: {{default: {{label_only: true, scorer: {option}}}}}\n"
     )
     results = simple_evaluate(
-        model=Parrot("entailment"),
+        model=Says("entailment"),
         tasks=["figlang_mini_label"],
         task_manager=figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path)),
         limit=3,
@@ -202,46 +180,25 @@ def metric_names(results: dict[str, Any], task: str = "figlang_mini") -> set[str
 # --- failures --------------------------------------------------------------------------------------------------------
 
 
-RUN = """
-import json, sys
-sys.path[:0] = sys.argv[1:]
-from scoring.test_explanations import evaluate
-from figlang_tasks.core import notes
-results = evaluate(limit=10)
-reported = {key: value for key, value in results["results"]["figlang_mini"].items() if isinstance(value, float)}
-outputs = len(results["samples"]["figlang_mini"])
-print(json.dumps({"results": reported, "outputs": outputs, "noted": notes.noted()}))
-"""
+MISSING = "explanations were not scored, so f1@53, f1@60, explanation_score are missing"
 
 
-@pytest.fixture(scope="module")
-def unreachable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.CompletedProcess[str]]:
-    """A run that wants the paper's scorer from a hub that does not answer."""
-    home = tmp_path_factory.mktemp("home")
-    with HubServer() as server:
-        server.stop()
-        environment = server.env(home=home) | {"FIGLANG_SCORER": "vflute25"}
-        tests = Path(__file__).parents[1]
-        command = [sys.executable, "-c", RUN, str(tests), str(tests / "support")]
-        yield warm.run(command, env=environment, cwd=home)
-
-
-def test_weights_out_of_reach_cost_no_output_and_are_told_once(unreachable: subprocess.CompletedProcess[str]) -> None:
+def test_weights_out_of_reach_cost_no_output_and_are_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
+) -> None:
     """With the way to add the scores; and once before the run, where it can still be stopped."""
-    assert unreachable.returncode == 0, unreachable.stderr[-3000:]
-    found = json.loads(unreachable.stdout.splitlines()[-1])
-    assert found["outputs"] == 10
-    missing = "explanations were not scored, so f1@53, f1@60, explanation_score are missing"
-    assert found["noted"] == [missing]
-    assert {"f1@0,none", "acc,none"} <= found["results"].keys()
-    assert not [key for key in found["results"] if key.startswith(("f1@53", "f1@60", "explanation_score"))]
-    output = unreachable.stdout + unreachable.stderr  # the harness sends its log to either
-    lines = [line for line in output.splitlines() if "figlang_tasks: explanations" in line]
-    assert len(lines) == 2, lines
-    before, after = lines
+    monkeypatch.setenv("FIGLANG_SCORER", "vflute25")
+    monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
+    (tmp_path / "deberta-xlarge-mnli").mkdir()
+    notes.noted()
+    results = evaluate(limit=10)
+    assert notes.noted() == [MISSING]
+    assert len(results["samples"]["figlang_mini"]) == 10
+    assert metric_names(results) == {"f1@0", "acc", "parse_rate", "parse_disagreement"}
+    before, after = [message for message in warnings_of_loguru if "figlang_tasks: explanations" in message]
     assert "will not be scored unless you correct this" in before
     assert "figlang score SAMPLES.jsonl --scorer vflute25" in after
-    assert "f1@53, f1@60, explanation_score" in after and "FIGLANG_WEIGHTS_DIR" in after
+    assert "f1@53, f1@60, explanation_score" in after and f"{tmp_path}" in after
 
 
 @pytest.mark.parametrize("error", [MemoryError("no room"), KeyboardInterrupt()])
@@ -256,8 +213,7 @@ def test_a_scoring_that_breaks_off_costs_no_run(
     monkeypatch.setattr(Scorer, "score", fail)
     notes.noted()
     results = evaluate(limit=10)
-    missing = "explanations were not scored, so f1@53, f1@60, explanation_score are missing"
-    assert notes.noted() == [missing]
+    assert notes.noted() == [MISSING]
     assert metric_names(results) == {"f1@0", "acc", "parse_rate", "parse_disagreement"}
     messages = [message for message in warnings_of_loguru if "explanations were not scored" in message]
     assert len(messages) == 1 and type(error).__name__ in messages[0]
@@ -309,7 +265,7 @@ def test_a_task_of_another_shape_costs_no_run(metrics: str, tmp_path: Path, warn
     )
     notes.noted()
     manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
-    results = simple_evaluate(model=Parrot(*ANSWERS), tasks=["odd"], task_manager=manager, limit=5)
+    results = simple_evaluate(model=Says(*ANSWERS), tasks=["odd"], task_manager=manager, limit=5)
     assert results is not None and len(results["samples"]["odd"]) == 5
     assert "versions" in results["configs"]["odd"]["metadata"][1]
     if metrics:
@@ -336,7 +292,7 @@ def test_a_list_of_measures_of_the_users_own(tmp_path: Path) -> None:
         f"include: {tasks_dir()}/mini/figlang_mini.yaml\ntask: longer\nmetric_list: !function mine.MEASURES\n"
     )
     manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
-    results = simple_evaluate(model=Parrot(*ANSWERS), tasks=["longer"], task_manager=manager, limit=5)
+    results = simple_evaluate(model=Says(*ANSWERS), tasks=["longer"], task_manager=manager, limit=5)
     assert results is not None
     reported = results["results"]["longer"]
     lengths = [len(sample["sample"]["reference"]) for sample in results["samples"]["longer"]]

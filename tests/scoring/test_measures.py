@@ -12,7 +12,6 @@ import varied_runs
 from figlang_tasks import resource_dir
 from figlang_tasks.cli.tasks import definitions
 from figlang_tasks.core import task_files
-from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.results import measures, published, runs
 from figlang_tasks.results.runs import TaskRun
 from figlang_tasks.scoring import OVERALL, Measures, evaluate, flat, full_name
@@ -24,13 +23,6 @@ LISTS = {
     if "task" in (content := task_files.read(path.resolve())) and "group" not in content
 }
 """Where each task of each harness has its metrics from."""
-
-WITHOUT_A_RUN = {
-    "flute.measures.BLIND",  # rows without a published answer: tests/results/test_comparison.py
-    "metaclue.measures.GENERATE",  # pictures: tests/benchmarks/metaclue/test_scoring.py
-    "vflute.measures.INSTRUCTIONS",  # tests/benchmarks/vflute/test_task.py
-    *(f"nykms.measures.{question}" for question in ("ME", "SC", "SW", "ST", "SE")),  # all are in METAPHOR and SARCASM
-}
 
 
 def named(of: str) -> Any:
@@ -47,17 +39,6 @@ def measures_of(task: str) -> Measures:
 @cache
 def run(name: str) -> runs.Run:
     return runs.read(str({"weak": varied_runs.weak, "strong": varied_runs.strong}[name]()))
-
-
-def test_every_list_of_metrics_has_a_run() -> None:
-    shipped = {each.name for each in benchmarks().values() if any(source.folder for source in each.sources)}
-    named = {
-        name.removeprefix("figlang_tasks.benchmarks.") for task, name in LISTS.items() if task.startswith("lmms_eval/")
-    }
-    lists = {name for name in named if name.partition(".")[0] in shipped}  # others have runs in their own tests
-    assert {LISTS[f"lmms_eval/{task}"].removeprefix("figlang_tasks.benchmarks.") for task in varied_runs.TASKS} == (
-        lists - WITHOUT_A_RUN
-    )
 
 
 @pytest.mark.parametrize("name", sorted(set(LISTS.values())))

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from demo_runs import evaluate
-from lmms_eval.api.model import lmms
+from demo_runs import Says, evaluate
 from typer.testing import CliRunner
 
 from figlang_tasks.benchmarks.flute.measures import V2
@@ -77,29 +76,12 @@ def test_what_is_said_of_the_outputs_of_a_task(
     assert {scope: estimate.value for scope, estimate in unfinished.items()} == ({"all": share} if share else {})
 
 
-class Rambling(lmms):
-    """Answers nothing that could be read; `words` are its own."""
-
-    def __init__(self, words: str) -> None:
-        super().__init__()
-        self.words = words
-
-    def generate_until(self, requests: list[Any]) -> list[str]:
-        return [self.words for _ in requests]
-
-    def generate_until_multi_round(self, requests: list[Any]) -> list[str]:
-        raise AssertionError("no task of ours asks for it")
-
-    def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
-        raise AssertionError("no task of ours asks for it")
-
-
 def test_screen_compare_and_report_say_which_values_rest_on_unread_outputs(
     tmp_path: Path, warnings_of_loguru: list[str]
 ) -> None:
     task = "figlang_mini_flute"
     for name, words in (("a", "The weather is fine."), ("b", "")):
-        evaluate(task, Rambling(words), saved=tmp_path / name, limit=12)
+        evaluate(task, Says(words), saved=tmp_path / name, limit=12)
     unread = f'{UNREAD} 12 of 12, such as "The weather is fine.". What may help: {HELP}'
     assert [each for each in warnings_of_loguru if "unread" in each or "empty" in each] == [
         f"figlang_tasks: {task}: {unread}",

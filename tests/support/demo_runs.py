@@ -24,6 +24,20 @@ from figlang_tasks.scoring import Estimate, flat, from_json, full_name
 DEMO = f"pretrained={DEMO_MODEL_DIR}"
 
 
+class Says(lmms):
+    """Gives the answers that it is told, in turn."""
+
+    loglikelihood: Any = None
+    generate_until_multi_round: Any = None
+
+    def __init__(self, *answers: str) -> None:
+        super().__init__()
+        self.answers = answers
+
+    def generate_until(self, requests: list[Any]) -> list[str]:
+        return [self.answers[place % len(self.answers)] for place in range(len(requests))]
+
+
 def register() -> None:
     """Register the model classes again: another test may have put its own under their names."""
     for manifest in manifests():

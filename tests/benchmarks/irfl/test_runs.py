@@ -8,7 +8,6 @@ from typing import Any
 import demo_runs
 import pytest
 from lmms_eval import utils
-from lmms_eval.api.model import lmms
 from lmms_eval.models import MODEL_REGISTRY_V2
 from lmms_eval.models.registry_v2 import ModelManifest
 
@@ -37,20 +36,7 @@ def test_every_task_finds_its_documents_and_asks(path: Path) -> None:
     assert all((whole in text) == ("phrase_only" not in path.stem) for text in asked.values())
 
 
-class Words(lmms):
-    """A class of a user's: what it can do, nobody knows; it answers in words."""
-
-    def generate_until(self, requests: list[Any]) -> list[str]:
-        return ["B"] * len(requests)
-
-    def generate_until_multi_round(self, requests: list[Any]) -> list[str]:
-        raise NotImplementedError
-
-    def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
-        raise NotImplementedError
-
-
-@pytest.mark.parametrize("model", ["llava_hf", "vllm", Words()])
+@pytest.mark.parametrize("model", ["llava_hf", "vllm", demo_runs.Says("B")])
 def test_a_model_of_words_is_not_matched(model: Any) -> None:
     """It is refused before it is loaded: the checkpoint is not there, and vLLM not even installed."""
     name = model if isinstance(model, str) else "this model"
@@ -58,7 +44,7 @@ def test_a_model_of_words_is_not_matched(model: Any) -> None:
         demo_runs.evaluate("figlang_mini_irfl_match_idiom", model, "pretrained=there/is_none")
 
 
-class Numbers(Words):
+class Numbers(demo_runs.Says):
     """A class of a user's that declares to give scores: no task file knows it."""
 
     answers_score_requests = ("match",)
@@ -123,7 +109,9 @@ def test_words_of_a_class_that_is_asked_for_scores_are_a_failure(tmp_path: Path)
     notes.noted()
     told = ["irfl_match: answers without matching scores have no accuracy, see the log"]
     folder = asks_for_scores(tmp_path, "my_words")
-    results = demo_runs.evaluate("mine", Words(), include_path=folder, as_model="my_words", saved=tmp_path / "run")
+    results = demo_runs.evaluate(
+        "mine", demo_runs.Says("B"), include_path=folder, as_model="my_words", saved=tmp_path / "run"
+    )
     assert not any(name.startswith("acc") for name in demo_runs.metrics(results, "mine"))
     assert notes.noted() == told
     demo_runs.evaluate("mine", "figlang_replay", f"samples={tmp_path / 'run'}", include_path=folder)
