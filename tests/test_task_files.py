@@ -12,7 +12,7 @@ from lmms_eval.models.simple.vllm import VLLM
 
 from figlang_tasks import models
 from figlang_tasks.benchmarks.vflute import rows
-from figlang_tasks.core import generation, hub, score_requests
+from figlang_tasks.core import hub, score_requests
 from figlang_tasks.core.prompting import prompt_hash
 from figlang_tasks.harness import plugin
 
@@ -105,9 +105,6 @@ def test_each_task_has_settings_of_its_own() -> None:
     first["model_specific_generation_kwargs"]["vllm"]["top_p"] = 0.5
     assert second["generation_kwargs"]["max_new_tokens"] == 128
     assert second["model_specific_generation_kwargs"]["vllm"] == {"top_p": 1.0}
-    assert generation.greedy_7["max_new_tokens"] == 7
-    with pytest.raises(AttributeError, match="has no settings 'greedy'; it has: greedy_N, beams_N, lm_eval_N, "):
-        getattr(generation, "greedy")  # noqa: B009
 
 
 NYCC_NEXT = ["\n\nThanks! How about this one?", "\n\nOK. Here is a description of the cartoon followed by the"]

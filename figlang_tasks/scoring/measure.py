@@ -112,12 +112,13 @@ class Scopes(NamedTuple):
     seen: Callable[[Record, str], Record] = lambda record, scope: record
     averaged: bool = False
 
-    def split(self, records: Sequence[Record]) -> list[list[Record]]:
-        """The records of each scope that has any, in the order of tables; a record counts in the first of its own."""
+    def split(self, records: Sequence[Record]) -> dict[str, list[Record]]:
+        """The records of each scope that has any, in the order of tables."""
         found: dict[str, list[Record]] = {name: [] for name in self.names}
         for record in records:
-            found[next(iter(self.of(record)))].append(record)
-        return [own for own in found.values() if own]
+            for scope in self.of(record):
+                found.setdefault(scope, []).append(self.seen(record, scope))
+        return {scope: own for scope, own in found.items() if own}
 
 
 def by_field(field: str, names: Sequence[str]) -> Scopes:
@@ -208,13 +209,8 @@ class Measure:
     def in_scopes(self, records: Sequence[Record]) -> dict[str, list[Record]]:
         """The records that count, by scope: all first, then in the order of tables; scopes without any are left out."""
         counted = [record for record in records if self.counts(record)]
-        found: dict[str, list[Record]] = {OVERALL: counted}
-        if self.scopes is not None:
-            found |= {name: [] for name in self.scopes.names}
-            for record in counted:
-                for scope in self.scopes.of(record):
-                    found.setdefault(scope, []).append(self.scopes.seen(record, scope))
-        return {scope: own for scope, own in found.items() if own}
+        found = {OVERALL: counted} if counted else {}
+        return found | (self.scopes.split(counted) if self.scopes is not None else {})
 
     def repeats(self, records: Sequence[Record]) -> list[list[Record]]:
         """The records in parts of which the value is the unweighted mean: several answers to each row, or scopes.
@@ -224,7 +220,9 @@ class Measure:
         answers = by_repeat(records)
         if len(answers) > 1 and self.each is None:
             return answers
-        return self.scopes.split(records) if self.scopes is not None and self.averaged else [list(records)]
+        if self.scopes is not None and self.scopes.averaged:
+            return list(self.scopes.split(records).values())
+        return [list(records)]
 
     def statistic_of(self, records: Sequence[Record]) -> Statistic | None:
         """The statistic of records that count; None where it has no value, and of a measure with an `own` one."""

@@ -27,13 +27,6 @@ from figlang_tasks import FigLangError
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.cli.tasks import folder
 from figlang_tasks.results import runs
-from figlang_tasks.scoring import explanations
-
-
-@pytest.fixture(autouse=True)
-def nothing_kept() -> Iterator[None]:
-    yield
-    explanations.release()
 
 
 @pytest.fixture(scope="module", autouse=True)

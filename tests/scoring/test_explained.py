@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -94,13 +94,6 @@ FLUTE = [
     ("wrong", 0, 1, "The lawyer has fins."),
     ("no label", 1, None, "The lawyer has fins."),
 ]
-
-
-@pytest.fixture(autouse=True)
-def no_sessions() -> Iterator[None]:
-    explanations.release()
-    yield
-    explanations.release()
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ _BY_INSTRUCTION = explained_measures(SCHEMES["f1"], _INSTRUCTIONS)
 
 def _spread(records: Sequence[Record]) -> Statistic | None:
     """Return the standard deviation of F1@0 over the instructions."""
-    parts = [part for own in _INSTRUCTIONS.split(records) if (part := _BY_INSTRUCTION[0].statistic_of(own))]
+    parts = [part for own in _INSTRUCTIONS.split(records).values() if (part := _BY_INSTRUCTION[0].statistic_of(own))]
     return over_parts(parts, partial(np.std, ddof=1)) if len(parts) > 1 else None
 
 
