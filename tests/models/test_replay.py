@@ -180,7 +180,9 @@ def test_a_task_without_a_file_is_missing(odd_file: Path, tmp_path: Path) -> Non
 class Counting(Says):
     """Never says the same twice."""
 
-    number = count()
+    def __init__(self) -> None:
+        super().__init__()
+        self.number = count()
 
     def generate_until(self, requests: list[Any]) -> list[str]:
         labels = ("entailment", "contradiction", "neither")
