@@ -21,14 +21,6 @@ if TYPE_CHECKING:
     import datasets
 
 
-class DataFaults(DataError):
-    """Ends a run by the first of the data's faults; `faults` has all."""
-
-    def __init__(self, message: str, faults: Sequence[str]) -> None:
-        super().__init__(message)
-        self.faults = faults
-
-
 class Report(NamedTuple):
     """What a check found: lines to print, with the faults; and what is wrong."""
 
@@ -77,13 +69,13 @@ def check(benchmark: Benchmark, asked: Iterable[Asked]) -> Report:
             missing.append(f"{label(each)}: {error}")
             remark = "  (not here)"
         except DataError as error:
-            faults += _faults(error)
+            faults += error.faults or [str(error)]
             remark = "  (faulty)"
         lines.append(f"{label(each):{width}}  {count:>8}  {published}{remark}")
     try:
-        faults += [fault for error in (benchmark.check() if benchmark.check else ()) for fault in _faults(error)]
+        faults += map(str, benchmark.check() if benchmark.check else ())
     except DataError as error:
-        faults += _faults(error)
+        faults += error.faults or [str(error)]
     if len(missing) == len(wanted):
         faults, missing = faults + missing, []
     faults = list(dict.fromkeys(faults))
@@ -91,15 +83,13 @@ def check(benchmark: Benchmark, asked: Iterable[Asked]) -> Report:
     return Report((*lines, "", *missing, *verdict), tuple(faults))
 
 
-def _faults(error: DataError) -> Sequence[str]:
-    return error.faults if isinstance(error, DataFaults) else [str(error)]
-
-
 def end_with_the_first(faults: Sequence[str], benchmark: str) -> None:
     """End a run if its data has faults."""
     if faults:
         more = f"{len(faults) - 1} more fault(s): `figlang data check {benchmark}` lists them."
-        raise DataFaults(faults[0] if len(faults) == 1 else f"{faults[0].rstrip('.')}. {more}", faults)
+        error = DataError(faults[0] if len(faults) == 1 else f"{faults[0].rstrip('.')}. {more}")
+        error.faults = faults
+        raise error
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 
@@ -15,7 +15,13 @@ class FigLangError(Exception):
 
 
 class DataError(FigLangError):
-    """Data is missing, not accessible or not what it should be; the message says what to do about it."""
+    """Data is missing, not accessible or not what it should be; the message says what to do about it.
+
+    Attributes:
+        faults: all faults of the data, where the message tells the first of them.
+    """
+
+    faults: Sequence[str] = ()
 
 
 class PartMissing(DataError):

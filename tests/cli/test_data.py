@@ -192,11 +192,6 @@ def test_scorer_weights(tmp_path: Path) -> None:
     assert "figlang data: scorers: the metric model lucadiliello/BLEURT-20 cannot be downloaded" in done.stderr
 
 
-def test_data_of_our_own_are_exported(tmp_path: Path) -> None:
-    done = figlang("export", "figlang_mini", "--format", "messages", "--output", tmp_path)
-    assert done.exit_code == 0 and "26 rows of train, with the prompt of figlang_mini" in done.stdout, done.output
-
-
 # --- check -----------------------------------------------------------------------------------------------------------
 
 

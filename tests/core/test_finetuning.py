@@ -24,8 +24,6 @@ from figlang_tasks.core import finetuning, hub
 from figlang_tasks.core.checks import reading
 from figlang_tasks.mini import NYKMS_DIR
 
-FORMS = ("messages", "sharegpt")
-
 
 def export(*arguments: object) -> tuple[int, str]:
     done = CliRunner().invoke(app, ["data", "export", *map(str, arguments)])
@@ -82,15 +80,24 @@ def nykms_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "other"
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", ["messages", "sharegpt"])
 def test_rows_of_vflute(form: str, tmp_path: Path) -> None:
-    status, said = export("vflute", "--task", "figlang_mini", "--format", form, "--output", tmp_path)
+    """The files as TRL and LLaMA-Factory load them; both were tried with them (TRL 1.16, LLaMA-Factory 0.9.5)."""
+    status, said = export("figlang_mini", "--format", form, "--output", tmp_path)
     assert status == 0 and said.endswith(f"{tmp_path / 'train'}: 26 rows of train, with the prompt of figlang_mini\n")
     docs = vflute_rows.load("figlang_mini", "train")
     records = check(vflute, {}, docs, written(form, tmp_path / "train"), "figlang_mini")
     assert [(r["status"], r["predicted"], r["explanation"]) for r in records] == [
         ("read", vflute_rows.LABELS[doc["label"]], doc["explanation"]) for doc in docs
     ]
+    if form == "messages":
+        rows = load_dataset(str(tmp_path), split="train", cache_dir=str(tmp_path / "cache"))
+        assert rows.column_names == ["id", "messages", "images"] and len(rows) == 26
+        assert rows[3]["images"][0].tobytes() == vflute.doc_to_visual(docs[3])[0].tobytes()
+    else:
+        columns = {"messages": "conversations", "images": "images"}
+        info = {"figlang": {"file_name": "data.json", "formatting": "sharegpt", "columns": columns}}
+        assert json.loads((tmp_path / "train" / "dataset_info.json").read_text(encoding="utf-8")) == info
 
 
 @pytest.mark.parametrize(("form", "modality"), zip(("messages", "sharegpt"), nykms_rows.MODALITIES, strict=True))
@@ -177,24 +184,6 @@ def test_a_row_without_the_explanation_that_the_answer_holds(name: str, label: s
     doc = next(doc for doc in rows if doc["label"] == label)
     fault = "" if taught else "have no explanation, which the answer must hold"
     assert task.fault({**doc, "explanation": " "}) == fault
-
-
-def test_libraries_read_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As TRL and LLaMA-Factory load them; both were tried with these files (TRL 1.16, LLaMA-Factory 0.9.5)."""
-    for form in FORMS:
-        export("vflute", "--task", "figlang_mini", "--format", form, "--output", tmp_path / form)
-    rows = load_dataset(str(tmp_path / "messages"), split="train", cache_dir=str(tmp_path / "cache"))
-    assert rows.column_names == ["id", "messages", "images"] and len(rows) == 26
-    docs = vflute_rows.load("figlang_mini", "train")
-    assert rows[3]["images"][0].tobytes() == vflute.doc_to_visual(docs[3])[0].tobytes()
-    info = json.loads((tmp_path / "sharegpt" / "train" / "dataset_info.json").read_text(encoding="utf-8"))
-    assert info == {
-        "figlang": {
-            "file_name": "data.json",
-            "formatting": "sharegpt",
-            "columns": {"messages": "conversations", "images": "images"},
-        }
-    }
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,11 @@
-"""Where data comes from, and what a user is told when it is not available (over real HTTP, in a process of its own)."""
+"""Where data comes from, and what a user is told when it is not available (over real HTTP, in a process of its own).
+
+Faults of the hub end in data after another attempt, or in one message; never in half a file in the cache.
+"""
 
 from __future__ import annotations
 
-import os
+import hashlib
 import re
 import shutil
 import subprocess
@@ -10,8 +13,10 @@ import sys
 import time
 from pathlib import Path
 
+import faulty_hub
 import pytest
 import warm
+from faulty_hub import Fault, FaultyHub
 from hub_server import HubServer
 from vflute_hub import REPO_ID, REVISION, SPLIT_SIZES, synthetic_rows, write_vflute_repo
 
@@ -33,8 +38,7 @@ def load(
     server: HubServer, home: Path, token: str | None = None, program: str = LOAD, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     home.mkdir(exist_ok=True)
-    env = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "HUGGING"))}
-    env |= server.env(home=home, token=token) | environment
+    env = server.env(home=home, token=token) | {"HF_HUB_DOWNLOAD_TIMEOUT": "1"} | environment
     return warm.run([sys.executable, "-c", program], env=env, cwd=home, timeout=600)
 
 
@@ -103,6 +107,78 @@ def test_offline_is_said_in_one_line_without_waiting(tmp_path: Path, offline: st
     assert f"{REPO_ID}@{REVISION} is not on this machine, and {told}" in message
     assert message.endswith("put the files into $FIGLANG_DATA_DIR/V-FLUTE.")
     assert "etry" not in done.stderr and "offline" in done.stderr.lower() and time.monotonic() - started < 60
+
+
+# --- faults of the hub ------------------------------------------------------------------------------------------------
+
+FILE = "validation-00000-of-00001.parquet"
+FETCH = (
+    "import sys\n"
+    "from figlang_tasks.core import errors, hub\n"
+    "try:\n"
+    f"    print(hub.snapshot(hub.source('V-FLUTE'), ['*{FILE}']).folder)\n"
+    "except errors.DataError as error:\n"
+    "    sys.exit(f'DataError: {error}')\n"
+)
+AT_ONCE = "import time\npause = time.sleep\ntime.sleep = lambda seconds: pause(min(seconds, 0.05))\n"
+"""Before :data:`FETCH`: the hub's client tries as often as it does, for a minute in all, without its pauses."""
+CONTENT = "/lfs/"
+
+
+def assert_loaded(done: subprocess.CompletedProcess[str], repository: Path) -> None:
+    assert done.returncode == 0, done.stderr
+    (loaded,) = Path(done.stdout.splitlines()[-1]).glob(f"data/{FILE}")
+    assert loaded.read_bytes() == (repository / "data" / FILE).read_bytes()
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [Fault(CONTENT, faulty_hub.cut(), times=2), Fault(CONTENT, faulty_hub.stall(), times=1)],
+    ids=["cut off twice", "stalls once"],
+)
+def test_another_attempt_helps(fault: Fault, repository: Path, tmp_path: Path) -> None:
+    with FaultyHub(fault) as server:
+        server.add_repo(REPO_ID, repository, commit=REVISION)
+        assert_loaded(load(server, tmp_path, program=FETCH), repository)
+    for path in faulty_hub.blobs(tmp_path):  # what the cache holds under its final name is what the name says
+        content = path.read_bytes()
+        git_id = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+        assert path.name in (hashlib.sha256(content).hexdigest(), git_id)
+
+
+SLOW = pytest.mark.slow  # the hub's client tries again and again
+
+
+@pytest.mark.parametrize(
+    ("part", "spoil", "message"),
+    [
+        ("/resolve/", faulty_hub.status(403), r"does not give it \(.*403"),
+        (FILE, faulty_hub.status(404), r"does not give it \(.*404"),
+        (CONTENT, faulty_hub.shorter(), r"file should be of size \d+ but has size \d+"),
+        (CONTENT, faulty_hub.status(503), r"does not give it \(.*503"),
+        pytest.param(
+            "/resolve/",
+            faulty_hub.status(429, Retry_After="1"),
+            r"does not give it \(.*429.*or wait, and run again",
+            marks=SLOW,
+        ),
+        pytest.param(CONTENT, faulty_hub.cut(), "peer closed connection|IncompleteRead", marks=SLOW),
+    ],
+    ids=["403", "404", "wrong size", "503 of the CDN", "429", "always cut off"],
+)
+def test_one_message_when_nothing_helps(
+    part: str, spoil: faulty_hub.Spoil, message: str, repository: Path, tmp_path: Path
+) -> None:
+    with FaultyHub(Fault(part, spoil)) as server:
+        server.add_repo(REPO_ID, repository, commit=REVISION)
+        done = load(server, tmp_path, program=AT_ONCE + FETCH)
+        told = done.stderr.splitlines()[-1]
+        assert done.returncode == 1
+        assert re.search(rf"^DataError: .*({message}).*put the files into \$FIGLANG_DATA_DIR/V-FLUTE\.$", told), told
+        assert "Traceback" not in done.stderr
+        assert not faulty_hub.blobs(tmp_path)
+        server.faults.clear()
+        assert_loaded(load(server, tmp_path, program=FETCH), repository)  # what the first left does no harm
 
 
 # --- $FIGLANG_DATA_DIR ------------------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 import warm
 from hub_server import HubServer
-from judge_server import MODEL, JudgeServer
 from loguru import logger
 from openai_server import OpenAIServer, Refused, Reply
 
@@ -72,18 +71,6 @@ def test_a_run_and_what_is_made_of_it(tmp_path: Path, no_hub: str) -> None:
     assert not leaks(tmp_path)
 
 
-@pytest.mark.slow
-def test_an_api_with_its_key_in_the_arguments(tmp_path: Path, no_hub: str) -> None:
-    with JudgeServer(lambda prompt, pictures: "Entails. They say the same.") as server:
-        arguments = f"model_version={MODEL},base_url={server.url},api_key={API}-in-arguments"
-        command = ("--model", "figlang_openai", "--model_args", arguments, "--verbosity", "DEBUG", *EVALUATE)
-        assert run(tmp_path, no_hub, *command, "--use_cache", "answers") == 0
-        assert len(server.prompts) == 2
-    assert HIDDEN.encode() in (tmp_path / "0.stdout").read_bytes()
-    assert (tmp_path / "answers" / "figlang_0.db").is_file()
-    assert not leaks(tmp_path)
-
-
 class _Echoes(OpenAIServer):
     """A server that repeats the key that it was sent: in an error to the first requests, in answers to the others."""
 
@@ -111,7 +98,7 @@ def test_a_server_that_repeats_the_key(
 ) -> None:
     with _Echoes(key, refusals) as server:
         arguments = f"model_version=m,base_url={server.url},api_key={key},max_retries=1,num_concurrent=1"
-        command = ("--model", model, "--model_args", arguments, "--use_cache", "answers", "--verbosity", "INFO")
+        command = ("--model", model, "--model_args", arguments, "--use_cache", "answers", "--verbosity", "DEBUG")
         assert run(tmp_path, no_hub, *command, *EVALUATE[2:], "--tasks", tasks) == 1
     said = b"".join(path.read_bytes() for path in tmp_path.glob("*.std*"))
     assert said.count(HIDDEN.encode()) >= 2 and b"Incorrect key" in said
