@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from figlang_tasks.cli import failing, say, say_json
 from figlang_tasks.cli.options import AsJson
-from figlang_tasks.core.text import csv_text, latex, printable
+from figlang_tasks.core.text import latex, printable
 from figlang_tasks.scoring import OVERALL, full_name
 
 if TYPE_CHECKING:
@@ -50,14 +50,9 @@ def compare(
     ] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of resamples and swaps.")] = 20240501,
     style: Annotated[
-        Literal["md", "csv", "latex"] | None,
-        typer.Option(
-            "--format",
-            help="md: tables in Markdown. latex: the same for a paper (booktabs). csv: all numbers of the "
-            "differences, on the metric's own scale.",
-            show_default="md",
-        ),
-    ] = None,
+        Literal["md", "latex"],
+        typer.Option("--format", help="md: tables in Markdown. latex: the same for a paper (booktabs)."),
+    ] = "md",
     as_json: AsJson = False,
 ) -> None:
     """Compare runs on the same rows: is one model better than another?
@@ -76,13 +71,6 @@ def compare(
     figlang compare results/model_a results/model_b --all --overall --format latex > table.tex
     figlang compare "probe=runs/probe_seed*" "base=runs/base_seed*"
     """
-    if as_json and style is not None:
-        raise typer.BadParameter("--json and --format are two formats: name one")
-    if paper and (as_json or style == "csv"):
-        raise typer.BadParameter("--paper goes with --format md and --format latex")
-    if metric and every:
-        raise typer.BadParameter("--all tests all metrics: leave out --metric")
-    from figlang_tasks.results.comparison import Difference
     from figlang_tasks.results.comparison import compare as compare_runs
     from figlang_tasks.results.runs import read_all
 
@@ -92,10 +80,6 @@ def compare(
     made = _Comparison(found, differences, paper, resamples, seed, is_short=not (metric or every))
     if as_json:
         say_json(made.content())
-    elif style == "csv":
-        say("\n".join([*made.caveats(), *made.verdicts()]), err=True)
-        rows = [list(asdict(each).values()) for each in differences]
-        say(csv_text([field.name for field in fields(Difference)], rows), nl=False)
     else:
         say(made.latex() if style == "latex" else made.markdown())
 
@@ -131,7 +115,7 @@ class _Comparison:
 
         parts = self.caveats()
         for task in self.tasks():
-            shown, told = self.values(task, printable, "**{}**")
+            shown, told = self.values(task, str, "**{}**")
             parts += [f"## {task}", tables.markdown(shown), *told]
             parts += [f"{title}\n\n{tables.markdown(pair)}" for title, pair in self.pairs(task)]
         return "\n\n".join([*parts, self.how(), "\n".join(self.verdicts())])
@@ -231,7 +215,6 @@ class _Comparison:
 
     def how(self) -> str:
         """How it was tested, and what the columns of the tables are."""
-        from figlang_tasks.results import measures
         from figlang_tasks.results.verdict import ALPHA, count_tests
 
         count = count_tests(self.differences)
@@ -244,11 +227,6 @@ class _Comparison:
         )
         if any(each.p_repeats is not None for each in self.differences):
             told += " Runs with repeats: mean ± sd; t over rows and seeds, standard error by a hierarchical bootstrap."
-        counts: dict[tuple[str, ...], dict[str, int | None]] = {}
-        for each in self.differences:
-            counts.setdefault((each.task, each.metric, each.first, each.second), {})[each.scope] = each.n_first
-        if any(measures.overlap(of.pop(OVERALL, None), of.values()) for of in counts.values()):
-            told += " Sources overlap: a row counts in each that it belongs to."
         return told
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -23,8 +22,7 @@ from typing import Annotated
 
 import typer
 
-from figlang_tasks.cli import say, say_json
-from figlang_tasks.cli.options import AsJson
+from figlang_tasks.cli import say
 from figlang_tasks.cli.tasks import MINI
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import benchmarks, of_dataset
@@ -34,8 +32,6 @@ from figlang_tasks.core.text import printable
 
 TIMEOUT = 5
 """Seconds that the hub has for its first answer."""
-CHILD_TIMEOUT = 300
-"""Seconds that the imports of the child process may take; a cold network file system needs minutes."""
 
 
 @dataclass(frozen=True)
@@ -102,26 +98,15 @@ def _packages() -> Iterator[Finding]:
 
 
 def _in_need_of(need: str) -> tuple[str, ...]:
-    """The benchmarks that need it, and :data:`MINI` if it has tasks of one of them."""
-    found = [each for each in benchmarks().values() if need in each.needs]
-    ours = need == "demo" or any(source.folder for each in found for source in each.sources)
-    return (*(each.name for each in found), *[MINI] * ours)
-
-
-def _command() -> Iterator[Finding]:
-    """Whether the command of this installation is the one that a shell finds."""
-    here, found = Path(sys.executable).with_name("lmms_eval"), shutil.which("lmms_eval")
-    if found is None or Path(found).parent.resolve() != here.parent.resolve():
-        text = f"{found} is of another installation" if found else "not on the PATH"
-        yield Finding("lmms_eval", "warning", text, f"put {here.parent} first on the PATH, or type {here}")
+    """The benchmarks that need something."""
+    return (MINI,) if need == "demo" else tuple(each.name for each in benchmarks().values() if need in each.needs)
 
 
 def _libraries() -> Iterator[Finding]:
     # What is installed: -m, and -c too, would look into the working directory first.
     code = f"import sys; sys.path = [*filter(None, sys.path)]; from {__name__} import in_child; in_child()"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", errors="replace", timeout=CHILD_TIMEOUT
-    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
     for line in done.stdout.splitlines():
         yield Finding(**json.loads(line))
     if done.returncode:
@@ -134,7 +119,7 @@ def in_child() -> None:
     """Write what is found of the libraries to standard output, as JSON lines."""
     findings = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # libraries print while they are imported
-    for check in (_torch, _plugin, _tasks):
+    for check in (_torch, _plugin):
         for finding in _guarded(check):
             print(json.dumps(asdict(finding)), file=findings, flush=True)
 
@@ -151,46 +136,28 @@ def _torch() -> Iterator[Finding]:
     else:
         yield Finding("torch", "ok", f"{name}, sees {', '.join(gpus) or 'no GPU: everything runs on the CPU'}")
     builds = f"torch {torch.__version__} and torchvision {_version('torchvision')} may be of different builds"
-    modules = {
-        "torchvision": (
-            "torchvision",
-            f"{builds}: install both in one command from one index, or uninstall torchvision",
-        ),
-        "transformers": ("transformers.modeling_utils", "install transformers again"),
-    }
-    for name, (module, remedy) in modules.items():
-        if not find_spec(name):
-            yield Finding(name, "warning", "not installed: many image processors need it", f"pip install {name}")
-            continue
+    remedy = f"{builds}: install both in one command from one index, or uninstall torchvision"
+    modules = {"torchvision": remedy} if find_spec("torchvision") else {}
+    for module, remedy in (modules | {"transformers.modeling_utils": "install transformers again"}).items():
         try:
             import_module(module)
-            yield Finding(name, "ok", f"{_version(name)} imports")
+            yield Finding(module, "ok", "imports")
         except Exception as error:  # a broken library may raise anything
-            yield Finding(name, "problem", f"does not import: {_cause(error)}", remedy)
+            yield Finding(module, "problem", f"does not import: {_cause(error)}", remedy)
 
 
 def _plugin() -> Iterator[Finding]:
-    from lmms_eval.models import MODEL_REGISTRY_V2
-
-    lost = "figlang_vlm" not in MODEL_REGISTRY_V2.list_canonical_model_ids()
-    remedy = "repair or uninstall the plugin that `lmms-eval` warns of; `lmms_eval` finds our tasks all the same" * lost
-    yield Finding("plugin", "problem" if lost else "ok", f"lmms-eval has {'not ' * lost}loaded it", remedy)
-
-
-def _tasks() -> Iterator[Finding]:
+    """Whether lmms-eval finds our tasks: by the entry point that it loads with its models."""
+    import_module("lmms_eval.models")
     from lmms_eval.tasks import TaskManager
 
     from figlang_tasks.cli.tasks import definitions
-    from figlang_tasks.harness import plugin
 
-    found, folder = TaskManager("ERROR").task_index, str(plugin.tasks_dir())
     ours = [name for name, each in definitions().items() if "lmms_eval" in each.harnesses]
-    lost = [name for name in ours if not str(found.get(name, {}).get("yaml_path")).startswith(folder)]
-    status, told, remedy = "ok", f"all {len(ours)} ({folder})", ""
-    if lost:
-        status, told = "problem", f"all but {', '.join(lost)}"
-        remedy = "run with `lmms_eval`, which finds them; rename others of these names"
-    yield Finding("tasks", status, f"lmms-eval finds {told}", remedy)
+    lost = len(set(ours) - set(TaskManager("ERROR").task_index))
+    remedy = "repair or uninstall the plugin that `lmms-eval` warns of; `lmms_eval` finds our tasks all the same"
+    told = f"lmms-eval finds all {len(ours)} tasks" if not lost else f"lmms-eval does not find {lost} of our tasks"
+    yield Finding("plugin", "problem" if lost else "ok", told, remedy * bool(lost))
 
 
 def _hub() -> Iterator[Finding]:
@@ -305,7 +272,7 @@ def _java() -> Iterator[Finding]:
 
 
 SECTIONS: dict[str, tuple[Check, ...]] = {
-    "versions": (_packages, _command),
+    "versions": (_packages,),
     "libraries": (_libraries,),
     "hub": (_hub,),
     "scorers": (_weights, _java),
@@ -317,7 +284,6 @@ def doctor(
         list[str] | None, typer.Argument(help=f"Check only these: {', '.join(SECTIONS)}.", show_default="all")
     ] = None,
     offline: Annotated[bool, typer.Option("--offline", help="Do not contact any server.")] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Check what this machine can run, and say what is missing.
 
@@ -327,28 +293,23 @@ def doctor(
     """
     if unknown := sorted(set(sections or ()) - set(SECTIONS)):
         raise typer.BadParameter(f"no section {printable(', '.join(unknown))}; there are: {', '.join(SECTIONS)}")
-    tell: Callable[[str], None] = (lambda line: None) if as_json else say
     findings: list[Finding] = []
     broken = False
     with downloading_nothing() if offline else nullcontext():
         for section in [name for name in SECTIONS if name in (sections or SECTIONS)]:
-            tell(section)
+            say(section)
             for finding in (each for check in SECTIONS[section] for each in _guarded(check)):
-                tell(_line(finding))
+                say(_line(finding))
                 findings.append(finding)
                 broken = broken or (finding.status == "problem" and section in ("versions", "libraries"))
     counts = Counter(each.status for each in findings)
-    lacking = {each.name for each in findings if each.status != "ok"}
-    ready = [MINI, *(each.name for each in benchmarks().values() if each.source.name not in lacking)]
-    ready = [] if broken else ready
-    tell(f"\n{counts['problem']} problem(s), {counts['warning']} warning(s)")
-    if as_json:
-        report = {"problems": counts["problem"], "warnings": counts["warning"], "findings": list(map(asdict, findings))}
-        say_json(report if sections else report | {"can_run": ready})
-    elif not sections:
+    say(f"\n{counts['problem']} problem(s), {counts['warning']} warning(s)")
+    if not sections:
+        lacking = {each.name for each in findings if each.status != "ok"}
+        ready = [MINI, *(each.name for each in benchmarks().values() if each.source.name not in lacking)]
+        ready = [] if broken else ready
         say(f"Can run now: {', '.join(ready) or 'nothing'} (`figlang tasks NAME` lists the tasks)")
         say(f"Cannot run yet: {', '.join(name for name in benchmarks() if name not in ready) or 'none'}")
-        say("All runs need a repair of the problems above." * broken, nl=broken)
     if counts["problem"]:
         raise typer.Exit(1)
 

@@ -63,8 +63,6 @@ def export(
     from figlang_tasks.judge import export as explanations
     from figlang_tasks.judge import pictures
 
-    if task is not None and count is not None:
-        raise typer.BadParameter("--n draws samples; with --task all pictures are sorted", param_hint="--n")
     with failing("judge export"):
         if task is None:
             written = explanations.export(runs, output, count=count, seed=seed, annotators=annotators)

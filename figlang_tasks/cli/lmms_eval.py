@@ -18,18 +18,15 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from figlang_tasks import resource_dir
 from figlang_tasks.core import interrupts
 from figlang_tasks.core.text import did_you_mean, printable, printable_lines
 
-EXIT_FAILED = 1
 KEPT = "Downloads and the answers that --use_cache has stored are kept: the same command goes on from there."
 _LISTS = {"list", "list_groups", "list_tags", "list_subtasks"}  # of --tasks: the harness prints them as its log
 
@@ -71,8 +68,9 @@ def _run(arguments: Sequence[str], of_evaluation: bool) -> None:
     from lmms_eval.cli.dispatch import main as dispatch
 
     if of_evaluation:
-        keep_log = asked_for_log or bool(_LISTS & {each.rpartition("=")[2] for each in arguments})
-        _stand_around(errors, keep_log)
+        _stand_around(errors)
+        if not asked_for_log and not _LISTS & {each.rpartition("=")[2] for each in arguments}:
+            sys.argv.append("--verbosity=WARNING")
     dispatch()
     noted = notes.noted()
     for note in noted:
@@ -80,13 +78,13 @@ def _run(arguments: Sequence[str], of_evaluation: bool) -> None:
     if errors:
         print(printable(f"lmms_eval: {len(errors)} evaluation(s) failed, see above."), file=sys.stderr)
     if errors or noted:
-        sys.exit(EXIT_FAILED)
+        sys.exit(1)
 
 
 def refuse_misspelt(arguments: Sequence[str]) -> None:
-    """End with what was meant, if an option, a task or an option of a task is misspelt; in a second.
+    """End with what was meant, if an option, or a task that looks like ours, is misspelt; in a second.
 
-    The harness takes some ten seconds to be imported. It tells what looks like no name of ours.
+    The harness takes some ten seconds to be imported.
     """
     harness = find_spec("lmms_eval")
     if harness is None or harness.origin is None:
@@ -95,12 +93,10 @@ def refuse_misspelt(arguments: Sequence[str]) -> None:
     parser.add_argument("--tasks", default="")
     parser.add_argument("--include_path")
     given, _ = parser.parse_known_args(arguments)
-    folder, tasks = Path(harness.origin).parent, set(filter(None, given.tasks.split(",")))
+    folder = Path(harness.origin).parent
     told = _unknown_options(arguments, folder)
-    if given.include_path:
-        told = told or _unknown_task_options(Path(given.include_path), tasks)
-    else:
-        told = told or _unknown_tasks(tasks, folder)
+    if not (told or given.include_path):  # tasks of the user's own
+        told = _unknown_tasks(filter(None, given.tasks.split(",")), folder)
     if told:
         sys.exit(f"figlang_tasks: {'; '.join(told)}")
 
@@ -126,26 +122,6 @@ def _unknown_tasks(tasks: Iterable[str], harness: Path) -> list[str]:
     return [f"{'; '.join(found)}. `figlang tasks` lists ours, `lmms_eval tasks list` all of them"] if found else []
 
 
-def _unknown_task_options(folder: Path, tasks: Collection[str]) -> list[str]:
-    """What is wrong with the options of the user's own task files that include ours."""
-    from figlang_tasks.core import task_files
-    from figlang_tasks.core.documents import asked_for
-    from figlang_tasks.core.errors import FigLangError
-
-    found = []
-    for path in folder.rglob("*.yaml"):
-        try:
-            content = task_files.read(path.resolve())
-        except (OSError, yaml.YAMLError):  # the harness tells
-            continue
-        if content.get("task") in tasks and str(content.get("process_docs")).startswith("figlang_tasks."):
-            try:
-                asked_for(content["dataset_name"])[0].options.blocks(content)
-            except (ValueError, FigLangError) as error:
-                found.append(f"task {content['task']}: {error}")
-    return found
-
-
 def _names_in(folder: Path) -> set[str]:
     """The words behind ``task:``, ``group:`` and ``tag:`` in task files."""
     found: set[str] = set()
@@ -154,13 +130,8 @@ def _names_in(folder: Path) -> set[str]:
     return found
 
 
-def _stand_around(errors: list[Exception], keep_log: bool) -> None:
-    """Stand around the harness's evaluation: count errors, say less, end with our tables.
-
-    Args:
-        errors: to which those of evaluations are added.
-        keep_log: whether to keep the level of the harness's log; else warnings alone are shown.
-    """
+def _stand_around(errors: list[Exception]) -> None:
+    """Stand around the harness's evaluation: note `errors`, say less, end with our tables."""
     import lmms_eval.__main__ as harness
     import lmms_eval.api.task
     from lmms_eval import evaluator
@@ -177,6 +148,8 @@ def _stand_around(errors: list[Exception], keep_log: bool) -> None:
 
     def evaluate_and_take_note(args: argparse.Namespace) -> Any:
         with ending_the_command():  # the harness would show a traceback
+            if args.tasks is None:
+                raise FigLangError("figlang_tasks: no task is named: --tasks NAME (`figlang tasks` lists ours)")
             part_of_data.check_values(args.limit, args.offset)
             if (args.log_samples or args.predict_only) and not args.output_path:
                 raise FigLangError("figlang_tasks: --log_samples and --predict_only need --output_path FOLDER")
@@ -184,10 +157,6 @@ def _stand_around(errors: list[Exception], keep_log: bool) -> None:
             results, samples = evaluate(args)
         except Exception as error:
             errors.append(error)
-            raise
-        except SystemExit as exit:
-            if args.tasks is None:  # the harness says so, and leaves with status 0
-                raise SystemExit(EXIT_FAILED) from exit
             raise
         if results is not None:  # they are on all ranks but the first
             endings[id(results)] = ending(results, trackers[-1].written)
@@ -199,39 +168,14 @@ def _stand_around(errors: list[Exception], keep_log: bool) -> None:
 
     def tables(results: Mapping[str, Any], column: str = "results") -> str:
         """All tables of a run in place of the harness's first one."""
-        return "" if column == "groups" else _tables(results, make_table) + endings[id(results)]
+        return "" if column == "groups" else printable_lines(_tables(results, make_table) + endings[id(results)])
 
     harness.cli_evaluate_single = evaluate_and_take_note
     harness.make_table = tables
     harness.EvaluationTracker = tracker
     harness.get_eval_banner = lambda **_: ""
-    setattr(harness, "print", _print_unless_empty)  # noqa: B010  (it has none of its own)
-    if not keep_log:
-        harness.eval_logger = _Warnings(harness.eval_logger)
     for module in (lmms_eval.api.task, evaluator):  # what takes no time needs no bar
         module.tqdm = functools.partial(module.tqdm, delay=2, leave=False)
-
-
-class _Warnings:
-    """The harness's logger, whose handlers show warnings alone, in short lines and in colour on a terminal alone.
-
-    The level cannot be given as ``--verbosity``: that stands in the results files.
-    """
-
-    def __init__(self, logger: Any) -> None:
-        self._logger = logger
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._logger, name)
-
-    def add(self, sink: Any, **options: Any) -> int:
-        shown = {"level": "WARNING", "format": "<level>{level}: {message}</level>", "colorize": None}
-        return int(self._logger.add(sink, **{**options, **shown}))
-
-
-def _print_unless_empty(*texts: str) -> None:
-    if text := " ".join(texts):
-        print(printable_lines(text))
 
 
 def _tables(results: Mapping[str, Any], make_table: Callable[..., str]) -> str:
@@ -250,28 +194,18 @@ def _tables(results: Mapping[str, Any], make_table: Callable[..., str]) -> str:
 
 
 def ending(results: Mapping[str, Any], written: Sequence[Path]) -> str:
-    """Return where the files of a run are, and what to type next.
-
-    Args:
-        results: what ``simple_evaluate`` returned.
-        written: the files that were written.
-    """
-    from figlang_tasks.cli.summary import is_ours, lacks_scores
+    """Return where the files that were written are, and what to type next."""
+    from figlang_tasks.cli.summary import is_ours
 
     if not written:
         return "\nnothing was saved: --output_path FOLDER --log_samples keeps results and answers"
-    samples = [path for path in written if path.suffix == ".jsonl"]
-    files = [path.name for path in written if path not in samples]
-    files += [f"{len(samples)} files of samples"] if len(samples) > 1 else [path.name for path in samples]
-    said = f"\nsaved to {written[0].parent}: {', '.join(files)}"
-    folder = shlex.quote(str(written[0].parent))
+    folder = written[0].parent
+    said = f"\nsaved to {folder}"
     if not any(is_ours(results, name) for name in results["results"]):
         return said
-    if not samples:
+    if not any(path.suffix == ".jsonl" for path in written):
         return f"{said}\nwith --log_samples the answers are saved too, for figlang report and figlang compare"
-    if lacks_scores(results):
-        return f"{said}\nnext: figlang score {folder}"
-    return f"{said}\nnext: figlang report {folder} -o report.html"
+    return f"{said}\nnext: figlang report {shlex.quote(str(folder))} -o report.html"
 
 
 if __name__ == "__main__":

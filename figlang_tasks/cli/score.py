@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from figlang_tasks.cli import fail, failing, new_folder, say
+from figlang_tasks.cli import failing, new_folder, say
 from figlang_tasks.cli.options import Device, Dtype
 from figlang_tasks.cli.options import Run as RunArgument
 from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.row_files import SAMPLES_NAME
 from figlang_tasks.core.text import listing, printable
-from figlang_tasks.scoring import OVERALL, Estimates, evaluate, explained, explanations, to_json
+from figlang_tasks.scoring import OVERALL, evaluate, explained, explanations, to_json
 
 if TYPE_CHECKING:
     from figlang_tasks.metrics.explanation import Scorer
@@ -55,35 +55,19 @@ def score(
     figlang score results/MODEL --scorer figlang24 --dtype fast --device cuda
     """
     from figlang_tasks.metrics.explanation import WeightsError, get_scorer
-    from figlang_tasks.metrics.explanation.cache import open_cache
     from figlang_tasks.results import runs
 
-    with failing("score", ValueError, ArithmeticError, MemoryError):
+    with failing("score", WeightsError, ValueError, ArithmeticError, MemoryError):
         read = runs.read(run)
         folder = output or _beside(read.path, scorer or "scored")
-        tasks = _explained(read)
-        store = open_cache(True)
-        chosen = {task.task: scorer or _scheme(task).scorer for task in tasks}
+        chosen = {task: scorer or papers for task, papers in _explained(read).items()}
         with new_folder(folder) as made:
-            try:
-                scorers = {
-                    name: get_scorer(name, device=device, dtype=dtype, cache=store) for name in set(chosen.values())
-                }
-            except WeightsError as error:
-                demo = all(task.dataset.startswith("figlang_mini") for task in tasks)
-                fail("score", f"{error}{'. For figlang_mini use --scorer embedded' * demo}")
-            try:
-                found = {task.task: _score(task, scorers[chosen[task.task]]) for task in tasks}
-            finally:
-                for ready in scorers.values():
-                    ready.release()
-            store.close()
+            scorers = {name: get_scorer(name, device=device, dtype=dtype) for name in set(chosen.values())}
+            found = {task: _score(read.tasks[task], scorers[name]) for task, name in chosen.items()}
             contents = _write(read, made, found)
     say("shares in percent, with 95 % intervals:")
     for content in contents:
         say(f"\n{summary_table(content)}\n")
-    for each in found.values():
-        say(each.text())
     say(f"written: {printable(folder)}")
 
 
@@ -92,58 +76,19 @@ def _beside(run: Path, name: str) -> Path:
     return own.with_name(f"{own.name if own.is_dir() else own.stem}_{name}")
 
 
-def _explained(run: Run) -> list[TaskRun]:
-    """The tasks of a run that have explanations to score, checked before anything is computed."""
-    found = [task for task in run.tasks.values() if task.explained]
-    if not found:
+def _explained(run: Run) -> dict[str, str]:
+    """The tasks of a run that have explanations to score, with their papers' scorers."""
+    tasks = [task for task in run.tasks.values() if task.explained]
+    if not tasks:
         raise FigLangError(
             f"{run.path} has no explanations to score: its tasks ({listing(run.tasks)}) ask for none, or have no "
             "reference answers"
         )
-    for task in found:
-        _scheme(task)
-    return found
+    return {task.task: task.computed(lambda _, records: explained.the_scheme(records).scorer) for task in tasks}
 
 
-def _scheme(task: TaskRun) -> explained.Scheme:
-    return task.computed(lambda _, records: explained.the_scheme(records))
-
-
-@dataclass(frozen=True)
-class _Scored:
-    """A task with scores in its records.
-
-    Attributes:
-        asked, empty: how many explanations were to be scored, and how many of these have no text.
-    """
-
-    task: TaskRun
-    estimates: Estimates
-    signature: str
-    asked: int
-    empty: int
-
-    def text(self) -> str:
-        """What the tables do not say."""
-        return f"{self.task.task}: without an explanation: {self.empty} of {self.asked}"
-
-    def add_to(self, results: dict[str, Any]) -> None:
-        """Put values, intervals and signature into the content of a results file, as in a run that scores."""
-        table = results.setdefault("results", {}).setdefault(self.task.task, {})
-        for metric in (each["metric"] for each in self.task.measures):
-            if metric in self.estimates:
-                found = self.estimates[metric][OVERALL]
-                table[f"{metric},none"] = found.value
-                table[f"{metric}_stderr,none"] = "N/A" if found.stderr is None else found.stderr
-        config = results.setdefault("configs", {}).setdefault(self.task.task, {})
-        config["metadata"] = {
-            **(config.get("metadata") or {}),
-            "explanation_scorer": self.signature,
-            "measures": to_json(self.estimates),
-        }
-
-
-def _score(task: TaskRun, scorer: Scorer) -> _Scored:
+def _score(task: TaskRun, scorer: Scorer) -> TaskRun:
+    """The task with scores in its records, and the values of these."""
     records = [dict(record) for record in task.records]
     asked = [record for record in records if explained.needs_score(record)]
     pairs = [explained.pair(record) for record in asked]
@@ -152,17 +97,11 @@ def _score(task: TaskRun, scorer: Scorer) -> _Scored:
     for record in asked:
         record["explanation_scores"] = {"scorer": scorer.name, **details[explained.pair(record)]}
     lines = tuple({**line, "sample": record} for line, record in zip(task.lines, records, strict=True))
-    with_scores = replace(task, lines=lines)
-    return _Scored(
-        with_scores,
-        evaluate(records, with_scores.measures),
-        scored.signature,
-        asked=len(pairs),
-        empty=sum(not candidate.strip() for _, candidate in pairs),
-    )
+    made = replace(task, lines=lines, signature=scored.signature)
+    return replace(made, reported=evaluate(records, made.measures))
 
 
-def _write(run: Run, folder: Path, scored: dict[str, _Scored]) -> list[dict[str, Any]]:
+def _write(run: Run, folder: Path, scored: dict[str, TaskRun]) -> list[dict[str, Any]]:
     """Write the new run, and return its results. What has no explanations is copied."""
     from figlang_tasks.results import runs
 
@@ -173,13 +112,26 @@ def _write(run: Run, folder: Path, scored: dict[str, _Scored]) -> list[dict[str,
             contents[beside.name] = runs.results_file(beside)
         name = own.path.name if SAMPLES_NAME.fullmatch(own.path.name) else f"samples_{task}.jsonl"
         if task in scored:
-            scored[task].add_to(contents.setdefault(beside.name, {}))
-            (folder / name).write_bytes(b"".join(_json(line) for line in scored[task].task.lines))
+            _add(scored[task], contents.setdefault(beside.name, {}))
+            (folder / name).write_bytes(b"".join(_json(line) for line in scored[task].lines))
         else:
             shutil.copyfile(own.path, folder / name)
     for name, content in contents.items():
         (folder / name).write_bytes(_json(content, indent=2))
     return list(contents.values())
+
+
+def _add(task: TaskRun, results: dict[str, Any]) -> None:
+    """Put values, intervals and signature of a task into a results file, as in a run that scores."""
+    table = results.setdefault("results", {}).setdefault(task.task, {})
+    for metric in (each["metric"] for each in task.measures):
+        if metric in task.reported:
+            found = task.reported[metric][OVERALL]
+            table[f"{metric},none"] = found.value
+            table[f"{metric}_stderr,none"] = "N/A" if found.stderr is None else found.stderr
+    config = results.setdefault("configs", {}).setdefault(task.task, {})
+    scores = {"explanation_scorer": task.signature, "measures": to_json(task.reported)}
+    config["metadata"] = {**(config.get("metadata") or {}), **scores}
 
 
 def _json(values: Any, indent: int | None = None) -> bytes:

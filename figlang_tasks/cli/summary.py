@@ -11,7 +11,6 @@ from figlang_tasks import scoring
 from figlang_tasks.core.hub import OWN
 from figlang_tasks.results import frame, measures, published, runs, tables
 from figlang_tasks.scoring import OVERALL, Estimates
-from figlang_tasks.scoring.explained import SCHEMES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,10 +36,6 @@ class _Task:
     left_out: str
 
     @property
-    def numbers(self) -> pd.DataFrame:
-        return frame.values([("", {self.name: self.estimates})])
-
-    @property
     def overall(self) -> list[str]:
         """The measures with a value of all rows."""
         return [name for name, scopes in self.estimates.items() if OVERALL in scopes]
@@ -49,23 +44,23 @@ class _Task:
 def summary_table(results: Mapping[str, Any]) -> str:
     """Return a Markdown table for each group with tasks of ours, and for each benchmark of single ones; "" without any.
 
-    A line is a task; where there is one task, a line is a scope. Published figures stand beneath, of groups the best
-    one and that of people. Columns of diagnostic measures that say nothing (all answers were read) are left out. Below
-    the table stand the signature of the explanation scorer, how the published figures came about, and why others are
-    left out.
+    A line is a task; where there is one task, a line is a scope, and published figures stand beneath. Columns of
+    diagnostic measures that say nothing (all answers were read) are left out. Below the table stand the signature of
+    the explanation scorer, how the published figures came about, and why others are left out.
     """
     tasks = {name: _task(results, name, estimates) for name, estimates in runs.reported(results).items()}
     parts = []
     for title, names in _groups(results, tasks).items():
         members = [tasks[name] for name in names]
-        shown, about = _of_task(members[0]) if len(members) == 1 else _of_group(title, members)
-        parts += shown
+        alone = members[0] if len(members) == 1 else None
+        parts += _of_task(alone) if alone else [_of_group(title, members)]
         parts += [scorer_line(each) for each in _unlike(task.measured.scorer for task in members)]
-        parts += [f"published, not measured here: {each}" for each in _unlike(about)]
-        parts += _unlike(task.left_out for task in members)
         places = [_place(task) for task in members]
-        shared = [_shared(runs.model_name(results), task) for task in members if len(members) == 1]
-        parts += _unlike(["\n".join(_unlike([*places, *shared]))])
+        if alone:
+            about = published.protocol(alone.name, alone.published)
+            parts += _unlike([about and f"published, not measured here: {about}", alone.left_out])
+            places.append(_shared(runs.model_name(results), alone))
+        parts += _unlike(["\n".join(_unlike(places))])
     return "\n\n".join(parts)
 
 
@@ -76,16 +71,6 @@ def is_ours(results: Mapping[str, Any], name: str) -> bool:
     return runs.measured_metadata(results, name) is not None
 
 
-def lacks_scores(results: Mapping[str, Any]) -> bool:
-    """Whether explanations of a task of ours were to be scored, and have no scores."""
-    without = {scheme.without_scorer for scheme in SCHEMES.values()}
-    for name, config in results.get("configs", {}).items():
-        metadata, options = runs.measured_metadata(results, name), config.get("lmms_eval_specific_kwargs") or {}
-        if metadata and metadata.get("explanation_scorer") in without and options.get("scorer") not in ("off", False):
-            return True
-    return False
-
-
 def scorer_line(signature: str) -> str:
     """The line that says what the explanation scores were computed with."""
     return f"explanation scorer: {signature}"
@@ -94,7 +79,7 @@ def scorer_line(signature: str) -> str:
 def estimates_table(title: str, estimates: Estimates) -> str:
     """Return a Markdown table: a line for each scope, a column for each measure that says something."""
     numbers = frame.values([("", {title: estimates})])
-    return _markdown(title, _wide(numbers, "scope", _telling(estimates)))
+    return _markdown(title, _wide(numbers, _telling(estimates)))
 
 
 # --- what stands in a table -------------------------------------------------------------------------------------------
@@ -142,85 +127,57 @@ def _groups(results: Mapping[str, Any], tasks: Mapping[str, _Task]) -> dict[str,
     return found
 
 
-def _of_task(task: _Task) -> tuple[list[str], list[str]]:
-    """A line for each scope, then all figures that were published for it; and how these came about."""
+def _of_task(task: _Task) -> list[str]:
+    """A line for each scope, then all figures that were published for it."""
     lines = [
         (f"{label}: {measures.scope_text(scope)}" if scope != OVERALL else label, figures)
         for label, scope, figures in published.lines(task.name, task.published)
     ]
     columns = _telling(task.estimates) + [name for _, of in lines for name in of]
-    shown = _wide(task.numbers, "scope", [name for name in task.estimates if name in columns])
-    parts = [_markdown(task.name, shown, lines, "published:")]
-    counts = task.numbers.dropna(subset="n").groupby("scope")["n"].max().to_dict()
+    numbers = frame.values([("", {task.name: task.estimates})])
+    parts = [_markdown(task.name, _wide(numbers, [name for name in task.estimates if name in columns]), lines)]
+    counts = numbers.dropna(subset="n").groupby("scope")["n"].max().to_dict()
     if measures.overlap(counts.pop(OVERALL, None), counts.values()):
         parts.append("parts overlap: a row counts in each that it belongs to")
-    return parts, [published.protocol(task.name, task.published)]
+    return parts
 
 
-def _of_group(title: str, tasks: Sequence[_Task]) -> tuple[list[str], list[str]]:
-    """A line for each task, then the published figures that matter most; and how these came about."""
-    import pandas as pd
-
+def _of_group(title: str, tasks: Sequence[_Task]) -> str:
+    """A line for each task."""
     telling = {name for task in tasks for name in _telling(task.estimates)}
     chosen = {task.name: [name for name in task.overall if name in telling] for task in tasks}
     if len({name for names in chosen.values() for name in names if not _is_diagnostic(name)}) > _WIDE:
-        chosen = {
-            task.name: [
-                measures.headline(task.overall),
-                *(name for name in chosen[task.name] if _is_diagnostic(name)),
-            ]
-            for task in tasks
-        }
-    labels = {task.name: task.name.removeprefix(f"{title}_") for task in tasks}
-    best = [(task, row) for task in tasks for row in _best(task, chosen[task.name])]
-    beneath = [(f"{labels[task.name]}: {row.label}", row.values) for task, row in best]
-    about = [published.protocol(task.name, list(row.values)) for task, row in best]
-    names = dict.fromkeys(name for of in chosen.values() for name in of)
-    lines = []
-    for task in tasks:
-        own = task.numbers
-        own = own[(own["scope"] == OVERALL) & own["metric"].isin(chosen[task.name])]
-        lines.append(tables.wide(own, "task", list(names)))
-    shown = pd.concat(lines)
-    shown["task"] = shown["task"].map(labels)
-    return [_markdown(title, shown, beneath, "published, best:")], about
-
-
-def _best(task: _Task, names: Sequence[str]) -> list[published.PublishedRow]:
-    """Of the published figures of a task in a group: the model that is best by its main measure, and people."""
-    main = measures.headline(task.estimates)
-    wanted = [name for name in names if name in task.published]
-    rows = [row for row in published.rows(task.name, [main] if main in wanted else []) if row.values[main].value]
-    people = [row for row in rows if row.setting.startswith("humans")]
-    models = [row for row in rows if not row.setting.startswith(("humans", "chance"))]
-    # Of equally good models the first: a leaderboard has them in its own order.
-    best = sorted(models, key=lambda row: row.values[main].value or 0.0, reverse=True)[:1]
-    chosen = {each.label for each in [*best, *people]}
-    return [row for row in published.rows(task.name, wanted) if row.label in chosen]
+        for task in tasks:
+            main = measures.headline(task.overall)
+            chosen[task.name] = [main, *(name for name in chosen[task.name] if _is_diagnostic(name))]
+    of_tasks = {
+        task.name.removeprefix(f"{title}_"): {name: task.estimates[name] for name in chosen[task.name]}
+        for task in tasks
+    }
+    numbers = frame.values([("", of_tasks)])
+    columns = list(dict.fromkeys(name for names in chosen.values() for name in names))
+    return _markdown(title, tables.wide(numbers[numbers["scope"] == OVERALL], "task", columns))
 
 
 # --- the table --------------------------------------------------------------------------------------------------------
 
 
-def _wide(numbers: pd.DataFrame, by: str, columns: Sequence[str]) -> pd.DataFrame:
-    """The table, with the lines that have a value, all rows first."""
+def _wide(numbers: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """The table of one task, with the scopes that have a value, all rows first."""
     import pandas as pd
 
     own = numbers[numbers["metric"].isin(columns)]
     whole = own["scope"] == OVERALL
-    return tables.wide(pd.concat([own[whole], own[~whole]]), by, columns)
+    return tables.wide(pd.concat([own[whole], own[~whole]]), "scope", columns)
 
 
 def _markdown(
-    title: str,
-    shown: pd.DataFrame,
-    beneath: Sequence[tuple[str, Mapping[str, published.Published]]] = (),
-    head: str = "",
+    title: str, shown: pd.DataFrame, beneath: Sequence[tuple[str, Mapping[str, published.Published]]] = ()
 ) -> str:
     import pandas as pd
 
     if beneath:
-        rule = pd.DataFrame([[head, *[""] * (len(shown.columns) - 1)]], columns=shown.columns)
+        rule = pd.DataFrame([["published:", *[""] * (len(shown.columns) - 1)]], columns=shown.columns)
         beside: list[pd.DataFrame] = [shown, rule, tables.of_published(beneath, shown)]
         shown = pd.concat(beside)
     return tables.markdown(tables.with_arrows(shown.rename(columns={shown.columns[0]: title})))

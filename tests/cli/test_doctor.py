@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -59,14 +59,23 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HubServe
         yield found
 
 
+LINE = re.compile(r"  (ok|warning|problem) +(.+?)(?: \[(.+?)\])?: (.*)")
+
+
 def run(*arguments: str) -> tuple[int, Findings]:
-    done = CliRunner().invoke(app, ["doctor", *arguments, "--json"])
+    done = CliRunner().invoke(app, ["doctor", *arguments])
     assert TOKEN not in done.output
-    report = json.loads(done.stdout)
-    statuses = [each["status"] for each in report["findings"]]
-    assert report["problems"] == statuses.count("problem") and report["warnings"] == statuses.count("warning")
-    assert done.exit_code == (1 if report["problems"] else 0)
-    return done.exit_code, {each["name"]: each for each in report["findings"]}
+    found: Findings = {}
+    for line in done.stdout.splitlines():
+        if told := LINE.fullmatch(line):
+            status, name, concerns, text = told.groups()
+            found[name] = {"status": status, "concerns": (concerns or "").split(", "), "text": text, "remedy": ""}
+        elif line.startswith("           -> "):
+            found[name]["remedy"] = line.strip()
+    counts = [sum(each["status"] == status for each in found.values()) for status in ("problem", "warning")]
+    assert "{} problem(s), {} warning(s)".format(*counts) in done.stdout
+    assert done.exit_code == (1 if counts[0] else 0)
+    return done.exit_code, found
 
 
 @pytest.mark.parametrize(
@@ -96,10 +105,9 @@ def test_access(
 
 def test_a_dead_server_is_one_problem(server: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "ENDPOINT", server.url.replace("//", "//user:swordfish@"))
-    assert "swordfish" not in json.dumps(run("hub")[1])
     server.stop()
     status, found = run("hub")
-    assert "swordfish" not in json.dumps(found)
+    assert "swordfish" not in str(found)
     assert status == 1 and "cannot be reached (Connect" in found["hub"]["text"]
     assert "HF_HUB_OFFLINE=1" in found["hub"]["remedy"]
     assert {name for name, each in found.items() if each["status"] == "problem"} == {"hub"}
@@ -144,12 +152,6 @@ def install(folder: Path, name: str, version: str, more: str = "") -> None:
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{more}")
 
 
-def test_this_installation_has_what_it_needs() -> None:
-    status, found = run("versions")
-    assert status == 0 and {"python", "figlang_tasks", "packages"} <= set(found)
-    assert all(f"{name} " in found["packages"]["text"] for name in ("lmms-eval", "torch", "transformers"))
-
-
 @pytest.mark.parametrize(
     ("name", "version", "status", "remedy"),
     [
@@ -174,11 +176,10 @@ def test_a_check_that_fails_is_a_line_and_the_others_go_on(monkeypatch: pytest.M
     assert status == 1 and "InvalidRequirement" in found["packages"]["text"] and "hub" in found
 
 
-def test_what_lacks_java_is_named_with_our_own_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A run of `figlang_mini_metaclue_caption` ends with status 1."""
+def test_what_lacks_java_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     java = run("scorers")[1]["Java"]
-    assert java["concerns"] == ["metaclue", "figlang_mini"] and "end with status 1" in java["text"]
+    assert java["concerns"] == ["metaclue"] and "end with status 1" in java["text"]
     assert "metaclue_caption* and metaclue_vqa*" in java["text"] and "install a Java runtime" in java["remedy"]
 
 
@@ -229,15 +230,12 @@ def test_weights_that_are_here_and_that_are_not(monkeypatch: pytest.MonkeyPatch,
     missing = found["microsoft/deberta-xlarge-mnli"]
     assert missing["status"] == "warning" and missing["concerns"] == ["nycc", "vflute"]
     assert "figlang data prefetch --scorers" in missing["remedy"]
-    monkeypatch.setenv("FIGLANG_SCORER", "embedded")
-    assert run("scorers")[1]["microsoft/deberta-xlarge-mnli"]["concerns"] == []
 
 
-def test_text_wrong_usage_and_an_unknown_scorer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_usage_and_an_unknown_scorer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIGLANG_SCORER", "vflute26\x1b[2J")
     done = CliRunner().invoke(app, ["doctor", "scorers"])
     assert done.exit_code == 1 and "problem  FIGLANG_SCORER: " in done.stdout and "vflute26" in done.stdout
-    assert "-> correct it, or unset it" in done.stdout and "\x1b" not in done.stdout
     done = CliRunner().invoke(app, ["doctor", "hubs"])
     assert done.exit_code == 2 and "no section hubs" in done.stderr
 
@@ -253,7 +251,7 @@ def test_all_of_it_in_a_fresh_interpreter(tmp_path: Path) -> None:
     (tmp_path / "FLUTE").mkdir()
     done = subprocess.run(DOCTOR, capture_output=True, text=True, cwd=tmp_path, env=environment)
     assert done.returncode == 0 and "\n0 problem(s)" in done.stdout, done.stdout
-    assert "plugin: lmms-eval has loaded it" in done.stdout and "tasks: lmms-eval finds all " in done.stdout
+    assert "plugin: lmms-eval finds all " in done.stdout
     assert "Can run now: figlang_mini, flute (" in done.stdout  # without a hub
     assert "Cannot run yet: admire, columbus, irfl, metaclue, nycc, nykms, vflute\n" in done.stdout
 
@@ -264,8 +262,7 @@ def test_a_broken_plugin_of_others_has_a_remedy(tmp_path: Path) -> None:
     info = tmp_path / "aaa_broken-1.0.dist-info"
     (info / "entry_points.txt").write_text("[lmms_eval.models]\nbroken = module_that_is_not_there:register\n")
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-    done = subprocess.run([*DOCTOR, "--json"], capture_output=True, text=True, env=environment)
-    report = json.loads(done.stdout)
-    (found,) = [each for each in report["findings"] if each["name"] == "plugin"]
-    assert done.returncode == 1 and found["status"] == "problem" and report["can_run"] == []
-    assert found["text"] == "lmms-eval has not loaded it" and "uninstall the plugin" in found["remedy"]
+    done = subprocess.run(DOCTOR, capture_output=True, text=True, env=environment)
+    assert done.returncode == 1 and "Can run now: nothing" in done.stdout
+    told = next(line for line in done.stdout.splitlines() if line.startswith("  problem  plugin: "))
+    assert "'broken' of aaa-broken cannot be loaded" in told and "uninstall that package" in done.stdout

@@ -89,7 +89,7 @@ def test_the_new_run_equals_one_that_scores(samples_file: Path) -> None:
         assert table[f"{name},none"] == in_run[name] == scopes["all"].value
         assert table[f"{name}_stderr,none"] == scopes["all"].stderr
     assert task.signature == get_scorer("embedded", cache=False).signature
-    told = ("| MuSE ", "f1@53", str(task.signature), "without an explanation: 15 of 76", f"written: {folder}")
+    told = ("| MuSE ", "f1@53", str(task.signature), f"written: {folder}")
     assert all(part in printed for part in told)
     assert names(samples_file.parent) == {NAME, folder.name} and names(folder) == {NAME, RESULTS}
 
@@ -134,7 +134,7 @@ def test_texts_of_all_kinds(samples_file: Path) -> None:
     for line, text in zip(lines, kinds, strict=True):
         line["sample"]["explanation"] = line["filtered_resps"] = text
     samples_file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert "without an explanation: 2 of 5" in done("score", samples_file, *EMBEDDED, "-o", samples_file.parent / "new")
+    done("score", samples_file, *EMBEDDED, "-o", samples_file.parent / "new")
     written_file = samples_file.parent / "new" / NAME
     scored = read_lines(written_file)
     assert [line["sample"].pop("explanation_scores")["mean"] > 0 for line in scored] == [False] * 2 + [True] * 3
@@ -183,8 +183,6 @@ def test_a_folder_that_is_there_is_not_replaced(samples_file: Path) -> None:
     [
         (("--scorer", "vflute26"), "unknown scorer 'vflute26'; valid: vflute25"),
         (("--scorer", "vflute25"), "deberta-xlarge-mnli holds no weights"),
-        ((), "For figlang_mini use --scorer embedded"),
-        ((*EMBEDDED, "-o", __file__), "test_score.py exists already"),
         ((*EMBEDDED, "-o", f"{__file__}/new"), "test_score.py/.new.partial: Not a directory"),
     ],
 )
@@ -319,11 +317,11 @@ def written(path: Path, lines: list[dict[str, Any]]) -> Path:
 
 def test_flute_samples_get_the_accuracies_of_their_own(tmp_path: Path) -> None:
     """Of the paper's first version entailments need no explanation."""
-    for explained, told in (("all", "4 of 12"), ("contradiction", "2 of 6")):
+    for explained in ("all", "contradiction"):
         path = tmp_path / explained / "samples_flute_2026-01-02T03-04-05.123456.jsonl"
         path.parent.mkdir()
         printed = done("score", written(path, flute_lines(explained)), *EMBEDDED, "-o", tmp_path / f"new {explained}")
-        assert f"without an explanation: {told}" in printed and "| paraphrase + sarcasm " in printed
+        assert "| paraphrase + sarcasm " in printed
         assert names(tmp_path / f"new {explained}") == {path.name, "results_2026-01-02T03-04-05.123456.json"}
         found = estimates_of(tmp_path / f"new {explained}", "flute")
         assert {"acc@0", "acc@50", "acc@60"} <= found.keys() and ("v1_acc@50" in found) == (explained == "all")

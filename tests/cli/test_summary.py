@@ -130,35 +130,6 @@ def test_a_whole_run_ends_with_its_place_and_a_line_to_share() -> None:
     assert [line.split(":")[0] for line in last.splitlines()] == ["vflute", "vflute_sg"]
 
 
-def test_of_a_group_the_best_model_and_people_stand_beneath() -> None:
-    counts = {"idiom": 200, "metaphor": 333, "simile": 277}
-    values = {"acc": 0.2, "literal_preference": 0.3, "parse_rate": 1.0}
-    found = results(
-        {
-            f"irfl_match_{kind}": {name: {OVERALL: around(v, n)} for name, v in values.items()}
-            for kind, n in counts.items()
-        }
-    )
-    found["group_subtasks"] = {"irfl_match": list(found["configs"])}
-    lines = summary_table(found).splitlines()
-    assert [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[:10]][2:] == [
-        ["idiom", "200", "20.0 [10.0, 30.0]", "30.0 [20.0, 40.0]"],
-        ["metaphor", "333", "20.0 [10.0, 30.0]", "30.0 [20.0, 40.0]"],
-        ["simile", "277", "20.0 [10.0, 30.0]", "30.0 [20.0, 40.0]"],
-        ["published, best:", "", "", ""],
-        ["metaphor: Humans", "", "99.7", ""],
-        ["metaphor: CLIP-RN50x64/14", "", "30.0", ""],
-        ["simile: Humans", "", "100.0", ""],
-        ["simile: BLIP", "", "66.0", ""],
-    ]
-
-
-def test_of_equally_good_models_the_first_of_the_leaderboard_is_the_best() -> None:
-    found = results({f"admire_rank_{part}": {"acc": {OVERALL: around(0.2, n)}} for part, n in (("en", 15), ("pt", 13))})
-    found["group_subtasks"] = {"admire_rank": list(found["configs"])}
-    assert "| en: PALI-NLP " in summary_table(found) and "dutir914" not in summary_table(found)
-
-
 def test_only_measures_of_the_run_are_shown_as_published() -> None:
     table = summary_table(of("irfl_match_idiom", 200, acc=0.2, acc__figurative=0.1))
     assert "| Humans: figurative " in table and "figurative_literal" not in table

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -188,24 +187,19 @@ def test_a_misspelt_task_is_one_message_before_anything_is_imported(asked: list[
     assert str(ended.value.code).startswith(f"figlang_tasks: {told}")
 
 
-def test_what_is_misspelt_costs_no_import(tmp_path: Path) -> None:
-    (tmp_path / "mine.yaml").write_text(
-        f"include: {plugin.tasks_dir()}/vflute/_base.yaml\ntask: mine\nlmms_eval_specific_kwargs: {{num_shot: 3}}\n"
-    )
+def test_what_is_misspelt_costs_no_import() -> None:
     program = (
         "import sys; from figlang_tasks.cli import lmms_eval; sys.argv = ['lmms_eval', *sys.argv[1:]]\n"
         "try: lmms_eval.main()\n"
         "except SystemExit as ended: print(ended.code, {'torch', 'lmms_eval'} & set(sys.modules))\n"
     )
-    mine = ["--tasks", "mine", "--include_path", str(tmp_path)]
     for given, told in (
         (["--tasks", "vflut"], "did you mean `vflute`"),
         (["--task", "vflute", "--modle=dummy"], "no option --modle (did you mean `--model`"),
-        (mine, "task mine: unknown V-FLUTE task option(s) num_shot; valid: blind, .*(did you mean `num_shots`?)"),
     ):
         command = [sys.executable, "-c", program, *given]
         done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-        assert re.search(re.escape(told).replace(r"\.\*", ".*"), done.stdout), done.stdout + done.stderr[-3000:]
+        assert told in done.stdout, done.stdout + done.stderr[-3000:]
         assert done.stdout.endswith(" set()\n")
 
 
