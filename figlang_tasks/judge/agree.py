@@ -96,8 +96,6 @@ def _explanations(found: Mapping[str, Any]) -> pd.DataFrame:
 
 def _judged(filled: Sheet, systems: pd.Series) -> pd.DataFrame:
     """The judgements of a sheet; `preferred` is the name of a system, "" for none of them."""
-    if systems.nunique() > 1 and "preferred" not in filled.rows:
-        raise JudgeError(f"{filled.path}: the first row lacks the column preferred: save the sheet with this column")
     said, names = sheet.judged(filled), systems.to_dict()
     items = said.index.get_level_values("item")
     named = [names.get((item, letter)) for item, letter in zip(items, said["preferred"], strict=True)]
@@ -143,7 +141,6 @@ def _coefficients(
             "by_system": by_system,
             "overall": coefficient(adequate),
             "average": math.fsum(defined) / len(defined) if defined else None,
-            "averaged": len(defined),
         },
     }
     return values | ({"preference": coefficient(tables["preferred"])} if len(names) > 1 else {})
@@ -215,32 +212,32 @@ def text(report: Mapping[str, Any]) -> str:
         f"{report['items']} items of {printable(report['data'])}; adequacy, errors and preference: the "
         f"{report['items_counted']} {which}\n{figures.annotators_text(report)}"
     )
-    plain = [" ".join(printable(system["name"]).replace("|", "/").split()) for system in report["systems"]]
-    return "\n\n".join([head, _agreement(report, plain), *_systems(report, plain), _predictor(report)]) + "\n"
+    return "\n\n".join([head, _agreement(report), *_systems(report), _predictor(report)]) + "\n"
 
 
-def _agreement(report: Mapping[str, Any], plain: Sequence[str]) -> str:
+def _agreement(report: Mapping[str, Any]) -> str:
     found = [
         (" / ".join(pair["annotators"]), {name.removesuffix("_kappa"): value for name, value in pair.items()})
         for pair in report["pairs"]
     ]
     if "alpha" in report:
         found.append(("all, Krippendorff's alpha", report["alpha"]))
-    rows = [["Cohen's kappa", "label", "adequacy: average", "overall", *plain, "preference"]]
+    names = [system["name"] for system in report["systems"]]
+    rows = [["Cohen's kappa", "label", "adequacy: average", "overall", *names, "preference"]]
     for name, values in found:
         adequacy = values["adequacy"]
         numbers = (values["label"], adequacy["average"], adequacy["overall"], *adequacy["by_system"].values())
         rows.append([name, *map(number, (*numbers, values.get("preference")))])
     if "published" in report:
-        rows.append(["published", "", number(report["published"]["average_kappa"]), *[""] * (len(plain) + 2)])
+        rows.append(["published", "", number(report["published"]["average_kappa"]), *[""] * (len(names) + 2)])
     return table(rows)
 
 
-def _systems(report: Mapping[str, Any], plain: Sequence[str]) -> Iterator[str]:
+def _systems(report: Mapping[str, Any]) -> Iterator[str]:
     rows = [["where all agree, %", "adequate", "of", "preferred", *ERRORS, "marks"]]
-    for name, system in zip(plain, report["systems"], strict=True):
+    for system in report["systems"]:
         rates = [percent(system["adequacy_rate"]), str(system["agreed"]), percent(system.get("preference_rate"))]
-        rows.append([name, *rates, *map(percent, system["errors"].values()), str(system["error_marks"])])
+        rows.append([system["name"], *rates, *map(percent, system["errors"].values()), str(system["error_marks"])])
     for system in report.get("published", {}).get("systems", ()):
         rates = [percent(system["adequacy_rate"]), "", percent(system["preference_rate"])]
         rows.append([f"published: {system['name']}", *rates, *[""] * (len(ERRORS) + 1)])

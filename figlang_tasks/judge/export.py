@@ -83,7 +83,6 @@ def _by_id(records: Sequence[Record]) -> _Records:
         scores = record.get("explanation_scores")
         found[record["id"]] = {
             "gold": record["gold"],
-            "report_group": record["report_group"],
             "explanation": (record["explanation"] or "").strip() or NO_EXPLANATION,
             "score": scores and float(scores["mean"]),
         }
@@ -98,26 +97,11 @@ def _key(systems: Mapping[str, TaskRun], records: Mapping[str, _Records], count:
         order = list(systems)
         generator.shuffle(order)
         by_letter = dict(zip(sheet.LETTERS, order, strict=False))
-        own = records[order[0]][row_id]
-        items.append(
-            {
-                "number": number,
-                "id": row_id,
-                "gold": own["gold"],
-                "report_group": own["report_group"],
-                "systems": by_letter,
-                "scores": {letter: records[name][row_id]["score"] for letter, name in by_letter.items()},
-            }
-        )
+        scores = {letter: records[name][row_id]["score"] for letter, name in by_letter.items()}
+        gold = records[order[0]][row_id]["gold"]
+        items.append({"number": number, "id": row_id, "gold": gold, "systems": by_letter, "scores": scores})
     made = [
-        {
-            "name": name,
-            "task": run.task,
-            "samples": run.path.name,
-            "sha256": run.sha256,
-            "scorer": run.scorer,
-            "signature": run.signature,
-        }
+        {"name": name, "task": run.task, "scorer": run.scorer, "signature": run.signature}
         for name, run in systems.items()
     ]
     return key.signed(benchmark=first.benchmark, data=str(first.data), seed=seed, systems=made, items=items)

@@ -57,7 +57,7 @@ def gathered(
         if gaps:
             incomplete.append(f"{path} lacks {len(gaps)} judgements ({listing(gaps, 20)})")
         named = {"name": filled.annotator, "llm": filled.annotator.startswith(sheet.LLM), "file": path.name}
-        about.append({**named, "sha256": filled.sha256, "missing": len(gaps)})
+        about.append({**named, "missing": len(gaps)})
     if incomplete and not partial:
         raise JudgeError("; ".join(incomplete) + ". Fill them in, or accept the gaps with --partial")
     of_key = {"file": key_path.name, "sheet": found["sheet"]}

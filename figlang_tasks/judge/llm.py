@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import io
 import json
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -173,7 +172,7 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
 def _asking(model: str, max_tokens: int, pictures: Mapping[str, str]) -> Callable[[_Question], dict[str, str]]:
     """A function that asks the server: what was `said`, by which `model`; an `error` where nothing was."""
     try:
-        client = openai.OpenAI(base_url=os.environ.get("OPENAI_API_URL"), max_retries=_RETRIES)
+        client = openai.OpenAI(max_retries=_RETRIES)
     except openai.OpenAIError as error:
         raise JudgeError(f"{error} A local server takes any OPENAI_API_KEY") from error
     settings: dict[str, Any] = {"model": model, "temperature": 0, "max_tokens": max_tokens}

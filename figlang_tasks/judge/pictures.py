@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -99,8 +98,7 @@ def _placed(
                 told = {"phrase": line["phrase"], "definitions": "\n".join(map(str, line["definitions"]))}
                 rows.append({"item": item, "letter": letter, "image": image, **told})
                 hidden = {"system": system, **{name: line[name] for name in ("input", "prompt", "file")}}
-                digest = hashlib.sha256(path.read_bytes()).hexdigest()
-                drawn.append({"number": item, "letter": letter, **hidden, "sha256": digest})
+                drawn.append({"number": item, "letter": letter, **hidden})
     return rows, drawn, contents
 
 
@@ -162,7 +160,7 @@ def text(report: Mapping[str, Any]) -> str:
             count = str(each["pictures"]) + (f" of {each['asked']}" if each.get("asked") else "")
             shares = [percent(value) for value in each["categories"].values()]
             left = percent(each["no_majority"]) if "no_majority" in each else ""
-            rows.append([f"{prefix}{printable(each['system'])}", each["input"], count, *shares, left])
+            rows.append([f"{prefix}{each['system']}", each["input"], count, *shares, left])
     kappas = [["Cohen's kappa", "category"]]
     kappas += [[" / ".join(pair["annotators"]), number(pair["category_kappa"])] for pair in report["pairs"]]
     if "alpha" in report:

@@ -10,8 +10,6 @@ phrase.
 from __future__ import annotations
 
 import csv
-import hashlib
-import io
 import re
 import string
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +18,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from figlang_tasks.core.text import listing, no_formula, printable
+from figlang_tasks.core.text import listing, no_formula, printable, printable_lines
 from figlang_tasks.judge import JudgeError
 
 LETTERS = string.ascii_uppercase
@@ -59,9 +57,6 @@ SPELLINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 }
 """The valid values of a cell, in any case, and their meaning; `preferred` takes the letters of the item too."""
 
-# All but line feed, tab and carriage return; half a surrogate pair has no UTF-8.
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
 
 @dataclass(frozen=True)
 class Sheet:
@@ -72,20 +67,14 @@ class Sheet:
     """
 
     path: Path
-    sha256: str
     annotator: str
     code: str
     rows: pd.DataFrame
 
 
-def safe(text: str) -> str:
-    """A cell that no spreadsheet program takes for a formula, and without controls but line feeds and tabs."""
-    return no_formula(_CONTROL.sub("\ufffd", text))
-
-
 def content_of(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> bytes:
-    """A sheet's bytes: UTF-8 with a byte order mark, every cell quoted (RFC 4180)."""
-    cells = [[safe(str(row.get(column, ""))) for column in columns] for row in rows]
+    """A sheet's bytes: UTF-8 with a byte order mark, every cell quoted (RFC 4180), none a formula."""
+    cells = [[no_formula(printable_lines(row.get(column, ""))) for column in columns] for row in rows]
     frame = pd.DataFrame(cells, columns=list(columns))
     return frame.to_csv(index=False, quoting=csv.QUOTE_ALL, lineterminator="\r\n").encode("utf-8-sig")
 
@@ -99,9 +88,8 @@ def read(path: Path) -> Sheet:
     What is judged is ASCII: an encoding other than UTF-8 damages the texts alone.
     """
     try:
-        content = path.read_bytes()
         frame = pd.read_csv(
-            io.BytesIO(content),
+            path,
             sep=None,
             engine="python",
             header=None,
@@ -127,8 +115,6 @@ def read(path: Path) -> Sheet:
             f"{path}: its first row lacks the columns {', '.join(lacks)}: save the sheet of figlang judge export, with "
             "its head, as CSV UTF-8 with commas, semicolons or tabs"
         )
-    if twice := [column for column in known if head.count(column) > 1]:
-        raise JudgeError(f"{path}: the column {twice[0]} occurs twice: delete one")
     frame = frame.set_axis(head, axis=1).set_axis(frame.index + 1).iloc[1:]
     frame = frame[frame.apply(lambda cells: cells.str.strip().ne("")).any(axis=1)]
     if frame.empty:
@@ -153,7 +139,7 @@ def read(path: Path) -> Sheet:
                     f"{rows.index[0]}: a sheet must be of one export and one annotator"
                 )
     annotator, code = (" ".join(printable(rows[column].iloc[0]).split()) for column in ("annotator", "sheet"))
-    return Sheet(path, hashlib.sha256(content).hexdigest(), annotator, code, rows)
+    return Sheet(path, annotator, code, rows)
 
 
 def spellings(letters: Iterable[str]) -> dict[str, Mapping[str, Sequence[str]]]:

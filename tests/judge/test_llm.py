@@ -68,12 +68,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[JudgeServer]:
         yield running
 
 
-@pytest.mark.parametrize("variable", ["OPENAI_BASE_URL", "OPENAI_API_URL"])  # of the client, of lmms-eval
-def test_a_sheet_is_filled_in_and_marked(
-    tmp_path: Path, blank: Path, server: JudgeServer, variable: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")
-    monkeypatch.setenv(variable, server.url)
+def test_a_sheet_is_filled_in_and_marked(tmp_path: Path, blank: Path, server: JudgeServer) -> None:
     output = tmp_path / "filled.csv"
     report = fill(blank, output, **OPTIONS)
     assert {name: report[name] for name in ("kept", "asked", "unreadable", "failed")} == {

@@ -14,6 +14,7 @@ from filled_sheets import key_of, right_label, save_sheet, sheet_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from figlang_tasks.core.text import printable_lines
 from figlang_tasks.judge import JudgeError, sheet
 
 KEY = key_of(["one", "two"], [1, 0, 1])
@@ -38,12 +39,7 @@ def test_no_cell_is_a_formula_and_every_text_comes_back(
         assert cell.lstrip()[:1] not in tuple("=+-@\t\r＝＋－＠") and cell[:1] not in ("\t", "\r")
     path = tmp_path_factory.mktemp("sheet") / "s.csv"
     path.write_bytes(content)
-    controls = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-    assert [*sheet.read(path).rows["claim"]] == [controls.sub("\ufffd", text) for text in texts]
-
-
-def test_controls_are_replaced() -> None:
-    assert sheet.safe("a\x1b[31m\x00\ud800\u202eb\u2028c") == "a\ufffd[31m\ufffd\ufffd\ufffdb\u2028c"
+    assert [*sheet.read(path).rows["claim"]] == [printable_lines(text) for text in texts]
 
 
 @pytest.mark.parametrize(
@@ -105,12 +101,10 @@ def edited(changes: dict[int, dict[str, str]], drop: str = "") -> bytes:
         (b"a,b\n", "lacks the columns item, letter, annotator, sheet, label, adequate, error"),
         (edited({}, drop="adequate"), "lacks the columns adequate:"),
         (HEAD.encode(), "has no rows: export"),
-        (f"{HEAD},label\n1,A\n".encode(), "column label occurs twice"),
         (f"{HEAD}\n1,A,a,b,c,d,e,f,g,h,i,j,k,l,m,n,o\n".encode(), "Expected 14 fields in line 2, saw 17"),
         (edited({3: {"item": "two"}}), "row 3: item 'two' and letter 'B'"),
-        (edited({3: {"letter": "AB"}}), "row 3: item '1' and letter 'AB'"),
         (edited({3: {"letter": "A"}}), "rows 2 and 3 hold the same item and letter"),
-        (edited({4: {"annotator": "Bob\x1b"}}), "row 4, column annotator: 'Bob\ufffd', but 'annotator 1' in row 2"),
+        (edited({4: {"annotator": "Bob\x1b"}}), "row 4, column annotator: 'Bob ', but 'annotator 1' in row 2"),
         (edited({4: {"sheet": ""}}), "row 4, column sheet: '', but 's-"),
         (edited({4: {"adequate": "yes"}}), "row 4, column error: unsound, but the explanation is adequate"),
         (edited({3: {"label": "contradiction"}}), "column label: entailment in row 2, contradiction in row 3"),

@@ -46,14 +46,13 @@ def key_of(
                 "number": number,
                 "id": f"muse-test-{number}",
                 "gold": label,
-                "report_group": "muse",
                 "systems": {letter: systems[index] for letter, index in order.items()},
                 "scores": {letter: scores and scores[number - 1][index] for letter, index in order.items()},
             }
         )
     made_by = made_by or [("embedded" if scores else None, None)] * len(systems)
     entries = [
-        {"name": name, "task": "vflute", "samples": f"{name}.jsonl", "sha256": "00", "scorer": of, "signature": signed}
+        {"name": name, "task": "vflute", "scorer": of, "signature": signed}
         for name, (of, signed) in zip(systems, made_by, strict=True)
     ]
     data = "V-FLUTE/test:0123456789ab"
