@@ -254,15 +254,3 @@ def test_all_of_it_in_a_fresh_interpreter(tmp_path: Path) -> None:
     assert "plugin: lmms-eval finds all " in done.stdout
     assert "Can run now: figlang_mini, flute (" in done.stdout  # without a hub
     assert "Cannot run yet: admire, columbus, irfl, metaclue, nycc, nykms, vflute\n" in done.stdout
-
-
-@pytest.mark.long
-def test_a_broken_plugin_of_others_has_a_remedy(tmp_path: Path) -> None:
-    install(tmp_path, "aaa-broken", "1.0")
-    info = tmp_path / "aaa_broken-1.0.dist-info"
-    (info / "entry_points.txt").write_text("[lmms_eval.models]\nbroken = module_that_is_not_there:register\n")
-    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-    done = subprocess.run(DOCTOR, capture_output=True, text=True, env=environment)
-    assert done.returncode == 1 and "Can run now: nothing" in done.stdout
-    told = next(line for line in done.stdout.splitlines() if line.startswith("  problem  plugin: "))
-    assert "'broken' of aaa-broken cannot be loaded" in told and "uninstall that package" in done.stdout

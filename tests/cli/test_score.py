@@ -19,12 +19,12 @@ import pytest
 import varied_runs
 import warm
 from commands import done, refused
+from report_runs import lines_of
 from saved_samples import NAME, evaluated
 
 from figlang_tasks.metrics.explanation import compute, get_scorer
 from figlang_tasks.metrics.explanation.weights import locate
 from figlang_tasks.results import runs
-from figlang_tasks.scoring import Estimates
 
 RESULTS = NAME.replace("samples_figlang_mini.jsonl", "results.json")
 THRESHOLDS = ("f1@0", "f1@53", "f1@60")
@@ -59,10 +59,6 @@ def made(run: Path, *options: str | Path, scorer: str = "embedded") -> Path:
     """The folder of the run that the command makes of a run."""
     done("score", run, "--scorer", scorer, *options)
     return run.with_name(f"{run.stem}_{scorer}")
-
-
-def estimates_of(folder: Path, task: str = "figlang_mini") -> Estimates:
-    return runs.read(str(folder)).tasks[task].reported
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -286,59 +282,31 @@ def test_a_killed_run_is_taken_up_where_it_was(many_rows: bytes, tmp_path: Path)
 # --- FLUTE -----------------------------------------------------------------------------------------------------------
 
 
-def flute_lines(explained: str) -> list[dict[str, Any]]:
-    """Records as the FLUTE tasks write them, of both labels and two types."""
-    lines = []
-    for number in range(12):
-        gold = number % 2
-        record = {
-            "id": f"simile-{number}-00000000",
-            "data": "FLUTE/heldout:0123456789ab",
-            "gold": gold,
-            "predicted": (gold, gold, 1 - gold, None)[number // 3],
-            "explanation": ("The lawyer has fins.", "A storm is near.", None)[number % 3],
-            "status": "read",
-            "rule": "released-entails",
-            "predicted_strict": gold,
-            "report_group": "simile" if number < 8 else "sarcasm",
-            "reference": "The lawyer has fins.",
-            "unit": f"simile-{number}-00000000",
-            "explained": explained,
-            "revision": "local",
-        }
-        lines.append({"doc_id": number, "sample": record})
-    return lines
-
-
-def written(path: Path, lines: list[dict[str, Any]]) -> Path:
+def saved(path: Path, **changes: Any) -> Path:
+    """A samples file of FLUTE, with changes in its last record."""
+    lines = lines_of("figlang_mini_flute")
+    lines[-1]["sample"] |= changes
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path
 
 
 def test_flute_samples_get_the_accuracies_of_their_own(tmp_path: Path) -> None:
-    """Of the paper's first version entailments need no explanation."""
-    for explained in ("all", "contradiction"):
-        path = tmp_path / explained / "samples_flute_2026-01-02T03-04-05.123456.jsonl"
-        path.parent.mkdir()
-        printed = done("score", written(path, flute_lines(explained)), *EMBEDDED, "-o", tmp_path / f"new {explained}")
-        assert "| paraphrase + sarcasm " in printed
-        assert names(tmp_path / f"new {explained}") == {path.name, "results_2026-01-02T03-04-05.123456.json"}
-        found = estimates_of(tmp_path / f"new {explained}", "flute")
-        assert {"acc@0", "acc@50", "acc@60"} <= found.keys() and ("v1_acc@50" in found) == (explained == "all")
+    path = saved(tmp_path / "samples_flute_2026-01-02T03-04-05.123456.jsonl")
+    assert "| paraphrase + sarcasm " in done("score", path, *EMBEDDED, "-o", tmp_path / "new")
+    assert names(tmp_path / "new") == {path.name, "results_2026-01-02T03-04-05.123456.json"}
+    assert {"acc@0", "acc@50", "acc@60", "v1_acc@50"} <= runs.read(str(tmp_path / "new")).tasks["flute"].reported.keys()
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"explained": "contradiction"}, "explained is 'all' in some rows and 'contradiction' in others"),
-        ({"reference": None}, "row simile-11-00000000 has no gold, reference and explanation"),
-        ({"explanation": 7}, "row simile-11-00000000 has an explanation that is no text"),
+        ({"reference": None}, " has no gold, reference and explanation"),
+        ({"explanation": 7}, " has an explanation that is no text"),
     ],
 )
 def test_all_rows_are_explained_by_one_scheme(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
-    lines = flute_lines("all")
-    lines[-1]["sample"] |= changes
-    line = refused("score", written(tmp_path / "samples_flute.jsonl", lines), *EMBEDDED)
+    line = refused("score", saved(tmp_path / "samples_flute.jsonl", **changes), *EMBEDDED)
     assert "samples_flute.jsonl has a record that is not as the task flute writes it" in line and message in line
     assert names(tmp_path) == {"samples_flute.jsonl"}
 
@@ -350,5 +318,5 @@ def test_without_a_name_the_papers_scorers_are_taken(
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(samples_file.parent))
     locate.cache_clear()
-    written(samples_file.with_name("2026-01-02T03-04-05_samples_flute.jsonl"), flute_lines("all"))
+    saved(samples_file.with_name("2026-01-02T03-04-05_samples_flute.jsonl"))
     assert model in refused("score", next(samples_file.parent.glob(f"*_samples_{task}.jsonl")))

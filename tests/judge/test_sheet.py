@@ -104,7 +104,7 @@ def edited(changes: dict[int, dict[str, str]], drop: str = "") -> bytes:
         (f"{HEAD}\n1,A,a,b,c,d,e,f,g,h,i,j,k,l,m,n,o\n".encode(), "Expected 14 fields in line 2, saw 17"),
         (edited({3: {"item": "two"}}), "row 3: item 'two' and letter 'B'"),
         (edited({3: {"letter": "A"}}), "rows 2 and 3 hold the same item and letter"),
-        (edited({4: {"annotator": "Bob\x1b"}}), "row 4, column annotator: 'Bob ', but 'annotator 1' in row 2"),
+        (edited({4: {"annotator": "Bob"}}), "row 4, column annotator: 'Bob', but 'annotator 1' in row 2"),
         (edited({4: {"sheet": ""}}), "row 4, column sheet: '', but 's-"),
         (edited({4: {"adequate": "yes"}}), "row 4, column error: unsound, but the explanation is adequate"),
         (edited({3: {"label": "contradiction"}}), "column label: entailment in row 2, contradiction in row 3"),
