@@ -44,7 +44,7 @@ def preflight(
     if isinstance(model, str):
         _require_model(model)
     # Tasks are built for the name that the manager knows; a model may be an object.
-    named = manager.model_name if isinstance(manager.model_name, str) else models.name_of(model) or model
+    named = manager.model_name if isinstance(manager.model_name, str) else model
     name = named if isinstance(named, str) else None
     part_of_data.check_values(limit, offset)
     if num_fewshot:
@@ -66,7 +66,7 @@ def preflight(
     for config in ours:
         own = {**config_for(config, named), "model": name, "limit": limit, "offset": offset or 0}
         try:
-            _check_kind_of_answers(own, models.class_of(named))
+            _check_kind_of_answers(own, models.scoring_class(named))
             sys.modules[config["process_docs"].__module__].preflight(own)
             if offset:
                 part_of_data.check_offset(own)
@@ -118,8 +118,6 @@ def _require_model(name: str) -> None:
         MODEL_REGISTRY_V2.resolve(name)
     except ValueError:
         hint = did_you_mean(name, MODEL_REGISTRY_V2.list_model_names())
-        if name in models.OF_LM_EVAL:
-            hint = f": it is a class of lm-eval. {models.TEXT_MODELS}. For models that see pictures take figlang_vlm"
         ours = ", ".join(manifest.model_id for manifest in models.manifests())
         raise FigLangError(f"figlang_tasks: no model class {name!r}{hint}. Ours are {ours}") from None
 

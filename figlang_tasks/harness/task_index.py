@@ -69,7 +69,7 @@ def tasks_of(found: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
 def choose_blocks(task: Any, lm: Any) -> None:
     """Give a task that was built the blocks of its file for what the class of the model declares (`score_requests`)."""
     name, config = task.model_name, task.config
-    model_class = getattr(lm, "of", type(lm)) if name is None else models.class_of(name)
+    model_class = getattr(lm, "of", type(lm)) if name is None else models.scoring_class(name)
     keys = ("generation_kwargs", "model_specific_generation_kwargs", "lmms_eval_specific_kwargs")
     given = {key: getattr(config, key) for key in keys}
     chosen = score_requests.for_model(given, name, model_class)
@@ -86,6 +86,6 @@ def choose_blocks(task: Any, lm: Any) -> None:
 def config_for(config: Mapping[str, Any], model: object) -> dict[str, Any]:
     """A task's YAML for a model: the name after ``--model``, an object, or None if it is not known."""
     try:
-        return score_requests.for_model(config, model, models.class_of(model))
+        return score_requests.for_model(config, model, models.scoring_class(model))
     except score_requests.ScoreRequestError as error:
         raise FigLangError(f"figlang_tasks: {error}") from error

@@ -32,15 +32,6 @@ def manifests() -> list[ModelManifest]:
     ]
 
 
-OF_LM_EVAL = ("hf", "hf-auto", "hf-multimodal", "local-completions", "local-chat-completions")
-"""Names after ``--model`` that lm-eval has and lmms-eval has not."""
-
-TEXT_MODELS = (
-    'Text models run in lm-eval: lm_eval --include_path "$(figlang tasks --path lm_eval)" --tasks flute --model hf '
-    "--model_args pretrained=ID --apply_chat_template"
-)
-
-
 def check_arguments(name: str, model: type, unknown: Mapping[str, Any], flags: Mapping[str, Any] | None = None) -> None:
     """Refuse unknown arguments, and `flags` that are neither True nor False nor None: "no" is a text, and true."""
     # The command line's --max_batch_size arrives, too; memory sets the limit itself.
@@ -151,19 +142,7 @@ def each_image_alone(messages: Sequence[Mapping[str, Any]], kind: str) -> list[l
     ]
 
 
-GENERATIVE_CLASSES = ("AutoModelForImageTextToText", "AutoModelForMultimodalLM")
-"""Of transformers: models that read more than text and answer in words. The second came with transformers 5."""
-
-
-def generative_class(config: object) -> Any:
-    """Return the first of `GENERATIVE_CLASSES` that knows a model by its configuration; None if none does."""
-    import transformers
-
-    known = (getattr(transformers, name, None) for name in GENERATIVE_CLASSES)
-    return next((each for each in known if each is not None and type(config) in each._model_mapping), None)
-
-
-def class_of(model: object) -> type | None:
+def scoring_class(model: object) -> type | None:
     """Return the class of a model (an object, or a name after ``--model``); None if it is known to give no scores."""
     from lmms_eval.models import MODEL_REGISTRY_V2
 
@@ -179,15 +158,6 @@ def reads_text_alone(model: object, model_args: object) -> bool:
     """Whether the class behind ``--model`` would load a model that sees no pictures, by its arguments."""
     from lmms_eval.utils import simple_parse_args_string
 
-    ask = getattr(class_of(model), "reads_text_alone", None) if isinstance(model, str) else None
+    ask = getattr(scoring_class(model), "reads_text_alone", None) if isinstance(model, str) else None
     given = simple_parse_args_string(model_args) if isinstance(model_args, str) else model_args or {}
     return ask is not None and isinstance(given, Mapping) and bool(ask(**given))
-
-
-def name_of(model: object) -> str | None:
-    """Return the ``--model`` name of the class of `model`; None for classes of others."""
-    path = f"{type(model).__module__}.{type(model).__qualname__}"
-    for manifest in manifests():
-        if path in (manifest.simple_class_path, manifest.chat_class_path):
-            return manifest.model_id
-    return None

@@ -23,8 +23,9 @@ class ModelBase(lmms):
         self._rank, self._world_size = self.accelerator.process_index, self.accelerator.num_processes
 
     def clean(self) -> None:
-        """Let go of the network; the harness calls this when all requests are answered."""
-        self.__dict__.pop("_network", None)
+        """Let go of the model; the harness calls this when all requests are answered."""
+        for name in ("_network", "_scorer"):
+            self.__dict__.pop(name, None)
         super().clean()
 
     def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:

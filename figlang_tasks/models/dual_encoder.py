@@ -94,9 +94,8 @@ class FigLangCLIP(ModelBase):
         auto = str(batch_size).startswith("auto")
         size = AUTO_BATCH if auto else models.whole_number("figlang_clip", "batch_size", batch_size)
         self._images, self._texts, self._pairs = Batches(size, "image"), Batches(TEXTS, "text"), Batches(size, "pair")
-        alone = device is not None and (self._world_size == 1 or not device.startswith("cuda"))
-        self._device = torch.device(device) if device and alone else self.accelerator.device
-        source = {"revision": "main" if revision is None else str(revision), "trust_remote_code": trust_remote_code}
+        self._device = torch.device(device) if device and self._world_size == 1 else self.accelerator.device
+        source = {"revision": str(revision or "main"), "trust_remote_code": trust_remote_code}
         self._network = _load(pretrained, source, dtype, self._device)
         self.commit = models.commit_of(pretrained, str(source["revision"]))
 
@@ -114,12 +113,13 @@ class FigLangCLIP(ModelBase):
         for request in requests:
             if KEY not in request.args[1]:
                 raise ValueError(only_ranks("figlang_clip", request.args[4]))
+        asked = [request.args for request in requests]
         if isinstance(self._network, _Matcher):
-            return self._matched(self._network, requests)
-        return self.features(requests).cosines()
+            return self._matched(self._network, asked)
+        return self.features(asked).cosines()
 
-    def features(self, requests: list[Instance]) -> Features:
-        """Return the features of what score requests compare; pictures are encoded while others are read."""
+    def features(self, requests: Sequence[tuple[Any, ...]]) -> Features:
+        """Return the features of what score requests, by their ``args``, compare; others are read meanwhile."""
         network = self._network
         if isinstance(network, _Matcher):
             raise FigLangError(f"{type(network.model).__name__} has no features of a picture alone: use a dual encoder")
@@ -145,7 +145,7 @@ class FigLangCLIP(ModelBase):
             texts.update(zip(said, values, strict=True))
         return Features(plan, images, texts)
 
-    def _matched(self, network: _Matcher, requests: list[Instance]) -> list[str]:
+    def _matched(self, network: _Matcher, requests: Sequence[tuple[Any, ...]]) -> list[str]:
         """Match the pairs that were not matched before, a few batches of them at a time."""
         scores: dict[tuple[str, str], float] = {}
         waiting: dict[tuple[str, str], Image.Image] = {}
@@ -174,7 +174,7 @@ class FigLangCLIP(ModelBase):
         self._measured(plan)
         return [asked.answer([scores[key, text] for key in asked.images for text in asked.texts]) for asked in plan]
 
-    def _read_all(self, requests: list[Instance]) -> Iterator[tuple[_Asked, list[Image.Image]]]:
+    def _read_all(self, requests: Sequence[tuple[Any, ...]]) -> Iterator[tuple[_Asked, list[Image.Image]]]:
         """Yield what each request compares, with its pictures; threads read the next ones meanwhile."""
         said: dict[str, str] = {}  # equal texts of several requests are kept once
         with (
@@ -186,9 +186,9 @@ class FigLangCLIP(ModelBase):
             ):
                 yield _Asked(where, keys, [said.setdefault(text, text) for text in texts]), pictures
 
-    def _read(self, request: Instance) -> tuple[str, list[str], Sequence[str], list[Image.Image]]:
+    def _read(self, request: tuple[Any, ...]) -> tuple[str, list[str], Sequence[str], list[Image.Image]]:
         """Return a request's task and document, the keys of its pictures, its texts and its pictures."""
-        context, settings, doc_to_visual, doc_id, task, split = request.args
+        context, settings, doc_to_visual, doc_id, task, split = request
         where = f"task {task}, document {doc_id}"
         doc = self.task_dict[task][split][doc_id]
         try:
@@ -196,7 +196,9 @@ class FigLangCLIP(ModelBase):
         except ScoreRequestError as error:
             raise ScoreRequestError(f"figlang_clip: {where}: {error}") from error
         assert asked is not None
-        pictures = list(doc_to_visual(doc) or [])
+        pictures = [
+            picture if picture.mode == "RGB" else picture.convert("RGB") for picture in doc_to_visual(doc) or []
+        ]
         if not pictures or (asked.kind == "candidates" and len(pictures) > 1):
             raise ValueError(
                 f"figlang_clip: {where}: {len(pictures)} images; a request of kind {asked.kind} needs "
@@ -304,12 +306,9 @@ class _Network:
             return self._normalised(self.model.get_text_features(**self._tokens(texts)), len(texts))
 
     def _pixels(self, images: Sequence[Image.Image]) -> dict[str, torch.Tensor]:
-        processor = self.processor.image_processor
-        if not getattr(processor, "do_convert_rgb", False):
-            images = [_rgb(image) for image in images]
         # The whole processor where it takes images alone: its own defaults stand above the image processor's.
-        inputs = (processor if self._kind == "vilt" else self.processor)(images=list(images), return_tensors="pt")
-        return self._moved(inputs)
+        processor = self.processor.image_processor if self._kind == "vilt" else self.processor
+        return self._moved(processor(images=list(images), return_tensors="pt"))
 
     def _tokens(self, texts: Sequence[str]) -> dict[str, torch.Tensor]:
         inputs = self.processor.tokenizer(
@@ -360,29 +359,26 @@ class _Matcher(_Network):
 
 
 class _BlipMatcher(_Matcher):
-    """Its vision tower reads each image once: in ``forward`` stands what it gave in its place."""
+    """Its vision tower reads each image once: the model's ``forward`` gets what it gave."""
+
+    def __init__(self, model: Any, processor: Any, device: torch.device) -> None:
+        super().__init__(model, processor, device)
+        self.tower, model.vision_model = model.vision_model, _Seen()
 
     def look(self, images: Sequence[Image.Image]) -> dict[str, torch.Tensor]:
         with torch.inference_mode(), exact_float32(convolutions=True):
-            return {"pixel_values": self.model.vision_model(**self._pixels(images)).last_hidden_state}
+            return {"pixel_values": self.tower(**self._pixels(images)).last_hidden_state}
 
     def _logits(self, shown: Mapping[str, torch.Tensor], tokens: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        tower, self.model.vision_model = self.model.vision_model, _Seen()
-        try:
-            return self._head(**shown, **tokens)
-        finally:
-            self.model.vision_model = tower
-
-    def _head(self, **inputs: torch.Tensor) -> torch.Tensor:
-        return self.model(**inputs, use_itm_head=True).itm_score
+        return self.model(**shown, **tokens, use_itm_head=True).itm_score
 
 
 class _Blip2Matcher(_BlipMatcher):
-    def _head(self, **inputs: torch.Tensor) -> torch.Tensor:
+    def _logits(self, shown: Mapping[str, torch.Tensor], tokens: Mapping[str, torch.Tensor]) -> torch.Tensor:
         if self.model.config.image_token_index is not None:  # it takes the places of the queries off the text
             places = (self.model.config.num_query_tokens, 0)
-            inputs |= {name: functional.pad(inputs[name], places, value=1) for name in ("input_ids", "attention_mask")}
-        return self.model(**inputs, use_image_text_matching_head=True).logits_per_image
+            tokens = {name: functional.pad(tokens[name], places, value=1) for name in ("input_ids", "attention_mask")}
+        return self.model(**shown, **tokens, use_image_text_matching_head=True).logits_per_image
 
 
 class _Seen(torch.nn.Module):
@@ -390,14 +386,6 @@ class _Seen(torch.nn.Module):
 
     def forward(self, pixel_values: torch.Tensor, **others: Any) -> BaseModelOutput:
         return BaseModelOutput(last_hidden_state=pixel_values)
-
-
-def _rgb(image: Image.Image) -> Image.Image:
-    """`image` as RGB, over white where it is transparent, as transformers' processors that convert do it."""
-    if "A" not in image.getbands() and image.info.get("transparency") is None:
-        return image.convert("RGB")
-    image = image.convert("RGBA")
-    return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
 
 
 def _load(pretrained: str, source: Mapping[str, Any], dtype: str, device: torch.device) -> _Network:
@@ -408,9 +396,9 @@ def _load(pretrained: str, source: Mapping[str, Any], dtype: str, device: torch.
     if model_class is None:
         raise FigLangError(
             f"figlang_clip: {pretrained} ({', '.join(config.architectures or [kind])}) is not a dual encoder. "
-            + ("Generative models run as --model figlang_vlm. " if models.generative_class(config) else "")
-            + "Supported: models of transformers with get_image_features and get_text_features (clip, siglip, siglip2, "
-            f"align, altclip, chinese_clip, metaclip_2 ...), {', '.join(RETRIEVAL_CLASSES.values())}"
+            "Generative models run as --model figlang_vlm. Supported: models of transformers with get_image_features "
+            "and get_text_features (clip, siglip, siglip2, align, altclip, chinese_clip, metaclip_2 ...), "
+            f"{', '.join(RETRIEVAL_CLASSES.values())}"
         )
     attention = {"attn_implementation": _ATTENTION[kind]} if kind in _ATTENTION else {}
     with models.loading("figlang_clip", "model and processor", pretrained):
@@ -419,17 +407,14 @@ def _load(pretrained: str, source: Mapping[str, Any], dtype: str, device: torch.
         processor = transformers.AutoProcessor.from_pretrained(pretrained, **source)
     models.require_weights("figlang_clip", pretrained, model, loaded)
     matchers = {"blip": _BlipMatcher, "blip-2": _Blip2Matcher, "vilt": _Matcher}
-    network = matchers[kind] if type(model).__name__ == RETRIEVAL_CLASSES.get(kind) else _Network
-    return network(model, processor, device)
+    return matchers.get(kind, _Network)(model, processor, device)
 
 
 def _model_class(config: Any) -> Any:
     """Return the transformers class to load; None if it would not do."""
     if config.model_type in RETRIEVAL_CLASSES:
-        names = (RETRIEVAL_CLASSES[config.model_type], "BlipModel")
-        return next((getattr(transformers, name) for name in names if name in (config.architectures or [])), None)
-    if config.model_type == "xclip":  # of videos
-        return None
+        name = RETRIEVAL_CLASSES[config.model_type]
+        return getattr(transformers, name) if name in (config.architectures or []) else None
     if "AutoModel" in getattr(config, "auto_map", {}):
         return transformers.AutoModel
     found = transformers.MODEL_MAPPING.get(type(config), None)

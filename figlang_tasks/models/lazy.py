@@ -10,11 +10,13 @@ from lmms_eval.api.model import lmms
 
 from figlang_tasks.core.options import PICTURES_FIRST
 
+from .base import ModelBase
+
 # With --apply_chat_template, and of a model for which a task has another prompt.
 _OF_THE_MODEL = ("chat_template", "apply_chat_template", "tokenizer_name", PICTURES_FIRST)
 
 
-class LazyModel(lmms):
+class LazyModel(ModelBase):
     """Stands for a model in the harness until it is asked.
 
     Args:
@@ -32,7 +34,7 @@ class LazyModel(lmms):
         if self.loaded is None:
             model = self.loaded = self._load()
             model.task_dict = self.task_dict
-            if not hasattr(model, "accelerator"):  # then the harness has given us one
+            if not hasattr(model, "accelerator"):  # which the harness gives to each model that has none
                 model.accelerator = self.accelerator
         return self.loaded
 
@@ -43,14 +45,6 @@ class LazyModel(lmms):
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
         answers: list[str] = self.load().generate_until(requests)
-        return answers
-
-    def generate_until_multi_round(self, requests: list[Instance]) -> list[str]:
-        answers: list[str] = self.load().generate_until_multi_round(requests)
-        return answers
-
-    def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
-        answers: list[tuple[float, bool]] = self.load().loglikelihood(requests)
         return answers
 
     def clean(self) -> None:

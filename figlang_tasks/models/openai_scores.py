@@ -43,10 +43,6 @@ NO_LOGPROBS = (
 BUDGET_EXCEEDED = "[LMMS_EVAL_BUDGET_EXCEEDED]"  # the harness's own words where --max_tokens is spent
 
 
-class OpenAIScoresError(FigLangError):
-    """A score request cannot be answered; the message names task and document."""
-
-
 class FigLangOpenAI(OpenAICompatible):
     """The harness's ``openai`` with score requests, and a ``timeout`` that holds. Arguments: those of that class.
 
@@ -59,6 +55,8 @@ class FigLangOpenAI(OpenAICompatible):
     client: Any
 
     def __init__(self, *, timeout: float = 600.0, **others: Any) -> None:
+        if not isinstance(timeout, int | float):
+            raise FigLangError(f"figlang_openai: timeout={timeout!r}; valid: seconds")
         super().__init__(timeout=timeout, **others)
         self.client = self.client.with_options(timeout=timeout)  # the harness's class takes it and leaves it unused
         self._retrying = self.client.with_options(max_retries=int(self.max_retries))  # the harness tries again itself
@@ -96,7 +94,7 @@ class FigLangOpenAI(OpenAICompatible):
         _, _, _, doc_id, task, _ = request.args
         if is_budget_exceeded():
             return GenerationResult(BUDGET_EXCEEDED, TokenCounts()), 0
-        with models.naming(OpenAIScoresError, f"figlang_openai: task {task}, doc {doc_id}"):
+        with models.naming(FigLangError, f"figlang_openai: task {task}, doc {doc_id}"):
             wanted, prompts = self._prompts(request)
             tokens, counts = zip(*map(self._first_token, prompts), strict=True)
             read, written = (sum(each) for each in zip(*counts, strict=True))
@@ -112,15 +110,8 @@ class FigLangOpenAI(OpenAICompatible):
         assert wanted is not None, "only score requests come here"
         if wanted.kind != "match":
             raise ValueError("chat APIs give no log-probabilities of candidates: run the model with figlang_vlm")
-        if wanted.yes.strip() == wanted.no.strip():
-            raise ValueError(f"the words {wanted.yes!r} and {wanted.no!r} are the same; choose other words")
-        messages = ChatMessages(messages=doc_to_messages(doc))
-        images, videos, audios = messages.extract_media()
-        if videos or audios:
-            raise ValueError("messages hold video or audio; score requests are for images and text")
-        if not images:
-            raise ValueError("a score request of kind match needs an image")
-        return wanted, models.each_image_alone(messages.to_openai_messages(), "image_url")
+        messages = ChatMessages(messages=doc_to_messages(doc)).to_openai_messages()
+        return wanted, models.each_image_alone(messages, "image_url")
 
     def _first_token(self, messages: list[dict[str, Any]]) -> tuple[list[tuple[str, float]], tuple[int, int]]:
         """Return the most probable first tokens of an answer, and the numbers of tokens read and written."""

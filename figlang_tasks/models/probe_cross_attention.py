@@ -117,13 +117,18 @@ ALIGNMENTS: Mapping[str, Callable[[Tensor, Tensor, Settings], Tensor] | None] = 
 
 
 class CrossAttention(nn.Module):
-    """The network; an encoder is None where its input is not read."""
+    """The network with its tokenizer and image processor; a part is None where its input is not read.
 
-    def __init__(self, settings: Settings, text: Any, image: Any) -> None:
+    With ``trained=False`` the encoders have only their form, into which a probe's weights are then put.
+    """
+
+    def __init__(self, settings: Settings, trained: bool) -> None:
         super().__init__()
-        self.text, self.image = text, image
-        self.text_mlp = None if text is None else _mlp(text.config.hidden_size, settings)
-        self.image_mlp = None if image is None else _mlp(image.config.hidden_size, settings)
+        self.settings, names = settings, _encoders(settings)
+        self.text: Any = _encoder(*names["text"], trained) if "text" in names else None
+        self.image: Any = _encoder(*names["image"], trained) if "image" in names else None
+        self.text_mlp = None if self.text is None else _mlp(self.text.config.hidden_size, settings)
+        self.image_mlp = None if self.image is None else _mlp(self.image.config.hidden_size, settings)
         self.attention = None
         if settings.modality == "both":
             layer = nn.TransformerDecoderLayer(
@@ -131,15 +136,27 @@ class CrossAttention(nn.Module):
             )
             self.attention = nn.TransformerDecoder(layer, settings.layers)
         self.classifier = nn.Sequential(nn.Dropout(settings.dropout), nn.Linear(settings.width, 2))
+        self.tokenizer: Any = self.text and _loaded(transformers.AutoTokenizer, *names["text"])
+        self.processor: Any = self.image and _loaded(transformers.AutoImageProcessor, *names["image"])
 
-    def forward(self, tokens: Mapping[str, Tensor], pixels: Tensor | None) -> tuple[Tensor, list[Tensor]]:
+    def forward(self, examples: Sequence[Example]) -> tuple[Tensor, list[Tensor]]:
         """Return the logits [batch, 2] of the labels, and the features [batch, width] of texts and of pictures."""
         features = []
+        device = next(self.parameters()).device
         if self.text_mlp is not None:
+            tokens = self.tokenizer(
+                [example.text for example in examples],
+                padding=True,
+                truncation=True,
+                max_length=self.settings.max_length,
+                return_tensors="pt",
+            ).to(device)
             mask = tokens["attention_mask"].bool()
             texts = self.text_mlp(self.text(**tokens).last_hidden_state)
             features.append(_mean(texts, mask))
         if self.image_mlp is not None:
+            shown = [example.picture().convert("RGB") for example in examples]
+            pixels = self.processor(images=shown, return_tensors="pt")["pixel_values"].to(device)
             pictures = self.image_mlp(self.image(pixel_values=pixels).last_hidden_state)
             features.append(pictures.mean(dim=1))
         if self.attention is None:
@@ -153,51 +170,27 @@ def _mlp(width: int, settings: Settings) -> nn.Module:
 
 
 def _mean(states: Tensor, mask: Tensor) -> Tensor:
-    """The mean over the tokens that are no padding: [batch, tokens, width] to [batch, width]."""
+    """Return the mean over the tokens that are no padding: [batch, tokens, width] to [batch, width]."""
     weights = mask.unsqueeze(-1).to(states.dtype)
     return (states * weights).sum(dim=1) / weights.sum(dim=1)
 
 
-class _Reader:
-    """Tokenizer and image processor of the encoders that are used."""
-
-    def __init__(self, settings: Settings, device: torch.device) -> None:
-        self._settings, self._device = settings, device
-        text, image = _encoders(settings)
-        self._tokenizer = None if text is None else _loaded(transformers.AutoTokenizer, *text)
-        self._processor = None if image is None else _loaded(transformers.AutoImageProcessor, *image)
-
-    def __call__(self, examples: Sequence[Example]) -> tuple[Mapping[str, Tensor], Tensor | None]:
-        tokens: Mapping[str, Tensor] = {}
-        pixels: Tensor | None = None
-        if self._tokenizer is not None:
-            tokens = self._tokenizer(
-                [example.text for example in examples],
-                padding=True,
-                truncation=True,
-                max_length=self._settings.max_length,
-                return_tensors="pt",
-            ).to(self._device)
-        if self._processor is not None:
-            shown = [example.picture().convert("RGB") for example in examples]
-            pixels = self._processor(images=shown, return_tensors="pt")["pixel_values"].to(self._device)
-        return tokens, pixels
-
-
-def _encoders(settings: Settings) -> tuple[tuple[str, str | None] | None, tuple[str, str | None] | None]:
-    """Name and revision of the text and of the image encoder; None for what is not read."""
-    text = (settings.text_encoder, settings.text_revision)
-    image = (settings.image_encoder, settings.image_revision)
-    return None if settings.modality == "picture" else text, None if settings.modality == "text" else image
+def _encoders(settings: Settings) -> dict[str, tuple[str, str | None]]:
+    """Return name and revision of the encoders that are used: ``text``, ``image`` or both."""
+    found = {
+        "text": (settings.text_encoder, settings.text_revision),
+        "image": (settings.image_encoder, settings.image_revision),
+    }
+    left_out = {"text": "image", "picture": "text"}.get(settings.modality)
+    return {kind: encoder for kind, encoder in found.items() if kind != left_out}
 
 
 def pinned(settings: Settings) -> Settings:
-    """The settings with the hub's commits of the encoders that are read."""
+    """Return the settings with the hub's commits of the encoders that are used."""
     commits: dict[str, Any] = {}
-    for name, part in zip(("text", "image"), _encoders(settings), strict=True):
-        if part is not None:
-            _loaded(transformers.AutoConfig, *part)
-            commits[f"{name}_revision"] = models.commit_of(*part) or part[1]
+    for kind, (name, revision) in _encoders(settings).items():
+        _loaded(transformers.AutoConfig, name, revision)
+        commits[f"{kind}_revision"] = models.commit_of(name, revision) or revision
     return replace(settings, **commits)
 
 
@@ -208,7 +201,6 @@ def _loaded(loader: Any, name: str, revision: str | None, **options: Any) -> Any
 
 
 def _encoder(name: str, revision: str | None, trained: bool) -> Any:
-    """An encoder with its weights, or only its form, into which a probe's weights are then put."""
     config = _loaded(transformers.AutoConfig, name, revision)
     if not hasattr(config, "hidden_size"):
         raise FigLangError(f"{name} ({config.model_type}) is not an encoder of one kind of input, such as BERT or ViT")
@@ -218,11 +210,6 @@ def _encoder(name: str, revision: str | None, trained: bool) -> Any:
     found["missing_keys"] = [key for key in found["missing_keys"] if not key.startswith("pooler.")]  # not used
     models.require_weights("figlang_probe", name, model, found)
     return model
-
-
-def _network(settings: Settings, trained: bool) -> CrossAttention:
-    text, image = (None if part is None else _encoder(*part, trained) for part in _encoders(settings))
-    return CrossAttention(settings, text, image)
 
 
 # --- training --------------------------------------------------------------------------------------------------------
@@ -242,8 +229,7 @@ def train(
     """Train a network, on a CPU the same for the same seed; of equally good epochs the first is taken."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        network = _network(settings, trained=True).to(device)
-        read = _Reader(settings, device)
+        network = CrossAttention(settings, trained=True).to(device)
         steps = settings.epochs * math.ceil(len(rows) / settings.batch_size)
         optimizer, schedule = _optimizer(settings, network, steps)
         epochs: list[dict[str, float]] = []
@@ -253,15 +239,14 @@ def train(
             network.train()
             losses = []
             for batch in torch.randperm(len(rows)).split(settings.batch_size):
-                examples = [rows[index] for index in batch.tolist()]
-                loss = _loss(settings, network, read, examples)
+                loss = _loss(network, [rows[index] for index in batch.tolist()])
                 optimizer.zero_grad()
                 loss.backward()
                 nn.utils.clip_grad_norm_(network.parameters(), settings.max_norm)
                 optimizer.step()
                 schedule.step()
                 losses += [loss.item()] * len(batch)
-            found = _labels(network, read, validation, settings.batch_size)
+            found = labels(network, validation, settings.batch_size)
             counts = classification.confusion_counts([example.label for example in validation], found)
             score = float(classification.macro_f1(counts))
             epochs.append({"loss": math.fsum(losses) / len(losses), "validation_macro_f1": score})
@@ -280,38 +265,32 @@ def _optimizer(settings: Settings, network: nn.Module, steps: int) -> tuple[torc
     return optimizer, transformers.get_linear_schedule_with_warmup(optimizer, round(settings.warmup * steps), steps)
 
 
-def _loss(settings: Settings, network: CrossAttention, read: _Reader, examples: Sequence[Example]) -> Tensor:
-    logits, features = network(*read(examples))
+def _loss(network: CrossAttention, examples: Sequence[Example]) -> Tensor:
+    logits, features = network(examples)
     gold = torch.tensor([example.label for example in examples], device=logits.device)
     loss = functional.cross_entropy(logits, gold)
-    align = ALIGNMENTS[settings.alignment]
+    align, settings = ALIGNMENTS[network.settings.alignment], network.settings
     return loss if align is None else loss + settings.alignment_weight * align(features[0], features[1], settings)
-
-
-def _labels(network: CrossAttention, read: _Reader, examples: Sequence[Example], batch_size: int) -> list[int]:
-    network.eval()
-    found: list[int] = []
-    with torch.inference_mode():
-        for start in range(0, len(examples), batch_size):
-            found += network(*read(examples[start : start + batch_size]))[0].argmax(dim=1).tolist()
-    return found
 
 
 # --- answers ---------------------------------------------------------------------------------------------------------
 
 
-class Classifier:
-    """A trained network."""
+def with_weights(settings: Settings, weights: Weights, device: torch.device) -> CrossAttention:
+    """Return a trained network."""
+    network = CrossAttention(settings, trained=False)
+    network.load_state_dict(dict(weights))
+    return network.to(device)
 
-    def __init__(self, settings: Settings, weights: Weights, device: torch.device, batch_size: int) -> None:
-        self._read, self._network = _Reader(settings, device), _network(settings, trained=False)
-        self._network.load_state_dict(dict(weights))
-        self._network.to(device)
-        self._batch_size = batch_size
 
-    def __call__(self, examples: Sequence[Example]) -> list[int]:
-        """The labels, 0 or 1."""
-        return _labels(self._network, self._read, examples, self._batch_size)
+def labels(network: CrossAttention, examples: Sequence[Example], batch_size: int) -> list[int]:
+    """Return the labels, 0 or 1, that a network gives."""
+    network.eval()
+    found: list[int] = []
+    with torch.inference_mode():
+        for start in range(0, len(examples), batch_size):
+            found += network(examples[start : start + batch_size])[0].argmax(dim=1).tolist()
+    return found
 
 
 class Network:
@@ -321,9 +300,8 @@ class Network:
         self._probe, state = probe, Accelerator()
         given, batch_size = loading["device"], str(loading["batch_size"])
         device = torch.device(given) if given and state.num_processes == 1 else state.device
-        size = 64 if batch_size.startswith("auto") else int(batch_size)
-        settings = Settings(**probe.settings["network"])
-        self._classify = Classifier(settings, weights, device, size)
+        self._batch_size = 64 if batch_size.startswith("auto") else int(batch_size)
+        self._network = with_weights(Settings(**probe.settings["network"]), weights, device)
 
     def generate_until(self, requests: list[Instance], documents: Mapping[str, Any]) -> list[str]:
         """Answer each request with the word of its label."""
@@ -339,8 +317,8 @@ class Network:
                 )
             asked.append((document, Example(document[reads], partial(_first, doc_to_visual, document))))
         self._probe.refuse_seen(seen(document, reads) for document, _ in asked)
-        labels = self._classify([example for _, example in asked])
-        return [self._probe.settings["answers"][label] for label in labels]
+        found = labels(self._network, [example for _, example in asked], self._batch_size)
+        return [self._probe.settings["answers"][label] for label in found]
 
 
 def _first(doc_to_visual: Callable[[Any], list[Image.Image]], document: Mapping[str, Any]) -> Image.Image:
@@ -352,5 +330,5 @@ def _first(doc_to_visual: Callable[[Any], list[Image.Image]], document: Mapping[
 
 
 def seen(document: Mapping[str, Any], reads: str) -> str:
-    """What tells a row from the others, for ``Probe.seen``: its picture's name, and its text."""
+    """Return what ``Probe.seen`` keeps of a row: its picture's name, and its text."""
     return f"{document['cartoon']}\n{document[reads]}"

@@ -37,7 +37,7 @@ class Network:
             if KEY not in request.args[1]:
                 raise FigLangError(only_ranks("figlang_probe", request.args[4]))
         self._encoder.task_dict = documents
-        features = self._encoder.features(requests)
+        features = self._encoder.features([request.args for request in requests])
         self._probe.refuse_seen(features.seen())
         return answers(features, self._weights)
 
@@ -50,16 +50,12 @@ def features(
 ) -> Features:
     """Return the features of each document's text with its pictures."""
     own.task_dict = {"train": {"train": documents}}
-    requests = [
-        Instance(
-            "generate_until",
-            (text(document), {KEY: {"kind": "match"}}, pictures, number, "train", "train"),
-            0,
-            {"task": "train", "doc_id": number, "repeats": 1},
-        )
-        for number, document in enumerate(documents)
-    ]
-    return own.features(requests)
+    return own.features(
+        [
+            (text(document), {KEY: {"kind": "match"}}, pictures, number, "train", "train")
+            for number, document in enumerate(documents)
+        ]
+    )
 
 
 def train(

@@ -67,12 +67,11 @@ def read(paths: Sequence[Path]) -> dict[int, Saved]:
     for path in paths:
         for where, values in saved_lines(path):
             doc_id, found = _read_line(where, values)
-            if doc_id in saved and found.repeat == saved[doc_id].repeat + 1:
-                outputs = (*saved[doc_id].outputs, *found.outputs)
-                saved[doc_id] = replace(saved[doc_id], outputs=outputs, repeat=found.repeat)
-            elif doc_id in saved:
-                duplicates.append(f"doc_id {doc_id}: {saved[doc_id].where} and {found.where}")
-            saved.setdefault(doc_id, found)
+            known = saved.setdefault(doc_id, found)
+            if found.repeat == known.repeat + 1:
+                saved[doc_id] = replace(known, outputs=known.outputs + found.outputs, repeat=found.repeat)
+            elif known is not found:
+                duplicates.append(f"doc_id {doc_id}: {known.where} and {found.where}")
     if duplicates:
         raise RunError(
             f"{len(duplicates)} answers occur twice; give the files of one run. {listing(duplicates, LISTED, '; ')}"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import re
-import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
@@ -17,7 +16,6 @@ from typing import Any
 
 import torch
 from lmms_eval.api.instance import GenerationResult, Instance, TokenCounts
-from lmms_eval.models.model_utils.gen_metrics import log_metrics
 from lmms_eval.protocol import ChatMessages
 from loguru import logger
 from PIL import Image
@@ -28,7 +26,6 @@ from transformers.image_utils import load_image
 from figlang_tasks import models
 from figlang_tasks.core import score_requests
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.metrics.explanation.compute import attempt
 
 from . import vlm_loading
 from .ahead import THREADS, Batches, ahead, threads
@@ -139,7 +136,7 @@ class FigLangVLM(ModelBase):
         )
         # A tokenizer is for one thread: one that makes prompts has the processor's, the one that runs the model this.
         self._tokenizer = copy.deepcopy(self.tokenizer)
-        self._scorer: Scorer | None = Scorer(self._model, self._tokenizer)
+        self._scorer = Scorer(self._model, self._tokenizer)
 
     @classmethod
     def reads_text_alone(
@@ -181,31 +178,17 @@ class FigLangVLM(ModelBase):
         with _naming("the chat template"):
             return self._template.pictures_first
 
-    def clean(self) -> None:
-        """Let go of the model; the harness calls this when all requests are answered."""
-        self._scorer = None
-        super().clean()
-
     @torch.inference_mode()
     def generate_until(self, requests: list[Instance]) -> list[GenerationResult]:
         """Answer the requests, in their order."""
         answers: dict[int, GenerationResult] = {}
-        started, tokens = time.perf_counter(), 0
         with tqdm(total=len(requests), disable=self.rank != 0, desc="Model Responding") as bar:
             for group in _by_settings(requests):
                 for index, answer in self._answered(group, requests[next(iter(group))].args[2]):
                     answers[index] = answer
                     if self.on_answer:
                         self.on_answer(index, answer)
-                    tokens += (answer.token_counts and answer.token_counts.output_tokens) or 0
                     bar.update()
-        elapsed = time.perf_counter() - started
-        log_metrics(
-            total_elapsed_time=elapsed,
-            total_gen_tokens=tokens,
-            avg_speed=tokens / elapsed if elapsed else 0.0,
-            additional_metrics={"rank": self.rank},
-        )
         return [answers[index] for index in range(len(requests))]
 
     def _answered(
@@ -242,7 +225,7 @@ class FigLangVLM(ModelBase):
             for whole, made in loaded:
 
                 def step(part: Sequence[Prompt], whole: Any = whole, made: Any = made) -> list[Any]:
-                    inputs = made if made is not None and len(part) == len(whole) else self._processed(part)
+                    inputs = made if len(part) == len(whole) else self._processed(part)
                     return run(part, inputs.to(self.device, dtype=self._model.dtype))
 
                 with _naming("; ".join(prompt.where for prompt in whole)):
@@ -251,7 +234,7 @@ class FigLangVLM(ModelBase):
                     yield from zip(part, results, strict=True)
 
     def _loaded(self, group: Mapping[int, Instance], most: int | None) -> Generator[tuple[Sequence[Prompt], Any]]:
-        """Yield batches with their tensors on the CPU, None if memory ran out, made while the model works on others."""
+        """Yield batches with their tensors on the CPU, made while the model works on others."""
         with threads(THREADS) as readers, threads(1) as maker:
             read = ahead(lambda each: readers.submit(self._read, *each), group.items(), max(THREADS, self.batch_size))
             batches = self._grouped((prompt for _, prompts in read for prompt in prompts), most)
@@ -297,7 +280,7 @@ class FigLangVLM(ModelBase):
         return messages.to_hf_messages()
 
     def _made(self, batch: Sequence[Prompt]) -> tuple[Sequence[Prompt], Any]:
-        """Return prompts of a batch with their texts, and its tensors; None if memory ran out."""
+        """Return prompts of a batch with their texts, and its tensors."""
         rendered = []
         for prompt in batch:
             with _naming(prompt.where):
@@ -306,7 +289,7 @@ class FigLangVLM(ModelBase):
                     self._template.require_answer(text)
                 rendered.append(replace(prompt, text=text, thought=self._template.open_thought(text)))
         with _naming("; ".join(prompt.where for prompt in batch)):
-            return rendered, attempt(lambda: self._processed(rendered))
+            return rendered, self._processed(rendered)
 
     def _processed(self, batch: Sequence[Prompt]) -> Any:
         """Return the tensors of prompts with as many images each, padded on the left."""
@@ -371,7 +354,7 @@ class FigLangVLM(ModelBase):
 
     def _candidates(self, prompt: Prompt, inputs: Any) -> list[GenerationResult]:
         wanted = prompt.wanted
-        assert self._scorer is not None and wanted is not None, "the model is loaded, and scores are asked for"
+        assert wanted is not None, "scores are asked for"
         special = self._adds_special_tokens(prompt)
         values = self._scorer.candidates(inputs, prompt.text, wanted.candidates, special)
         scores = [sum(row) / (len(row) if wanted.normalize == "tokens" else 1) for row in values]
@@ -379,7 +362,7 @@ class FigLangVLM(ModelBase):
 
     def _matches(self, batch: Sequence[Prompt], inputs: Any) -> list[float]:
         wanted = batch[0].wanted  # that of all: their settings are equal
-        assert self._scorer is not None and wanted is not None, "the model is loaded, and scores are asked for"
+        assert wanted is not None, "scores are asked for"
         texts, special = [prompt.text for prompt in batch], self._adds_special_tokens(batch[0])
         return self._scorer.match(inputs, texts, wanted.yes, wanted.no, special)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -17,8 +16,8 @@ from figlang_tasks import models
 from figlang_tasks.core.errors import FigLangError
 
 NAME = "figlang_vlm"
-AUTO_CLASSES = (*models.GENERATIVE_CLASSES, "AutoModelForCausalLM", "AutoModel")
-"""Of transformers. The first that knows a model loads it; the last two know it by code that the checkpoint brings."""
+SEEING = ("AutoModelForImageTextToText", "AutoModelForMultimodalLM")
+"""Classes of transformers whose models see pictures and answer in words; the second came with transformers 5."""
 
 
 class TextProcessor:
@@ -70,8 +69,6 @@ def dtype_for(name: Any, where: Any) -> Any:
 
 def source(revision: str | None, trust_remote_code: bool, gguf_file: str | None) -> dict[str, Any]:
     """Return what all ``from_pretrained`` get to find a checkpoint's files."""
-    if gguf_file and find_spec("gguf") is None:
-        stop(f"gguf_file={gguf_file}: transformers reads such files with the package gguf: pip install gguf")
     found: dict[str, Any] = {"revision": str(revision or "main"), "trust_remote_code": trust_remote_code}
     return found | ({"gguf_file": gguf_file} if gguf_file else {})
 
@@ -93,12 +90,14 @@ def auto_class(
     """Return the class of transformers that loads the model."""
     if gguf_file:  # of which transformers reads language models alone
         return transformers.AutoModelForCausalLM
-    own = [name for name in AUTO_CLASSES if name in (getattr(config, "auto_map", None) or {})]
+    classes = (*SEEING, "AutoModelForCausalLM", "AutoModel")
+    own = [name for name in classes if name in (getattr(config, "auto_map", None) or {})]
     if own and trust_remote_code:
         return getattr(transformers, own[0])
     made_for = config.architectures or []
     given = f"{pretrained!r} ({', '.join(made_for or [config.model_type])})"
-    found = models.generative_class(config)
+    known = (getattr(transformers, name, None) for name in SEEING)
+    found = next((each for each in known if each is not None and type(config) in each._model_mapping), None)
     if found is None and own:
         stop(f"{given} needs its own code. If you trust that code, add trust_remote_code=True")
     scores = any(name.endswith("Retrieval") for name in made_for)  # of BLIP, which also has a class that writes

@@ -8,11 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from loguru import logger
-from tokenizers import AddedToken
 from transformers import IdeficsProcessor
-
-from figlang_tasks.core.options import PICTURES_FIRST
 
 from . import vlm_loading
 
@@ -42,17 +38,18 @@ class ChatTemplate:
         self.marks = {mark for mark in named if isinstance(mark, str) and mark}
         if isinstance(processor, IdeficsProcessor):  # it names none, and reads this one
             self.marks = {"<image>"}
-        # BLIP-2 and InstructBLIP keep theirs as a token, and put it before each prompt themselves.
-        self._placed = {mark.content for mark in named if isinstance(mark, AddedToken)}
-        self._told_order = False
 
     @property
     def pictures_first(self) -> bool:
         """Whether pictures between the texts of a message are moved before them."""
         picture = {"type": "image"}
-        content = [{"type": "text", "text": "The first:"}, picture, {"type": "text", "text": "The second:"}, picture]
-        messages = [{"role": "user", "content": content}]
-        return not self._in_order(messages, self._applied(messages))
+        content = [{"type": "text", "text": "First:"}, picture, {"type": "text", "text": "Second:"}, picture]
+        prompt = self._applied([{"role": "user", "content": content}])
+        mark = next((mark for mark in self.marks if prompt.count(mark) == 2), None)
+        if mark is None:
+            return False
+        places = [prompt.find("First:"), prompt.find(mark), prompt.find("Second:"), prompt.rfind(mark)]
+        return places != sorted(places)
 
     def render(self, messages: Messages) -> str:
         """Return the prompt of messages in the form of transformers, each with a list of parts as its content."""
@@ -64,11 +61,6 @@ class ChatTemplate:
                 "prompt. Use a task with one image (irfl_detect_grid for irfl_detect), or another model"
             )
         prompt = self._applied(messages)
-        if placed := [mark for mark in self._placed if mark in prompt]:
-            raise ValueError(
-                f"the prompt holds {placed[0]}, which this processor adds to each prompt: remove it from the chat "
-                f"template and from texts. The prompt begins: {prompt[:300]!r}"
-            )
         places = max((prompt.count(mark) for mark in self.marks), default=images)
         if places != images:
             raise ValueError(
@@ -77,13 +69,6 @@ class ChatTemplate:
                 f"placeholder. The prompt begins: {prompt[:300]!r}"
             )
         self._require_texts(messages, prompt)
-        if not self._told_order and not self._in_order(messages, prompt):
-            self._told_order = True
-            logger.warning(
-                "figlang_vlm: the chat template moves pictures before texts, so a text such as 'Image A:' loses its "
-                f"picture. Use a prompt that works without places ('the first image'), by the block {PICTURES_FIRST} "
-                f"of a task file (docs/models.md). The prompt begins: {prompt[:300]!r}"
-            )
         return prompt
 
     def open_thought(self, prompt: str) -> str:
@@ -141,20 +126,6 @@ class ChatTemplate:
                     f"the chat template leaves out or changes a text of the role {role}: {text[:100]!r}. Give a "
                     f"template that has it (chat_template=PATH in --model_args). The prompt begins: {prompt[:300]!r}"
                 )
-
-    def _in_order(self, messages: Messages, prompt: str) -> bool:
-        """Whether the parts stand in the prompt in their order; those of the system stand where the template wants."""
-        parts = [part for message in messages if message["role"] != "system" for part in message["content"]]
-        images = sum(part["type"] == "image" for message in messages for part in message["content"])
-        mark = next((mark for mark in self.marks if prompt.count(mark) == images), "")
-        end = 0
-        for part in parts:
-            piece = mark if part["type"] == "image" else part["text"].strip()
-            start = prompt.find(piece, end)
-            if start < 0:
-                return False
-            end = start + len(piece)
-        return True
 
 
 def _with_text(message: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -104,18 +104,17 @@ def test_the_weights_are_those_of_the_best_epoch(settings: Settings) -> None:
     cpu = torch.device("cpu")
     found = kind.train(dataclasses.replace(settings, learning_rate=1e-4), examples(24), wrong, 0, cpu)
     assert found.epochs[-1]["validation_macro_f1"] == 0 < found.epochs[found.best]["validation_macro_f1"]
-    labels = kind.Classifier(settings, found.weights, cpu, 4)(wrong)
+    labels = kind.labels(kind.with_weights(settings, found.weights, cpu), wrong, 4)
     assert labels != [1 - each.label for each in wrong], "as the last epoch has them"
 
 
 @pytest.mark.parametrize("modality", ["both", "text"])
 def test_padding_plays_no_part(modality: str, settings: Settings) -> None:
     asked = dataclasses.replace(settings, modality=modality)
-    network = kind._network(asked, trained=True).eval()
-    read = kind._Reader(asked, torch.device("cpu"))
+    network = kind.CrossAttention(asked, trained=True).eval()
     with torch.inference_mode():
-        together = network(*read(examples(4)))[0]
-        alone = torch.cat([network(*read([example]))[0] for example in examples(4)])
+        together = network(examples(4))[0]
+        alone = torch.cat([network([example])[0] for example in examples(4)])
     torch.testing.assert_close(together, alone)
 
 
@@ -139,6 +138,6 @@ def test_what_is_no_encoder_is_refused(settings: Settings, tmp_path: Path) -> No
 
     clip = str(tiny_encoders.write("clip", tmp_path / "clip"))
     with pytest.raises(FigLangError, match=r"clip \(clip\) is not an encoder of one kind of input"):
-        kind._network(dataclasses.replace(settings, image_encoder=clip), trained=True)
+        kind.CrossAttention(dataclasses.replace(settings, image_encoder=clip), trained=True)
     with pytest.raises(FigLangError, match="there is no folder"):
-        kind._network(dataclasses.replace(settings, text_encoder=str(tmp_path / "none")), trained=True)
+        kind.CrossAttention(dataclasses.replace(settings, text_encoder=str(tmp_path / "none")), trained=True)

@@ -84,7 +84,9 @@ def train(
     on = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     runs = {seed: kind.train(settings, examples["train"], examples["validation"], seed, on) for seed in range(seeds)}
     measured = {
-        seed: _values(documents["test"], kind.Classifier(settings, run.weights, on, batch_size)(examples["test"]))
+        seed: _values(
+            documents["test"], kind.labels(kind.with_weights(settings, run.weights, on), examples["test"], batch_size)
+        )
         for seed, run in runs.items()
     }
     probe.write(
