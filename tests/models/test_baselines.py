@@ -57,18 +57,20 @@ def test_the_scene_graph_task_ends_with_a_label(model: str) -> None:
     assert results["results"]["mini_sg"]["parse_rate,none"] == 1.0
 
 
-@pytest.mark.parametrize(("name", "counts"), [("candidates", [3, 3, 3]), ("columns", [2, 2, 2]), ("match", [1, 2, 3])])
-def test_random_scores(name: str, counts: list[int], score_tasks: str) -> None:
-    task_name = f"score_{name}"
-    found = answers(evaluate(task_name, "figlang_random", "seed=3", include_path=score_tasks), task_name)
-    scores = [score_requests.read_answer(found[number]) for number in range(3)]
-    assert [len(each or []) for each in scores] == counts
-    for number, each in enumerate(scores):
+@pytest.mark.parametrize(
+    ("task_name", "counts"),
+    [("figlang_mini_irfl_random4_metaphor", [4] * 3), ("figlang_mini_metaclue_retrieve_swap", [2] * 3)],
+    ids=["match", "candidates"],
+)
+def test_random_scores(task_name: str, counts: list[int]) -> None:
+    found = answers(evaluate(task_name, "figlang_random", "seed=3", limit=3), task_name)
+    for number, count in enumerate(counts):
         generator = random.Random(f"3/{task_name}/{number}")
-        assert each == [generator.random() for _ in range(counts[number])]
+        assert score_requests.read_answer(found[number]) == [generator.random() for _ in range(count)]
 
 
 @pytest.mark.parametrize("model", ["figlang_random", "figlang_majority"])
-def test_what_has_no_chance_level_is_an_error(model: str, score_tasks: str) -> None:
-    with pytest.raises(FigLangError, match="task score_words does not declare its possible answers: .*chance_answers"):
-        evaluate("score_words", model, include_path=score_tasks)
+def test_what_has_no_chance_level_is_an_error(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(task, "chance_answers")
+    with pytest.raises(FigLangError, match="task figlang_mini does not declare its possible answers: .*chance_answers"):
+        evaluate(TASK, model)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -84,9 +83,3 @@ def test_an_object_that_is_asked_about_a_picture(checkpoint: Path) -> None:
     model = FigLangVLM(str(checkpoint), device="cpu")
     with pytest.raises(Exception, match="the prompt has pictures, and this language model reads text alone"):
         evaluate("figlang_mini", model, limit=1)
-
-
-@pytest.mark.skipif(find_spec("gguf") is not None, reason="the package gguf is there")
-def test_a_gguf_file_without_its_package(checkpoint: Path) -> None:
-    with pytest.raises(FigLangError, match="gguf_file=none.gguf: .* pip install gguf"):
-        FigLangVLM(str(checkpoint), device="cpu", gguf_file="none.gguf")

@@ -40,7 +40,7 @@ def examples(count: int) -> list[Example]:
     return [Example(captions[n % 2][n // 2 % 2], picture(n), n % 2) for n in range(count)]
 
 
-@pytest.mark.parametrize("batch", [1, 2, 5, 8])
+@pytest.mark.parametrize("batch", [1, 5])
 def test_transport_is_the_optimum_of_the_linear_program(batch: int) -> None:
     """Equations 7 to 11 as they are printed, solved by scipy's linear programming."""
     generator = torch.Generator().manual_seed(batch)
@@ -125,7 +125,6 @@ def test_padding_plays_no_part(modality: str, settings: Settings) -> None:
         ({"alignment": "sinkhorn"}, "alignment is 'sinkhorn'; valid: none, contrastive, ot"),
         ({"alignment": "ot", "modality": "text"}, "alignment=ot needs both text and picture"),
         ({"epochs": 0}, "epochs is 0, must be above 0"),
-        ({"learning_rate": -1e-5}, "learning_rate is -1e-05, must be above 0"),
     ],
 )
 def test_settings_that_are_not_valid(change: dict[str, Any], message: str) -> None:

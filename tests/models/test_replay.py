@@ -112,16 +112,8 @@ def other_ids_in_predict_only(values: list[Line]) -> list[Line]:
     return [{key: value for key, value in line.items() if key != "sample"} for line in other_ids(values)]
 
 
-def other_targets_in_predict_only(values: list[Line]) -> list[Line]:
-    return [{key: value for key, value in line.items() if key != "sample"} | {"target": "no"} for line in values]
-
-
 def twice(values: list[Line]) -> list[Line]:
     return [*values, *values[:12]]
-
-
-def scores(values: list[Line]) -> list[Line]:
-    return [line | {"filtered_resps": [[0.1, False]]} for line in values]
 
 
 def no_ids(values: list[Line]) -> list[Line]:
@@ -134,9 +126,7 @@ def no_ids(values: list[Line]) -> list[Line]:
         (another_data_version, "76 answers belong to other documents"),
         (other_ids, "76 answers belong to other documents"),
         (other_ids_in_predict_only, "76 answers belong to other documents"),
-        (other_targets_in_predict_only, "76 answers belong to other documents"),
         (twice, "12 answers occur twice; .*doc_id 0: .*line 1 and .*line 77.*and 2 more"),
-        (scores, r"line 1: its answer is \[\[0.1, False\]\], must be text"),
         (no_ids, "line 1 has no doc_id"),
     ],
 )
@@ -223,6 +213,6 @@ def test_repeats_are_replayed_in_order(tmp_path: Path) -> None:
         evaluate(TASK, "figlang_replay", f"samples={tmp_path}", limit=4, repeats=4)
 
 
-@pytest.mark.parametrize("final", ["no JSON", "[1]", '{"a": "b"}', '{"a": 1, "b": "c"}', "[" * 100_000, "\ud800"])
+@pytest.mark.parametrize("final", ["no JSON", '{"a": "b"}', "[" * 100_000])
 def test_what_is_no_record_of_rounds_is_one_output(final: str) -> None:
     assert replay.rounds(final) == [final]

@@ -109,23 +109,6 @@ def test_an_interrupt_ends_the_reading(build: Build, monkeypatch: pytest.MonkeyP
     assert len(documents.seen) <= 2 * (3 + vlm.BATCHES_AHEAD) + vlm.THREADS
 
 
-def test_memory_that_runs_out_in_the_processor_halves_the_batch(
-    build: Build, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
-) -> None:
-    expected = answers(build(), Documents(6, question).requests)
-    lm = build(batch_size=4)
-    processed = lm._processed
-
-    def limited(batch: list[vlm.Prompt]) -> Any:
-        if len(batch) > 2:
-            raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 GB")
-        return processed(batch)
-
-    monkeypatch.setattr(lm, "_processed", limited)
-    assert answers(lm, Documents(6, question).requests) == expected
-    assert lm.batch_size == 2 and any("going on with 2" in message for message in warnings_of_loguru)
-
-
 def test_a_truncated_picture_is_an_error_in_every_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ImageFile, "LOAD_TRUNCATED_IMAGES", True)  # as lmms_eval sets it
     data = io.BytesIO()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import json
 import shutil
 from collections.abc import Callable
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tiny_vlms import OLD, hf
+from tiny_vlms import hf
 from tokenizers.processors import TemplateProcessing
 from vlm_requests import Build, image, made, scores, text, user
 
@@ -22,7 +21,6 @@ from figlang_tasks.models import vlm_loading
 from figlang_tasks.models.vlm import FigLangVLM, VLMError
 
 ASK = [user(image(1), text("What is it?"))]
-PAIR = [ASK, [user(image(2), text("What can a picture of a mule mean?"))]]
 CANDIDATES = ["a burning house", "the mule is stubborn"]
 
 
@@ -47,18 +45,14 @@ def copied(pretrained: str, target: Path, file: str, change: Callable[[dict[str,
     return str(target)
 
 
-@pytest.mark.parametrize("name", ["lm_head.weight", "multi_modal_projector.linear_1.bias", "language_model.model.norm"])
-def test_a_checkpoint_with_a_weight_missing_is_refused(
-    name: str, checkpoint: Callable[[str], str], tmp_path: Path
-) -> None:
+def test_a_checkpoint_with_a_weight_missing_is_refused(checkpoint: Callable[[str], str], tmp_path: Path) -> None:
     def lose(weights: dict[str, Any]) -> None:
-        key = next(key for key in weights if name in key)
+        key = next(key for key in weights if "lm_head.weight" in key)
         weights[f"other.{key}"] = weights.pop(key)
 
     folder = copied(checkpoint("llava"), tmp_path / "copy", "model.safetensors", lose)
-    with pytest.raises(FigLangError, match=r"lacks 1 weights of LlavaForCond.*, such as ") as told:
+    with pytest.raises(FigLangError, match=r"lacks 1 weights of LlavaForCond.*, such as .*lm_head.weight"):
         FigLangVLM(folder, device="cpu")
-    assert name.rpartition(".")[2] in str(told.value)
 
 
 T5 = {"model_type": "t5", "d_model": 8}
@@ -66,11 +60,8 @@ KINDS = [
     (lambda: hf.CLIPConfig(architectures=["CLIPModel"]), r"CLIPModel\) is not an image-text.* --model figlang_clip"),
     (lambda: hf.BlipConfig(architectures=["BlipForImageTextRetrieval"]), "run as --model figlang_clip"),
     (lambda: hf.Blip2Config(text_config=T5), "encoder-decoder"),
-    (lambda: hf.Florence2Config(), "encoder-decoder"),
-    (lambda: hf.Pix2StructConfig(), "encoder-decoder"),
     (lambda: hf.BertConfig(architectures=["BertForMaskedLM"]), r"BertForMaskedLM\) is not an image-text"),
     (lambda: hf.Qwen2AudioConfig(), "is not an image-text-to-text model"),
-    (lambda: hf.ResNetConfig(), r"\(resnet\) is not an image-text-to-text model of transformers"),
     (lambda: hf.ResNetConfig(auto_map={"AutoModel": "own.Model"}), "its own code.*trust_remote_code=True"),
 ]
 
@@ -78,8 +69,6 @@ KINDS = [
 @pytest.mark.parametrize(("config", "message"), KINDS)
 def test_a_checkpoint_of_another_kind_is_named(config: Callable[[], Any], message: str, tmp_path: Path) -> None:
     """By its configuration alone: nothing else of it is read."""
-    if OLD and "Florence2" in inspect.getsource(config):
-        pytest.skip("not in this transformers")
     config().save_pretrained(tmp_path)
     with pytest.raises(FigLangError, match=message):
         FigLangVLM(str(tmp_path), device="cpu")
@@ -163,13 +152,11 @@ def test_a_prompt_begins_once_whoever_writes_its_first_token(
 # --- adapters --------------------------------------------------------------------------------------------------------
 
 LAYERS = r".*\.(q_proj|v_proj|qkv|linear_2)"
-QWEN = {"model.language_model.": "model.", "model.visual.": "visual."}
 LLAVA = {
     "model.language_model.": "language_model.model.",
-    "model.vision_tower.": "vision_tower.",
+    "model.vision_tower.": "vision_tower.vision_model.",
     "model.multi_modal_projector.": "multi_modal_projector.",
 }
-CLIP = {"model.vision_tower.": "vision_tower.vision_model."}
 
 
 Adapters = Callable[[str], tuple[Path, list[float], list[float]]]
@@ -218,11 +205,9 @@ def changed(source: Path, target: Path, name: Callable[[str], str | None], **con
 @pytest.mark.parametrize(
     ("family", "names", "targets"),
     [
-        ("qwen2_5_vl", QWEN, r"^(?!lm_head).*\.(q_proj|v_proj|qkv)"),
         # As ms-swift writes it; with today's names it means the vision half too.
         ("qwen2_5_vl", {"model.language_model.": "model."}, r"^(model)(?!.*(lm_head|embed_tokens)).*"),
-        ("llava", LLAVA, LAYERS),
-        ("llava", LLAVA | CLIP, r"(language_model\.model|vision_tower\.vision_model|multi_modal_projector)" + LAYERS),
+        ("llava", LLAVA, r"(language_model\.model|vision_tower\.vision_model|multi_modal_projector)" + LAYERS),
     ],
 )
 def test_an_adapter_with_the_names_of_an_older_transformers_is_applied_whole_or_refused(
@@ -253,12 +238,10 @@ def test_an_adapter_with_the_names_of_an_older_transformers_is_applied_whole_or_
 @pytest.mark.parametrize(
     ("name", "config"),
     [
-        (lambda key: key.replace("layers.1.", "layers.7."), {}),
         (lambda key: None if "layers.1." in key else key, {}),
-        (lambda key: key.replace("model.model.", "model.transformer."), {}),
         (lambda key: key, {"target_modules": r".*layers\.[02].*\.(q_proj|v_proj)"}),
     ],
-    ids=["a deeper model", "a layer left out", "another model", "weights without a layer"],
+    ids=["a layer without weights", "weights without a layer"],
 )
 def test_an_adapter_that_does_not_fit_is_refused(
     name: Callable[[str], str | None],

@@ -8,7 +8,6 @@ from typing import Any
 
 import demo_runs
 import pytest
-from tiny_vlms import TEMPLATES
 from vlm_requests import GREEDY, Build, asked, image, made, scores, text, user
 
 from figlang_tasks.answers.entailment import entailment
@@ -56,7 +55,6 @@ def test_the_cache_of_answers_knows_what_stands_in_the_file(
     [
         ("thinking", {}, r"open thought \(<think>\): its chat template does not close it by .*chat_template="),
         ("switch", {}, r"ends in an open thought \(<think>\): add enable_thinking=False to --model_args"),
-        ("switch", {"enable_thinking": True}, "add enable_thinking=False to --model_args"),
         ("channel", {}, r"open thought \(<\|channel\|>analysis<\|message\|>\): its chat template .*chat_template="),
         ("hybrid", {}, "the model thinks first: add enable_thinking=False to --model_args"),
     ],
@@ -92,27 +90,15 @@ def test_scores_without_a_thought(name: str, end: str, build: Build) -> None:
     by_hand = build("qwen3_vl")
     by_hand.processor.chat_template = by_hand.processor.chat_template.replace("assistant\\n", "assistant\\n" + end)
     assert scores(lm, question, **ANSWERS) == scores(by_hand, question, **ANSWERS)
-    plain = build("qwen3_vl")
-    assert scores(lm, question, **ANSWERS) != scores(
-        plain, [user(image(1), text("What comes before <think>"))], **ANSWERS
-    )
 
 
 # --- places of pictures ----------------------------------------------------------------------------------------------
 
 
-def test_pictures_that_move_are_told_once(build: Build, warnings_of_loguru: list[str]) -> None:
+def test_a_template_that_moves_pictures_says_so(build: Build) -> None:
     moving, keeping = build("llava", "llava_1_5"), build("llava")
     assert moving.pictures_first and not keeping.pictures_first
     assert rendered(moving, LABELLED).startswith("USER: <image>\n<image>\nWhich one?\nImage A: Image B: A or B?")
-    asked(moving, [LABELLED, LABELLED], GREEDY)
-    asked(keeping, [LABELLED, LABELLED], GREEDY)
-    [told] = warnings_of_loguru
-    assert "the chat template moves pictures" in told and "block pictures_first" in told
-    warnings_of_loguru.clear()
-    turns = [user(image(1), text("One.")), {"role": "assistant", "content": [text("A.")]}, user(image(2), text("Two."))]
-    asked(build("llava", "llava_1_5"), [turns], GREEDY)
-    assert warnings_of_loguru == []
 
 
 def sent(run: dict[str, Any], task: str) -> list[str]:
@@ -163,9 +149,6 @@ def test_several_pictures_need_named_places(build: Build) -> None:
     assert scores(lm, several, kind="match") == pytest.approx(found) and found[0] != found[1]
     with pytest.raises(VLMError, match="doc 1: ValueError: 2 images, and the processor has no image placeholder.*_gr"):
         asked(lm, [ones[0], several], GREEDY)
-    lm.processor.chat_template = TEMPLATES["llava_1_5"]
-    with pytest.raises(VLMError, match="holds <image>, which this processor adds to each prompt"):
-        asked(lm, ones[:1], GREEDY)
 
 
 # --- texts -----------------------------------------------------------------------------------------------------------
@@ -177,17 +160,12 @@ WITH_SYSTEM = [
 ]
 
 
-@pytest.mark.parametrize("name", ["pixtral_first", "without_system"])
-def test_a_template_that_leaves_out_a_text_is_an_error(name: str, build: Build) -> None:
-    lm = build("pixtral", name)
+def test_a_template_that_leaves_out_a_text_is_an_error(build: Build) -> None:
+    lm = build("pixtral", "without_system")
     lost = "the chat template leaves out .*the role system: 'Be brief.'.*chat_template="
     with pytest.raises(VLMError, match=f"doc 1: ValueError: {lost}"):
         asked(lm, [[user(image(1))], WITH_SYSTEM], GREEDY)
-    if name == "without_system":
-        asked(lm, [WITH_SYSTEM[1:]], GREEDY)
-    else:
-        with pytest.raises(VLMError, match="of the role user: 'What is it"):
-            asked(lm, [WITH_SYSTEM[1:]], GREEDY)
+    asked(lm, [WITH_SYSTEM[1:]], GREEDY)
 
 
 @pytest.mark.parametrize("family", ["llava", "gemma3"])
@@ -208,13 +186,9 @@ def test_a_text_that_stands_twice_must_stand_there_twice(build: Build) -> None:
         asked(lm, [[user(text("Why?")), user(text("Why?"))]], GREEDY)
 
 
-@pytest.mark.parametrize("name", [None, "system_in_last_turn"])
-def test_the_system_may_stand_elsewhere_and_white_space_may_go(
-    name: str | None, build: Build, warnings_of_loguru: list[str]
-) -> None:
-    lm = build("pixtral", name)
-    asked(lm, [WITH_SYSTEM], GREEDY)
-    assert warnings_of_loguru == []
+def test_the_system_may_stand_elsewhere_and_white_space_may_go(build: Build) -> None:
+    prompt = "<s>[INST][IMG]What is it?[/INST][INST]Be brief.\n\nWell?[/INST]"
+    assert rendered(build("pixtral", "system_in_last_turn"), WITH_SYSTEM) == prompt
 
 
 @pytest.mark.parametrize("name", ["text_as_it_is", "text_joined"])

@@ -28,7 +28,6 @@ def score(lm: Any, texts: list[str], pictures: int = 1) -> list[float]:
 
 def token_by_token(build: Build, family: str, texts: list[str]) -> list[float]:
     lm = build(family)
-    assert lm._scorer is not None
     lm._scorer.shared = False
     return score(lm, texts)
 
@@ -105,7 +104,6 @@ def test_a_cache_of_another_kind_is_not_shared(build: Build, warnings_of_loguru:
 
 def test_each_kind_of_prompt_is_checked(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     lm = build("qwen2_5_vl")
-    assert lm._scorer is not None
     checked: list[bool] = []
     decoded = lm._scorer.decoded
 
@@ -128,4 +126,4 @@ def test_settings_that_a_checkpoint_brings_for_its_answers_change_no_score(
     for name, value in {**settings, "eos_token_id": [2, 7], "suppress_tokens": [5]}.items():
         monkeypatch.setattr(lm.model.generation_config, name, value)
     assert score(lm, TEXTS) == pytest.approx(expected, abs=EXACT)
-    assert lm._scorer is not None and lm._scorer.shared
+    assert lm._scorer.shared

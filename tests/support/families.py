@@ -23,7 +23,6 @@ class Family:
     one_at_a_time: bool = False
     moves: str = ""
     fast: bool = True
-    one_pass: bool = True
     mark: str = ""
     auto: str = "AutoModelForImageTextToText"
     needs: str = ""

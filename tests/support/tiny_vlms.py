@@ -161,13 +161,6 @@ TEMPLATES = {
         "{{ '<|im_start|>assistant\\n' }}",
         "{{ '<|im_start|>assistant\\n' }}{{ '<think></think>\\n' if enable_thinking is false else '' }}",
     ),
-    # Pixtral's first: texts are looked up under a name that they do not have
-    "pixtral_first": (
-        "{{ bos_token }}{% for message in messages %}{% if message['role'] == 'user' %}{{ '[INST]' }}"
-        "{% for chunk in message['content'] %}{% if chunk['type'] == 'text' %}{{ chunk['content'] }}"
-        "{% elif chunk['type'] == 'image' %}{{ '[IMG]' }}{% endif %}{% endfor %}{{ '[/INST]' }}"
-        "{% elif message['role'] == 'assistant' %}{{ message['content'] }}{% endif %}{% endfor %}"
-    ),
     # Mistral: no role system, and the system's text is lost
     "without_system": (
         "{{ bos_token }}{% for message in messages %}{% if message['role'] != 'system' %}{{ '[INST]' }}"
