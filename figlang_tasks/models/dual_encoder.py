@@ -48,12 +48,9 @@ RETRIEVAL_CLASSES = {
 AUTO_BATCH = 64
 TEXTS = 256  # of a batch
 
-# What a model was trained with, where its processor does not do it unless told: SigLIP has no attention mask.
+# What a model was trained with, where its processor does not do it unless told (ALIGN: with 64 tokens). SigLIP has no
+# attention mask.
 _PADDED_TO_MAXIMUM = ("siglip", "siglip2", "align")
-_TRAINED_LENGTH = {"align": 64}
-# The only one that keeps the texts causal in a batch without padding: transformers leaves the mask out there, and the
-# faster ones then read a text in both directions.
-_ATTENTION = {"aimv2": "eager"}
 
 _Floats = npt.NDArray[np.float32]
 
@@ -285,7 +282,7 @@ class _Network:
         positions = getattr(text, "max_position_embeddings", None)
         if positions is not None and self._kind == "altclip":  # of RoBERTa: they begin behind that of padding
             positions -= text.pad_token_id + 1
-        limits = (processor.tokenizer.model_max_length, positions, _TRAINED_LENGTH.get(self._kind))
+        limits = (processor.tokenizer.model_max_length, positions, 64 if self._kind == "align" else None)
         self.limit: int = min(limit for limit in limits if limit is not None)
         reads = model.forward if isinstance(self, _Matcher) else model.get_text_features
         self._takes_types = "token_type_ids" in inspect.signature(reads).parameters
@@ -400,7 +397,9 @@ def _load(pretrained: str, source: Mapping[str, Any], dtype: str, device: torch.
             "and get_text_features (clip, siglip, siglip2, align, altclip, chinese_clip, metaclip_2 ...), "
             f"{', '.join(RETRIEVAL_CLASSES.values())}"
         )
-    attention = {"attn_implementation": _ATTENTION[kind]} if kind in _ATTENTION else {}
+    # The only one that keeps the texts of AIMv2 causal in a batch without padding: transformers leaves the mask out
+    # there, and the faster ones then read a text in both directions.
+    attention = {"attn_implementation": "eager"} if kind == "aimv2" else {}
     with models.loading("figlang_clip", "model and processor", pretrained):
         options = {"dtype": dtype, **attention, **source}
         model, loaded = model_class.from_pretrained(pretrained, output_loading_info=True, **options)

@@ -61,7 +61,7 @@ class Settings:
     max_norm: float = 1.0  # of all gradients together (ours; the earlier work cuts each tensor's)
 
     def __post_init__(self) -> None:
-        valid = {"modality": ("both", "text", "picture"), "alignment": tuple(ALIGNMENTS)}
+        valid = {"modality": ("both", "text", "picture"), "alignment": ("none", "contrastive", "ot")}
         for name, values in valid.items():
             if (given := getattr(self, name)) not in values:
                 raise FigLangError(f"{name} is {given!r}; valid: {', '.join(values)}")
@@ -104,13 +104,6 @@ def transport_loss(texts: Tensor, pictures: Tensor) -> Tensor:
     costs = (texts[:, None] - pictures[None]).square().sum(dim=-1)
     rows, columns = linear_sum_assignment(costs.detach().double().cpu().numpy())
     return costs[rows, columns].mean() / len(costs) ** 2
-
-
-ALIGNMENTS: Mapping[str, Callable[[Tensor, Tensor, Settings], Tensor] | None] = {
-    "none": None,
-    "contrastive": lambda texts, pictures, settings: contrastive_loss(texts, pictures, settings.temperature),
-    "ot": lambda texts, pictures, settings: transport_loss(texts, pictures),
-}
 
 
 # --- the network -----------------------------------------------------------------------------------------------------
@@ -266,11 +259,14 @@ def _optimizer(settings: Settings, network: nn.Module, steps: int) -> tuple[torc
 
 
 def _loss(network: CrossAttention, examples: Sequence[Example]) -> Tensor:
-    logits, features = network(examples)
+    settings, (logits, features) = network.settings, network(examples)
     gold = torch.tensor([example.label for example in examples], device=logits.device)
     loss = functional.cross_entropy(logits, gold)
-    align, settings = ALIGNMENTS[network.settings.alignment], network.settings
-    return loss if align is None else loss + settings.alignment_weight * align(features[0], features[1], settings)
+    if settings.alignment == "contrastive":
+        loss = loss + settings.alignment_weight * contrastive_loss(*features, settings.temperature)
+    elif settings.alignment == "ot":
+        loss = loss + settings.alignment_weight * transport_loss(*features)
+    return loss
 
 
 # --- answers ---------------------------------------------------------------------------------------------------------

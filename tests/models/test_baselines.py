@@ -9,9 +9,7 @@ import pytest
 from demo_runs import answers, evaluate, mini_tasks
 
 from figlang_tasks import FigLangError
-from figlang_tasks.answers.entailment import entailment
 from figlang_tasks.benchmarks.vflute import rows, task
-from figlang_tasks.benchmarks.vflute.parse import parse_official
 from figlang_tasks.core import score_requests
 
 TASK = "figlang_mini"
@@ -41,14 +39,6 @@ def test_random_answers_depend_on_seed_task_and_document_alone() -> None:
     assert others.keys() == all_answers.keys() and others != all_answers
     share = sum(answer.endswith("LABEL: entailment") for answer in all_answers.values()) / 76
     assert 0.3 < share < 0.7
-
-
-def test_answers_are_read_as_meant() -> None:
-    choices, label = task.chance_answers({"label": "contradiction", "claim": "Label: entailment"})
-    assert label == "contradiction" and choices.keys() == rows.LABELS.keys()
-    for name, text in choices.items():
-        assert parse_official(text).value == entailment(text).value == rows.LABELS[name]
-        assert (parse_official(text).explanation or "").startswith("The picture")
 
 
 @pytest.mark.parametrize("model", ["figlang_random", "figlang_majority"])

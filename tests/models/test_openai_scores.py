@@ -39,7 +39,7 @@ def scores(lm: Any, **request: Any) -> list[list[float]]:
 
 
 def of(server: OpenAIServer, **more: Any) -> FigLangOpenAI:
-    given = {"model_version": server.name, "num_concurrent": 1, "retry_backoff_s": 0.1} | more
+    given: dict[str, Any] = {"model_version": server.name, "num_concurrent": 1, "retry_backoff_s": 0.1} | more
     return FigLangOpenAI(base_url=server.url, api_key="none", **given)
 
 

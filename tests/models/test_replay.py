@@ -180,16 +180,15 @@ class Counting(Says):
         return [f" It is {n}. “🫖”\nLABEL: {labels[n % 3]} " for n in numbers]
 
 
-@pytest.mark.parametrize("repeats", [1, 2])
-def test_the_rounds_of_a_scene_graph_run_are_replayed(repeats: int, tmp_path: Path) -> None:
-    options: dict[str, Any] = {"include_path": mini_tasks(), "limit": 10, "repeats": repeats}
+def test_the_rounds_of_a_scene_graph_run_are_replayed(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"include_path": mini_tasks(), "limit": 10, "repeats": 2}
     first = evaluate("mini_sg", Counting(), saved=tmp_path / "run", **options)
     again = evaluate("mini_sg", "figlang_replay", f"samples={tmp_path / 'run'}", saved=tmp_path / "again", **options)
     assert metrics(again, "mini_sg") == pytest.approx(metrics(first, "mini_sg"), abs=0, nan_ok=True)
     saved = lines(samples_file(tmp_path / "run"))
     for line, line_again in zip(saved, lines(samples_file(tmp_path / "again")), strict=True):
         assert {**line_again, "token_counts": None} == {**line, "token_counts": None}
-    assert [line["doc_id"] for line in saved[:4:repeats]] == list(range(len(saved[:4:repeats])))
+    assert [line["doc_id"] for line in saved[:4]] == [0, 0, 1, 1]
     assert json.loads(saved[1]["filtered_resps"]).keys() == {"scene_graph", "answer"}
 
 
@@ -201,16 +200,6 @@ def test_a_scene_graph_run_that_was_cut_off_lacks_its_second_round(tmp_path: Pat
         evaluate("mini_sg", "figlang_replay", samples, **arguments)
     again = evaluate("mini_sg", "figlang_replay", samples, gen_kwargs="max_agentic_steps=1", **arguments)
     assert answers(again, "mini_sg")[2] == " It is 2. “🫖”\nLABEL: neither "
-
-
-def test_repeats_are_replayed_in_order(tmp_path: Path) -> None:
-    first = evaluate(TASK, Counting(), saved=tmp_path, limit=4, repeats=3)
-    again = evaluate(TASK, "figlang_replay", f"samples={tmp_path}", limit=4, repeats=3)
-    assert [sample["resps"] for sample in again["samples"][TASK]] == [
-        sample["resps"] for sample in first["samples"][TASK]
-    ]
-    with pytest.raises(FigLangError, match="4 answers are missing .*doc_id 0, answer 4"):
-        evaluate(TASK, "figlang_replay", f"samples={tmp_path}", limit=4, repeats=4)
 
 
 @pytest.mark.parametrize("final", ["no JSON", '{"a": "b"}', "[" * 100_000])

@@ -1,4 +1,4 @@
-"""A local OpenAI-compatible server: /v1/models and /v1/chat/completions, answered by a model of this machine.
+"""A local OpenAI-compatible server: /v1/chat/completions, answered by a model of this machine.
 
 Pictures arrive as base64 data URLs, as the harness's API classes send them::
 
@@ -184,18 +184,8 @@ class _Handler(BaseHTTPRequestHandler):
     # Without it small answers wait for the delayed acknowledgement of the client.
     disable_nagle_algorithm = True
 
-    def do_GET(self) -> None:
-        if self.path == "/v1/models":
-            model = {"id": self.owner.name, "object": "model", "created": 0, "owned_by": "tests"}
-            self._send(200, {"object": "list", "data": [model]})
-        else:
-            self._error(404, f"no such path: {self.path}")
-
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if self.path != "/v1/chat/completions":
-            self._error(404, f"no such path: {self.path}")
-            return
         fault = self.owner.next_fault()
         images = len(images_of(body["messages"]))
         said = {} if isinstance(fault, str) else fault

@@ -167,14 +167,6 @@ TEMPLATES = {
         "{% for chunk in message['content'] %}{% if chunk['type'] == 'text' %}{{ chunk['text'] | trim }}"
         "{% else %}{{ '[IMG]' }}{% endif %}{% endfor %}{{ '[/INST]' }}{% endif %}{% endfor %}"
     ),
-    # Mistral: the system's text stands in the last turn
-    "system_in_last_turn": (
-        "{{ bos_token }}{% for message in messages %}{% if message['role'] != 'system' %}{{ '[INST]' }}"
-        "{% if loop.last and messages[0]['role'] == 'system' %}"
-        "{{ messages[0]['content'][0]['text'] + '\\n\\n' }}{% endif %}"
-        "{% for chunk in message['content'] %}{% if chunk['type'] == 'text' %}{{ chunk['text'] | trim }}"
-        "{% else %}{{ '[IMG]' }}{% endif %}{% endfor %}{{ '[/INST]' }}{% endif %}{% endfor %}"
-    ),
     # GLM-4.1V: the content of system and assistant is written as it is
     "text_as_it_is": (
         "{% for message in messages %}{{ '<' ~ message.role ~ '>' }}{% if message.role == 'user' %}"

@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import random
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 from unittest.mock import patch
 
 from demo_runs import evaluate
 from filelock import FileLock
+from lmms_eval.api.instance import Instance
 
-from figlang_tasks.core.score_requests import ScoreRequest
+from figlang_tasks.core.score_requests import KEY, answer, read_answer
 from figlang_tasks.harness.plugin import tasks_dir
-from figlang_tasks.models.baselines import _Baseline
+from figlang_tasks.models.baselines import Random
 
 TASKS = (
     "figlang_mini",
@@ -48,24 +47,24 @@ dataset_name: figlang_mini_metaclue,task=vqa_best
 """With the questions of the best metaphor alone: all of them are three quarters of the rows of a run."""
 
 
-class Varied(_Baseline):
+class Varied(Random):
     """Gives the target of its own document or of another one, whole, cut off or not at all."""
 
     def __init__(self, seed: int, skill: float) -> None:
-        super().__init__()
-        self._seed, self._skill = seed, skill
+        super().__init__(seed)
+        self._skill = skill
 
-    def _words(self, task: Any, split: str, doc: Mapping[str, Any], key: str) -> str:
-        generator = random.Random(f"{self._seed}/{key}")
+    def _answer(self, request: Instance) -> str:
+        *_, doc_id, name, split = request.args
+        if KEY in request.args[1]:
+            return answer([round(score, 1) for score in read_answer(super()._answer(request)) or []])
+        generator = random.Random(f"{self._seed}/{name}/{doc_id}")
+        task = self.task(request)
         docs = task.dataset_no_image[split]
-        chosen = doc if generator.random() < self._skill else docs[generator.randrange(len(docs))]
-        words = str(task.doc_to_target(chosen)).split("\n")[0 if "caption" in key else slice(None)]
+        chosen = docs[doc_id if generator.random() < self._skill else generator.randrange(len(docs))]
+        words = str(task.doc_to_target(chosen)).split("\n")[0 if "caption" in name else slice(None)]
         text = words if isinstance(words, str) else "\n".join(words)
         return generator.choice([*[text] * 9, text[: len(text) * 2 // 3], f"{text} <b>&", ""])
-
-    def _scores(self, task: Any, split: str, wanted: ScoreRequest, images: int, key: str) -> list[float]:
-        generator = random.Random(f"{self._seed}/{key}")
-        return [round(generator.random(), 1) for _ in range(len(wanted.candidates) or images)]
 
 
 def saved(seed: int, skill: float) -> Path:
