@@ -263,9 +263,9 @@ def _loss(network: CrossAttention, examples: Sequence[Example]) -> Tensor:
     gold = torch.tensor([example.label for example in examples], device=logits.device)
     loss = functional.cross_entropy(logits, gold)
     if settings.alignment == "contrastive":
-        loss = loss + settings.alignment_weight * contrastive_loss(*features, settings.temperature)
+        loss = loss + settings.alignment_weight * contrastive_loss(features[0], features[1], settings.temperature)
     elif settings.alignment == "ot":
-        loss = loss + settings.alignment_weight * transport_loss(*features)
+        loss = loss + settings.alignment_weight * transport_loss(features[0], features[1])
     return loss
 
 
