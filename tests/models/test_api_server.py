@@ -30,17 +30,13 @@ def arguments(server: OpenAIServer, more: str) -> str:
     return f"model={server.name},base_url={server.url},api_key=none,retry_backoff_s=0.1,{more}"
 
 
-@pytest.mark.parametrize(
-    ("server", "model", "more"),
-    [(FAULTS, "openai", "num_concurrent=1"), ([], "async_openai", "num_cpus=2")],
-    indirect=["server"],
-    ids=["faults", "no faults"],
-)
+@pytest.mark.parametrize("server", [[], FAULTS], indirect=True, ids=["no faults", "faults"])
+@pytest.mark.parametrize(("model", "more"), [("openai", "num_concurrent={}"), ("async_openai", "num_cpus={}")])
 def test_the_answers_are_those_of_the_same_model_in_process(
     model: str, more: str, server: OpenAIServer, expected: dict
 ) -> None:
     faults = len(server.faults)
-    results = evaluate(TASK, model, arguments(server, more), limit=LIMIT)
+    results = evaluate(TASK, model, arguments(server, more.format(1 if faults else 2)), limit=LIMIT)
     assert answers(results, TASK) == answers(expected, TASK)
     assert metrics(results, TASK) == pytest.approx(metrics(expected, TASK), abs=0, nan_ok=True)
     refused = [429] * 3 + [None] * 3 if faults else []
@@ -53,6 +49,7 @@ def test_the_answers_are_those_of_the_same_model_in_process(
 @pytest.mark.parametrize(
     ("model", "name", "images"),
     [
+        ("openai", "mini_2shot", [3, 3]),
         ("async_openai", "mini_2shot", [3, 3]),
         # Not async_openai: it gives the same answers, but sends most requests twice (docs/models.md).
         ("openai", "mini_sg", [1, 1, 1, 1]),
@@ -121,10 +118,11 @@ def test_what_is_no_text_is_no_answer_and_half_a_surrogate_pair_is_replaced(
 @pytest.mark.parametrize(
     ("server", "options"),
     [
+        (["429"] * 100, ()),
         (["429"] * 100, ("--log_samples",)),
         ([], ("--max_tokens", "1", "--force_simple")),  # the first request is answered, and spends them
     ],
-    ids=["refused", "budget"],
+    ids=["refused", "refused, with samples", "budget"],
     indirect=["server"],
 )
 def test_the_command_ends_with_status_1(options: tuple[str, ...], server: OpenAIServer, tmp_path: Path) -> None:
