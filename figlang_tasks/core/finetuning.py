@@ -24,6 +24,7 @@ from figlang_tasks.core.text import folded
 
 Split: TypeAlias = Literal["train", "validation"]
 Form: TypeAlias = Literal["messages", "sharegpt"]
+_PLACE: Final = "<image>"
 Document = Mapping[str, Any]
 
 
@@ -141,6 +142,8 @@ class _Task:
             return "have no explanation, which the answer must hold"
         if not self.finetuning.right(self.call("process_results", doc, [answer])["sample"]):
             return "have a reference answer that the benchmark's parser does not read back"
+        if any(_PLACE in str(value) for name, value in doc.items() if name != "image"):
+            return f"have {_PLACE}, the sign for a picture, in a text"
         return ""
 
     def example(self, doc: Document, folder: Path) -> Example:
@@ -184,7 +187,7 @@ def _sharegpt(rows: Sequence[Example]) -> dict[str, str]:
     columns = {"messages": "conversations"} | ({"images": "images"} if any(row.pictures for row in rows) else {})
     found: list[dict[str, Any]] = []
     for row in rows:
-        asked = "\n".join("<image>" if each is None else each for each in row.prompt)
+        asked = "\n".join(_PLACE if each is None else each for each in row.prompt)
         turns = [{"from": "human", "value": asked}, {"from": "gpt", "value": row.answer}]
         found.append({"id": row.id, "conversations": turns} | ({"images": row.pictures} if "images" in columns else {}))
     info = {"figlang": {"file_name": "data.json", "formatting": "sharegpt", "columns": columns}}

@@ -184,7 +184,11 @@ def _text(answer: Any) -> GenerationResult:
     from lmms_eval.api.instance import GenerationResult, unwrap_generation_output
 
     found, counts = (None, None) if answer is None else unwrap_generation_output(answer)
-    return GenerationResult(whole_characters(notes.text_of(found)), counts)
+    text = notes.text_of(found)
+    whole = whole_characters(text)
+    if whole != text:
+        logger.warning("figlang_tasks: in an answer U+FFFD stands for half of a surrogate pair, which is no character")
+    return GenerationResult(whole, counts)
 
 
 def class_of(lm: Any) -> type:

@@ -138,6 +138,8 @@ def own_rows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("picture", "copy", "The moon is a lamp.", reason),
         ("both", "copy", "The sun is a lamp.", reason),
         ("misread", "new", "It is early.", "LABEL: contradiction is not what it is."),
+        ("sign", "new", "It is noon.", "The sign <image> stands for a picture."),
+        ("asked", "new", "It is <image>.", reason),
     ]
     for split, found in (("train", train), ("test", [("test", "tested", "The sun is a lamp.", reason)])):
         rows = [
@@ -149,11 +151,14 @@ def own_rows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(folder))
 
 
+UNFIT = ["1 (vflute/misread)", "2 (vflute/sign, vflute/asked)"]
+
+
 @pytest.mark.parametrize(
     ("option", "kept", "left_out"),
     [
-        ([], {"nothing"}, ["3 (vflute/claim, vflute/picture, vflute/both)", "1 (vflute/misread)"]),
-        (["--keep-shared"], {"nothing", "claim", "picture"}, ["1 (vflute/both)", "1 (vflute/misread)"]),
+        ([], {"nothing"}, ["3 (vflute/claim, vflute/picture, vflute/both)", *UNFIT]),
+        (["--keep-shared"], {"nothing", "claim", "picture"}, ["1 (vflute/both)", *UNFIT]),
     ],
 )
 def test_what_is_left_out(

@@ -103,6 +103,7 @@ def test_what_is_no_text_is_no_answer_and_half_a_surrogate_pair_is_replaced(
     assert len(server.requests) == len(CONTENTS)  # none is tried again at once: it would be the same
     (text,) = [each for each in answers(results, TASK).values() if not notes.is_no_answer(each)]
     assert text == "Yes \ufffd"
+    assert any("stands for half of a surrogate pair" in message for message in warnings_of_loguru)
     assert results["configs"][TASK]["metadata"]["unanswered"] == 3
     assert notes.noted() == [f"{TASK}: requests got no answer and count as wrong, see the log"]
     assert any(f"{TASK}: 3 requests got no answer" in message for message in warnings_of_loguru)
