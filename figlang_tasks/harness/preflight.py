@@ -118,6 +118,8 @@ def _require_model(name: str) -> None:
         MODEL_REGISTRY_V2.resolve(name)
     except ValueError:
         hint = did_you_mean(name, MODEL_REGISTRY_V2.list_model_names())
+        if name.startswith(("hf", "local-")):
+            hint = ": it is a class of the command lm_eval. Here figlang_vlm loads language models"
         ours = ", ".join(manifest.model_id for manifest in models.manifests())
         raise FigLangError(f"figlang_tasks: no model class {name!r}{hint}. Ours are {ours}") from None
 

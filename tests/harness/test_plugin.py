@@ -116,6 +116,8 @@ def test_misspelt_names_in_python_are_told_before_the_model_is_built() -> None:
         simple_evaluate(model="llava_hf", tasks=["vflute", "figlang_mni"], task_manager=manager)
     with pytest.raises(FigLangError, match=r"no model class 'figlang_vml' \(did you mean `figlang_vlm`.*figlang_clip"):
         simple_evaluate(model="figlang_vml", tasks=["figlang_mini"], task_manager=manager)
+    with pytest.raises(FigLangError, match="no model class 'hf': it is a class of the command lm_eval"):
+        simple_evaluate(model="hf", tasks=["figlang_mini"], task_manager=manager)
 
 
 def test_examples_by_the_harness_are_refused_with_the_option_of_the_task() -> None:
