@@ -23,7 +23,7 @@ import contextlib
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -31,8 +31,6 @@ import numpy.typing as npt
 from .intervals import DEFAULT_SEED, Interval, error_of_resamples, of_resamples
 
 __all__ = [
-    "BOX_TYPES",
-    "ROLES",
     "THRESHOLDS",
     "AveragePrecision",
     "BoxImage",
@@ -49,9 +47,6 @@ BoxType: TypeAlias = Literal["explicit", "contextual", "logo", "text"]
 Xyxy: TypeAlias = tuple[float, float, float, float]
 Floats: TypeAlias = npt.NDArray[np.float64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
-
-ROLES: tuple[Role, ...] = get_args(Role)
-BOX_TYPES: tuple[BoxType, ...] = get_args(BoxType)
 
 THRESHOLDS: tuple[float, float] = (0.5, 0.7)
 """Intersection over union of mAP50 and mAP70."""
@@ -115,12 +110,7 @@ class AveragePrecision(NamedTuple):
 
 
 def average_precision(
-    images: Sequence[BoxImage],
-    role: Role,
-    box_type: BoxType | None = None,
-    resamples: int = 0,
-    seed: int = DEFAULT_SEED,
-    confidence: float = 0.95,
+    images: Sequence[BoxImage], role: Role, box_type: BoxType | None = None, resamples: int = 0
 ) -> tuple[AveragePrecision, AveragePrecision] | None:
     """Average precision of one role at both thresholds, with intervals where images are resampled.
 
@@ -132,8 +122,6 @@ def average_precision(
         role: ``primary`` or ``secondary``; boxes of the other are left out.
         box_type: count boxes of this type and ignore those of other types; None counts all.
         resamples: of the bootstrap; 0: none.
-        seed: a non-negative int.
-        confidence: of the intervals, strictly between 0 and 1.
 
     Returns:
         Those at an intersection over union of .5 and .7; None where there is no box to find.
@@ -166,8 +154,8 @@ def average_precision(
         return AveragePrecision(at_50), AveragePrecision(at_70)
     units = len(outcomes)
     of_50, of_70 = (
-        (of_resamples(values, units, confidence), error_of_resamples(values, units))
-        for values in _resampled(outcomes, found, resamples, np.random.default_rng(seed)).T
+        (of_resamples(values, units), error_of_resamples(values, units))
+        for values in _resampled(outcomes, found, resamples).T
     )
     return AveragePrecision(at_50, *of_50), AveragePrecision(at_70, *of_70)
 
@@ -191,15 +179,14 @@ def _outcomes(result: dict[str, Any] | None) -> _Outcomes:
     return _Outcomes(np.array(result["dtScores"], float), right, ignored, int((result["gtIgnore"] == 0).sum()))
 
 
-def _resampled(
-    outcomes: Sequence[_Outcomes], found: npt.NDArray[np.int64], resamples: int, rng: np.random.Generator
-) -> Floats:
+def _resampled(outcomes: Sequence[_Outcomes], found: npt.NDArray[np.int64], resamples: int) -> Floats:
     """Average precision of each resample at each threshold, shape [resamples, thresholds]; NaN without a box."""
     owner = np.repeat(np.arange(len(outcomes)), [len(each.scores) for each in outcomes])
     order = np.argsort(-np.concatenate([each.scores for each in outcomes]), kind="mergesort")
     owner = owner[order]
     right = np.concatenate([each.right for each in outcomes], axis=1)[:, order]
     wrong = ~right & ~np.concatenate([each.ignored for each in outcomes], axis=1)[:, order]
+    rng = np.random.default_rng(DEFAULT_SEED)
     drawn = np.full((resamples, len(THRESHOLDS)), np.nan)
     size = max(1, _BLOCK // max(len(outcomes), len(owner)))
     for start in range(0, resamples, size):
@@ -215,11 +202,7 @@ def _resampled(
 def _weighted_precisions(
     right: Bools, wrong: Bools, weights: npt.NDArray[np.int64], positives: npt.NDArray[np.int64]
 ) -> Floats:
-    """Average precision of each resample at each threshold; in resample r prediction i occurs ``weights[r, i]`` times.
-
-    Returns:
-        Shape [resamples, thresholds].
-    """
+    """Average precision, shape [resamples, thresholds]; in resample r prediction i occurs ``weights[r, i]`` times."""
     result = np.zeros((len(weights), len(THRESHOLDS)))
     for index in range(len(THRESHOLDS)):
         hits, misses = np.cumsum(right[index] * weights, axis=1), np.cumsum(wrong[index] * weights, axis=1)

@@ -1,4 +1,4 @@
-"""Macro F1, F1@t and FLUTE's Acc@t of binary (visual) entailment with explanations.
+"""Macro F1, F1@t and FLUTE's Acc@t (`counts_as_right`) of binary (visual) entailment with explanations.
 
 Labels are 1 for entailment and 0 for contradiction. Every F1 here is :func:`.classification.macro_f1` of four counts,
 over the classes that occur.
@@ -12,14 +12,14 @@ wrong when its score is low: a flip never makes a row right.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from . import classification
 
-__all__ = ["CURVE_THRESHOLDS", "Explained", "accuracy_at", "counts_as_right", "f1_at", "f1_curve", "macro_f1"]
+__all__ = ["CURVE_THRESHOLDS", "Explained", "counts_as_right", "f1_at", "f1_curve", "macro_f1"]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -39,6 +39,9 @@ def counts_as_right(
 ) -> npt.NDArray[np.bool_]:
     """Whether each row is right and, where asked, explained well enough.
 
+    The mean over *all* rows is Acc@t of FLUTE. Scores and threshold are on one scale, 0 to 1 here: Acc@50 of the papers
+    is a threshold of .5. Their Acc@0 is the accuracy of labels, whatever the scores.
+
     Args:
         gold: n true labels, 1 or 0.
         right: n times whether the label is right.
@@ -55,8 +58,8 @@ def counts_as_right(
     Examples:
         >>> counts_as_right([1, 0, 0], [True, True, False], [0.5, 0.6, 0.9], 0.5).tolist()
         [False, True, False]
-        >>> counts_as_right([1, 0, 0], [True, True, False], [0.5, 0.6, 0.9], 0.5, "all").tolist()
-        [True, True, False]
+        >>> float(counts_as_right([1, 0, 1, 0], [True, True, True, False], [0.4, 0.6, 0.9, 0.9], 0.5, "all").mean())
+        0.5
     """
     values = np.asarray(scores, dtype=np.float64)
     enough = values >= threshold if explained == "all" else values > threshold
@@ -147,53 +150,8 @@ def f1_curve(
     return classification.macro_f1(np.array(counts).reshape(-1, 4), skip_absent=True)
 
 
-def accuracy_at(
-    gold: Sequence[int],
-    predicted: Sequence[int | None],
-    scores: Sequence[float | None],
-    threshold: float,
-    explained: Explained = "all",
-) -> float:
-    """Acc@threshold of FLUTE: share of *all* rows that are predicted right and, where asked, explained well enough.
-
-    Well enough is what `counts_as_right` says. Scores and threshold are on one scale, 0 to 1 here (the papers speak of
-    0 to 100: Acc@50 is a threshold of .5). The papers' Acc@0 is the accuracy of labels, whatever the scores.
-
-    Args:
-        gold, predicted: as in `macro_f1`.
-        scores: n explanation scores (any real). Of rows that need none (entailments, with ``contradiction``) the score
-            is not looked at and may be None.
-        threshold: in [0, 1].
-        explained: ``all`` asks an explanation of every right row (FigLang 2022 shared task: Acc@50 "counts as correct
-            only the correctly predicted labels that achieve an explanation score greater than 50"); ``contradiction``
-            only of right contradictions (arXiv 2205.12404v1, section 3: "correct predictions for both entailment and
-            contradiction classes with the additional prerequisite where the explanation score for correctly predicted
-            contradiction examples is higher than k, divided by the total number of predictions").
-
-    Returns:
-        float in [0, 1].
-
-    Raises:
-        ValueError: as `f1_at`; also for an unknown `explained`.
-
-    Examples:
-        >>> gold, predicted, scores = [1, 0, 1, 0], [1, 0, 1, 1], [0.4, 0.6, 0.9, 0.9]
-        >>> accuracy_at(gold, predicted, scores, 0.5)
-        0.5
-        >>> accuracy_at(gold, predicted, scores, 0.5, explained="contradiction")
-        0.75
-    """
-    if explained not in get_args(Explained):
-        raise ValueError(f"explained is {explained!r}, must be one of {', '.join(get_args(Explained))}")
-    truth, right = classification.truth_and_right(gold, predicted)
-    if explained == "contradiction" and len(scores) == len(truth):
-        scores = [0.0 if entailed else score for score, entailed in zip(scores, truth, strict=True)]
-    values, (cut,) = _finite(scores, len(truth)), _thresholds([threshold])
-    return float(counts_as_right(truth, right, values, cut, explained).mean())
-
-
-def _finite(scores: Sequence[float | None], n: int) -> Floats:
-    values = np.asarray(scores, dtype=np.float64)  # None becomes NaN
+def _finite(scores: Sequence[float], n: int) -> Floats:
+    values = np.asarray(scores, dtype=np.float64)
     if values.shape != (n,):
         raise ValueError(f"scores has shape {values.shape}, gold has {n} rows")
     if not np.isfinite(values).all():

@@ -9,7 +9,6 @@ Source: MetaCLUE (arXiv 2212.09898), section 3.4, Table 5 and Figure 8; FID: arX
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import DISTRIBUTION
+from .explanation.weights import WEIGHTS_DIR_VARIABLE, Weights, WeightsError, load, locate, read_config
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -49,8 +49,9 @@ PAPER_IMAGES = 300
 CLIP_MODEL = "openai/clip-vit-base-patch32"
 """The paper says "the CLIP model" and no more. A choice of ours: the similarities of larger ones are lower."""
 
+_BATCH = 32  # images that go through CLIP together
+
 EXTRA = f"{DISTRIBUTION}[generation]"
-WEIGHTS_DIR_VARIABLE = "FIGLANG_WEIGHTS_DIR"
 _INCEPTION_SHA256 = "6726825d"  # its beginning
 INCEPTION_FILE = f"weights-inception-2015-12-05-{_INCEPTION_SHA256}.pth"
 INCEPTION_URL = f"https://github.com/toshas/torch-fidelity/releases/download/v0.2.0/{INCEPTION_FILE}"
@@ -103,16 +104,15 @@ def fid_signature(images: int) -> str:
     return f"fid|features:inception-v3-compat-{FEATURES}|images:{images}|torch-fidelity:{version('torch-fidelity')}"
 
 
-def inception_features(images: Iterable[Image.Image], weights: Path | None = None) -> npt.NDArray[np.float32]:
+def inception_features(images: Iterable[Image.Image]) -> npt.NDArray[np.float32]:
     """Features of images for `fid`: the last pooling layer of the original Inception network, by torch-fidelity.
 
     Images go through one by one in their own size, and are scaled to 299 x 299 as the original code does it; on the
-    first GPU, else the CPU.
+    first GPU, else the CPU. The weights are `INCEPTION_FILE` in ``$FIGLANG_WEIGHTS_DIR`` or torch.hub's cache, else a
+    download from `INCEPTION_URL` (91 MB), checked by hash.
 
     Args:
         images: at least one picture; transparent ones are to be laid on a background before.
-        weights: file of torch-fidelity's weights. When None: ``$FIGLANG_WEIGHTS_DIR`` if it has `INCEPTION_FILE`, else
-            torch.hub's cache, else a download from `INCEPTION_URL` (91 MB), checked by hash.
 
     Returns:
         float32 array of shape [images, 2048].
@@ -126,7 +126,7 @@ def inception_features(images: Iterable[Image.Image], weights: Path | None = Non
 
     package = _torch_fidelity()
     given = Path(os.environ.get(WEIGHTS_DIR_VARIABLE, "")).expanduser() / INCEPTION_FILE
-    path = weights or (given if given.is_file() else Path(torch.hub.get_dir()) / "checkpoints" / INCEPTION_FILE)
+    path = given if given.is_file() else Path(torch.hub.get_dir()) / "checkpoints" / INCEPTION_FILE
     try:
         if not path.is_file():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -186,17 +186,14 @@ class Similarity:
     signature: str
 
 
-def clip_similarity(
-    images: Sequence[Image.Image], texts: Sequence[str], model: str = CLIP_MODEL, batch_size: int = 32
-) -> Similarity:
+def clip_similarity(images: Sequence[Image.Image], texts: Sequence[str], model: str = CLIP_MODEL) -> Similarity:
     """CLIP similarity: 100 times the cosine of the features of an image and of its text, averaged.
 
     Args:
         images: n pictures.
         texts: n texts, the prompt of each picture; cut at the model's length (77 tokens).
         model: hub repository or folder of a CLIP model of transformers. A repository is looked for in
-            ``$FIGLANG_WEIGHTS_DIR/NAME`` (last part of its name) first.
-        batch_size: pairs that go through the model together, on the first GPU, else the CPU.
+            ``$FIGLANG_WEIGHTS_DIR/NAME`` (last part of its name) first. It runs on the first GPU, else the CPU.
 
     Returns:
         `Similarity`, with n numbers per image.
@@ -218,8 +215,8 @@ def clip_similarity(
     network = network.to(device)
     blocks: list[Floats] = []
     with torch.inference_mode(), exact_float32():
-        for start in range(0, len(images), batch_size):
-            block = slice(start, start + batch_size)
+        for start in range(0, len(images), _BATCH):
+            block = slice(start, start + _BATCH)
             inputs = processor(
                 text=[without_surrogates(text) for text in texts[block]],
                 images=[image.convert("RGB") for image in images[block]],
@@ -239,39 +236,17 @@ def clip_similarity(
 def _clip(name: str) -> tuple[Any, Any, str]:
     import torch
     import transformers
-    from transformers.utils.hub import cached_file, extract_commit_hash
 
-    folder = Path(name).expanduser()
-    root = os.environ.get(WEIGHTS_DIR_VARIABLE)
-    if not folder.is_dir() and root:
-        folder = Path(root).expanduser() / name.rpartition("/")[2]
-    place = str(folder) if folder.is_dir() else name
     try:
-        # Other models would load with the weights that happen to fit, and random ones for the rest.
-        kind = transformers.AutoConfig.from_pretrained(place).model_type
-        if kind != "clip":
-            raise ImageMetricError(f"{name} is a model of type {kind}, not clip: CLIP similarity is defined by CLIP")
-        load: Any = transformers.CLIPModel.from_pretrained
-        network, loaded = load(place, dtype=torch.float32, output_loading_info=True)
-        if lost := sorted(loaded["missing_keys"]):  # transformers fills them with random numbers
-            raise ImageMetricError(f"the CLIP model {name} lacks {len(lost)} weights, such as {lost[0]}")
-        processor = transformers.CLIPProcessor.from_pretrained(place)
-        # Configurations of transformers 5.23 do not know their commit.
-        commit = extract_commit_hash(cached_file(place, "config.json"), None)
-    except (OSError, ValueError) as error:
-        reason = next(iter(str(error).strip().splitlines()), "no message")
-        raise ImageMetricError(
-            f"the CLIP model {name} cannot be loaded ({type(error).__name__}: {reason}). Check the name, the "
-            f"connection and HF_TOKEN, or put its files into ${WEIGHTS_DIR_VARIABLE}/{name.rpartition('/')[2]}"
-        ) from error
-    if folder.is_dir():
-        files = sorted(path for path in folder.glob("*") if path.suffix in (".safetensors", ".bin"))
-        digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
-        digest = hashlib.sha256("".join(digests).encode("ascii")).hexdigest()
-        identity = f"{Path(name).name}@sha256:{digest[:12]}"
-    else:
-        identity = f"{name}@{commit}"
-    return network.eval(), processor, identity
+        located = locate(Weights.parse(name))
+        kind = read_config(located).get("model_type")
+        if kind != "clip":  # another model would load with the weights that happen to fit
+            raise WeightsError(f"{name} is a model of type {kind}, not clip")
+        network = load(transformers.CLIPModel, located, None, torch.float32)
+        processor = transformers.CLIPProcessor.from_pretrained(located.folder)
+    except (WeightsError, OSError, ValueError) as error:
+        raise ImageMetricError(f"the CLIP model {name} cannot be used: {error}") from error
+    return network, processor, located.identity
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -38,11 +38,13 @@ __all__ = [
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 DEFAULT_SEED = 20240501
-"""Seed of every bootstrap unless the caller gives one. Numbers repeat exactly for one numpy version: numpy may change
-the stream of a ``Generator`` between versions."""
+"""Seed of every bootstrap. Numbers repeat exactly for one numpy version: numpy may change the stream of a ``Generator``
+between versions."""
 
 RESAMPLES = 10_000
 """Resamples of every bootstrap unless the caller gives another number."""
+
+CONFIDENCE = 0.95
 
 _BLOCK = 1 << 20
 """Numbers drawn at a time, so that memory does not grow with ``resamples * n``."""
@@ -55,7 +57,7 @@ class Interval(NamedTuple):
     high: float
 
 
-def share(hits: npt.ArrayLike, totals: npt.ArrayLike, confidence: float = 0.95) -> Interval:
+def share(hits: npt.ArrayLike, totals: npt.ArrayLike) -> Interval:
     """Wilson's interval of ``sum(hits) / sum(totals)``.
 
     With one row a unit, it is Wilson's interval of n rows. Else n is the number of rows that would have the variance
@@ -65,13 +67,12 @@ def share(hits: npt.ArrayLike, totals: npt.ArrayLike, confidence: float = 0.95) 
     Args:
         hits: of each unit, shape [units], 0 to its total.
         totals: rows of each unit, shape [units], whole numbers; units without rows are left out.
-        confidence: strictly between 0 and 1.
 
     Returns:
         `Interval` within [0, 1] that holds the share.
 
     Raises:
-        ValueError: no rows, shapes that differ, hits above totals or below 0, confidence out of range.
+        ValueError: no rows, shapes that differ, hits above totals or below 0.
 
     Examples:
         Eight of ten rows, each a unit of its own:
@@ -80,7 +81,6 @@ def share(hits: npt.ArrayLike, totals: npt.ArrayLike, confidence: float = 0.95) 
         >>> round(low, 3), round(high, 3)
         (0.49, 0.943)
     """
-    _check(1, confidence)
     parts, wholes = np.asarray(hits, dtype=np.float64), np.asarray(totals, dtype=np.float64)
     if parts.shape != wholes.shape or not wholes.any() or not ((parts >= 0) & (parts <= wholes)).all():
         raise ValueError(f"each unit must have 0 hits to its total, some unit a row: {hits!r} hits of {totals!r}")
@@ -92,8 +92,8 @@ def share(hits: npt.ArrayLike, totals: npt.ArrayLike, confidence: float = 0.95) 
         residuals = float(np.square(parts - found * wholes).sum())
         variance = units / (units - 1) * (n - 1) / n * residuals / n**2
         rows = min(n, found * (1 - found) / variance) if variance > 0 else n
-        rows *= (_t(n - 1, confidence) / _t(units - 1, confidence)) ** 2
-    return _wilson(found, rows, confidence)
+        rows *= (_t(n - 1) / _t(units - 1)) ** 2
+    return _wilson(found, rows)
 
 
 def of_mean(values: Sequence[float], ends: Sequence[Interval]) -> Interval:
@@ -114,24 +114,22 @@ def of_mean(values: Sequence[float], ends: Sequence[Interval]) -> Interval:
     return Interval(middle - below, middle + above)
 
 
-def _wilson(found: float, n: float, confidence: float) -> Interval:
+def _wilson(found: float, n: float) -> Interval:
     from scipy import special  # late: commands that compute nothing need not wait for it
 
-    z2 = float(special.ndtri((1 + confidence) / 2)) ** 2
+    z2 = float(special.ndtri((1 + CONFIDENCE) / 2)) ** 2
     middle, half = found + z2 / 2 / n, math.sqrt(z2 * (found * (1 - found) / n + z2 / 4 / n**2))
     low, high = (middle - half) / (1 + z2 / n), (middle + half) / (1 + z2 / n)
     return Interval(max(0.0, min(low, found)), min(1.0, max(high, found)))  # rounding aside they are there already
 
 
-def _t(freedom: float, confidence: float) -> float:
+def _t(freedom: float) -> float:
     from scipy import special
 
-    return float(special.stdtrit(freedom, (1 + confidence) / 2))
+    return float(special.stdtrit(freedom, (1 + CONFIDENCE) / 2))
 
 
-def of_two_classes(
-    counts: npt.ArrayLike, value: Callable[[Floats], Floats], confidence: float = 0.95
-) -> Interval | None:
+def of_two_classes(counts: npt.ArrayLike, value: Callable[[Floats], Floats]) -> Interval | None:
     """Interval of a score of two classes that no right answer lowers: macro precision, recall or F1, accuracy.
 
     The gold labels are taken as given. Each class has a recall with the limits of `share`; the distances from the
@@ -141,14 +139,13 @@ def of_two_classes(
     Args:
         counts: ``tn, fp, fn, tp`` of each unit, shape [units, 4], whole numbers.
         value: the score of summed counts: [..., 4] to [...].
-        confidence: strictly between 0 and 1.
 
     Returns:
         `Interval` that holds the score; None where no recall would change it (macro precision of a single class), and
         where the errors of the two classes cancel in every unit.
 
     Raises:
-        ValueError: counts of another shape or all zero; counts or confidence out of range.
+        ValueError: counts that are all zero, or negative.
 
     Examples:
         Ten rows of class 0, eight of them right, and ten of class 1, nine of them right:
@@ -158,26 +155,21 @@ def of_two_classes(
         >>> round(low, 3), round(high, 3)
         (0.633, 0.933)
     """
-    _check(1, confidence)
     of_units = np.asarray(counts, dtype=np.float64)
-    if of_units.ndim != 2 or of_units.shape[1] != 4 or not of_units.any():
-        raise ValueError(f"counts must have shape [units, 4] (tn, fp, fn, tp), some above 0: {of_units.tolist()}")
-    tn, fp, fn, tp = of_units.T
-    classes = [(hits, totals) for hits, totals in ((tn, tn + fp), (tp, tp + fn)) if totals.any()]
-    limits = [share(hits, totals, confidence) for hits, totals in classes]
-    recalls = [float(hits.sum() / totals.sum()) for hits, totals in classes]
-    sizes = [float(totals.sum()) for _, totals in classes]
-    negative_first = (tn + fp).any()
+    # Of each class that is gold: the columns of its right and its wrong rows.
+    classes = [(hit, miss) for hit, miss in ((0, 1), (3, 2)) if of_units[:, [hit, miss]].any()]
+    rows = [(of_units[:, hit], of_units[:, hit] + of_units[:, miss]) for hit, miss in classes]
+    limits = [share(hits, totals) for hits, totals in rows]
+    recalls = [float(hits.sum() / totals.sum()) for hits, totals in rows]
 
     def at(shares: Sequence[float]) -> float:
-        cells = [0.0] * 4
-        for place, (right, size) in enumerate(zip(shares, sizes, strict=True)):
-            hit, miss = (0, 1) if negative_first and place == 0 else (3, 2)
-            cells[hit], cells[miss] = right * size, (1 - right) * size
-        return float(value(np.array(cells)))
+        cells = np.zeros(4)
+        for (hit, miss), (_, totals), right in zip(classes, rows, shares, strict=True):
+            cells[[hit, miss]] = right * totals.sum(), (1 - right) * totals.sum()
+        return float(value(cells))
 
     score = float(value(of_units.sum(axis=0)))
-    errors = [hits - recall * totals for (hits, totals), recall in zip(classes, recalls, strict=True)]
+    errors = [hits - recall * totals for (hits, totals), recall in zip(rows, recalls, strict=True)]
     known = len(classes) == 2 and len(of_units) > 2
     scale = math.sqrt(math.prod(float(np.square(each).sum()) for each in errors)) if known else 0.0
     correlation = float(errors[0] @ errors[1]) / scale if scale else 0.0
@@ -192,30 +184,22 @@ def of_two_classes(
     return Interval(max(0.0, score - ends[0]), min(1.0, score + ends[1])) if any(ends) else None
 
 
-def bootstrap(
-    rows: npt.ArrayLike,
-    value: Callable[[Floats], Floats],
-    resamples: int = RESAMPLES,
-    seed: int = DEFAULT_SEED,
-    confidence: float = 0.95,
-) -> Interval | None:
+def bootstrap(rows: npt.ArrayLike, value: Callable[[Floats], Floats], resamples: int = RESAMPLES) -> Interval | None:
     """Percentile bootstrap interval of a function of sums over units.
 
     The order of the units does not matter.
 
     Args:
-        rows: the numbers of each unit that are summed, shape [units, k].
+        rows: the numbers of each unit that are summed, finite, shape [units, k].
         value: the statistic of sums: [..., k] to [...]; a value that is not finite is undefined.
         resamples: at least 1.
-        seed: a non-negative int.
-        confidence: strictly between 0 and 1.
 
     Returns:
         `Interval`; None where resampling knows of no interval: of a single unit, where all resamples have one value,
         and where more than half of them have none.
 
     Raises:
-        ValueError: no units, rows of another shape or not finite, or parameters out of range.
+        ValueError: no units, or no resamples.
 
     Examples:
         The mean score of five rows:
@@ -225,14 +209,10 @@ def bootstrap(
         >>> low < 0.62 < high
         True
     """
-    _check(resamples, confidence)
-    drawn, units = _resampled(rows, value, resamples, seed)
-    return of_resamples(drawn, units, confidence)
+    return of_resamples(*_resampled(rows, value, resamples))
 
 
-def standard_error(
-    rows: npt.ArrayLike, value: Callable[[Floats], Floats], resamples: int = RESAMPLES, seed: int = DEFAULT_SEED
-) -> float | None:
+def standard_error(rows: npt.ArrayLike, value: Callable[[Floats], Floats], resamples: int = RESAMPLES) -> float | None:
     """Standard error of a function of sums over units: the standard deviation of its bootstrap, the units resampled.
 
     Args and errors as in `bootstrap`. It is times ``sqrt(n / (n - 1))`` for n units, since resamples vary less than
@@ -246,21 +226,14 @@ def standard_error(
         >>> round(standard_error(rows, lambda sums: sums[..., 0] / sums[..., 1]), 2)
         0.05
     """
-    _check(resamples, 0.95)
-    drawn, units = _resampled(rows, value, resamples, seed)
-    return error_of_resamples(drawn, units)
+    return error_of_resamples(*_resampled(rows, value, resamples))
 
 
-def _resampled(rows: npt.ArrayLike, value: Callable[[Floats], Floats], resamples: int, seed: int) -> tuple[Floats, int]:
+def _resampled(rows: npt.ArrayLike, value: Callable[[Floats], Floats], resamples: int) -> tuple[Floats, int]:
     """Values of the resamples, and the number of units."""
     given = np.asarray(rows, dtype=np.float64)
-    if given.ndim != 2 or given.size == 0:
-        raise ValueError(f"rows must have shape [units, k] and not be empty, got {given.shape}")
-    if not np.isfinite(given).all():
-        at = int(np.argmin(np.isfinite(given).all(axis=1)))
-        raise ValueError(f"rows[{at}] is {given[at].tolist()}, must be finite")
     ordered = given[np.lexsort(given.T)]
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(DEFAULT_SEED)
     with np.errstate(divide="ignore", invalid="ignore"):
         blocks = [value(weighted_sums(weights, ordered)) for weights in unit_weights(len(given), resamples, rng)]
     return np.concatenate(blocks), len(given)
@@ -323,12 +296,20 @@ def linked(keys: Sequence[Sequence[Hashable]]) -> list[int]:
     return [first.setdefault(root(own[0]), place) for place, own in enumerate(keys)]
 
 
-def of_resamples(drawn: Floats, units: int, confidence: float) -> Interval | None:
-    """Interval of the resampled values that are finite; None where they know of no interval, as in `bootstrap`."""
+def of_resamples(drawn: Floats, units: int) -> Interval | None:
+    """Interval of the resampled values that are finite; None where they know of no interval, as in `bootstrap`.
+
+    Percentiles, whose tails are those of t instead of the normal distribution, and wider by ``sqrt(n / (n - 1))`` for n
+    units, since resamples vary less than samples.
+    """
     defined = drawn[np.isfinite(drawn)]
     if units == 1 or 2 * len(defined) < len(drawn) or np.ptp(defined) <= 1e-12 * np.abs(defined).max():
         return None
-    return _percentile(defined, units, confidence)
+    from scipy import special
+
+    tail = float(special.ndtr(-_t(units - 1) * math.sqrt(units / (units - 1))))
+    low, high = np.quantile(defined, [tail, 1 - tail])
+    return Interval(float(low), float(high))
 
 
 def error_of_resamples(drawn: Floats, units: int) -> float | None:
@@ -337,17 +318,6 @@ def error_of_resamples(drawn: Floats, units: int) -> float | None:
     if units == 1 or 2 * len(defined) < len(drawn):
         return None
     return float(np.std(defined)) * math.sqrt(units / (units - 1))
-
-
-def _percentile(drawn: Floats, units: int, confidence: float) -> Interval:
-    """Interval of resampled values of n units: percentiles, whose tails are those of t instead of the normal
-    distribution, and wider by ``sqrt(n / (n - 1))``, since resamples vary less than samples. n is at least 2.
-    """
-    from scipy import special
-
-    tail = float(special.ndtr(-_t(units - 1, confidence) * math.sqrt(units / (units - 1))))
-    low, high = np.quantile(drawn, [tail, 1 - tail])
-    return Interval(float(low), float(high))
 
 
 def unit_weights(units: int, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
@@ -368,13 +338,8 @@ def weighted_sums(weights: Floats, rows: Floats) -> Floats:
 
 def block_sizes(resamples: int, width: int) -> list[int]:
     """`resamples` cut into blocks that hold at most `_BLOCK` numbers (or one resample, if that alone is wider)."""
+    if resamples < 1:
+        raise ValueError(f"resamples is {resamples}, must be at least 1")
     rows = max(1, _BLOCK // width)
     whole, rest = divmod(resamples, rows)
     return [rows] * whole + [rest] * (rest > 0)
-
-
-def _check(resamples: int, confidence: float) -> None:
-    if resamples < 1:
-        raise ValueError(f"resamples is {resamples}, must be at least 1")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}, must lie strictly between 0 and 1")

@@ -31,9 +31,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .intervals import (
+    CONFIDENCE,
     DEFAULT_SEED,
     RESAMPLES,
-    _check,
     block_sizes,
     error_of_resamples,
     of_resamples,
@@ -154,7 +154,6 @@ def compare(
     systems: Sequence[Mapping[str, Statistic]],
     resamples: int = RESAMPLES,
     seed: int = DEFAULT_SEED,
-    confidence: float = 0.95,
     progress: Callable[[float], object] = lambda share: None,
 ) -> dict[Pair, dict[str, Comparison]]:
     """Compare every two systems by every metric that both have.
@@ -173,7 +172,6 @@ def compare(
         systems: metrics by name, of each system. Those of one name must be over the same units, with the same `value`.
         resamples: at least 1; of the bootstrap, and as many swaps.
         seed: a non-negative int.
-        confidence: of the interval, strictly between 0 and 1.
         progress: called with each share of the work that is done, for each set of units; the shares add up to 1.
 
     Returns:
@@ -182,7 +180,7 @@ def compare(
 
     Raises:
         ValueError: different units or numbers of columns behind one name, a metric that is undefined on all units, or
-            parameters out of range.
+            no resamples.
 
     Examples:
         Two systems on the same twenty rows, of which the second has five more right:
@@ -194,28 +192,19 @@ def compare(
         >>> found.difference, 0.05 < found.p_randomization < 0.08
         (0.25, True)
     """
-    _check(resamples, confidence)
     found: dict[Pair, dict[str, Comparison]] = {pair: {} for pair in itertools.combinations(range(len(systems)), 2)}
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for name in dict.fromkeys(itertools.chain.from_iterable(systems)):
-        having = [at for at, metrics in enumerate(systems) if name in metrics]
-        for at in having[1:]:
-            _check_alike(name, having[0], at, systems)
-        if len(having) > 1:
-            groups.setdefault(systems[having[0]][name].units, []).append(name)
-    work = sum(len(units) * len(names) for units, names in groups.items())
+    groups, work = _by_units(systems, [[at] for at in range(len(systems))])
     for units, names in groups.items():
         for_bootstrap, for_swaps = _generators(seed, units)
-        cells = {(at, name): metrics[name] for name in names for at, metrics in enumerate(systems) if name in metrics}
+        cells = {(at, name): systems[at][name] for name, having in names.items() for at in having}
         drawn = _bootstrap(cells, resamples, for_bootstrap)
         tests = [
             _Test((i, name), (j, name), cells, drawn)
-            for name in names
-            for i, j in found
-            if (i, name) in cells and (j, name) in cells
+            for name, having in names.items()
+            for i, j in itertools.combinations(having, 2)
         ]
         for test, extreme in zip(tests, _extreme_swaps(tests, cells, resamples, for_swaps), strict=True):
-            found[test.a[0], test.b[0]][test.a[1]] = test.comparison(extreme, confidence)
+            found[test.a[0], test.b[0]][test.a[1]] = test.comparison(extreme)
         progress(len(units) * len(names) / work)
     return {(i, j): {name: rows[name] for name in systems[i] if name in rows} for (i, j), rows in found.items()}
 
@@ -224,7 +213,6 @@ def compare_repeats(
     systems: Sequence[Sequence[Mapping[str, Statistic]]],
     resamples: int = RESAMPLES,
     seed: int = DEFAULT_SEED,
-    confidence: float = 0.95,
     progress: Callable[[float], object] = lambda share: None,
 ) -> dict[Pair, dict[str, Comparison]]:
     """Compare every two systems whose repeats (runs that differ in the seed) stand for all seeds.
@@ -255,29 +243,38 @@ def compare_repeats(
         >>> round(found.difference, 3), found.p_repeats < 0.05
         (0.275, True)
     """
-    _check(resamples, confidence)
     runs = [run for system in systems for run in system]
     starts = [0, *itertools.accumulate(map(len, systems))]
     members = [range(*ends) for ends in itertools.pairwise(starts)]
     found: dict[Pair, dict[str, Comparison]] = {pair: {} for pair in itertools.combinations(range(len(systems)), 2)}
-    groups: dict[tuple[str, ...], list[tuple[str, list[int]]]] = {}
-    for name in dict.fromkeys(itertools.chain.from_iterable(runs)):
-        having = [at for at, own in enumerate(members) if all(name in runs[run] for run in own)]
-        of_name = [run for at in having for run in members[at]]
-        for run in of_name[1:]:
-            _check_alike(name, of_name[0], run, runs)
-        if len(having) > 1:
-            groups.setdefault(runs[of_name[0]][name].units, []).append((name, having))
-    work = sum(len(units) * len(names) for units, names in groups.items())
+    groups, work = _by_units(runs, members)
     for units, names in groups.items():
-        cells = {(run, name): runs[run][name] for name, having in names for at in having for run in members[at]}
+        cells = {(run, name): runs[run][name] for name, having in names.items() for at in having for run in members[at]}
         drawn = _bootstrap(cells, resamples, _generators(seed, units)[0])
-        for name, having in names:
+        for name, having in names.items():
             for i, j in itertools.combinations(having, 2):
                 first, second = ([(run, name) for run in members[at]] for at in (i, j))
-                found[i, j][name] = _of_repeats(first, second, cells, drawn, seed, confidence)
+                found[i, j][name] = _of_repeats(first, second, cells, drawn, seed)
         progress(len(units) * len(names) / work)
     return found
+
+
+def _by_units(
+    runs: Sequence[Mapping[str, Statistic]], members: Sequence[Sequence[int]]
+) -> tuple[dict[tuple[str, ...], dict[str, list[int]]], int]:
+    """The metrics over each set of units, each with the systems (at least two) whose runs all have it; and the work."""
+    groups: dict[tuple[str, ...], dict[str, list[int]]] = {}
+    for name in dict.fromkeys(itertools.chain.from_iterable(runs)):
+        having = [at for at, own in enumerate(members) if all(name in runs[run] for run in own)]
+        first, *others = [run for at in having for run in members[at]] or [0]
+        for other in others:
+            a, b = runs[first][name], runs[other][name]
+            if a.units != b.units or a.rows.shape != b.rows.shape:
+                differ = f"systems {first} and {other} differ in their units, or in the columns of their rows"
+                raise ValueError(f"metric {name!r}: {differ}")
+        if len(having) > 1:
+            groups.setdefault(runs[first][name].units, {})[name] = having
+    return groups, sum(len(units) * len(names) for units, names in groups.items())
 
 
 def _of_repeats(
@@ -286,7 +283,6 @@ def _of_repeats(
     cells: Mapping[Cell, Statistic],
     drawn: Mapping[Cell, Floats],
     seed: int,
-    confidence: float,
 ) -> Comparison:
     from scipy import special
 
@@ -310,7 +306,7 @@ def _of_repeats(
         spread = sum(part**4 / degrees for part, degrees in parts)
         freedom = sum(part**2 for part, _ in parts) ** 2 / spread if spread else units - 1
         end, alpha, power = (
-            float(special.stdtrit(freedom, at)) for at in ((1 + confidence) / 2, 1 - _ALPHA / 2, _POWER)
+            float(special.stdtrit(freedom, at)) for at in ((1 + CONFIDENCE) / 2, 1 - _ALPHA / 2, _POWER)
         )
         low, high = difference - end * error, difference + end * error
         least = max(2.0 ** (1 - differing), 1 / (1 + differences.size))  # as of swaps
@@ -417,12 +413,12 @@ class _Test:
         largest = max(abs(self.first), abs(self.second), float(np.nanmax(np.abs([drawn[a], drawn[b]]))))
         self.tolerance = _ROUNDING * largest
 
-    def comparison(self, extreme: int, confidence: float) -> Comparison:
+    def comparison(self, extreme: int) -> Comparison:
         resamples = len(self.differences)
         better = int(np.count_nonzero(math.copysign(1.0, self.difference) * self.differences > self.tolerance))
         if abs(self.difference) <= self.tolerance:
             better = 0
-        interval = of_resamples(self.differences, self.units, confidence)
+        interval = of_resamples(self.differences, self.units)
         error = None if self.differing < _TOO_FEW else error_of_resamples(self.differences, self.units)
         return Comparison(
             self.first,
@@ -471,9 +467,3 @@ def _generators(seed: int, units: tuple[str, ...]) -> tuple[np.random.Generator,
     digest = hashlib.sha256(json.dumps(units).encode("ascii")).digest()
     one, other = np.random.SeedSequence([seed, int.from_bytes(digest, "big")]).spawn(2)
     return np.random.default_rng(one), np.random.default_rng(other)
-
-
-def _check_alike(name: str, i: int, j: int, systems: Sequence[Mapping[str, Statistic]]) -> None:
-    a, b = systems[i][name], systems[j][name]
-    if a.units != b.units or a.rows.shape != b.rows.shape:
-        raise ValueError(f"metric {name!r}: systems {i} and {j} differ in their units, or in the columns of their rows")

@@ -19,7 +19,7 @@ from loguru import logger
 
 from .. import DISTRIBUTION, __version__
 from ..files import write_whole
-from . import SCORERS, ExplanationScores, WeightsError, get_scorer
+from . import SCORERS, WeightsError, get_scorer
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _EPILOG = """\
@@ -48,13 +48,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             bertscore_layer=given.bertscore_layer,
             bleurt_model=given.bleurt_model,
         )
-        try:
-            scores = scorer.score(references, candidates)
-        finally:
-            scorer.release()
-        columns = _columns(scores)
+        scores = scorer.score(references, candidates)
+        named = {"bertscore": scores.bertscore, "bleurt": scores.bleurt, "mean": scores.mean}
+        columns = {name: values.tolist() for name, values in named.items() if values is not None}
         if given.output is not None:
-            write_whole(given.output, _table(given.output.suffix.lower(), columns).encode())
+            rows = [columns, *zip(*columns.values(), strict=True)]
+            write_whole(given.output, "".join(f"{','.join(map(str, row))}\n" for row in rows).encode())
         print(_told(scores.signature, len(references), columns, given.json))
     except (WeightsError, ValueError, ArithmeticError, MemoryError, OSError) as error:
         print(f"figlang-score: {error}", file=sys.stderr)
@@ -92,7 +91,7 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--bleurt-model", metavar="MODEL", help="another BLEURT checkpoint, named in the same ways")
     kept = "use the scores in $FIGLANG_CACHE or the user's cache folder (default), or not"
     add("--cache", action=argparse.BooleanOptionalAction, default=True, help=kept)
-    add("--output", type=Path, metavar="FILE", help="a .csv or .jsonl file for the scores of each row")
+    add("--output", type=Path, metavar="FILE", help="a .csv file for the scores of each row")
     add("--json", action="store_true", help="print the means as one JSON object")
     add("--version", action="version", version=f"{DISTRIBUTION} {__version__}")
     given = parser.parse_args(arguments)
@@ -101,8 +100,8 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         parser.error("give either -r FILE and -c FILE, or one file PAIRS")
     if given.pairs and given.pairs.suffix.lower() not in (*_DELIMITERS, ".jsonl"):
         parser.error(f"{given.pairs} must end in .csv, .tsv or .jsonl; for a text a line use -r and -c")
-    if given.output and given.output.suffix.lower() not in (".csv", ".jsonl"):
-        parser.error(f"--output {given.output} must end in .csv or .jsonl")
+    if given.output and given.output.suffix.lower() != ".csv":
+        parser.error(f"--output {given.output} must end in .csv")
     if given.output and (given.output == given.pairs or not given.output.parent.is_dir()):
         parser.error(f"--output {given.output}: name another file than PAIRS, in a folder that is there")
     return given
@@ -163,21 +162,6 @@ def _column(path: Path, rows: Sequence[Any], name: str, option: str) -> list[Any
         if not isinstance(row, dict) or name not in row:
             raise ValueError(f"{path}: row {number} has no column {name!r}; {option} names another one")
     return [row[name] for row in rows]
-
-
-def _columns(scores: ExplanationScores) -> dict[str, list[float]]:
-    found = {"bertscore": scores.bertscore, "bleurt": scores.bleurt, "mean": scores.mean}
-    return {name: values.tolist() for name, values in found.items() if values is not None}
-
-
-def _table(kind: str, columns: dict[str, list[float]]) -> str:
-    """The scores of each row, as ``.csv`` or ``.jsonl``."""
-    rows = zip(*columns.values(), strict=True)
-    if kind == ".csv":
-        lines = [",".join(columns), *(",".join(map(str, row)) for row in rows)]
-    else:
-        lines = [json.dumps(dict(zip(columns, row, strict=True))) for row in rows]
-    return "\n".join([*lines, ""])
 
 
 def _told(signature: str, pairs: int, columns: dict[str, list[float]], as_json: bool) -> str:

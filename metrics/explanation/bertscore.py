@@ -9,7 +9,7 @@ that a score there can depend on the other pairs of its batch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -17,12 +17,11 @@ import torch
 from torch.nn.functional import pad
 
 from .cache import ScoreCache
-from .compute import DType, Runner, exact_float32, pad_ids, padded, without_surrogates
+from .compute import DType, Pair, PairModel, pad_ids, padded, without_surrogates
 from .encoder import Encoder
-from .weights import Located, WeightsError, has_tokenizer, load, read_config
+from .weights import Located, WeightsError, load, read_config
 
 MAX_TOKENS = 512
-ALGORITHM = 3  # to be raised when a change of the code changes scores: those in the cache are then not used any more
 
 LAYERS = {
     "deberta-xlarge-mnli": 40,
@@ -34,57 +33,32 @@ LAYERS = {
 """The layer that bert-score 0.3.13 takes of a model, chosen by its authors for its correlation with human judgement."""
 
 _MODEL_TYPES = ("bert", "deberta")
+_TOKENIZERS = ({"tokenizer.json"}, {"vocab.txt"}, {"vocab.json", "merges.txt"})
 _CHUNK = 8  # token budgets of embeddings held at a time
 
-Pair = tuple[str, str]
 
-
-class BertScore:
-    """BERTScore with one model, cut at `layer` (1 is the first), whose vectors are compared."""
+class BertScore(PairModel):
+    """BERTScore F1, -1 to 1, with one model, cut at `layer` (1 is the first), whose vectors are compared."""
 
     def __init__(self, located: Located, layer: int, device: str, dtype: DType, cache: ScoreCache) -> None:
         _check_config(located, layer)
-        self._located = located
-        self._layer = layer
-        self._cache = cache
-        self._runner = Runner(self._load, device, dtype)
-        self.identity = f"bertscore:{located.identity},layer:{layer},idf:no,rescale:no,max:{MAX_TOKENS}"
-        self._cache_id = f"{self.identity},{dtype},algorithm:{ALGORITHM}"
+        super().__init__(
+            f"bertscore:{located.identity},layer:{layer},idf:no,rescale:no,max:{MAX_TOKENS}", device, dtype, cache
+        )
+        self._located, self._layer = located, layer
 
-    def score(self, pairs: Sequence[Pair], advance: Callable[[int], object] = lambda done: None) -> dict[Pair, float]:
-        """F1 of every distinct (reference, candidate) pair, -1 to 1; `advance` gets the number of pairs just done."""
-        known = self._cache.scores(self._cache_id, set(pairs))
-        advance(len(known))
-        ids, empty, left = self._in_order(set(pairs) - known.keys())
-        known |= dict.fromkeys(empty, 0.0)
-        advance(len(empty))
-        for chunk in self._chunks(left, ids):
-            with torch.inference_mode(), exact_float32():
-                scores = self._match(chunk, ids, self._vectors(chunk, ids))
-            # One write for the whole chunk: after a kill the next run plans the very same chunks for what is left, and
-            # so gets the same numbers to the last bit.
-            self._cache.store(self._cache_id, scores)
-            known |= scores
-            advance(len(chunk))
-        return known
-
-    def release(self) -> None:
-        """Free the model's memory."""
-        self._runner.release()
-
-    def _in_order(self, pairs: Iterable[Pair]) -> tuple[dict[str, list[int]], list[Pair], list[Pair]]:
-        """Token ids of the texts; pairs with an empty text, which score 0; the others in the order of scoring."""
-        pairs = list(pairs)
+    def _computed(self, pairs: set[Pair]) -> Iterator[Mapping[Pair, float]]:
         texts = list({text for pair in pairs for text in pair})
         ids = dict(zip(texts, self._token_ids(texts), strict=True))
+        full = [pair for pair in pairs if all(len(ids[text]) > 2 for text in pair)]
+        yield dict.fromkeys(pairs - set(full), 0.0)
 
         def longest_first(pair: Pair) -> tuple[int, str, int, str]:
             return -len(ids[pair[0]]), pair[0], -len(ids[pair[1]]), pair[1]
 
         # Memory trouble shows at once, and all pairs of a reference stand together.
-        in_order = sorted(pairs, key=longest_first)
-        empty = [pair for pair in in_order if any(len(ids[text]) <= 2 for text in pair)]
-        return ids, empty, [pair for pair in in_order if all(len(ids[text]) > 2 for text in pair)]
+        for chunk in self._chunks(sorted(full, key=longest_first), ids):
+            yield self._match(chunk, ids, self._vectors(chunk, ids))
 
     def _chunks(self, pairs: Sequence[Pair], ids: Mapping[str, Sequence[int]]) -> Iterator[list[Pair]]:
         """Consecutive pairs whose texts have at most `_CHUNK` token budgets; those of a reference stay together."""
@@ -195,8 +169,6 @@ class BertScore:
         return tokenizer
 
     def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        if not texts:
-            return []
         return self._tokenizer([clean(text) for text in texts], truncation=True, max_length=MAX_TOKENS)["input_ids"]
 
     def _load(self, dtype: torch.dtype) -> torch.nn.Module:
@@ -218,7 +190,8 @@ def clean(text: str) -> str:
 
 def _check_config(located: Located, layer: int) -> None:
     config = read_config(located)
-    if not has_tokenizer(located.folder):
+    # Without all files of one kind, libraries make a tokenizer that knows no word.
+    if not any(all((located.folder / name).is_file() for name in names) for names in _TOKENIZERS):
         raise WeightsError(
             f"{located.folder} holds no tokenizer (tokenizer.json, vocab.txt, or vocab.json with merges.txt): put all "
             f"files of the model's repository there"

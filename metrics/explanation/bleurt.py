@@ -6,18 +6,17 @@ Reads the PyTorch checkpoints of ``lucadiliello/BLEURT-20*``, whose own package 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
 
 from .cache import ScoreCache
-from .compute import DType, Runner, exact_float32, pad_ids, without_surrogates
+from .compute import DType, Pair, PairModel, pad_ids, without_surrogates
 from .encoder import Encoder
 from .weights import Located, WeightsError, load, read_config
 
 MAX_TOKENS = 512
-ALGORITHM = 3  # as in BERTScore
 
 _NAMES = {r"^bleurt\.": "rembert.", r"encoder\.embedding_projection": "encoder.embedding_hidden_mapping_in"}
 """Of weights: those of the checkpoint (patterns), and those of RemBERT."""
@@ -25,49 +24,26 @@ _NAMES = {r"^bleurt\.": "rembert.", r"encoder\.embedding_projection": "encoder.e
 _SPECIAL = ("[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]")
 _SPECIAL_PATTERN = re.compile("(" + "|".join(map(re.escape, _SPECIAL)) + ")")
 
-Pair = tuple[str, str]
 
-
-class Bleurt:
-    """BLEURT with one checkpoint; arguments as in `BertScore`."""
+class Bleurt(PairModel):
+    """BLEURT with one checkpoint: raw output of the regression head, about 0 to 1, unclipped."""
 
     def __init__(self, located: Located, device: str, dtype: DType, cache: ScoreCache) -> None:
+        super().__init__(f"bleurt:{located.identity},max:{MAX_TOKENS}", device, dtype, cache)
         self._located = located
-        self._cache = cache
         self._config = _config(located)
         self._tokenizer = PairTokenizer(located)
-        self._runner = Runner(self._load, device, dtype)
-        self.identity = f"bleurt:{located.identity},max:{MAX_TOKENS}"
-        self._cache_id = f"{self.identity},{dtype},algorithm:{ALGORITHM}"
 
-    def score(self, pairs: Sequence[Pair], advance: Callable[[int], object] = lambda done: None) -> dict[Pair, float]:
-        """Raw output of the regression head for every distinct (reference, candidate) pair: about 0 to 1, unclipped."""
-        known = self._cache.scores(self._cache_id, set(pairs))
-        advance(len(known))
-        inputs = self._in_order(set(pairs) - known.keys())
-        todo = list(inputs)
+    def _computed(self, pairs: set[Pair]) -> Iterator[Mapping[Pair, float]]:
+        tokens = {text: self._tokenizer.ids(text) for text in {text for pair in pairs for text in pair}}
+        inputs = {pair: self._tokenizer.join(tokens[pair[0]], tokens[pair[1]]) for pair in pairs}
+        todo = sorted(inputs, key=lambda pair: (-len(inputs[pair][0]), pair))  # the longest first
 
         def forward(start: int, stop: int) -> list[float]:
             return self._forward([inputs[pair] for pair in todo[start:stop]])
 
-        with torch.inference_mode(), exact_float32():
-            for start, stop, values in self._runner.batches([len(inputs[pair][0]) for pair in todo], forward):
-                scores = dict(zip(todo[start:stop], values, strict=True))
-                self._cache.store(self._cache_id, scores)
-                known |= scores
-                advance(len(scores))
-        return known
-
-    def release(self) -> None:
-        """Free the model's memory."""
-        self._runner.release()
-
-    def _in_order(self, pairs: Iterable[Pair]) -> dict[Pair, tuple[list[int], list[int]]]:
-        """Ids and token types of each pair, the longest first."""
-        pairs = list(pairs)
-        tokens = {text: self._tokenizer.ids(text) for text in {text for pair in pairs for text in pair}}
-        inputs = {pair: self._tokenizer.join(tokens[pair[0]], tokens[pair[1]]) for pair in pairs}
-        return dict(sorted(inputs.items(), key=lambda item: (-len(item[1][0]), item[0])))
+        for start, stop, values in self._runner.batches([len(inputs[pair][0]) for pair in todo], forward):
+            yield dict(zip(todo[start:stop], values, strict=True))
 
     def _forward(self, inputs: Sequence[tuple[list[int], list[int]]]) -> list[float]:
         device = self._runner.device
@@ -123,19 +99,13 @@ class PairTokenizer:
         return ids
 
     def join(self, reference: Sequence[int], candidate: Sequence[int]) -> tuple[list[int], list[int]]:
-        """Ids and token types of a pair, cut as the original tokenizer cuts: one by one from the longer side."""
-        kept_ref, kept_cand = cut_pair(len(reference), len(candidate), MAX_TOKENS - 3)
+        """Ids and token types of a pair, cut as the original tokenizer cuts: one by one from the longer side, from the
+        candidate where both are equal."""
+        first, second = list(reference), list(candidate)
+        while len(first) + len(second) > MAX_TOKENS - 3:
+            (first if len(first) > len(second) else second).pop()
         cls, sep = self._special_ids["[CLS]"], self._special_ids["[SEP]"]
-        first = [cls, *reference[:kept_ref], sep]
-        second = [*candidate[:kept_cand], sep]
-        return first + second, [0] * len(first) + [1] * len(second)
-
-
-def cut_pair(first: int, second: int, total: int) -> tuple[int, int]:
-    """Lengths after taking tokens off the longer text (off the second of two equal ones) until they fit `total`."""
-    while first + second > total:
-        first, second = (first - 1, second) if first > second else (first, second - 1)
-    return first, second
+        return [cls, *first, sep, *second, sep], [0] * (len(first) + 2) + [1] * (len(second) + 1)
 
 
 def _config(located: Located) -> Any:

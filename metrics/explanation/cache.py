@@ -52,11 +52,6 @@ class ScoreCache:
         except (OSError, sqlite3.Error) as error:
             self._give_up(error)
 
-    def close(self) -> None:
-        if self._database is not None:
-            self._database.close()
-        self._database = None
-
     def _open(self, folder: Path) -> sqlite3.Connection:
         if self._database is None:
             folder.mkdir(parents=True, exist_ok=True)
@@ -72,10 +67,8 @@ class ScoreCache:
         self._folder = None
 
 
-def open_cache(cache: bool | str | os.PathLike[str] | ScoreCache) -> ScoreCache:
-    """The cache that an argument names: a folder, a cache, True (``$FIGLANG_CACHE`` or the user's), False (none)."""
-    if isinstance(cache, ScoreCache):
-        return cache
+def open_cache(cache: bool | str | os.PathLike[str]) -> ScoreCache:
+    """The cache that an argument names: a folder, True (``$FIGLANG_CACHE`` or the user's), False (none)."""
     if cache is False:
         return ScoreCache(None)
     if cache is not True:

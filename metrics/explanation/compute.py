@@ -1,10 +1,10 @@
-"""Runs a metric model: picks the device, fills batches by a token budget, and survives running out of memory."""
+"""Runs a metric model: looks scores up, picks the device, fills batches by a budget, survives running out of memory."""
 
 from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -13,11 +13,17 @@ import torch
 from loguru import logger
 from torch import nn
 
+from .cache import ScoreCache
 from .encoder import Encoder
 from .kernels import FLOAT32, choose
 
 DType: TypeAlias = Literal["fp32", "fast"]
 """``fp32`` for official results; ``fast`` is bfloat16. Where a CPU is faster in float32, only the weights are."""
+
+Pair: TypeAlias = tuple[str, str]
+"""A reference and a candidate."""
+
+ALGORITHM = 3  # to be raised when a change of the code changes scores: those in the cache are then not used any more
 
 MULTIPLE = 8
 """Batches are padded to a multiple of this length: bfloat16 kernels are many times slower on odd sizes."""
@@ -35,7 +41,11 @@ class Runner:
         if dtype not in ("fp32", "fast"):
             raise ValueError(f"dtype is {dtype!r}; valid: 'fp32' (official results), 'fast' (bfloat16)")
         if device != "auto":
-            _check_device(device)
+            try:
+                torch.empty(0, device=device)
+            except (RuntimeError, AssertionError) as error:  # the second: torch was built without it
+                valid = "valid: auto, cpu, and what torch has here of cuda:0, mps ..."
+                raise ValueError(f"device is {device!r}; {valid}") from error
         self._load = load
         self._wanted = device
         self.dtype = torch.float32 if dtype == "fp32" else torch.bfloat16
@@ -58,9 +68,7 @@ class Runner:
     @property
     def budget(self) -> int:
         """Padded tokens of a batch: fewer than at first where the memory did not do."""
-        if self._budget is None:
-            self._budget = CPU_TOKENS if self.device.type == "cpu" else GPU_TOKENS
-        return self._budget
+        return self._budget or (CPU_TOKENS if self.device.type == "cpu" else GPU_TOKENS)
 
     def release(self) -> None:
         """Let go of the model and its memory; it is loaded again when it is needed."""
@@ -113,18 +121,44 @@ class Runner:
         return torch.device("cpu")
 
 
+class PairModel:
+    """Scores pairs with one model by way of a cache; `identity` names all that decides a score beside the dtype."""
+
+    def __init__(self, identity: str, device: str, dtype: DType, cache: ScoreCache) -> None:
+        self.identity = identity
+        self._cache = cache
+        self._cache_id = f"{identity},{dtype},algorithm:{ALGORITHM}"
+        self._runner = Runner(self._load, device, dtype)
+
+    def score(self, pairs: Sequence[Pair], advance: Callable[[int], object] = lambda done: None) -> dict[Pair, float]:
+        """The score of every distinct pair; `advance` gets the number of pairs just done."""
+        known = self._cache.scores(self._cache_id, set(pairs))
+        advance(len(known))
+        left = set(pairs) - known.keys()
+        with torch.inference_mode(), exact_float32():
+            for scores in self._computed(left) if left else ():
+                self._cache.store(self._cache_id, scores)
+                known |= scores
+                advance(len(scores))
+        return known
+
+    def release(self) -> None:
+        """Free the model's memory."""
+        self._runner.release()
+
+    def _load(self, dtype: torch.dtype) -> nn.Module:
+        raise NotImplementedError
+
+    def _computed(self, pairs: set[Pair]) -> Iterator[Mapping[Pair, float]]:
+        """Scores of all pairs, part by part; what is left after some parts is cut into the very same other parts."""
+        raise NotImplementedError
+
+
 def _free_bytes(index: int) -> int:
     try:
         return torch.cuda.mem_get_info(index)[0]
     except RuntimeError:  # a GPU so full that not even a context fits
         return 0
-
-
-def _check_device(name: str) -> None:
-    try:
-        torch.empty(0, device=name)
-    except (RuntimeError, AssertionError) as error:  # the second: torch was built without it
-        raise ValueError(f"device is {name!r}; valid: auto, cpu, and what torch has here of cuda:0, mps ...") from error
 
 
 def padded(length: int) -> int:

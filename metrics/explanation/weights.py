@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 WEIGHTS_DIR_VARIABLE = "FIGLANG_WEIGHTS_DIR"
 
 _WEIGHT_FILES = ("model.safetensors", "pytorch_model.bin")
-_OTHER_FILES = (  # of a model or its tokenizer; everything else in a repository is for other frameworks
+_OTHER_FILES = (  # of a model, its tokenizer or pictures; everything else in a repository is for other frameworks
     "config.json",
+    "preprocessor_config.json",
+    "processor_config.json",
     "tokenizer_config.json",
     "tokenizer.json",
     "special_tokens_map.json",
@@ -33,7 +35,6 @@ _OTHER_FILES = (  # of a model or its tokenizer; everything else in a repository
     "merges.txt",
     "spm.model",
 )
-_TOKENIZERS = ({"tokenizer.json"}, {"vocab.txt"}, {"vocab.json", "merges.txt"}, {"spm.model"})
 _LONGEST = 500  # characters of what a library says
 
 
@@ -109,11 +110,6 @@ def _identified(folder: Path, name: str) -> Located:
     return Located(folder, f"{name}@sha256:{together[:12]}")
 
 
-def has_tokenizer(folder: Path) -> bool:
-    """Whether the files of some kind of tokenizer are all there; without, libraries make one that knows no word."""
-    return any(all((folder / name).is_file() for name in names) for names in _TOKENIZERS)
-
-
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         digest = hashlib.sha256()
@@ -130,23 +126,20 @@ def _package_folder(package: str) -> Path:
 
 
 def _from_hub(weights: Weights) -> Path:
-    from huggingface_hub import errors, snapshot_download
+    from huggingface_hub import snapshot_download
 
-    page = f"https://huggingface.co/{weights.name}"
     try:
         for name in _WEIGHT_FILES:  # one of them: some repositories have both, of gigabytes
             files = [name, *_OTHER_FILES]
             folder = Path(snapshot_download(weights.name, revision=weights.revision, allow_patterns=files))
             if (folder / name).is_file():
                 break
-    except errors.RevisionNotFoundError as error:
-        raise WeightsError(f"{page} has no revision {weights.revision}") from error
     except Exception as error:  # the HTTP library's own errors (a connection cut off) have no common base here
         first_line = next(iter(str(error).strip().splitlines()), "no message")
         elsewhere = f"put its files into ${WEIGHTS_DIR_VARIABLE}/{weights.name.rpartition('/')[2]}"
         raise WeightsError(
             f"the metric model {weights.name} cannot be downloaded ({type(error).__name__}: {first_line}). Check the "
-            f"connection, HF_TOKEN and HF_ENDPOINT / HF_HUB_OFFLINE and try again, or {elsewhere} ({page})"
+            f"name, the connection, HF_TOKEN and HF_ENDPOINT / HF_HUB_OFFLINE and try again, or {elsewhere}"
         ) from error
     return folder
 

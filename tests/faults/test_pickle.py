@@ -19,7 +19,7 @@ from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.core import hub
 from figlang_tasks.metrics.explanation import WeightsError
 from figlang_tasks.metrics.explanation.weights import Located, load
-from figlang_tasks.metrics.generated_images import ImageMetricError, inception_features
+from figlang_tasks.metrics.generated_images import INCEPTION_FILE, ImageMetricError, inception_features
 
 
 class Poison:
@@ -77,11 +77,14 @@ def test_weights_of_a_model(write: Callable[[Path, Path], None], tmp_path: Path,
 
 
 @FORMS
-def test_weights_of_the_image_metric(write: Callable[[Path, Path], None], tmp_path: Path, mark: Path) -> None:
+def test_weights_of_the_image_metric(
+    write: Callable[[Path, Path], None], tmp_path: Path, mark: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("torch_fidelity")
-    write(tmp_path / "inception.pth", mark)
+    monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
+    write(tmp_path / INCEPTION_FILE, mark)
     with pytest.raises(ImageMetricError, match="cannot be read"):
-        inception_features([Image.new("RGB", (8, 8))], weights=tmp_path / "inception.pth")
+        inception_features([Image.new("RGB", (8, 8))])
     assert not mark.exists()
 
 

@@ -13,7 +13,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pycocoevalcap
 import pytest
 import yaml
@@ -21,15 +20,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from figlang_tasks.metrics import captions
-from figlang_tasks.metrics.captions import (
-    bleu4,
-    caption_scores,
-    exact_match,
-    java_metrics,
-    tokenize,
-)
+from figlang_tasks.metrics.captions import bleu4, caption_scores, exact_match, java_metrics, tokenize
 
-relaxed = settings(max_examples=40)
 needs_java = pytest.mark.skipif(shutil.which("java") is None, reason="there is no Java here")
 
 # --- tokens -----------------------------------------------------------------------------------------------------------
@@ -65,18 +57,7 @@ def test_agreement_with_java_on_sentences(shared_file: Path) -> None:
     assert same / len(texts) > 0.99
 
 
-@given(st.text())
-@relaxed
-def test_tokens_of_any_text(text: str) -> None:
-    tokens = tokenize(text)
-    assert all(token and not any(map(str.isspace, token)) for token in tokens)
-    assert all(token == token.lower() for token in tokens)
-    assert tokenize(f"  {text}\n") == tokens
-
-
-@pytest.mark.parametrize(
-    "piece", ["a", "'", "a'", "a.", "-", "1,", "www.", "a@", "<a", "no.", "(", "n't ", "\u0130", "#", "!"]
-)
+@pytest.mark.parametrize("piece", ["a", "a'", "a.", "1,", "www.", "a@", "<a", "\u0130"])
 def test_a_long_text_takes_linear_time(piece: str) -> None:
     start = time.process_time()
     tokenize(piece * (100_000 // len(piece)))
@@ -90,10 +71,8 @@ def test_a_long_text_takes_linear_time(piece: str) -> None:
     ("candidate", "references", "expected"),
     [
         (' "A  Rocket"\n', ["a plane", "a rocket!"], True),
-        ("rocket", ["a rocket"], False),
         ("a rocket a", ["a rocket"], False),
         ("...", ["..."], False),
-        ("", [], False),
     ],
 )
 def test_exact_match(candidate: str, references: list[str], expected: bool) -> None:
@@ -105,11 +84,11 @@ def test_exact_match(candidate: str, references: list[str], expected: bool) -> N
 WORDS = "this phone car is as fast red a rocket rose the of".split()
 
 
-def corpus(seed: int, size: int | None = None) -> tuple[list[str], list[list[str]]]:
+def corpus(seed: int) -> tuple[list[str], list[list[str]]]:
     draw = random.Random(seed)
-    count = size or draw.randint(1, 6)
     references = [
-        [" ".join(draw.choices(WORDS, k=draw.randint(1, 9))) for _ in range(draw.randint(1, 4))] for _ in range(count)
+        [" ".join(draw.choices(WORDS, k=draw.randint(1, 9))) for _ in range(draw.randint(1, 4))]
+        for _ in range(draw.randint(1, 6))
     ]
     candidates = []
     for texts in references:
@@ -123,65 +102,47 @@ def corpus(seed: int, size: int | None = None) -> tuple[list[str], list[list[str
 
 
 @given(st.integers(0, 10**9))
-@relaxed
+@settings(max_examples=40)
 def test_equals_pycocoevalcap_on_the_same_tokens(seed: int) -> None:
     from pycocoevalcap.bleu.bleu import Bleu
     from pycocoevalcap.cider.cider import Cider
     from pycocoevalcap.rouge.rouge import Rouge
 
     candidates, references = corpus(seed)
-    found = caption_scores([f'"{text.upper()}."' for text in candidates], references).metrics
+    scores = caption_scores([f'"{text.upper()}."' for text in candidates], references)
+    found = scores.metrics
     truth, given_ = dict(enumerate(references)), {index: [text] for index, text in enumerate(candidates)}
     values, per_image = Bleu(4).compute_score(truth, given_, verbose=0)
     assert found["bleu4"].value == pytest.approx(values[3], abs=1e-12)
     assert found["bleu4"].per_image == pytest.approx(per_image[3], abs=1e-12)
     for name, scorer in (("rouge_l", Rouge()), ("cider", Cider())):
-        value, scores = scorer.compute_score(truth, given_)
+        value, each = scorer.compute_score(truth, given_)
         assert found[name].value == pytest.approx(value, abs=1e-12)
-        assert found[name].per_image == pytest.approx(scores, abs=1e-12)
+        assert found[name].per_image == pytest.approx(each, abs=1e-12)
+    # Close enough to tell pycocoevalcap's constants against division by 0.
+    assert bleu4(scores.bleu_statistics.sum(axis=0)) == pytest.approx(values[3], rel=1e-12, abs=0)
+    assert bleu4(scores.bleu_statistics) == pytest.approx(per_image[3], rel=1e-12, abs=0)
 
 
 def test_literals() -> None:
     same = ["this phone is as fast as a rocket", "a rose", ""]
     scores = caption_scores(same, [["x y", same[0]], ["a rose"], ["a b c"]])
     assert scores.metrics["em"].per_image.tolist() == [1, 1, 0]
-    assert scores.metrics["rouge_l"].per_image == pytest.approx([1, 1, 0])
+    assert scores.signature == "coco|em,bleu4,rouge_l,cider|case:lower|tok:ptb-1|pycocoevalcap:1.2"
     rows = caption_scores(["a b c d", ""], [["a b x d", "a b"], ["a b c"]]).bleu_statistics
     assert rows.tolist() == [[4, 4, 3, 1, 0, 0, 4, 3, 2, 1], [0, 3, 0, 0, 0, 0, 0, 0, 0, 0]]
-    assert rows.dtype == np.int64
 
 
 @pytest.mark.parametrize(
     ("candidates", "references", "message"),
     [
-        ([], [], "0 candidates"),
         (["a"], [], "1 candidates and 0 lists of references"),
-        (["a", "b"], [["a"], []], r"references\[1\] is \[\], must be texts with words"),
         (["a", "b"], [["a"], ["b", "!"]], r"references\[1\] is \['b', '!'\], must be texts with words"),
     ],
 )
 def test_refusals(candidates: list[str], references: Any, message: str) -> None:
-    for function in (caption_scores, java_metrics):
-        with pytest.raises(ValueError, match=message):
-            function(candidates, references)
-
-
-def test_signature() -> None:
-    found = caption_scores(["a"], [["a"]]).signature
-    assert found == "coco|em,bleu4,rouge_l,cider|case:lower|tok:ptb-1|pycocoevalcap:1.2"
-
-
-# --- interval ---------------------------------------------------------------------------------------------------------
-
-
-@given(st.integers(0, 10**9))
-@relaxed
-def test_bleu_from_statistics(seed: int) -> None:
-    scores = caption_scores(*corpus(seed))
-    # Close enough to tell pycocoevalcap's constants against division by 0.
-    bleu = scores.metrics["bleu4"]
-    assert bleu4(scores.bleu_statistics.sum(axis=0)) == pytest.approx(bleu.value, rel=1e-12, abs=0)
-    assert bleu4(scores.bleu_statistics) == pytest.approx(bleu.per_image, rel=1e-12, abs=0)
+    with pytest.raises(ValueError, match=message):
+        caption_scores(candidates, references)
 
 
 # --- Java -------------------------------------------------------------------------------------------------------------
@@ -291,7 +252,6 @@ def test_values_of_both_programs(stand_in: Any, with_spice: None, tmp_path: Path
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("print('no memory', file=sys.stderr); sys.exit(3)", "ValueError: could not convert|Broken pipe"),
         ("print('no number\\n' * 3, flush=True); time.sleep(600)", "ValueError: could not convert"),
         ("time.sleep(600)", "not done after 3 seconds"),
     ],

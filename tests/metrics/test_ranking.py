@@ -39,9 +39,6 @@ def orderings(scores: list[float], positives: list[bool]) -> list[list[bool]]:
     ]
 
 
-# --- oracles ----------------------------------------------------------------------------------------------------------
-
-
 @given(candidates(most=6))
 @settings(max_examples=150)
 def test_the_worst_of_all_rankings_that_agree_with_the_scores(case: tuple[list[float], list[bool]]) -> None:
@@ -63,21 +60,15 @@ def test_every_image_the_same() -> None:
     assert depends_on_ties(scores, positives) and tied_at_top(scores)
 
 
-T, F = True, False
-
-# --- errors -----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("function", [precision_at_k, best_rank, depends_on_ties, random_tie_precision_at_k])
 @pytest.mark.parametrize(
     ("scores", "positives", "message"),
     [
         ([], [], "scores must be finite numbers, at least one"),
-        ([1.0, float("nan")], [T, F], "scores must be finite"),
-        ([1.0, None], [T, F], "scores must be finite"),
-        ([1.0], [T, F], "positives must be a bool for each of 1 scores"),
-        ([1.0, 2.0], [F, F], "one of them True"),
-        ([T, F], [1.0, 0.0], "positives must be a bool"),  # swapped
+        ([1.0, None], [True, False], "scores must be finite"),
+        ([1.0], [True, False], "positives must be a bool for each of 1 scores"),
+        ([1.0, 2.0], [False, False], "one of them True"),
+        ([True, False], [1.0, 0.0], "positives must be a bool"),  # swapped
     ],
 )
 def test_refused(function: Any, scores: Any, positives: Any, message: str) -> None:
