@@ -1,4 +1,4 @@
-"""The card of each benchmark: the same headings in the same order, and what can be checked against the code."""
+"""A benchmark's card shows another prompt, version or source than the code has if this fails."""
 
 from __future__ import annotations
 
@@ -14,29 +14,12 @@ from figlang_tasks.core.documents import asked_for
 from figlang_tasks.core.hub import sources
 from figlang_tasks.harness.plugin import tasks_dir
 
-HEADINGS = [
-    "Example",
-    "Paper",
-    "Data access and licence",
-    "Tasks",
-    "Metrics",
-    "Deviations from the paper",
-    "The paper's numbers",
-    "Command",
-    "Changelog",
-]
 CARDS = {Path(each.card).stem: ROOT / each.card for each in definitions().values()}
 
 
 def sections(name: str) -> dict[str, str]:
     parts = re.split(r"^## (.+)\n", CARDS[name].read_text(encoding="utf-8"), flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
-
-
-@pytest.mark.parametrize("name", sorted(CARDS))
-def test_headings(name: str) -> None:
-    assert list(sections(name)) == HEADINGS
-    assert all(text.strip() for text in sections(name).values())
 
 
 SHIPPED = [name for name, path in sorted(CARDS.items()) if re.search(r"row of `figlang_mini", path.read_text("utf-8"))]
@@ -64,22 +47,6 @@ def test_versions_are_those_of_the_task_files_and_in_the_changelog(name: str) ->
     (told,) = re.findall(r"Task version\s+(.+?)\.\n", sections(name)["Paper"], re.DOTALL)
     assert set(re.findall(r"\d+-\d+", told)) == versions
     assert versions <= set(re.findall(r"^\* (\d+-\d+)", sections(name)["Changelog"], re.MULTILINE))
-
-
-@pytest.mark.parametrize("name", sorted(CARDS))
-def test_every_headline_metric_is_explained(name: str) -> None:
-    if name == "figlang_mini":
-        return
-    text = CARDS[name].read_text(encoding="utf-8")
-    named = {part for found in re.findall(r"`([^`\n]+)`", text) for part in re.split(r"[,\s|]+", found)}
-    # `sc_...` and `sw_` stand for all metrics that begin so.
-    named = {re.sub(r"(?<=_)(\.\.\.)?$", "*", part) for part in named}
-    patterns = [re.compile(re.escape(part).replace(r"\*", r"\w+")) for part in named]
-    for each in definitions().values():
-        if Path(each.card).stem != name:
-            continue
-        for metric in set(each.headline_metrics) - {"unfinished"}:  # of all: docs/answers.md
-            assert any(pattern.fullmatch(metric) for pattern in patterns), f"{each.name}: {metric}"
 
 
 @pytest.mark.parametrize("name", ["vflute", "irfl", "flute", "nykms"])

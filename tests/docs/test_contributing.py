@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from documents import ROOT, blocks, changes_of
+from documents import ROOT, blocks, changes_of, shell
 
 DOCUMENT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 EMBLEMS = ROOT / "examples" / "emblems"
@@ -26,16 +23,6 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(folder: Path, commands: str) -> str:
-    environment = {"PYTHONPATH": str(folder), "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
-    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        ["sh", "-ec", commands], cwd=folder, env=os.environ | environment, capture_output=True, text=True, timeout=900
-    )
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return done.stdout
-
-
 def test_a_new_metric_is_one_declaration(checkout: Path) -> None:
     for name, change in changes_of(DOCUMENT).items():
         context, *added = change.splitlines()
@@ -43,11 +30,12 @@ def test_a_new_metric_is_one_declaration(checkout: Path) -> None:
         assert context.startswith(" ") and source.count(context[1:] + "\n") == 1
         text = "\n".join([context[1:], *(line.removeprefix("+") for line in added), ""])
         (checkout / name).write_text(source.replace(context[1:] + "\n", text))
-    said = run(
+    said = shell(
         checkout,
         'python -c "from figlang_tasks.benchmarks.irfl.measures import DETECT; '
         "m = DETECT.by_name['random_preference']; "
         "print([m.each({'chosen': place, 'roles': ['answer', 'random']}) for place in (None, 0, 1)])\"",
+        checkout,
     )
     assert said == "[None, 0.0, 1.0]\n"
 
@@ -57,7 +45,7 @@ def test_a_new_benchmark_is_its_own_files_and_is_evaluated_as_described(checkout
     names = [path.relative_to(EMBLEMS) for path in EMBLEMS.rglob("*") if path.is_file()]
     assert not any((ROOT / name).exists() for name in names)  # no file of the repository changes
     (commands,) = (block.text for block in blocks(DOCUMENT) if block.text.startswith("cp -r examples/emblems"))
-    said = run(checkout, commands)
+    said = shell(checkout, commands, checkout)
     assert "10 passed" in said and "no faults" in said
     assert "## emblems" in said  # the comparison
     # Half of the eight sayings fit, and a constant answer is right for these.
@@ -65,4 +53,4 @@ def test_a_new_benchmark_is_its_own_files_and_is_evaluated_as_described(checkout
     assert (checkout / "report.html").read_text(encoding="utf-8").count("data:image/") >= 8
     (command,) = re.findall(r'`(python -c ".*?")` prints the `prompt_hash`', DOCUMENT)
     task = (checkout / "task_yamls/lmms_eval/emblems/emblems.yaml").read_text(encoding="utf-8")
-    assert f"prompt_hash: {run(checkout, command)}" in task
+    assert f"prompt_hash: {shell(checkout, command, checkout)}" in task

@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from documents import ROOT, blocks
+from documents import ROOT, blocks, shell
 
 from figlang_tasks.benchmarks.vflute import rows as vflute
 from figlang_tasks.mini import DEMO_MODEL_DIR
 
 DOCUMENT = (ROOT / "docs" / "finetuning.md").read_text(encoding="utf-8")
-
-
-def run(folder: Path, commands: str) -> str:
-    environment = os.environ | {"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(ROOT)}
-    environment |= {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(
-        ["sh", "-ec", commands], cwd=folder, env=environment, capture_output=True, text=True, timeout=900
-    )
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return done.stdout
 
 
 @pytest.fixture
@@ -35,7 +22,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_its_rows_are_valid_and_differ(folder: Path) -> None:
-    run(folder, "python examples/finetuning/make_sayings.py my_data")
+    shell(folder, "python examples/finetuning/make_sayings.py my_data", ROOT)
     pictures = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FIGLANG_DATA_DIR", str(folder / "my_data"))
@@ -49,7 +36,7 @@ def test_the_model_is_better_at_what_it_was_trained_for(folder: Path) -> None:
     pytest.importorskip("trl")
     (commands,) = (block.text for block in blocks(DOCUMENT) if "finetune.py" in block.text and block.language == "sh")
     commands = commands.replace("figlang_tasks/mini/demo_model", str(DEMO_MODEL_DIR))
-    said = run(folder, re.sub(r"^pip .*$", "", commands, flags=re.MULTILINE))
+    said = shell(folder, re.sub(r"^pip .*$", "", commands, flags=re.MULTILINE), ROOT)
     assert "240 rows of train, with the prompt of vflute" in said and "left out, because" not in said
     gain = re.search(r"^my_model is better than \w+ on vflute: f1@60 \+([\d.]+)", said, re.MULTILINE)
     assert gain is not None and float(gain[1]) > 30, said[-1500:]

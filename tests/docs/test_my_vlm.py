@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import shlex
@@ -11,13 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-import tiny_vlms
 import warm
 from demo_runs import DEMO, answers, evaluate
 from documents import ROOT, blocks
-from PIL import Image
-from tokenizers import Tokenizer
-from tokenizers.processors import TemplateProcessing
 
 from figlang_tasks.core.score_requests import read_answer
 from figlang_tasks.mini import DEMO_MODEL_DIR
@@ -60,20 +55,3 @@ def test_it_is_installed_and_evaluated_as_described(tmp_path: Path) -> None:
     assert said(ranked).keys() == given.keys()
     for number, scores in said(ranked).items():
         assert read_answer(scores) == pytest.approx(read_answer(given[number]), abs=1e-5)
-
-
-def test_a_prompt_has_one_bos_token(tmp_path: Path) -> None:
-    """The template of this family writes it, and its tokenizer adds it, as those of Llama and Gemma do."""
-    folder = tiny_vlms.write("llava", tmp_path)
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    tokenizer.post_processor = TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
-    tokenizer.save(str(folder / "tokenizer.json"))
-    spec = importlib.util.spec_from_file_location("my_vlm", EXAMPLE / "my_vlm.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    model = module.MyVLM(str(folder), device="cpu")
-    assert model.processor.tokenizer("love")["input_ids"][0] == 1
-    content = [{"type": "image", "url": Image.new("RGB", (32, 32))}, {"type": "text", "text": "love"}]
-    ids = model.inputs([{"role": "user", "content": content}])["input_ids"][0].tolist()
-    assert (ids[0], ids.count(1)) == (1, 1)

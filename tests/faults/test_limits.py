@@ -19,17 +19,14 @@ CIRCULAR, RETRIEVE = "figlang_mini_irfl_detect_idiom_circular", "figlang_mini_ir
     ("task", "options", "message"),
     [
         ("figlang_mini", {"limit": 0}, "--limit 0: must be a number of rows"),
-        ("figlang_mini", {"limit": -5}, "--limit -5: must be a number of rows"),
         ("figlang_mini", {"limit": float("nan")}, "--limit nan: must be a number of rows"),
         ("figlang_mini", {"offset": -1}, "--offset -1: must be the number of rows to skip"),
         ("figlang_mini", {"offset": 76}, "task figlang_mini: --offset 76 skips all 76 rows"),
-        ("figlang_mini_nykms_mc", {"offset": 900}, "task figlang_mini_nykms_mc: --offset 900 skips all"),
         (CIRCULAR, {"offset": 9000}, f"task {CIRCULAR}: --offset 9000 skips all"),
         (CIRCULAR, {"limit": 3}, f"task {CIRCULAR}: .*idiom-detection-task-0 has 4 documents.*Use --limit 4, or"),
         (CIRCULAR, {"limit": 4, "offset": 6}, "idiom-detection-task-1 has 4 documents.*Use --limit 4 --offset 4,"),
         (CIRCULAR, {"limit": 0.01}, f"task {CIRCULAR}: .*leave no complete row"),
         (RETRIEVE, {"limit": 5}, f"task {RETRIEVE}: .*metaphor-retrieval-task-0 has 6 documents.*Use --limit 6, or"),
-        ("figlang_mini_irfl", {"limit": 3}, "leave no complete row"),
     ],
 )
 def test_nothing_to_run_or_to_compute(task: str, options: dict[str, Any], message: str) -> None:
@@ -41,7 +38,6 @@ def test_nothing_to_run_or_to_compute(task: str, options: dict[str, Any], messag
     ("below", "message"),
     [
         ("", "Not a directory"),  # a file in its place
-        ("/dev/full", "Not a directory"),
         ("/proc", "No such file or directory|Permission denied|Read-only file system|Operation not permitted"),
     ],
 )
@@ -55,19 +51,12 @@ def test_a_folder_that_cannot_be_written_to(below: str, message: str, tmp_path: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--limit", "0"], "--limit 0: must be a number of rows"),
-        (["--use_cache", "/dev/full/answers"], "--use_cache /dev/full/answers: [Errno 20] Not a directory"),
-        (["--output_path", "/dev/full/results"], "--output_path /dev/full/results: Not a directory"),
-        (["--log_samples"], "--log_samples and --predict_only need --output_path"),
-    ],
-)
-def test_the_command_says_it_in_one_line(options: list[str], message: str, tmp_path: Path) -> None:
+def test_the_command_says_it_in_one_line(tmp_path: Path) -> None:
     model, model_args = NO_MODEL
-    given = ["--tasks", "figlang_mini", "--model", model, "--model_args", model_args, *options]
-    done = warm.run(["lmms_eval", *given], cwd=tmp_path)
+    done = warm.run(
+        ["lmms_eval", "--tasks", "figlang_mini", "--model", model, "--model_args", model_args, "--limit", "0"],
+        cwd=tmp_path,
+    )
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith(("figlang_tasks: " + message, "figlang_tasks: task figlang_mini: "))
-    assert message in done.stderr and "Traceback" not in done.stdout + done.stderr
+    assert done.stderr.splitlines()[-1].startswith("figlang_tasks: --limit 0: must be a number of rows")
+    assert "Traceback" not in done.stdout + done.stderr

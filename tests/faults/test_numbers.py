@@ -75,10 +75,9 @@ def test_a_metric_that_fails_is_in_the_table_and_in_the_status(runs: Runs) -> No
     assert [line["length"] for line in lines] == [len(line["sample"]["reference"]) for line in lines]
 
 
-PARTS = [({"limit": 3}, "limit 3"), ({"offset": 70}, "offset 70"), ({"limit": 2, "offset": 5}, "limit 2, offset 5")]
-
-
-@pytest.mark.parametrize(("options", "mark"), PARTS)
+@pytest.mark.parametrize(
+    ("options", "mark"), [({"offset": 70}, "offset 70"), ({"limit": 2, "offset": 5}, "limit 2, offset 5")]
+)
 def test_a_part_of_the_data_is_marked_in_the_files(options: dict[str, int], mark: str, runs: Runs) -> None:
     folder = runs.folder / "saved"
     runs.here(saved=folder, **options)  # type: ignore[arg-type]

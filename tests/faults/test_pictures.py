@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import io
 import struct
-import time
 import zlib
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -55,32 +53,13 @@ def test_a_truncated_jpeg(keep: float, options: dict[str, Any]) -> None:
             look(cell, WHERE)
 
 
-def one_bit_png(width: int, height: int) -> dict[str, Any]:
-    """A whole black PNG of that size, in a few kilobytes."""
-
-    def chunks() -> Iterator[tuple[bytes, bytes]]:
-        yield b"IHDR", struct.pack(">2L5B", width, height, 1, 0, 0, 0, 0)
-        packer = zlib.compressobj(1)
-        row = bytes(1 + (width + 7) // 8)
-        packed = [packer.compress(row * 100) for _ in range(height // 100)]
-        yield b"IDAT", b"".join([*packed, packer.compress(row * (height % 100)), packer.flush()])
-        yield b"IEND", b""
-
-    parts = [
-        struct.pack(">L", len(data)) + kind + data + struct.pack(">L", zlib.crc32(kind + data))
-        for kind, data in chunks()
-    ]
-    return {"bytes": b"\x89PNG\r\n\x1a\n" + b"".join(parts), "path": None}
-
-
 def test_a_decompression_bomb_is_refused_before_it_is_unpacked() -> None:
-    bomb = one_bit_png(30_000, 30_000)  # 2.7 GB as RGB
-    assert len(bomb["bytes"]) < 1_000_000
-    started = time.process_time()
+    bomb = file_of(Image.new("1", (8, 8)), "PNG")
+    header = b"IHDR" + struct.pack(">2L5B", 30_000, 30_000, 1, 0, 0, 0, 0)  # 2.7 GB as RGB
+    bomb["bytes"] = bomb["bytes"][:12] + header + struct.pack(">L", zlib.crc32(header)) + bomb["bytes"][33:]
     for look in (images.check, images.decode):
         with pytest.raises(DataError, match=r"irfl-test-7\): .*DecompressionBombError.*900000000 pixels"):
             look(bomb, WHERE)
-    assert time.process_time() - started < 5
 
 
 def test_grey_values_of_16_bits_keep_their_place() -> None:

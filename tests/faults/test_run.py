@@ -41,9 +41,7 @@ def assert_same_file(runs: Runs, undisturbed: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("how", "error", "force_simple"),
     [
-        ("raise", "the model is broken", False),
         ("raise", "the model is broken", True),
-        ("memory", None, False),
         ("cuda", "CUDA out of memory", False),
     ],
 )
@@ -57,15 +55,6 @@ def test_the_model_raises(how: str, error: str | None, force_simple: bool, runs:
     assert metrics(results, TASK) == pytest.approx(metrics(expected, TASK), abs=0, nan_ok=True)
     runs.here(force_simple=force_simple)
     assert runs.asked[-1] == []
-
-
-def test_death_after_death_loses_nothing_twice(runs: Runs, undisturbed: dict[str, Any]) -> None:
-    for _ in range(2):
-        with pytest.raises(RuntimeError):
-            runs.here(fault={"faulty": "raise", "faulty_at": 20})
-    results = runs.here()
-    assert [len(asked) for asked in runs.asked] == [20, 20, ROWS - 2 * 20]
-    assert answers(results, TASK) == answers(undisturbed, TASK)
 
 
 def test_sigkill(runs: Runs, undisturbed: dict[str, Any]) -> None:

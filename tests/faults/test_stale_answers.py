@@ -133,13 +133,6 @@ def test_both_rounds_of_an_agentic_task(runs: Runs, data: Path) -> None:
     assert set(runs.asked[2]) == {"mini_sg 1"}
 
 
-@pytest.mark.parametrize("task", ["figlang_mini_irfl_detect_idiom", "figlang_mini_nykms_metaphor"])
-def test_other_benchmarks_hit_too(task: str, runs: Runs) -> None:
-    for _ in range(2):
-        runs.here(task, limit=LIMIT)
-    assert [len(asked) for asked in runs.asked] == [LIMIT, 0]
-
-
 def test_the_wording_of_a_prompt_changes(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     """As an upgrade of this package would change it."""
     runs.here(limit=LIMIT)

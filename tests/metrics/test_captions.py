@@ -7,7 +7,6 @@ import os
 import random
 import re
 import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -264,25 +263,6 @@ def test_a_program_that_fails_is_ended_and_told(
     assert java_metrics(["a", "b"], [["a"], ["b"]]) == {}
     (told,) = [text for text in messages if "METEOR is left out" in text]
     assert re.search(message, told)
-    assert ended(tmp_path)
-
-
-def test_an_interrupt_ends_the_program(stand_in: Any, tmp_path: Path) -> None:
-    asked = tmp_path / "asked"
-    stand_in(f"sys.stdin.readline(); open({str(asked)!r}, 'w'); time.sleep(600)")
-    program = (
-        "import os, signal, threading, time\n"
-        "from figlang_tasks.metrics.captions import java_metrics\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell ignores it for what runs behind it
-        "def interrupt():\n"
-        f"    while not os.path.exists({str(asked)!r}): time.sleep(.05)\n"
-        "    os.kill(os.getpid(), signal.SIGINT)\n"
-        "threading.Thread(target=interrupt, daemon=True).start()\n"
-        "try: java_metrics(['a'], [['a']])\n"
-        "except KeyboardInterrupt: print('interrupted')\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
-    assert done.stdout == "interrupted\n"
     assert ended(tmp_path)
 
 

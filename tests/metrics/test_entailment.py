@@ -171,7 +171,7 @@ def test_f1_at_equals_the_loop(rows: list[Row], threshold: float) -> None:
     ],
 )
 def test_accuracy_at(threshold: float, of_all: float, of_contradictions: float) -> None:
-    right = np.equal(GOLD, PREDICTED)
+    right = [said == gold for gold, said in zip(GOLD, PREDICTED, strict=True)]
     assert counts_as_right(GOLD, right, SCORES, threshold, "all").mean() == of_all
     scores = [math.nan, math.nan, math.nan, *SCORES[3:]]  # entailments need none
     assert counts_as_right(GOLD, right, scores, threshold, "contradiction").mean() == of_contradictions

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from collections import Counter
-from importlib.metadata import version
 from typing import Any
 
 import pyarrow.parquet as parquet
@@ -84,23 +83,9 @@ def test_chat_and_plain_string_prompts_are_the_same(processor: Any) -> None:
     assert (ids == processor.tokenizer.bos_token_id).sum() == 1
 
 
-def test_pictures_in_several_turns(model: LlavaForConditionalGeneration, processor: Any) -> None:
-    turns: list[Any] = []
-    for row in ROWS[:3]:
-        said = f"{row['explanation']}\nLABEL: {row['label']}"
-        turns += [asked(row["claim"]), {"role": "assistant", "content": [{"type": "text", "text": said}]}]
-    assert answer(model, processor, turns[:-1], [picture(row) for row in ROWS[:3]], max_new_tokens=20)
-
-
-@pytest.mark.parametrize("claim", ["", "\U0001f525\U0001f434 is 头疼 \x00 \u202e!", "word " * 400])
-def test_any_claim_can_be_asked(model: LlavaForConditionalGeneration, processor: Any, claim: str) -> None:
-    assert answer(model, processor, [asked(claim)], [Image.new("RGB", (20, 20))], max_new_tokens=10)
-
-
-@pytest.mark.parametrize(("size", "mode"), [((1, 1), "RGB"), ((3000, 2), "RGBA"), ((3000, 3000), "L")])
-def test_any_picture_can_be_shown(
+@pytest.mark.parametrize(("size", "mode"), [((3000, 2), "RGBA"), ((3000, 3000), "L")])
+def test_any_claim_and_picture_can_be_shown(
     model: LlavaForConditionalGeneration, processor: Any, size: tuple[int, int], mode: str
 ) -> None:
-    if size == (1, 1) and int(version("transformers").partition(".")[0]) < 5:
-        pytest.skip("transformers 4 takes 1 x 1 x 3 for a picture of one channel, and refuses it")
-    assert answer(model, processor, [asked("It is a mule.")], [Image.new(mode, size)], max_new_tokens=5)
+    claim = "\U0001f525\U0001f434 is 头疼 \x00 \u202e!" + "word " * size[1]
+    assert answer(model, processor, [asked(claim[:2000])], [Image.new(mode, size)], max_new_tokens=5)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -41,3 +44,14 @@ def changes_of(document: str) -> dict[str, str]:
 def prose(document: str) -> str:
     """A document without its code blocks."""
     return _BLOCK.sub("", document)
+
+
+def shell(folder: Path, commands: str, path: Path) -> str:
+    """What commands print that run in a folder, with the package of `path`; they must succeed."""
+    environment = os.environ | {"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(path)}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["sh", "-ec", commands], cwd=folder, env=environment, capture_output=True, text=True, timeout=900
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout

@@ -1,4 +1,4 @@
-"""BERTScore against the bert-score package, on real MiniLM weights and on a small random DeBERTa cut at a layer."""
+"""BERTScore is not that of the bert-score package if this fails: real MiniLM weights, and a small random DeBERTa."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from figlang_tasks.metrics.explanation.scorers import MINILM
 from figlang_tasks.metrics.explanation.weights import Located, Weights, locate
 
 DEBERTA = Path(__file__).resolve().parents[2] / "fixtures" / "deberta"
-MODELS = {"minilm": (MINILM, 6), "minilm-layer-3": (MINILM, 3), "deberta": (Weights(str(DEBERTA)), 4)}
+MODELS = {"minilm": (MINILM, 6), "deberta": (Weights(str(DEBERTA)), 4)}
 BOTH = [pytest.param("minilm", marks=pytest.mark.slow), "deberta"]  # the first: real weights, and slower
 TOLERANCE = 1e-5  # issue: within 1e-5 in fp32
 
@@ -72,12 +72,6 @@ def package(model: str, batch_size: int = 1) -> Package:
     return Package(locate(weights), layer, batch_size)
 
 
-@cache
-def expected(model: str, pairs: tuple[Pair, ...], batch_size: int = 1) -> dict[Pair, float]:
-    """What the package gives; it is slow, and asked once."""
-    return package(model, batch_size).score(pairs)
-
-
 def assert_same(found: dict[Pair, float], expected: dict[Pair, float], tolerance: float = TOLERANCE) -> None:
     assert found.keys() == expected.keys()
     worst = max(found, key=lambda pair: abs(found[pair] - expected[pair]))
@@ -109,10 +103,9 @@ def mixed_pairs(seed: int, count: int) -> tuple[Pair, ...]:
 @pytest.mark.parametrize("model", MODELS)
 def test_equals_the_package_on_mixed_lengths(model: str) -> None:
     pairs = mixed_pairs(seed=1, count=12)
-    assert_same(ours(model).score(pairs), expected(model, pairs))
+    assert_same(ours(model).score(pairs), package(model).score(pairs))
 
 
-@cache
 def explanation_pairs() -> tuple[Pair, ...]:
     """The explanations of figlang_mini, each against another's and against half of itself, some empty, some twice."""
     rows = pyarrow.parquet.read_table(next(mini.DATA_DIR.glob("**/test-*.parquet")), columns=["explanation"])
@@ -122,23 +115,23 @@ def explanation_pairs() -> tuple[Pair, ...]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("model", "batch_size"), [("minilm", 64), ("deberta", 2), ("deberta", 64)])
+@pytest.mark.parametrize(("model", "batch_size"), [("minilm", 64), ("deberta", 2)])
 def test_equals_the_package_in_its_own_batches(model: str, batch_size: int) -> None:
     """Within 1e-5 of the package at any batch size, but for the pairs (at most 2 %) that depend on its batch.
 
     Where a token's best match is below zero, the package takes the 0 of the padding beside longer pairs. Ours is then
     what it gives the pair alone.
     """
-    found, alone = ours(model).score(explanation_pairs()), expected(model, explanation_pairs())
+    found, alone = ours(model).score(explanation_pairs()), package(model).score(explanation_pairs())
     assert_same(found, alone)
-    batched = expected(model, explanation_pairs(), batch_size)
+    batched = package(model, batch_size).score(explanation_pairs())
     steady = [pair for pair in batched if abs(batched[pair] - alone[pair]) < TOLERANCE / 2]
     assert len(steady) >= 0.98 * len(batched)
     assert_same({pair: found[pair] for pair in steady}, {pair: batched[pair] for pair in steady})
 
 
-@pytest.mark.parametrize("token_budget", [64, 333])
-def test_the_budget_bounds_a_batch_of_texts_and_of_pairs(token_budget: int) -> None:
+def test_the_budget_bounds_a_batch_of_texts_and_of_pairs() -> None:
+    token_budget = 333
     model = ours.__wrapped__("deberta", token_budget)
     sizes: list[tuple[int, int]] = []
     encode, f1 = model._encode, model._f1
@@ -171,9 +164,7 @@ def test_pairs_are_planned_by_reference_longest_first() -> None:
 def test_order_of_the_input_never_changes_a_score(model: str) -> None:
     pairs = mixed_pairs(seed=4, count=15)
     scores = ours(model, 256).score(pairs)
-    for seed in range(2):
-        shuffled = random.Random(seed).sample(pairs, len(pairs))
-        assert ours(model, 256).score(shuffled) == scores
+    assert ours(model, 256).score(random.Random(0).sample(pairs, len(pairs))) == scores
 
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -181,16 +172,10 @@ ODD_TEXTS = [
     "",
     "   \n\t",
     "\u200b",
-    "a",
-    "A",
     " a b ",
     "a\n\nb",
-    "[SEP]",
     "say [SEP] it [CLS] now",
     "[MASK][PAD]",
-    "🙂🙃",
-    "e\u0301 é",
-    "שלום עולם",
     "\x00\x01 control",
     "x" * 3000,
     "word " * 600,
@@ -260,12 +245,6 @@ def test_layers_above_the_cut_and_heads_are_neither_needed_nor_read(tmp_path: Pa
     assert score_one(deberta_copy(tmp_path, cut)) == score_one(Located(DEBERTA, "x"))
 
 
-def test_the_position_embeddings_that_deberta_is_published_with_are_left_out(tmp_path: Path) -> None:
-    key = "deberta.embeddings.position_embeddings.weight"
-    located = deberta_copy(tmp_path, lambda state: state.update({key: torch.ones(512, 32)}))
-    assert score_one(located) == score_one(Located(DEBERTA, "x"))
-
-
 def test_the_file_format_of_torch_before_1_6_is_read(tmp_path: Path) -> None:
     located = deberta_copy(tmp_path, lambda state: None)
     path = tmp_path / "pytorch_model.bin"
@@ -279,26 +258,21 @@ def test_a_missing_tensor_is_an_error(tmp_path: Path) -> None:
         score_one(located)
 
 
-def test_a_layer_that_is_not_there_is_an_error() -> None:
+def test_the_first_and_the_last_layer() -> None:
+    for layer in (1, 6):
+        expected = Package(Located(DEBERTA, "x"), layer).score([("a b", "a c")])
+        assert score_one(Located(DEBERTA, "x"), layer) == pytest.approx(expected["a b", "a c"], abs=TOLERANCE)
     for layer in (0, 7):
         with pytest.raises(WeightsError, match=f"layers 1 to 6, not {layer}"):
             score_one(Located(DEBERTA, "x"), layer=layer)
 
 
-@pytest.mark.parametrize("layer", [1, 6])
-def test_the_first_and_the_last_layer(layer: int) -> None:
-    expected = Package(Located(DEBERTA, "x"), layer).score([("a b", "a c")])
-    assert score_one(Located(DEBERTA, "x"), layer) == pytest.approx(expected["a b", "a c"], abs=TOLERANCE)
-
-
-@pytest.mark.parametrize("texts", ["all", "one"])
-def test_weights_that_give_no_numbers_are_an_error(texts: str, tmp_path: Path) -> None:
-    keys = {"all": "deberta.encoder.layer.0.output.dense.bias", "one": "deberta.embeddings.word_embeddings.weight"}
+def test_weights_that_give_no_numbers_are_an_error(tmp_path: Path) -> None:
+    """For a token of one of the two texts."""
     (only,) = set(ours("deberta")._token_ids(["a c"])[0]) - set(ours("deberta")._token_ids(["a b"])[0])
-    places = {"all": slice(None), "one": only}
 
     def damage(state: dict[str, torch.Tensor]) -> None:
-        state[keys[texts]][places[texts]] = torch.nan
+        state["deberta.embeddings.word_embeddings.weight"][only] = torch.nan
 
     located = deberta_copy(tmp_path, damage)
     with pytest.raises(ArithmeticError, match="not finite"):
@@ -315,11 +289,10 @@ def test_fast_is_close_to_fp32(model: str) -> None:
     assert 0 < difference < 0.02
 
 
-@pytest.mark.parametrize("missing", ["merges.txt", "vocab.json"])
-def test_a_folder_without_a_tokenizer_is_refused(missing: str, tmp_path: Path) -> None:
+def test_a_folder_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
     """transformers 5 makes a tokenizer that knows no word of it, and every text would be empty."""
     located = deberta_copy(tmp_path, lambda state: None)
-    (tmp_path / missing).unlink()
+    (tmp_path / "merges.txt").unlink()
     with pytest.raises(WeightsError, match="holds no tokenizer"):
         score_one(located)
 

@@ -1,4 +1,4 @@
-"""Running models in batches: budget, out of memory, device, dtype. Memory faults are injected into the step."""
+"""A scorer takes too much memory, ends for lack of it, or computes inexactly if this fails."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from figlang_tasks.metrics.explanation.compute import (
-    Runner,
-    exact_float32,
-    padded,
-)
+from figlang_tasks.metrics.explanation import compute
+from figlang_tasks.metrics.explanation.compute import Runner, exact_float32, padded
 
 
 def runner(token_budget: int | None = 64, dtype: str = "fp32", device: str = "cpu") -> Runner:
@@ -24,34 +21,27 @@ def runner(token_budget: int | None = 64, dtype: str = "fp32", device: str = "cp
 falling = st.lists(st.integers(1, 100), max_size=60).map(lambda lengths: sorted(lengths, reverse=True))
 
 
-@given(lengths=falling, budget=st.integers(1, 500))
-@settings(max_examples=50)
-def test_batches_cover_everything_once_and_keep_to_the_budget(lengths: list[int], budget: int) -> None:
-    ranges = [(start, stop) for start, stop, _ in runner(budget).batches(lengths, lambda start, stop: 0)]
-    assert [index for start, stop in ranges for index in range(start, stop)] == list(range(len(lengths)))
-    for start, stop in ranges:
-        assert stop - start == 1 or (stop - start) * padded(lengths[start]) <= budget
-
-
 @given(lengths=falling, budget=st.integers(1, 500), data=st.data())
 @settings(max_examples=50)
-def test_what_is_left_after_some_batches_is_planned_as_before(
+def test_batches_cover_everything_once_keep_to_the_budget_and_are_planned_again_as_before(
     lengths: list[int], budget: int, data: st.DataObject
 ) -> None:
     """So a run that goes on after a kill computes the same batches, and the same numbers to the last bit."""
     ranges = [(start, stop) for start, stop, _ in runner(budget).batches(lengths, lambda start, stop: 0)]
-    if not ranges:
-        return
-    done = data.draw(st.integers(0, len(ranges) - 1))
-    begin = ranges[done][0]
-    again = [(start, stop) for start, stop, _ in runner(budget).batches(lengths[begin:], lambda start, stop: 0)]
-    assert [(start + begin, stop + begin) for start, stop in again] == ranges[done:]
+    assert [index for start, stop in ranges for index in range(start, stop)] == list(range(len(lengths)))
+    for start, stop in ranges:
+        assert stop - start == 1 or (stop - start) * padded(lengths[start]) <= budget
+    if ranges:
+        done = data.draw(st.integers(0, len(ranges) - 1))
+        begin = ranges[done][0]
+        again = [(start, stop) for start, stop, _ in runner(budget).batches(lengths[begin:], lambda start, stop: 0)]
+        assert [(start + begin, stop + begin) for start, stop in again] == ranges[done:]
 
 
 @pytest.mark.parametrize(
     "error",
     [
-        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB"),
+        torch.OutOfMemoryError("2 GiB"),
         MemoryError(),
         RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
         RuntimeError("[enforce fail at alloc_cpu.cpp] DefaultCPUAllocator: can't allocate memory: you tried ..."),
@@ -104,8 +94,6 @@ def test_a_model_that_does_not_fit_its_device_runs_on_the_cpu(
     warnings_of_loguru: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The meta device stands for a GPU that is full when the model arrives."""
-    from figlang_tasks.metrics.explanation import compute
-
     move = compute._on
 
     def full(model: nn.Module, device: torch.device, dtype: torch.dtype) -> nn.Module:
@@ -130,14 +118,9 @@ def test_another_error_is_not_taken_for_a_lack_of_memory() -> None:
 def test_unknown_device() -> None:
     with pytest.raises(ValueError, match="device is 'gpu'; valid: auto, cpu"):
         runner(device="gpu")
-    here = {
-        "mps" * torch.backends.mps.is_available(),
-        "xpu" * torch.xpu.is_available(),
-        "cuda:0" * torch.cuda.is_available(),
-    }
-    for absent in {"mps", "xpu", "cuda:0"} - here:
-        with pytest.raises(ValueError, match=f"device is '{absent}'; valid: auto, cpu"):
-            runner(device=absent)
+    if not torch.cuda.is_available():
+        with pytest.raises(ValueError, match="device is 'cuda:0'; valid: auto, cpu"):
+            runner(device="cuda:0")
 
 
 def test_no_reduced_precision_inside_fp32_whatever_the_process_asked_for() -> None:
@@ -165,18 +148,3 @@ def test_the_emptiest_gpu_is_taken(free: list[int | None], expected: str, monkey
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(torch.cuda, "mem_get_info", memory)
     assert str(runner(device="auto")._choose_device()) == expected
-
-
-def test_release_loads_again_when_needed() -> None:
-    loads = []
-
-    def load(dtype: torch.dtype) -> nn.Module:
-        loads.append(dtype)
-        return nn.Linear(2, 2)
-
-    made = Runner(load, "auto", "fp32")
-    assert loads == []
-    for _ in range(2):
-        made.model, made.model  # noqa: B018
-        made.release()
-    assert loads == [torch.float32] * 2

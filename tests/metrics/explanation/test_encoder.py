@@ -116,15 +116,3 @@ def test_bfloat16_is_as_exact_as_that_of_transformers(name: str, kernel: str) ->
         found = ours(name, torch.bfloat16, kernel, False)(ids, mask, types).float()
     distances = [(each - exact)[mask.bool()].abs().mean() for each in (found, theirs)]
     assert 0 < distances[0] < 1.1 * distances[1]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_width_of_the_padding_changes_nothing(name: str) -> None:
-    lengths = [30, 12]
-    encoder = ours(name, torch.float32, kernels(torch.float32)[-1], False)
-    ids, mask, types = inputs(lengths, LONGEST, 3, name)
-    with torch.inference_mode(), exact_float32():
-        wide = encoder(ids, mask, types)
-        for row, length in enumerate(lengths):
-            alone = encoder(ids[row : row + 1, :length], mask[row : row + 1, :length], types[row : row + 1, :length])
-            assert torch.allclose(wide[row, :length], alone[0], rtol=0, atol=1e-5)

@@ -1,4 +1,4 @@
-"""Named scorers: what they compute, their signatures, where weights come from, and the errors on the way."""
+"""A named scorer is not the paper's, or hides what it is made of, if this fails."""
 
 from __future__ import annotations
 
@@ -33,9 +33,8 @@ def forget_where_weights_are() -> None:
     locate.cache_clear()
 
 
-@pytest.mark.parametrize("name", ["vflute25", "flute22", "flute22-xlarge"])
-def test_the_mean_of_bertscore_and_bleurt(name: str, tmp_path: Path) -> None:
-    scores = get_scorer(name, cache=tmp_path, **TINY).score(REFERENCES, CANDIDATES)
+def test_the_mean_of_bertscore_and_bleurt(tmp_path: Path) -> None:
+    scores = get_scorer("vflute25", cache=tmp_path, **TINY).score(REFERENCES, CANDIDATES)
     assert scores.bleurt is not None
     assert scores.bertscore.dtype == scores.bleurt.dtype == scores.mean.dtype == np.float64
     assert scores.bertscore.shape == scores.bleurt.shape == scores.mean.shape == (4,)
@@ -44,10 +43,8 @@ def test_the_mean_of_bertscore_and_bleurt(name: str, tmp_path: Path) -> None:
     assert scores.bleurt[2] != 0 and scores.bleurt[3] != 0, "BLEURT has an opinion on empty texts"
 
 
-@pytest.mark.parametrize("name", ["figlang24", "embedded"])
-def test_bertscore_alone(name: str, tmp_path: Path) -> None:
-    arguments = {key: value for key, value in TINY.items() if key.startswith("bertscore")} if name != "embedded" else {}
-    scores = get_scorer(name, cache=tmp_path, device="cpu", **arguments).score(REFERENCES, CANDIDATES)
+def test_bertscore_alone(tmp_path: Path) -> None:
+    scores = get_scorer("embedded", cache=tmp_path, device="cpu").score(REFERENCES, CANDIDATES)
     assert scores.bleurt is None
     assert scores.mean.tolist() == scores.bertscore.tolist()
 
@@ -84,19 +81,16 @@ def test_a_second_scoring_comes_from_the_cache_and_is_the_same(tmp_path: Path) -
     scorer = get_scorer("vflute25", cache=tmp_path, **TINY)
     again = scorer.score(REFERENCES[::-1], CANDIDATES[::-1])
     assert again.mean.tolist() == first.mean.tolist()[::-1]
-    assert scorer._bertscore._runner._model is None
-    assert scorer._bleurt is not None and scorer._bleurt._runner._model is None
+    assert [model._runner._model for model in scorer._models] == [None, None]
 
 
 def test_release_lets_go_of_both_models() -> None:
     scorer = get_scorer("vflute25", cache=False, **TINY)
     first = scorer.score(REFERENCES, CANDIDATES)
-    runners = [model._runner for model in (scorer._bertscore, scorer._bleurt)]
-    assert all(runner._model is not None for runner in runners)
+    assert all(model._runner._model is not None for model in scorer._models)
     scorer.release()
-    assert all(runner._model is None for runner in runners)
+    assert [model._runner._model for model in scorer._models] == [None, None]
     assert scorer.score(REFERENCES, CANDIDATES).mean.tolist() == first.mean.tolist()
-    get_scorer("embedded", cache=False).release()  # nothing was loaded, and there is no BLEURT
 
 
 @pytest.mark.parametrize(
@@ -106,7 +100,6 @@ def test_release_lets_go_of_both_models() -> None:
         ("a b", "a c", "references is one text, must be a list"),
         (["a", 3], ["a", "b"], r"references\[1\] is 3"),
         (["a", None], ["a", "b"], r"references\[1\] is None"),
-        (["a"], [2.0], r"candidates\[0\] is 2.0"),
     ],
 )
 def test_what_is_no_text_is_named(references: list, candidates: list, message: str) -> None:
@@ -140,17 +133,6 @@ def test_names_of_repositories(tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / "deberta", folder)
     with pytest.raises(WeightsError, match="has layers 1 to 6, not 9"):  # 9 is bert-score's choice for that name
         get_scorer("figlang24", bertscore_model=str(folder))
-
-
-@pytest.mark.parametrize(("progress", "shown"), [(True, True), (False, False), (None, False)])
-def test_progress_counts_pairs_times_models(
-    progress: bool | None, shown: bool, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """Three distinct pairs of four, by two models; by default only a terminal gets a bar."""
-    texts = [*REFERENCES[:3], REFERENCES[0]], [*CANDIDATES[:3], CANDIDATES[0]]
-    get_scorer("vflute25", cache=False, **TINY).score(*texts, progress=progress)
-    told = capfd.readouterr().err
-    assert ("6/6" in told) == shown and ("ExplanationScore" in told) == shown
 
 
 # --- the published anchors, on the real weights ----------------------------------------------------------------------
