@@ -9,7 +9,6 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -211,16 +210,6 @@ def test_smallest_share_is_that_of_connors_sample_size(n: int, disagree: float) 
     assert one(first, second, resamples=20_000).smallest == pytest.approx(
         smallest_difference((disagree / n) ** 0.5, n), rel=0.04
     )
-
-
-def test_the_documents_table_of_what_n_rows_can_show() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "intervals.md").read_text(encoding="utf-8")
-    lines = text.partition("## What n rows can show")[2].partition("|---")[2].partition("\n\n")[0].splitlines()[1:]
-    rows = [[float(cell) for cell in line.split("|")[1:-1]] for line in lines]
-    assert len(rows) == 3
-    for n, *shown in rows:
-        found = [100 * smallest_difference((share / n) ** 0.5, int(n)) for share in (0.1, 0.2, 0.3, 0.4)]
-        assert shown == [round(each, 1) for each in found]
 
 
 @pytest.mark.parametrize(("differ", "known"), [(7, False), (8, True)])

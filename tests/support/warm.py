@@ -35,14 +35,8 @@ FORKSERVER.set_forkserver_preload(["preloaded"])
 
 
 class Process:
-    """A command that runs; as ``subprocess.Popen``, whose output is kept in files.
-
-    Args:
-        command: one of ``PROGRAMS``, or a Python with ``-c`` or ``-m``, and the arguments.
-        cwd: folder that it runs in.
-        env: all of its environment; folders of ``PYTHONPATH`` are looked into for modules and plugins first.
-        stdout, stderr: open files in place of those kept here.
-    """
+    """A command that runs, one of ``PROGRAMS`` or a Python with ``-c`` or ``-m``: as ``subprocess.Popen``, whose output
+    is kept in files. Folders of ``PYTHONPATH`` are looked into for modules and plugins first."""
 
     def __init__(
         self,
@@ -72,11 +66,7 @@ class Process:
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait until it has ended; return its status, negative for a signal.
-
-        Raises:
-            subprocess.TimeoutExpired: it has not, for so many seconds.
-        """
+        """Wait until it has ended; return its status, negative for a signal."""
         self._process.join(timeout)
         if self.returncode is None:
             raise subprocess.TimeoutExpired(self.args, timeout or 0)

@@ -7,7 +7,6 @@ import random
 import shutil
 from collections.abc import Iterable
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -77,11 +76,6 @@ def assert_same(found: dict[Pair, float], expected: dict[Pair, float], tolerance
     worst = max(found, key=lambda pair: abs(found[pair] - expected[pair]))
     assert found[worst] == pytest.approx(expected[worst], abs=tolerance), worst
 
-
-# With transformers 4 the package takes BERT's slow tokenizer, which drops code points without a character; the fast one
-# makes [UNK] of them.
-_SLOW = int(version("transformers").partition(".")[0]) < 5
-ANY = st.characters(exclude_categories=["Cs", "Cn"] if _SLOW else ["Cs"])
 
 WORDS = (
     "the lawyer shark fins is calm, like a storm! Ein Schiff naïve 🙂 狐狸 ½ CAFÉ don't re-read (why?) \u0301x".split()
@@ -193,11 +187,10 @@ def test_odd_texts(model: str) -> None:
     assert found["", "a b"] == found["a b", ""] == found["a b", "   \n\t"] == found["", ""] == 0
 
 
-@pytest.mark.parametrize("model", BOTH)
 @settings(max_examples=60)
-@given(pair=st.tuples(*[st.text(ANY, max_size=60)] * 2))
-def test_equals_the_package_on_any_text(model: str, pair: Pair) -> None:
-    assert_same(ours(model).score([pair]), package(model).score([pair]))
+@given(pair=st.tuples(*[st.text(st.characters(exclude_categories=["Cs"]), max_size=60)] * 2))
+def test_equals_the_package_on_any_text(pair: Pair) -> None:
+    assert_same(ours("deberta").score([pair]), package("deberta").score([pair]))
 
 
 def golden_cases() -> list[dict[str, Any]]:
@@ -252,12 +245,6 @@ def test_the_file_format_of_torch_before_1_6_is_read(tmp_path: Path) -> None:
     assert score_one(located) == score_one(Located(DEBERTA, "x"))
 
 
-def test_a_missing_tensor_is_an_error(tmp_path: Path) -> None:
-    located = deberta_copy(tmp_path, lambda state: state.pop("deberta.encoder.layer.3.output.dense.bias"))
-    with pytest.raises(WeightsError, match=r"it lacks encoder\.layer\.3\.output\.dense\.bias"):
-        score_one(located)
-
-
 def test_the_first_and_the_last_layer() -> None:
     for layer in (1, 6):
         expected = Package(Located(DEBERTA, "x"), layer).score([("a b", "a c")])
@@ -279,12 +266,10 @@ def test_weights_that_give_no_numbers_are_an_error(tmp_path: Path) -> None:
         score_one(located)
 
 
-@pytest.mark.parametrize("model", BOTH)
-def test_fast_is_close_to_fp32(model: str) -> None:
+def test_fast_is_close_to_fp32() -> None:
     pairs = mixed_pairs(seed=5, count=8)
-    exact = ours(model).score(pairs)
-    weights, layer = MODELS[model]
-    fast = BertScore(locate(weights), layer, "cpu", "fast", ScoreCache(None)).score(pairs)
+    exact = ours("deberta").score(pairs)
+    fast = BertScore(Located(DEBERTA, "x"), 4, "cpu", "fast", ScoreCache(None)).score(pairs)
     difference = max(abs(fast[pair] - exact[pair]) for pair in exact)
     assert 0 < difference < 0.02
 
