@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,9 +11,8 @@ from figlang_tasks.cli import fail, say
 from figlang_tasks.cli.tasks import MINI
 from figlang_tasks.core.benchmark import benchmarks, names
 from figlang_tasks.core.text import printable
-
-if TYPE_CHECKING:
-    from figlang_tasks.results.runs import Run, TaskRun
+from figlang_tasks.results.provenance import harness, option
+from figlang_tasks.results.runs import Run, RunError, TaskRun, read
 
 _UNKNOWN = "unknown"
 
@@ -47,8 +46,6 @@ def cite(
     figlang cite vflute
     figlang cite results/MODEL
     """
-    from figlang_tasks.results.runs import RunError, read
-
     cited = dict.fromkeys(each for each in what or names() if each in (*names(), MINI))
     signatures = []
     for path in (each for each in what or () if each not in cited):
@@ -65,8 +62,6 @@ def cite(
 
 def signature(run: Run, task: TaskRun) -> str:
     """What the numbers of a task depend on, in one line; ``unknown`` where the files do not tell."""
-    from figlang_tasks.results.provenance import harness, option
-
     versions = task.metadata.get("versions") or {}
     name, version = harness(run)
     parts = {

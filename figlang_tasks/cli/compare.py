@@ -6,20 +6,22 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from figlang_tasks.cli import failing, say, say_json
 from figlang_tasks.cli.options import AsJson
+from figlang_tasks.cli.summary import scorer_line
 from figlang_tasks.core.text import latex, printable
+from figlang_tasks.results import comparison, frame, measures, published, tables, verdict
+from figlang_tasks.results.comparison import Difference
+from figlang_tasks.results.runs import Run, TaskRun, caveats, contradicted, limited, measured, read_all
 from figlang_tasks.scoring import OVERALL, full_name
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from figlang_tasks.results.comparison import Difference
-    from figlang_tasks.results.runs import Run, TaskRun
 
 
 def compare(
@@ -71,12 +73,9 @@ def compare(
     figlang compare results/model_a results/model_b --all --overall --format latex > table.tex
     figlang compare "probe=runs/probe_seed*" "base=runs/base_seed*"
     """
-    from figlang_tasks.results.comparison import compare as compare_runs
-    from figlang_tasks.results.runs import read_all
-
     with failing("compare"):
         found = read_all(runs, repeats=True)
-        differences = compare_runs(found, metric, task, overall, resamples, seed, every=every)
+        differences = comparison.compare(found, metric, task, overall, resamples, seed, every=every)
     made = _Comparison(found, differences, paper, resamples, seed, is_short=not (metric or every))
     if as_json:
         say_json(made.content())
@@ -97,44 +96,36 @@ class _Comparison:
 
     def content(self) -> dict[str, Any]:
         """The object of ``--json``."""
-        from figlang_tasks.results.runs import limited
-        from figlang_tasks.results.verdict import count_tests
-
         return {
             "runs": [{"name": run.name, "path": str(run.path), "limited": limited(run)} for run in self.runs],
             "resamples": self.resamples,
             "seed": self.seed,
-            "tests": count_tests(self.differences),
+            "tests": verdict.count_tests(self.differences),
             "differences": [asdict(each) for each in self.differences],
-            "headlines": self.verdicts(),
+            "headlines": verdict.verdicts(self.differences),
         }
 
     def markdown(self) -> str:
         """For each task a table of the runs, and one of each pair; then how it was tested, and the verdicts."""
-        from figlang_tasks.results import tables
-
         parts = self.caveats()
-        for task in self.tasks():
+        for task in self.by_task:
             shown, told = self.values(task, str, "**{}**")
             parts += [f"## {task}", tables.markdown(shown), *told]
             parts += [f"{title}\n\n{tables.markdown(pair)}" for title, pair in self.pairs(task)]
-        return "\n\n".join([*parts, self.how(), "\n".join(self.verdicts())])
+        return "\n\n".join([*parts, self.how(), "\n".join(verdict.verdicts(self.differences))])
 
     def latex(self) -> str:
         """The same tables for a paper, what is said beside them as comments."""
         parts = [_comments([r"\usepackage{booktabs}", *self.caveats()])]
-        for task in self.tasks():
+        for task in self.by_task:
             shown, told = self.values(task, latex, r"\textbf{{{}}}")
             parts += [_latex(shown, f"{task}. {self.how()}"), _comments(told)]
             parts += [_latex(pair.map(latex), f"{task}: {title}.") for title, pair in self.pairs(task)]
-        return "\n\n".join(filter(None, [*parts, _comments(self.verdicts())]))
+        return "\n\n".join(filter(None, [*parts, _comments(verdict.verdicts(self.differences))]))
 
     def values(self, task: str, escape: Callable[[str], str], bold: str) -> tuple[pd.DataFrame, list[str]]:
         """The table of the runs with what was published beneath, and what is said below it."""
         import pandas as pd
-
-        from figlang_tasks.cli.summary import scorer_line
-        from figlang_tasks.results import frame, measures, published, runs, tables
 
         of_runs = self.compared(task)
         numbers = frame.values((run.name, {task: own.estimates}) for run, own in of_runs)
@@ -157,73 +148,62 @@ class _Comparison:
         shown["run"] = list(map(escape, labels))
         told = [scorer_line(each) for each in dict.fromkeys(own.signature or own.scorer for _, own in of_runs) if each]
         if self.paper:
-            comparable, left_out = published.comparable(task, columns, [runs.measured(own) for _, own in of_runs])
+            comparable, left_out = published.comparable(task, columns, [measured(own) for _, own in of_runs])
             rows, protocol = published.rows(task, comparable), published.protocol(task, comparable)
             beneath = tables.of_published(
                 [(f"{row.label} (published, {row.table})", row.values) for row in rows], shown
             )
             shown = pd.concat([shown, beneath.map(escape)])
             about = [f"published: {protocol}" * bool(protocol), left_out]
-            nothing = "published: we know of no published figures for this task and these metrics"
-            told = [*(filter(None, about) if any(about) else [nothing]), *told]
+            told = [*filter(None, about), *told]
         return tables.with_arrows(shown.rename(columns={"run": ""})), told
 
     def pairs(self, task: str) -> Iterator[tuple[str, pd.DataFrame]]:
         """A title, and the table of the differences, for each pair of runs."""
-        from figlang_tasks.results import tables
-
-        for (first, second), pair in itertools.groupby(self.of(task), key=lambda each: (each.first, each.second)):
+        for (first, second), pair in itertools.groupby(self.by_task[task], key=lambda each: (each.first, each.second)):
             yield f"{printable(second)} against {printable(first)}", tables.of_differences(list(pair))
 
     def columns(self, task: str) -> list[str]:
         """The columns of the table of the runs: with the main metric all that stands in the harness's table."""
-        own = self.of(task)
+        own = self.by_task[task]
         whole = list(dict.fromkeys(each.name for each in own if each.scope == OVERALL) or [each.name for each in own])
         if not self.is_short:
             return whole
         of_runs = [run for _, run in self.compared(task)]
         there = {name for run in of_runs for name, scopes in run.estimates.items() if OVERALL in scopes}
-        measures = of_runs[0].measures.all
-        shown = [each.name for each in measures if each.headline and not each.diagnostic and each.name in there]
+        every = of_runs[0].measures.all
+        shown = [each.name for each in every if each.headline and not each.diagnostic and each.name in there]
         return shown or whole
 
-    def tasks(self) -> list[str]:
-        return list(dict.fromkeys(each.task for each in self.differences))
-
-    def of(self, task: str) -> list[Difference]:
-        return [each for each in self.differences if each.task == task]
+    @cached_property
+    def by_task(self) -> dict[str, list[Difference]]:
+        found: dict[str, list[Difference]] = {}
+        for each in self.differences:
+            found.setdefault(each.task, []).append(each)
+        return found
 
     def compared(self, task: str) -> list[tuple[Run, TaskRun]]:
         """The runs that were compared on a task, each repeat on its own; across tasks a run has a single one."""
-        names = {name for each in self.of(task) for name in (each.first, each.second)}
+        names = {name for each in self.by_task[task] for name in (each.first, each.second)}
         found = [run for run in self.runs if run.name in names]
         return [(run, run.tasks.get(task) or next(iter(run.tasks.values()))) for run in found]
 
     def caveats(self) -> list[str]:
-        from figlang_tasks.results.runs import caveats, contradicted
-
-        wrong = contradicted(pair for task in self.tasks() for pair in self.compared(task))
+        wrong = contradicted(pair for task in self.by_task for pair in self.compared(task))
         found = [f"{each}: are these files of two runs? The samples are used" for each in wrong]
         names = {name for each in self.differences for name in (each.first, each.second)}
-        found += [caveat for run in self.runs if run.name in names for caveat in caveats(run, self.tasks())]
+        found += [caveat for run in self.runs if run.name in names for caveat in caveats(run, self.by_task)]
         return list(dict.fromkeys(map(printable, found)))
-
-    def verdicts(self) -> list[str]:
-        from figlang_tasks.results.verdict import verdicts
-
-        return verdicts(self.differences)
 
     def how(self) -> str:
         """How it was tested, and what the columns of the tables are."""
-        from figlang_tasks.results.verdict import ALPHA, count_tests
-
-        count = count_tests(self.differences)
+        count = verdict.count_tests(self.differences)
         what = "the main metric of each task over all rows (--metric and --all test others); " * self.is_short
         told = (
             f"Shares in percent, with 95 % intervals. Bold: best. p: approximate randomization, two-sided, "
             f"{self.resamples:,} random swaps, seed {self.seed}. smallest: with these rows, less of a difference has p "
-            f"below {ALPHA} in fewer than four of five samples. Tested: {what}p Holm is adjusted for the {count} "
-            f"test{'s' * (count != 1)}; * below {ALPHA}."
+            f"below {verdict.ALPHA} in fewer than four of five samples. Tested: {what}p Holm is adjusted for all tests "
+            f"({count}); * below {verdict.ALPHA}."
         )
         if any(each.p_repeats is not None for each in self.differences):
             told += " Runs with repeats: mean ± sd; t over rows and seeds, standard error by a hierarchical bootstrap."
@@ -232,8 +212,6 @@ class _Comparison:
 
 def _best(values: pd.Series, metric: str) -> set[Any]:
     """The runs with the best value of a metric, as it is printed."""
-    from figlang_tasks.results import measures
-
     found = measures.named(metric)
     best = values.max() if found is None or found[0].higher_is_better else values.min()
     return {name for name, value in values.items() if measures.text(metric, value) == measures.text(metric, best)}

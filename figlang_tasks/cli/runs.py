@@ -12,6 +12,10 @@ import typer
 from figlang_tasks.cli import fail, say, say_json
 from figlang_tasks.cli.options import AsJson
 from figlang_tasks.core.text import printable, table
+from figlang_tasks.results import measures
+from figlang_tasks.results.provenance import evaluated_at
+from figlang_tasks.results.runs import RunError, below, read
+from figlang_tasks.scoring import OVERALL
 
 
 def runs(
@@ -26,8 +30,6 @@ def runs(
     The last column says whether all rows were evaluated, else how the run was cut short (--limit). A run that cannot be
     read is named with the reason below the table. Dates are in UTC.
     """
-    from figlang_tasks.results.runs import RunError, below
-
     lines: list[dict[str, Any]] = []
     unreadable: dict[str, str] = {}
     for path in below(folder):
@@ -50,11 +52,6 @@ def runs(
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
     """A line for each task of a run."""
-    from figlang_tasks.results import measures
-    from figlang_tasks.results.provenance import evaluated_at
-    from figlang_tasks.results.runs import read
-    from figlang_tasks.scoring import OVERALL
-
     run = read(str(path))
     date = evaluated_at(run)
     for task in run.tasks.values():

@@ -9,7 +9,7 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -20,11 +20,10 @@ from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.row_files import SAMPLES_NAME
 from figlang_tasks.core.text import listing, printable
+from figlang_tasks.metrics.explanation import Scorer, WeightsError, get_scorer
+from figlang_tasks.results import runs
+from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, evaluate, explained, explanations, to_json
-
-if TYPE_CHECKING:
-    from figlang_tasks.metrics.explanation import Scorer
-    from figlang_tasks.results.runs import Run, TaskRun
 
 
 def score(
@@ -54,9 +53,6 @@ def score(
     \b
     figlang score results/MODEL --scorer figlang24 --dtype fast --device cuda
     """
-    from figlang_tasks.metrics.explanation import WeightsError, get_scorer
-    from figlang_tasks.results import runs
-
     with failing("score", WeightsError, ValueError, ArithmeticError, MemoryError):
         read = runs.read(run)
         folder = output or _beside(read.path, scorer or "scored")
@@ -103,8 +99,6 @@ def _score(task: TaskRun, scorer: Scorer) -> TaskRun:
 
 def _write(run: Run, folder: Path, scored: dict[str, TaskRun]) -> list[dict[str, Any]]:
     """Write the new run, and return its results. What has no explanations is copied."""
-    from figlang_tasks.results import runs
-
     contents: dict[str, dict[str, Any]] = {}
     for task, own in run.tasks.items():
         beside = runs.results_path(own.path)

@@ -111,15 +111,11 @@ def definitions() -> dict[str, Definition]:
     found: dict[str, Definition] = {}
     for harness in HARNESSES:
         for file in sorted(folder(harness).rglob("*.yaml")):
-            each = _definition(file, harness)
-            if each is not None and each.name in found:
-                known = found[each.name]
-                found[each.name] = replace(known, harnesses=(*known.harnesses, harness))
-            elif each is not None:
-                found[each.name] = each
-    order = dict.fromkeys([*names(), MINI])
-    places = {benchmark: place for place, benchmark in enumerate(order)}
-    return dict(sorted(found.items(), key=lambda item: (places[item[1].benchmark], item[0])))
+            if each := _definition(file, harness):
+                known = found.get(each.name)
+                found[each.name] = replace(known, harnesses=(*known.harnesses, harness)) if known else each
+    order = [*names(), MINI]
+    return dict(sorted(found.items(), key=lambda item: (order.index(item[1].benchmark), item[0])))
 
 
 # --- task files ------------------------------------------------------------------------------------------------------

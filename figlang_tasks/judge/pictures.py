@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from figlang_tasks.core import images, row_files
-from figlang_tasks.core.benchmark import Benchmark, Sorting, benchmarks
+from figlang_tasks.core.benchmark import Sorting, benchmarks
 from figlang_tasks.core.text import printable, table
 from figlang_tasks.judge import JudgeError, figures, key, sheet
 from figlang_tasks.judge.export import png, write
@@ -20,31 +20,28 @@ from figlang_tasks.judge.figures import number, percent, share
 BATCH = 5
 """Pictures of a phrase that are shown together (IRFL, section 3.1.3)."""
 PROMPTS = "prompts.jsonl"
-_FIELDS = {"file", "prompt", "input", "phrase", "definitions", "data"}
-
-
-def tasks() -> dict[str, tuple[Benchmark, Sorting]]:
-    """What can be sorted, by name of the task."""
-    return {each.sorting.task: (each, each.sorting) for each in benchmarks().values() if each.sorting is not None}
+_FIELDS = ("file", "prompt", "input", "phrase", "definitions", "data")
 
 
 def export(arguments: Sequence[str], output: Path, *, task: str, seed: int, annotators: int) -> list[Path]:
     """Write a sheet for each annotator, the pictures and the key; return their paths, the key last."""
-    if task not in tasks():
-        raise JudgeError(f"--task {task}: no task has pictures to sort but {', '.join(tasks())}")
-    benchmark, sorting = tasks()[task]
+    tasks = {each.sorting.task: (each.name, each.sorting) for each in benchmarks().values() if each.sorting}
+    if task not in tasks:
+        raise JudgeError(f"--task {task}: no task has pictures to sort but {', '.join(tasks)}")
+    benchmark, sorting = tasks[task]
     folders: dict[str, Path] = {}
     for argument in arguments:
         name, _, path = argument.rpartition("=") if not Path(argument).exists() else ("", "", argument)
-        if folders.setdefault(name or Path(path).resolve().name, Path(path)) != Path(path):
-            raise JudgeError(f"two folders have the name {name or Path(path).resolve().name}: give names, NAME=FOLDER")
+        folders[name or Path(path).resolve().name] = Path(path)
+    if len(folders) < len(arguments):
+        raise JudgeError(f"two folders have one name, of {', '.join(folders)}: give names, NAME=FOLDER")
     lines, *others = [_lines(folder, sorting) for folder in folders.values()]
     for folder, other in zip(list(folders.values())[1:], others, strict=True):
         if other != lines:
             raise JudgeError(f"{next(iter(folders.values()))} and {folder} differ in {PROMPTS}: generate from the same")
     rows, drawn, contents = _placed(folders, lines, random.Random(seed))
     signed = key.signed(
-        benchmark=benchmark.name,
+        benchmark=benchmark,
         data=lines[0]["data"],
         seed=seed,
         systems=list(folders),
@@ -62,13 +59,9 @@ def _lines(folder: Path, sorting: Sorting) -> list[Mapping[str, Any]]:
             "pictures beside it"
         )
     lines: list[Mapping[str, Any]] = []
-    for where, values in row_files.lines(folder / PROMPTS):
+    for where, values in row_files.lines(folder / PROMPTS, _FIELDS):
         if isinstance(values, str):
             raise JudgeError(f"{where} {values}")
-        if lacks := _FIELDS - values.keys():
-            raise JudgeError(f"{where}: {min(lacks)} is missing: write the prompts again")
-        if values["input"] not in sorting.inputs:
-            raise JudgeError(f"{where}: input is {values['input']!r}, must be one of {', '.join(sorting.inputs)}")
         images.below(folder, values["file"], where)
         lines.append(values)
     if not any((folder / line["file"]).is_file() for line in lines):
@@ -107,7 +100,8 @@ def _placed(
 
 def agree(key_path: Path, found: Mapping[str, Any], sheet_paths: Sequence[Path], partial: bool) -> dict[str, Any]:
     """Sort the pictures of an export by filled sheets: the category of a picture is that of more than half of them."""
-    sorting = next(own for benchmark, own in tasks().values() if benchmark.name == found["benchmark"])
+    sorting = benchmarks()[found["benchmark"]].sorting
+    assert sorting is not None  # the key is of an export
     drawn = pd.DataFrame(found["pictures"]).rename(columns={"number": "item"}).set_index(["item", "letter"])
     said, report = figures.gathered(
         key_path,

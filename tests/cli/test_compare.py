@@ -76,7 +76,7 @@ def test_tables_say_what_is_better_and_how_sure_that_is(both: tuple[str, str]) -
     weak, strong, difference = float(found[6][3]), float(found[6][4]), float(found[6][5].split()[0])
     assert strong - weak == pytest.approx(difference, abs=0.11) and difference > 0
     *_, footer, sentence = shown.rstrip().split("\n\n")
-    assert footer.endswith("Tested: p Holm is adjusted for the 8 tests; * below 0.05.")
+    assert footer.endswith("Tested: p Holm is adjusted for all tests (8); * below 0.05.")
     adjusted = found[6][8].rstrip("*")
     assert sentence == (
         f"strong is better than weak on figlang_mini: f1@60 {found[6][5]}, p = {adjusted} (adjusted for 8 tests)"

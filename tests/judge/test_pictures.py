@@ -152,15 +152,14 @@ def test_what_cannot_be_used(tmp_path: Path, folders: list[str]) -> None:
 
     alpha, beta = tmp_path / "Alpha", tmp_path / "Beta"
     refused("--task irfl: no task has pictures to sort but irfl_generate", task="irfl")
-    refused("two folders have the name Beta", [folders[1], f"Beta={alpha}"])
+    refused("two folders have one name, of Beta", [folders[1], f"Beta={alpha}"])
     refused(r"out has no prompts.jsonl: write it with python -m figlang_tasks\S+generate ", [str(tmp_path / "out")])
     (alpha / "0001.png").write_bytes(b"\x89PNG")
     refused("0001.png")
     prompts = (beta / "prompts.jsonl").read_text()
     for changed, says in (
         (prompts.replace('"0000.png"', '"../Alpha/0000.png"'), "points outside"),
-        (prompts.replace('"definition"', '"gloss"'), "input is 'gloss', must be one of idiom, definition"),
-        (prompts.replace('"data"', '"date"'), "line 1: data is missing"),
+        (prompts.replace('"data"', '"date"'), "line 1 has no column data"),
     ):
         (beta / "prompts.jsonl").write_text(changed)
         refused(says, [folders[1]])
