@@ -10,10 +10,8 @@ completes their results. Every name of the harness that is relied on here has a 
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
 import os
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import closing, nullcontext
 from typing import TYPE_CHECKING, Any
@@ -47,14 +45,12 @@ def register() -> list[ModelManifest]:
 
 def register_tasks() -> None:
     """Replace three functions of the harness by ours, each of which calls the original."""
+    from lmms_eval import evaluator  # half imported, if it is what loads the plugins
     from lmms_eval.tasks import TaskManager
 
     redaction.clean_logs()
     _wrap(TaskManager, "initialize_tasks", task_index.initialize_tasks)
     ours = {"simple_evaluate": _check_and_evaluate, "evaluate": _prepare_and_evaluate}
-    if "lmms_eval.evaluator" not in sys.modules:
-        importlib.import_module("lmms_eval.evaluator")
-    evaluator = sys.modules["lmms_eval.evaluator"]
     if hasattr(evaluator, "evaluate"):
         for name, replacement in ours.items():
             _wrap(evaluator, name, replacement)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -169,6 +170,7 @@ def test_lmms_eval_exits_non_zero_when_the_evaluation_fails(
     [
         (["--tasks", "mme,vflut"], "no task 'vflut' (did you mean `vflute`"),
         (["--tasks=figlang_mini,irfl_mtch"], "no task 'irfl_mtch' (did you mean `irfl_match`"),
+        (["--task", "vflute", "--modle=dummy"], "no option --modle (did you mean `--model`"),
         (["--tasks", "vflute,mme,nykms,figlang_mini_flute,irfl_*"], None),
         (["--tasks", "there_is_no_such_task"], None),  # the harness says so
         (["--tasks", "list"], None),
@@ -191,14 +193,29 @@ def test_what_is_misspelt_costs_no_import() -> None:
         "try: lmms_eval.main()\n"
         "except SystemExit as ended: print(ended.code, {'torch', 'lmms_eval'} & set(sys.modules))\n"
     )
-    for given, told in (
-        (["--tasks", "vflut"], "did you mean `vflute`"),
-        (["--task", "vflute", "--modle=dummy"], "no option --modle (did you mean `--model`"),
-    ):
-        command = [sys.executable, "-c", program, *given]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-        assert told in done.stdout, done.stdout + done.stderr[-3000:]
-        assert done.stdout.endswith(" set()\n")
+    command = [sys.executable, "-c", program, "--tasks", "vflut"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert "did you mean `vflute`" in done.stdout, done.stdout + done.stderr[-3000:]
+    assert done.stdout.endswith(" set()\n")
+
+
+@pytest.mark.parametrize(
+    "launcher",
+    [
+        pytest.param([], marks=pytest.mark.slow),
+        pytest.param(["torchrun", "--standalone", "--nproc_per_node", "1", "-m"], marks=pytest.mark.long),
+    ],
+    ids=["alone", "torchrun"],
+)
+def test_missing_data_is_one_message_and_status_1(launcher: list[str], tmp_path: Path) -> None:
+    (tmp_path / "V-FLUTE").mkdir()
+    environment = os.environ | {"FIGLANG_DATA_DIR": str(tmp_path), "ACCELERATE_USE_CPU": "true"}
+    command = [*launcher, "lmms_eval", "--tasks", "vflute", "--model", "llava_hf", "--model_args", "pretrained=none"]
+    done = warm.run_from_the_start(command, cwd=tmp_path, env=environment)
+    assert done.returncode == 1, done.stderr[-3000:]
+    assert launcher or "Traceback" not in done.stdout + done.stderr  # torchrun shows its own
+    told = "figlang_tasks: task vflute: V-FLUTE: no file test-*.parquet for split 'test'"
+    assert sum(line.startswith(told) for line in done.stderr.splitlines()) == 1
 
 
 def test_lmms_eval_without_tasks_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
