@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import copy
 import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from figlang_tasks.answers.words import ANNOUNCED, QUOTED
 
-_READ: Final = 1 << 15
-"""Characters that are read at each end of a long answer: the answer itself is near one of the ends."""
-
-_LOOK: Final = 160
-"""Characters looked at before and behind a word: so every reader takes linear time."""
-
-_LOOK_RAW: Final = 4 * _LOOK
-"""The same with quotations in full length."""
-
-_GAP: Final = "\x00"
-"""Stands for what was left out in the middle; it ends a sentence."""
+_READ: Final = 1 << 15  # characters read at each end of a long answer
+_LOOK: Final = 160  # characters looked at before and behind a word, so that every reader takes linear time
+_LOOK_RAW: Final = 4 * _LOOK  # the same with quotations in full length
+_GAP: Final = "\x00"  # what was left out in the middle; it ends a sentence
 
 _QUOTES = re.compile(
     # straight double ones, also of a text that is cut off; single ones, of which apostrophes are none
@@ -52,19 +45,35 @@ _ANSWER_TAG = re.compile(
 )
 _SENTENCE_END = re.compile(r"""[\n?!;\x00]|\.(?=["')\]\s]|\Z)""")
 
-_PLAIN: Final = {
-    **dict.fromkeys(QUOTED + "*`#~_$\u0120\u00a0\u2007\u202f\u200b\u200d\u200e\u200f\ufe0f\ufeff", " "),
-    **dict.fromkeys("\u2018\u2019\u02bc", "'"),
-    **dict.fromkeys("\u201c\u201d\u00ab\u00bb\u300c\u300d", '"'),
-    **dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-"),
-    **dict.fromkeys("\u2192\u21d2\u2234", ":"),
-    **dict.fromkeys("\r\u2028\u2029", "\n"),
-    **dict.fromkeys("\u2014|", ";"),  # what stands behind it is a clause of its own
-    "\u3002": ".",
-    "\u3001": ",",
-    "\u3010": "[",
-    "\u3011": "]",
-}
+
+class _Plain(dict[int, str]):
+    """The plain sign of each sign, for `str.translate`; it keeps the length."""
+
+    def __missing__(self, code: int) -> str:
+        sign = plain = chr(code)
+        if unicodedata.decomposition(sign).startswith(("<wide>", "<circle>", "<font>")):
+            plain = unicodedata.normalize("NFKC", sign)
+        self[code] = plain if len(plain) == 1 and plain.isascii() else sign
+        return self[code]
+
+
+_PLAIN = _Plain(
+    str.maketrans(
+        {
+            **dict.fromkeys(QUOTED + "*`#~_$\u0120\u00a0\u2007\u202f\u200b\u200d\u200e\u200f\ufe0f\ufeff", " "),
+            **dict.fromkeys("\u2018\u2019\u02bc", "'"),
+            **dict.fromkeys("\u201c\u201d\u00ab\u00bb\u300c\u300d", '"'),
+            **dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-"),
+            **dict.fromkeys("\u2192\u21d2\u2234", ":"),
+            **dict.fromkeys("\r\u2028\u2029", "\n"),
+            **dict.fromkeys("\u2014|", ";"),  # what stands behind it is a clause of its own
+            "\u3002": ".",
+            "\u3001": ",",
+            "\u3010": "[",
+            "\u3011": "]",
+        }
+    )
+)
 
 
 class Around(NamedTuple):
@@ -83,6 +92,7 @@ class Around(NamedTuple):
     asked: bool
 
 
+@dataclass(frozen=True)
 class Answer:
     """A model's answer: its output without thoughts and special tokens, and without the text around `<answer>`.
 
@@ -96,19 +106,21 @@ class Answer:
         has_thought: whether the output has a thought.
     """
 
-    def __init__(self, output: str) -> None:
-        raw, start, end = span(output)
-        self.has_thought = raw != output
-        raw = raw[start:end].strip()
-        self.raw = f"{raw[:_READ]}{_GAP}{raw[-_READ:]}" if len(raw) > 2 * _READ else raw
-        self.text = self.raw.translate(_Table())
-        self._sentence_ends: list[int] | None = None
+    text: str
+    raw: str
+    has_thought: bool
+
+    @classmethod
+    def of(cls, output: str) -> Answer:
+        whole, start, end = span(output)
+        raw = whole[start:end].strip()
+        if len(raw) > 2 * _READ:
+            raw = f"{raw[:_READ]}{_GAP}{raw[-_READ:]}"
+        return cls(raw.translate(_PLAIN), raw, whole != output)
 
     def part(self, start: int, end: int) -> Answer:
         """Return ``text[start:end]`` as an answer of its own."""
-        part = copy.copy(self)
-        part.raw, part.text, part._sentence_ends = self.raw[start:end], self.text[start:end], None
-        return part
+        return replace(self, text=self.text[start:end], raw=self.raw[start:end])
 
     def without_quotations(self, own: Sequence[str] = ()) -> Answer:
         """Return the same answer, in the text of which signs `words.QUOTED` stand in place of quoted sentences.
@@ -121,7 +133,7 @@ class Answer:
         text = self.text
         spans = [found.span() for found in _QUOTES.finditer(text) if not self._answers(*found.span())]
         for each in own:
-            words = each.translate(_Table()).strip(" \"'.,;:!?").split()
+            words = each.translate(_PLAIN).strip(" \"'.,;:!?").split()
             if len(words) > 1:
                 pattern = r"(?<!\w)" + r"\s+".join(map(re.escape, words)) + r"(?: ?[.!?]|(?!\w))"
                 spans += [found.span() for found in re.finditer(pattern, text, re.I)]
@@ -136,9 +148,7 @@ class Answer:
                 masked = QUOTED * (len(body) - 1) + "." if ends else QUOTED * len(body)
                 parts += [text[at:start], inner.replace(body, masked, 1)]
                 at = end
-        other = copy.copy(self)
-        other.text, other._sentence_ends = "".join([*parts, text[at:]]), None
-        return other
+        return replace(self, text="".join([*parts, text[at:]]))
 
     def _answers(self, start: int, end: int) -> bool:
         """Return whether a quotation is, or may be, the answer."""
@@ -167,9 +177,6 @@ class Answer:
             for found in _QUOTED_RUN.finditer(self.text, max(first, start - _LOOK_RAW), min(stop, end + _LOOK_RAW))
         ]
 
-    def is_in_first_sentence(self, at: int) -> bool:
-        return not (ends := self._ends()) or at < ends[0]
-
     def mentions(
         self, word: re.Pattern[str], echo: re.Pattern[str] | None = None
     ) -> Iterator[tuple[re.Match[str], Around]]:
@@ -180,15 +187,14 @@ class Answer:
             if not around.asked and edges.isdisjoint(found.span()):
                 yield found, around
 
-    def _sentence(self, start: int, end: int) -> tuple[int, int]:
-        ends = self._ends()
-        i, j = bisect_left(ends, start), bisect_left(ends, end)
-        return ends[i - 1] + 1 if i else 0, ends[j] if j < len(ends) else len(self.text)
+    @cached_property
+    def sentence_ends(self) -> list[int]:
+        return [*(found.start() for found in _SENTENCE_END.finditer(self.text)), len(self.text)]
 
-    def _ends(self) -> list[int]:
-        if self._sentence_ends is None:
-            self._sentence_ends = [found.start() for found in _SENTENCE_END.finditer(self.text)]
-        return self._sentence_ends
+    def _sentence(self, start: int, end: int) -> tuple[int, int]:
+        ends = self.sentence_ends
+        before = bisect_left(ends, start)
+        return ends[before - 1] + 1 if before else 0, ends[bisect_left(ends, end)]
 
 
 def span(output: str) -> tuple[str, int, int]:
@@ -218,11 +224,10 @@ def _without_thoughts(output: str) -> str:
             is_open = True
     if not is_open:
         kept.append((at, len(output)))
-    parts, at = [], 0
+    signs = ["\n"] * len(output)
     for start, end in kept:
-        parts += ["\n" * (start - at), output[start:end]]
-        at = end
-    return "".join([*parts, "\n" * (len(output) - at)])
+        signs[start:end] = output[start:end]
+    return "".join(signs)
 
 
 def _first_turn(text: str) -> tuple[int, int]:
@@ -244,20 +249,3 @@ def _tagged(text: str, start: int, end: int) -> tuple[int, int]:
             return tag.end(), stop
         stop = tag.start() if closes else end
     return start, end
-
-
-class _Table(dict[int, int]):
-    """For `str.translate`; it keeps the length."""
-
-    def __missing__(self, code: int) -> int:
-        self[code] = _plain(code)
-        return self[code]
-
-
-@lru_cache(maxsize=4096)
-def _plain(code: int) -> int:
-    char = chr(code)
-    if code > 127 and unicodedata.decomposition(char).startswith(("<wide>", "<circle>", "<font>")):
-        plain = unicodedata.normalize("NFKC", char)
-        return ord(plain) if len(plain) == 1 and plain.isascii() else code
-    return ord(_PLAIN.get(char, char))

@@ -66,7 +66,7 @@ def opened(output: str | None) -> Answer | Read[Any]:
         return Read(None, "missing", "missing")
     if not isinstance(output, str):
         raise TypeError(f"output must be str or None, got {type(output).__name__}")
-    answer = Answer(output)
+    answer = Answer.of(output)
     return answer if answer.text else Read(None, "empty", "thought" if answer.has_thought else "empty")
 
 
@@ -103,11 +103,11 @@ def by_marks(
     def looked(answer: Answer) -> Read[Value]:
         return read(answer if own is None else answer.without_quotations(own))
 
-    part = None
-    while marks := list(_MARK.finditer((part or answer).text)):
+    part = answer
+    while marks := list(_MARK.finditer(part.text)):
         kind = marks[-1].lastgroup or ""
         if kind == "json" and len({mark[kind] for mark in marks if mark[kind]}) > 1:
             return looked(answer)
-        part = (part or answer).part(*marks[-1].span(kind))
-    found = looked(part) if part is not None else None
-    return found if found is not None and found.status != "unreadable" else looked(answer)
+        part = part.part(*marks[-1].span(kind))
+    found = looked(part)
+    return looked(answer) if found.status == "unreadable" and part is not answer else found

@@ -65,7 +65,7 @@ def _read(answer: Answer, about: re.Pattern[str] | None) -> Read[bool]:
         if found is not None:
             # "Yes, the image contains no metaphor."; "The image contains no metaphor. [...] The answer is yes."
             disagree = any(_disagree(answer, words[0], other) for other in stated)
-            if found.rule == "answer" and stated and answer.is_in_first_sentence(stated[0].start):
+            if found.rule == "answer" and stated and stated[0].start < answer.sentence_ends[0]:
                 disagree = disagree or stated[0].value != found.value
             return Read(None, "ambiguous", "conflict") if disagree and found.value is not None else found
     if NEUTRAL.match(answer.text):

@@ -68,7 +68,7 @@ def notices(measures: Mapping[str, Measure], records: Sequence[Record], outputs:
 
 def is_thought_alone(output: str | None) -> bool:
     """Whether an output is a thought with no answer after it."""
-    answer = Answer(output) if isinstance(output, str) else None
+    answer = Answer.of(output) if isinstance(output, str) else None
     return answer is not None and answer.has_thought and not answer.text
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import corpus
 import pytest
@@ -44,14 +42,8 @@ def test_what_is_read_otherwise_is_rare_and_nearly_never_a_value(name: str) -> N
 def test_each_case_names_its_origin(path: Path) -> None:
     name = path.stem
     origins = yaml.safe_load((corpus.FOLDER / f"{name}.origins.yaml").read_text(encoding="utf-8"))
-    used = Counter(case["origin"] for case in corpus.cases(name))
-    assert set(used) == set(origins)
-    for origin in origins.values():
-        assert set(origin) == {"model", "style", "source"}
-        assert any(urlsplit(word).netloc for word in origin["source"].split()) or "prompt" in origin["source"]
-    asked = [tuple(str(value) for key, value in case.items() if key not in ("value", "status", "origin", "reads"))
-             for case in corpus.cases(name)]  # fmt: skip
-    assert len(set(asked)) == len(asked)
+    assert {case["origin"] for case in corpus.cases(name)} == set(origins)
+    assert all(set(origin) == {"model", "style", "source"} for origin in origins.values())
 
 
 LETTERS = re.compile(r"(?<![\w'])[BCD](?![\w'])")
@@ -80,14 +72,8 @@ TEXTS = st.lists(PIECES, max_size=5).map("".join)
 
 
 @given(TEXTS)
-def test_readers_never_raise(text: str) -> None:
-    for read in (yes_no(text, "metaphor"), option(text, 4), option(text, 30, letters=False), entailment(text)):
-        assert (read.status == "read") == (read.value is not None)
-
-
-@given(TEXTS)
 def test_an_answer_is_a_part_of_the_output(text: str) -> None:
-    answer = Answer(text)
+    answer = Answer.of(text)
     assert len(answer.text) == len(answer.raw)
     raw, start, end = span(text)
     assert len(raw) == len(text) and answer.raw == raw[start:end].strip()

@@ -39,14 +39,10 @@ def test_what_is_no_next_question_stays(output: str) -> None:
 
 
 def test_the_label_of_an_invented_pair_is_not_the_answer() -> None:
-    doc = {"id": "1", "data": "d", "premise": OWN[0], "hypothesis": OWN[1], "label": "Contradiction", "prompt": "v2"}
-    doc |= {"explanation": "x", "report_group": "simile", "family": "1", "revision": "local", "scorer": ""}
-    for judged in (
-        flute.lm_eval_process_results(doc, [f"{ANSWER}\n\n{OTHER}"]),
-        flute.lm_eval_blind_process_results(doc | {"codalab_id": 1, "source_id": 1}, [f"{ANSWER}\n\n{OTHER}"]),
-    ):
-        found = judged["sample"]
-        assert (found["predicted"], found["explanation"]) == (0, "Up is not down.")
+    ids = {"id": "1", "data": "d", "codalab_id": 1, "source_id": 1}
+    doc = {**ids, "premise": OWN[0], "hypothesis": OWN[1], "prompt": "v2"}
+    found = flute.lm_eval_process_results(doc, [f"{ANSWER}\n\n{OTHER}"])["sample"]
+    assert (found["predicted"], found["explanation"]) == (0, "Up is not down.")
 
 
 ASKED_IN_WORDS = [

@@ -36,7 +36,7 @@ def test_the_template_is_valid_data(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / "new"))
     for question in QUESTIONS:
         for modality in rows.MODALITIES:
-            assert len(rows.load("NYK-MS", question, modality)) >= 4  # type: ignore[arg-type]
+            assert len(rows.load("NYK-MS", question, modality)) >= 4
     text = "".join(path.read_text(encoding="utf-8") for path in folder.glob("*.jsonl"))
     assert all(mark in text for mark in ('"[I]"', '""', '"[I] ', '"[S] '))
 

@@ -6,7 +6,7 @@ import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import flute_rows as synthetic
 import pytest
@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from figlang_tasks.benchmarks.flute import rows as flute_rows
 from figlang_tasks.benchmarks.nykms import rows as nykms_rows
 from figlang_tasks.benchmarks.nykms import task as nykms
-from figlang_tasks.benchmarks.nykms.parse import Question
+from figlang_tasks.benchmarks.nykms.parse import QUESTIONS
 from figlang_tasks.benchmarks.vflute import rows as vflute_rows
 from figlang_tasks.benchmarks.vflute import task as vflute
 from figlang_tasks.cli.figlang import app
@@ -101,7 +101,7 @@ def test_rows_of_vflute(form: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("form", "modality"), zip(("messages", "sharegpt"), nykms_rows.MODALITIES, strict=True))
-def test_rows_of_nykms(form: str, modality: nykms_rows.Modality, nykms_folders: Path, tmp_path: Path) -> None:
+def test_rows_of_nykms(form: str, modality: str, nykms_folders: Path, tmp_path: Path) -> None:
     ending = "" if modality == "image" else "_text"
     out = tmp_path / "out"
     status, said = export(
@@ -114,7 +114,7 @@ def test_rows_of_nykms(form: str, modality: nykms_rows.Modality, nykms_folders: 
     assert all(7 < len(rows) < 12 for rows in evaluated.values())  # the others share a cartoon or a caption
     assert f"rows that nykms{ending} evaluates" in said
     with reading("NYK-MS", nykms_folders):
-        for question in get_args(Question):
+        for question in QUESTIONS:
             name = f"nykms_{question}{ending}"
             docs = [doc for doc in nykms_rows.load("NYK-MS", question, modality) if f"{name}/{doc['id']}" in found]
             for record in check(nykms, {}, docs, found, name):

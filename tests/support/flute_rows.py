@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from datasets import Dataset, Features, Value
+from datasets import Dataset
 
 from figlang_tasks.benchmarks.flute.rows import BLIND_FILE
 
@@ -25,49 +25,31 @@ def released_shape() -> list[Values]:
             rows.append(row("sarcasm", number, premise, f"I {word} how kettle {number} broke.", "Contradiction"))
     for number in range(1050, 1166):
         rows.append(row("sarcasm", number, f"Bus {number} was late.", f"Bravo, bus {number}.", "Contradiction"))
-    for kind, count, figure in (
-        ("simile", 625, "Her voice was like bell"),
-        ("metaphor", 625, "He was wall"),
-        ("idiom", 884, "They spilled bean"),
-    ):
-        for number in range(count):
+    figures = {"simile": "Her voice was like bell", "metaphor": "He was wall", "idiom": "They spilled bean"}
+    for kind, figure in figures.items():
+        for number in range(884 if kind == "idiom" else 625):
             for label in ("Entailment", "Contradiction"):
-                rows.append(
-                    row(kind, number, f"{label} of {kind} {number}.", f"{figure} {number}.", label)
-                    | ({"idiom": "spill the beans"} if kind == "idiom" else {})
-                )
+                rows.append(row(kind, number, f"{label} of {kind} {number}.", f"{figure} {number}.", label))
     return rows
 
 
 def row(kind: str, row_id: int, premise: str, hypothesis: str, label: str) -> Values:
-    explanation = f"What {row_id} says of {hypothesis!r} is why it is {label}."
+    texts = {"premise": premise, "hypothesis": hypothesis, "label": label}
     return {
         "type": kind,
-        "id": str(row_id),
-        "premise": premise,
-        "hypothesis": hypothesis,
-        "label": label,
-        "explanation": explanation,
+        "id": f"{row_id}",
+        **texts,
+        "explanation": f"What {row_id} says of {hypothesis!r} is why it is {label}.",
     }
 
 
 def as_on_the_hub(rows: Sequence[Values]) -> list[Values]:
     """The same rows with the hub's columns and names of types, in another order."""
-    names = {"sarcasm": "Sarcasm", "simile": "Simile", "metaphor": "Metaphor", "idiom": "Idiom"}
     found = []
     for values in random.Random(3).sample(rows, len(rows)):
-        kind = names[values["type"]]
-        if kind == "Sarcasm" and values["label"] == "Entailment":
-            kind = "CreativeParaphrase"
-        found.append(
-            {
-                "id": int(values["id"]),
-                **{column: values[column] for column in ("premise", "hypothesis", "label", "explanation")},
-                "split": "train",
-                "type": kind,
-                "idiom": values.get("idiom", ""),
-            }
-        )
+        is_paraphrase = values["type"] == "sarcasm" and values["label"] == "Entailment"
+        kind = "CreativeParaphrase" if is_paraphrase else values["type"].title()
+        found.append({**values, "id": int(values["id"]), "type": kind, "split": "train"})
     return found
 
 
@@ -93,12 +75,10 @@ def blind_rows(count: int = 1500) -> list[Values]:
 
 
 def write_parquet(folder: Path, values: Sequence[Values]) -> None:
-    features = Features({name: Value("int64" if name == "id" else "string") for name in values[0]})
-    table = Dataset.from_list([*values], features=features)
     (folder / "data").mkdir()
     for shard in range(2):
-        path = folder / "data" / f"train-{shard:05d}-of-00002.parquet"
-        table.shard(2, shard, contiguous=True).to_parquet(str(path))
+        part = Dataset.from_list([*values]).shard(2, shard, contiguous=True)
+        part.to_parquet(str(folder / "data" / f"train-{shard:05d}-of-00002.parquet"))
 
 
 def valid(folder: Path, parquet: bool = False) -> Path:

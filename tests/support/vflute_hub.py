@@ -5,9 +5,8 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,9 +23,8 @@ TEXT_COLUMNS = ("claim", "label", "explanation", "phenomenon", "source_dataset")
 FEATURES = Features({"image": Image(), **{name: Value("string") for name in TEXT_COLUMNS}})
 
 
-@dataclass(frozen=True)
-class VFluteRow:
-    """A row as on the hub, with the id and the instruction that only the released CSV of the test split has."""
+class VFluteRow(NamedTuple):
+    """A row as on the hub, with the id and the prompt that only the released CSV of the test split has."""
 
     id: str
     claim: str
@@ -34,17 +32,7 @@ class VFluteRow:
     explanation: str
     phenomenon: str
     source_dataset: str
-    instruction: str = ""
-
-    @property
-    def index(self) -> int:
-        """Position of the row in its split."""
-        return int(self.id.rpartition("-")[2])
-
-    @property
-    def prompt(self) -> str:
-        """The instruction with the claim filled in."""
-        return self.instruction.replace("REPLACE_CLAIM", f'"{self.claim}"')
+    prompt: str = ""
 
 
 def released_csv() -> Path:
@@ -59,61 +47,33 @@ def released_test_rows(csv_path: Path) -> list[VFluteRow]:
             VFluteRow(
                 **{name: record[name] for name in ("id", "claim", "label", "explanation", "source_dataset")},
                 phenomenon="metaphor" if record["source_dataset"] == "vismet" else record["phenomenon"],
-                instruction=record["prompt"],
+                prompt=record["prompt"].replace("REPLACE_CLAIM", f'"{record["claim"]}"'),
             )
             for record in csv.DictReader(stream)
         ]
-    return sorted(rows, key=lambda row: row.index)
+    return sorted(rows, key=lambda row: int(row.id.rpartition("-")[2]))
 
 
-# Invented material, in the forms that the sources of the dataset have: (claim, what it means).
-_MATERIAL: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
-    ("irfl", "metaphor"): (("The {noun} is a lantern", "it lights the way"), ("My {noun} is a stone", "it is heavy")),
-    ("irfl", "simile"): (
-        ("The {noun} is as quick as a spark", "it is over in a moment"),
-        ("The {noun} is as quiet as snow", "it makes no sound"),
-    ),
-    ("irfl", "idiom"): (("carry the {noun} uphill", "toil at a task"), ("bury the {noun}", "give up a plan")),
-    ("vismet", "metaphor"): (
-        ("My {noun} is a locked door", "nobody gets through"),
-        ("The {noun} is a river", "it flows on"),
-    ),
-    ("muse", "sarcasm"): (
-        ("Wonderful, the {noun} has failed again. What could be better?", "the writer is annoyed"),
-        ("I so enjoy waiting for the {noun}", "the writer is bored"),
-    ),
-    ("memecap", "humor"): (
-        ('The poster says "never again" and means the {noun}.', "the joke is that it will happen again"),
-        ("Those who own a {noun}\nlook down on the rest.", "the joke is about pride"),
-    ),
-    ("nycartoons", "humor"): (("I told you the {noun} would not fit.", "the joke is a plan gone wrong"),),
+_CLAIMS = {  # invented, in the forms that the sources of the dataset have
+    ("irfl", "metaphor"): "Kettle number {} is a lantern",
+    ("irfl", "simile"): "Ladder number {} is as quick as a spark",
+    ("irfl", "idiom"): "carry meeting number {} uphill",
+    ("vismet", "metaphor"): "My umbrella number {} is a locked door",
+    ("muse", "sarcasm"): "Wonderful, garden number {} has failed again. What could be better?",
+    ("memecap", "humor"): 'Those who own ticket number {}\nsay "never again".',
+    ("nycartoons", "humor"): "I told you violin number {} would not fit.",
 }
-_NOUNS = ("kettle", "ladder", "meeting", "umbrella", "garden", "ticket", "violin", "bridge", "winter", "spoon", "pier")
 
 
 def synthetic_rows(split: str, count: int) -> list[VFluteRow]:
     """Invented rows of every source, with both labels except for nycartoons, which has only entailment."""
-    kinds = [
-        (source, phenomenon, claim, meaning, label)
-        for (source, phenomenon), claims in _MATERIAL.items()
-        for (claim, meaning), label in product(claims, ("entailment", "contradiction"))
-        if not (source == "nycartoons" and label == "contradiction")
-    ]
+    kinds = [(*kind, label) for kind in _CLAIMS for label in ("entailment", "contradiction")][:-1]
     rows = []
     for index in range(count):
-        source, phenomenon, claim, meaning, label = kinds[index % len(kinds)]
-        noun = f"{_NOUNS[index // len(kinds) % len(_NOUNS)]} number {index}"
-        verb = "shows this" if label == "entailment" else "shows the opposite"
-        rows.append(
-            VFluteRow(
-                id=f"{source}-{split}-{index}",
-                claim=claim.format(noun=noun),
-                label=label,
-                explanation=f"The claim means that {meaning}. The image of the {noun} {verb}, hence {label}.",
-                phenomenon=phenomenon,
-                source_dataset=source,
-            )
-        )
+        source, phenomenon, label = kinds[index % len(kinds)]
+        claim = _CLAIMS[source, phenomenon].format(index)
+        explanation = f"The image of number {index} is about a {phenomenon}, hence {label}."
+        rows.append(VFluteRow(f"{source}-{split}-{index}", claim, label, explanation, phenomenon, source))
     return rows
 
 
@@ -126,7 +86,7 @@ def write(
     for row in rows:
         picture = io.BytesIO()
         drawing(row.id, image_size).save(picture, "PNG", compress_level=1)
-        data["image"].append({"bytes": picture.getvalue(), "path": f"{row.index}.png"})
+        data["image"].append({"bytes": picture.getvalue(), "path": f"{row.id}.png"})
     table = pa.table({name: (data | columns)[name] for name in FEATURES}, schema=FEATURES.arrow_schema)
     (folder / "data").mkdir(parents=True, exist_ok=True)
     for part in range(parts):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from figlang_tasks.answers.entailment import Label, entailment
@@ -35,7 +34,7 @@ _OPENING = {
 _ECHO = re.compile(r"\A[\s\"'“”‘’*_]{0,4}(?:or|/|and|\|)[\s\"'“”‘’*_]{0,4}(?:yes|no|entail|contradict)", re.I)
 
 
-def parse_official(output: str | None, prompt: Prompt = "v2", *, released_case: bool = False) -> Explained:
+def parse_official(output: str | None, prompt: Prompt = "v2") -> Explained:
     """Return label and explanation by the papers' form of answer.
 
     Prompt v2, in this order:
@@ -59,26 +58,17 @@ def parse_official(output: str | None, prompt: Prompt = "v2", *, released_case: 
     Args:
         output: the model's output; None if there is none.
         prompt: the prompt that was answered.
-        released_case: as the released code, make the explanation's first letter a capital and *all others small*.
-            Off: names and "I" stay as the model wrote them.
 
     Raises:
         TypeError: `output` is neither str nor None. Never raises on any str.
-        ValueError: unknown prompt.
     """
-    if prompt not in _OPENING:
-        raise ValueError(f"prompt is {prompt!r}; valid: v1, v2")
     found = _released(output) if prompt == "v2" and isinstance(output, str) else None
-    if found is None:
-        answer = opened(output)
-        if isinstance(answer, Read):
-            return Explained(None, answer.status, answer.rule, None if output is None else "")
-        found = _opening(answer, prompt)
-        if found is None:
-            return Explained(None, "unreadable", "none", answer.raw)
-    if released_case and found.explanation is not None:
-        return replace(found, explanation=found.explanation.capitalize())
-    return found
+    if found is not None:
+        return found
+    answer = opened(output)
+    if isinstance(answer, Read):
+        return Explained(None, answer.status, answer.rule, None if output is None else "")
+    return _opening(answer, prompt) or Explained(None, "unreadable", "none", answer.raw)
 
 
 _MARKUP = re.compile(r"[*_`\"'“‘]\Z")

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
@@ -32,15 +31,6 @@ if TYPE_CHECKING:
 LABELS = {"Entailment": 1, "Contradiction": 0}
 REPORT_GROUPS = ("sarcasm", "simile", "metaphor", "idiom", "creative_paraphrase")
 PARAPHRASE_AND_SARCASM = "paraphrase_sarcasm"
-
-
-def scopes(report_group: str) -> tuple[str, ...]:
-    """Return the parts that a row of a type counts for: it, and the paper's "Paraphrase + Sarcasm"."""
-    pooled = (PARAPHRASE_AND_SARCASM,) if report_group in ("sarcasm", "creative_paraphrase") else ()
-    return (report_group, *pooled)
-
-
-SCOPES = tuple(dict.fromkeys(scope for group in REPORT_GROUPS for scope in (group, *scopes(group)[1:])))
 PARTS = ("heldout", "rest", "train")
 COLUMNS = ("id", "premise", "hypothesis", "label", "explanation", "type")
 
@@ -145,8 +135,7 @@ def load(name: str, part: str, prompt: str = "v2", scorer: str = "") -> datasets
 
     if part not in PARTS:
         raise hub.DataError(f"{name} has no part {part!r}; it has: {', '.join(PARTS)}")
-    rows, faults, revision = read(name)
-    end_with_the_first(faults, "flute")
+    rows, revision = _released(name)
     ids = row_ids(rows)
     chosen = list(range(len(rows)))
     if part != "train":
@@ -158,10 +147,7 @@ def load(name: str, part: str, prompt: str = "v2", scorer: str = "") -> datasets
                 f"{HELDOUT_DIGEST}): compare results only with runs of the same data digest"
             )
         chosen = held if part == "heldout" else sorted(set(chosen) - set(held))
-        logger.info(
-            f"figlang_tasks: {name} has only a train split ({len(rows)} rows); this is the part {part!r}, "
-            f"{len(chosen)} rows (seed {HELDOUT_SEED!r})"
-        )
+        logger.info(f"figlang_tasks: {name}: the part {part} has {len(chosen)} of {len(rows)} rows")
     texts = sorted("\n".join((rows[number].report_group, ids[number], rows[number].key)) for number in chosen)
     found = [rows[number] for number in chosen]
     family_of = {number: min(ids[member] for member in family) for family in families(rows) for number in family}
@@ -274,40 +260,29 @@ def heldout(rows: Sequence[Pair]) -> list[int]:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-class Release(NamedTuple):
-    """The valid rows of a dataset, all faults, and the revision they are of: commit, ``local`` or ``package``."""
-
-    rows: Sequence[Pair]
-    faults: Sequence[str]
-    revision: str
-
-
-@hub.kept(maxsize=4)
-def read(name: str) -> Release:
-    """Return the valid rows of a dataset, and all faults of its file.
-
-    Raises:
-        hub.DataError: there are no rows to look at: not available, damaged, or no file of the expected name.
-    """
+def _released(name: str) -> tuple[Sequence[Pair], str]:
+    """Return the rows of a dataset, and the revision they are of: commit, ``local`` or ``package``."""
     origin = hub.source(name)
     snapshot = hub.snapshot(origin, ["README.md", "*.parquet", "*.jsonl"])
-    path, lines = _lines(origin, snapshot.folder)
+    where, lines = _lines(origin, snapshot.folder)
     rows, faults = row_files.valid(lines, _pair)
     faults = [f"{fault}. {hub.USE_THE_RELEASE}" for fault in faults]
     total = len(rows) + len(faults)
     if total != (published := origin.splits["train"]):
         faults.append(
-            f"{name}: {path} has {total} rows, the published train split has {published}. To run fewer rows use "
-            f"--limit. {hub.USE_THE_RELEASE}"
+            f"{where} has {total} rows, the published train split has {published}. To run fewer rows use --limit. "
+            f"{hub.USE_THE_RELEASE}"
         )
-    return Release(rows, faults, snapshot.revision)
+    end_with_the_first(faults, "flute")
+    return rows, snapshot.revision
 
 
 def _lines(origin: hub.Source, folder: Path) -> tuple[str, Iterable[tuple[str, Any]]]:
     """Return the train split's files, and its rows as `row_files.valid` takes them."""
-    parquet = hub.split_files(origin.name, "train", folder)
-    if parquet:
-        return f"{parquet[0].parent}/train-*.parquet", _parquet_rows(origin.name, parquet)
+    if parquet := hub.split_files(origin.name, "train", folder):
+        where = f"{origin.name}: {parquet[0].parent}/train-*.parquet"
+        table = hub.read_parquet(parquet, COLUMNS, where)
+        return where, ((f"{where}, row {number}", values) for number, values in enumerate(table))
     files = sorted(folder.glob("**/*train*.jsonl"))
     if len(files) != 1:
         raise hub.DataError(
@@ -315,14 +290,7 @@ def _lines(origin: hub.Source, folder: Path) -> tuple[str, Iterable[tuple[str, A
             "lines file with `train` in its name (train.jsonl), as in the hub's repository "
             f"{origin.page if origin.repository else ''}; there is {', '.join(path.name for path in files) or 'none'}"
         )
-    return str(files[0]), row_files.lines(files[0], COLUMNS)
-
-
-def _parquet_rows(name: str, paths: Sequence[Path]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for path in paths:
-        where = f"{name}: {path}"
-        for number, values in enumerate(hub.read_parquet([path], COLUMNS, where)):
-            yield f"{where}, row {number}", values
+    return f"{origin.name}: {files[0]}", row_files.lines(files[0], COLUMNS)
 
 
 def _pair(values: Mapping[str, Any], where: str) -> Pair:
@@ -340,10 +308,6 @@ def _pair(values: Mapping[str, Any], where: str) -> Pair:
     if group is None:
         known = "Sarcasm, Simile, Metaphor, Idiom, CreativeParaphrase"
         raise hub.DataError(f"{where}: unknown type {row_files.brief(kind)}; it must be one of {known}")
-    if group == "creative_paraphrase" and label == "Contradiction":
-        raise hub.DataError(
-            f"{where}: type is {kind!r} and label is Contradiction, but paraphrases entail (the paper's Table 1)"
-        )
     if group == "sarcasm" and label == "Entailment":
         # All sarcasm contradicts (the paper's Table 1). In the JSON lines form the paraphrases, which all entail, are
         # called sarcasm too.
@@ -366,7 +330,12 @@ def load_blind() -> datasets.Dataset:
     """
     import datasets
 
-    path = _blind_file()
+    folder = hub.local_folder(hub.source("FLUTE"))
+    if folder is None or not (path := folder / BLIND_FILE).is_file():
+        raise PartMissing(
+            "flute_codalab reads the blind test file of the FigLang 2022 shared task (CodaLab competition 5908), "
+            f"which the dataset on the hub does not contain: put it at ${hub.DATA_DIR_VARIABLE}/FLUTE/{BLIND_FILE}"
+        )
     rows, faults = row_files.valid(row_files.lines(path, BLIND_COLUMNS), _blind)
     faults = [f"{fault}. Use the file as it was published." for fault in faults]
     numbers = [row["codalab_id"] for row in rows]
@@ -403,19 +372,6 @@ def blind_data(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the name of blind rows (:data:`BLIND_COLUMNS` of each, in order), with a digest."""
     digest = _sha256(*(json.dumps({column: row[column] for column in BLIND_COLUMNS}, sort_keys=True) for row in rows))
     return str(DataId("FLUTE", "codalab", digest[:12]))
-
-
-def _blind_file() -> Path:
-    root = os.environ.get(hub.DATA_DIR_VARIABLE)
-    path = Path(root or "").expanduser() / "FLUTE" / BLIND_FILE
-    if not root or not path.is_file():
-        now = f"{hub.DATA_DIR_VARIABLE} is {root}" if root else f"{hub.DATA_DIR_VARIABLE} is not set"
-        raise PartMissing(
-            "flute_codalab reads the blind test file of the FigLang 2022 shared task (CodaLab competition 5908), "
-            f"which the dataset on the hub does not contain: put it at ${hub.DATA_DIR_VARIABLE}/FLUTE/{BLIND_FILE} "
-            f"({now})"
-        )
-    return path
 
 
 def count(asked: Mapping[str, Any]) -> int:

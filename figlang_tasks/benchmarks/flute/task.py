@@ -18,7 +18,7 @@ from figlang_tasks.core.benchmark import Asked
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
-from figlang_tasks.scoring import explanations, judged, judged_for_lm_eval
+from figlang_tasks.scoring import Measures, explanations, judged, judged_for_lm_eval
 from figlang_tasks.scoring.explained import SCHEMES, Explained, record_of
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 Document = Mapping[str, Any]
 
 SCHEME_OF_PROMPT: Final = {"v1": "contradiction", "v2": "all"}
-_MEASURES: Final = {"v1": measures.V1, "v2": measures.V2}
 BLIND = "codalab"
 WITH_EXEMPLARS = ("heldout", BLIND)
 
@@ -135,11 +134,6 @@ def doc_to_target(doc: Document) -> str:
 # --- scoring ---------------------------------------------------------------------------------------------------------
 
 
-def _output(results: Sequence[Any]) -> str | None:
-    """Return what was said, None if nothing; of other types their text: no odd output may lose a run."""
-    return None if not results or results[0] is None else str(results[0])
-
-
 def _read(doc: Document, output: str | None) -> tuple[Explained, int | None, int | None]:
     """Return what counts: by the released rule, else as a careful reader takes it; and the labels of both."""
     official = parse_official(output, doc["prompt"])
@@ -152,19 +146,28 @@ def _read(doc: Document, output: str | None) -> tuple[Explained, int | None, int
 
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge one output: its record and its numbers (``figlang_tasks.scoring.judged``)."""
-    return judged(_record(doc, results), _MEASURES[doc["prompt"]])
+    """Return the record of one output and its numbers (`judged`); of a blind row the label is read and not judged."""
+    return judged(_record(doc, results[0]), _measures(doc))
 
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """As :func:`process_results`, for lm-eval."""
-    record = _record(doc, without_echoes(doc, results, doc_to_text))
-    return judged_for_lm_eval(record, _MEASURES[doc["prompt"]], results)
+    (output,) = without_echoes(doc, results, doc_to_text)
+    return judged_for_lm_eval(_record(doc, output), _measures(doc), results)
 
 
-def _record(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+def _measures(doc: Document) -> Measures:
+    if "label" not in doc:
+        return measures.BLIND
+    return measures.V1 if doc["prompt"] == "v1" else measures.V2
+
+
+def _record(doc: Document, output: str | None) -> dict[str, Any]:
     """Return the record of one output; with the document's choice of scorer, where it makes one."""
-    found, official, careful = _read(doc, _output(results))
+    found, official, careful = _read(doc, output)
+    if "label" not in doc:
+        known = ("id", "data", "codalab_id", "source_id", "premise", "hypothesis")  # what is handed in
+        return {name: doc[name] for name in known} | found.fields(careful)
     more = {
         "explained": SCHEME_OF_PROMPT[doc["prompt"]],
         "revision": doc["revision"],
@@ -172,23 +175,6 @@ def _record(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     }
     chosen = {"scorer": doc["scorer"]} if doc["scorer"] else {}
     return record_of(doc, rows.LABELS[doc["label"]], found, careful) | more | chosen
-
-
-def blind_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Read one output about a row without a published answer: there is nothing to compare a label with."""
-    return judged(_blind_record(doc, results), measures.BLIND)
-
-
-def lm_eval_blind_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """As :func:`blind_process_results`, for lm-eval."""
-    record = _blind_record(doc, without_echoes(doc, results, doc_to_text))
-    return judged_for_lm_eval(record, measures.BLIND, results)
-
-
-def _blind_record(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    found, _, careful = _read(doc, _output(results))
-    known = ("id", "data", "codalab_id", "source_id", "premise", "hypothesis")  # what is handed in
-    return {name: doc[name] for name in known} | found.fields(careful)
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:

@@ -32,7 +32,7 @@ _AS = re.compile(r" as ", re.I)
 
 def in_one_line(output: str | None) -> str:
     """All that a model answers, in one line; of more than 64 KiB both ends."""
-    return _line(Answer(output or ""))
+    return _line(Answer.of(output or ""))
 
 
 def _line(answer: Answer) -> str:

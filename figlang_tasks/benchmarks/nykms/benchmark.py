@@ -32,7 +32,9 @@ BENCHMARK = Benchmark(
         Source(name="figlang_mini_nykms", folder=mini.NYKMS_DIR),
     ),
     measures=measures.of_records,
-    load=rows.load_asked,
+    load=lambda asked, look_at_pictures: rows.load(
+        asked["dataset"], asked["question"], asked["modality"], look_at_pictures, asked.get("split")
+    ),
     keys=("question", "modality"),
     optional_keys=("split",),
     asked=lambda data, record: {

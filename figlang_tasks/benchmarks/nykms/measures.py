@@ -17,14 +17,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from figlang_tasks.benchmarks.nykms.parse import FIELDS
+from figlang_tasks.benchmarks.nykms.parse import FIELDS, LABELS
 from figlang_tasks.metrics import classification, overlap
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring import BOOTSTRAP, TWO_CLASSES, Measure, Measures, Record, Scopes, grouped
 from figlang_tasks.scoring.evaluation import metric_list_of_lm_eval
 from figlang_tasks.scoring.measure import unit_of
 
-LABELS: Final = ("MC", "SC")
 WORDS: Final = ("MW", "SW")
 """Judged by exact match as well; the other answers are longer."""
 
@@ -117,9 +116,8 @@ def _of(question: str) -> Measures:
     )
 
 
-METAPHOR, SARCASM, MC, MW, ME, SC, SW, ST, SE = map(_of, FIELDS)
-
-BY_QUESTION: Final = dict(zip(FIELDS, (METAPHOR, SARCASM, MC, MW, ME, SC, SW, ST, SE), strict=True))
+BY_QUESTION: Final = {question: _of(question) for question in FIELDS}
+METAPHOR, SARCASM, MC, MW, ME, SC, SW, ST, SE = BY_QUESTION.values()
 
 
 def of_records(records: Sequence[Record]) -> Measures:

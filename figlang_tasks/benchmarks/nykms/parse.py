@@ -9,41 +9,25 @@ All are pure, take any string in linear time, and never raise on what a model wr
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
-from figlang_tasks.answers.verdict import Read, Status, opened
+from figlang_tasks.answers.verdict import Read, opened
 from figlang_tasks.answers.yes_no import yes_no
-
-Question: TypeAlias = Literal["metaphor", "sarcasm", "mc", "mw", "me", "sc", "sw", "st", "se"]
-"""What is asked: all questions about metaphor or sarcasm in one prompt, or a single one."""
+from figlang_tasks.core.errors import DataError
 
 FIELDS: dict[str, tuple[str, ...]] = {
     "metaphor": ("MC", "MW", "ME"),
     "sarcasm": ("SC", "SW", "ST", "SE"),
     **{name.lower(): (name,) for name in ("MC", "MW", "ME", "SC", "SW", "ST", "SE")},
 }
-"""The answers that each question asks for."""
+"""The answers that each question asks for: all about metaphor or sarcasm in one prompt, or a single one."""
 
 QUESTIONS = tuple(FIELDS)
+LABELS = ("MC", "SC")
 MARKED_FIELDS = ("MW", "SW", "ST")
-
-
-@dataclass(frozen=True)
-class Answers(Read[dict[str, int | str]]):
-    """What was read from one output; what cannot be read counts as No and as the empty text.
-
-    Attributes:
-        fields: what was asked for.
-    """
-
-    fields: tuple[str, ...] = ()
-
-    @property
-    def values(self) -> dict[str, int | str]:
-        """The answers by field (`FIELDS`): 0 or 1 of MC and SC, a text, possibly empty, of the others."""
-        return self.value or {name: 0 if name in ("MC", "SC") else "" for name in self.fields}
+Answers: TypeAlias = dict[str, int | str]
+"""The answers by field (`FIELDS`): 0 or 1 of MC and SC, a text, possibly empty, of the others."""
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -106,8 +90,8 @@ def _declines(output: str, in_words: bool) -> bool:
     return _SURE_REFUSAL.match(start) is not None or _REFUSAL.match(start) is not None
 
 
-def parse_official(output: str | None, question: Question) -> Answers:
-    """Return the answers by the published post-processing.
+def parse_official(output: str | None, question: str) -> Read[Answers]:
+    """Return the answers by the published post-processing; without a value they count as `nothing`.
 
     0. What counts is the answer outside of thoughts (`Answer`).
     1. The non-empty lines are taken, padded with blank ones to 4. What follows the fourth is not looked at.
@@ -138,22 +122,18 @@ def parse_official(output: str | None, question: Question) -> Answers:
     Source: NYK-MS, section 3.4.
     """
     fields = FIELDS[question]
-    asks_for_label = fields[0] in ("MC", "SC")
+    asks_for_label = fields[0] in LABELS
 
-    def none(status: Status, rule: str) -> Answers:
-        return Answers(None, status, rule, fields=fields)
-
-    def read(rule: str, *values: int | str) -> Answers:
-        filled = dict(zip_longest(fields, values, fillvalue=""))
-        return Answers(filled, "read", rule, fields=fields)
+    def read(rule: str, *values: int | str) -> Read[Answers]:
+        return Read(dict(zip_longest(fields, values, fillvalue="")), "read", rule)
 
     answer = opened(output)
     if isinstance(answer, Read):
-        return none(answer.status, answer.rule)
+        return answer
     stripped = [line.strip() for line in answer.raw.splitlines()]
     lines = [_NUMBER.sub("", line, count=1).strip() for line in stripped if line]
     if not lines:
-        return none("empty", "empty")
+        return Read(None, "empty", "empty")
     first, second, third, fourth = (lines + [""] * 4)[:4]
 
     if asks_for_label and _YES.match(first):
@@ -163,11 +143,16 @@ def parse_official(output: str | None, question: Question) -> Answers:
     if asks_for_label and _NO.match(first):
         return read("no", 0)
     if _declines(answer.raw, in_words=not asks_for_label):
-        return none("refused", "refusal")
+        return Read(None, "refused", "refusal")
     if asks_for_label:
-        return none("unreadable", "not-yes")
+        return Read(None, "unreadable", "not-yes")
     text, rule = _word(first) if question in ("mw", "sw") else (" ".join(filter(None, lines)), "lines")
-    return read(rule, text) if text else none("empty", rule)
+    return read(rule, text) if text else Read(None, "empty", rule)
+
+
+def nothing(question: str) -> Answers:
+    """Return what an output counts as that could not be read: No, and empty texts."""
+    return {field: 0 if field in LABELS else "" for field in FIELDS[question]}
 
 
 def _word(line: str) -> tuple[str, str]:
@@ -179,7 +164,7 @@ _ASKED = re.compile(r"does (?:it|the cartoon|this) contain (?:an? |any )?(?:meta
 _LETTER = re.compile(r"[^\W\d_]")
 
 
-def first_answer(output: str | None, question: Question) -> Read[bool]:
+def first_answer(output: str | None, question: str) -> Read[bool]:
     """Return the label as a careful reader takes it (`yes_no`).
 
     Looked at is the first line of the answer that has words, is no heading ("Answers:") and is more than the question
@@ -216,12 +201,7 @@ _WHOLE_IMAGE = re.compile(
 )
 
 
-class AnnotationError(ValueError):
-    """An annotated answer breaks the annotation rules; the message says which."""
-
-
-@dataclass(frozen=True)
-class Annotation:
+class Annotation(NamedTuple):
     """An annotated answer without its mark.
 
     Attributes:
@@ -241,33 +221,33 @@ def read_annotation(raw: str, field: str) -> Annotation:
         field: the answer it is; only MW, SW and ST carry marks, and only MW and SW may be the whole image.
 
     Raises:
-        AnnotationError: empty; an unknown mark, a second one, one that does not stand first; punctuation behind a
+        DataError: empty; an unknown mark, a second one, one that does not stand first; punctuation behind a
             mark; ``[S]`` without words; a bare ``[I]`` of ST.
 
     Source: NYK-MS, Appendix C.
     """
     text = raw.strip()
     if not text:
-        raise AnnotationError("is empty")
+        raise DataError("is empty")
     mark = _MARK.match(text) if field in MARKED_FIELDS else None
     rest = text[mark.end() :].strip() if mark is not None else text
     if field in MARKED_FIELDS and _ANY_MARK.search(rest):  # no prediction could ever equal such an answer
-        raise AnnotationError("has two marks, or a mark that is not at the start: write one mark, then the words")
+        raise DataError("has two marks, or a mark that is not at the start: write one mark, then the words")
     if mark is None:
         return Annotation(text, "word")
     if mark[1] in ("I", "S") and rest and rest[0] in ",;:.!?-\u2013\u2014":
-        raise AnnotationError(f"has {rest[0]!r} behind its mark [{mark[1]}]: one mark, then the words")
+        raise DataError(f"has {rest[0]!r} behind its mark [{mark[1]}]: one mark, then the words")
     if mark[1] == "I":
         if rest:
             return Annotation(rest, "object")
         if field == "ST":
-            raise AnnotationError("is only [I]: the whole image is an answer to MW and SW only")
+            raise DataError("is only [I]: the whole image is an answer to MW and SW only")
         return Annotation(WHOLE_IMAGE, "image")
     if mark[1] == "S":
         if not rest:
-            raise AnnotationError("is [S] without words after it")
+            raise DataError("is [S] without words after it")
         return Annotation(rest, "free")
-    raise AnnotationError(f"has the unknown mark [{mark[1]}]; known: [I] object, [I] (the whole image), [S] text")
+    raise DataError(f"has the unknown mark [{mark[1]}]; known: [I] object, [I] (the whole image), [S] text")
 
 
 def without_mark(text: str) -> tuple[str, bool]:

@@ -24,16 +24,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
-
-from loguru import logger
+from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.benchmarks.nykms.parse import (
     FIELDS,
+    LABELS,
     MARKED_FIELDS,
     QUESTIONS,
-    AnnotationError,
-    Question,
     read_annotation,
 )
 from figlang_tasks.core import hub, images, row_files
@@ -44,10 +41,7 @@ from figlang_tasks.core.errors import PartMissing
 if TYPE_CHECKING:
     import datasets
 
-Modality: TypeAlias = Literal["image", "text"]
-"""What is shown of the cartoon: the picture, or its description in words."""
-
-MODALITIES: tuple[Modality, ...] = ("image", "text")
+MODALITIES = ("image", "text")  # what is shown of the cartoon: the picture, or its description in words
 CONTESTS = "NewYorkerCaptionContest"
 CONTEST_CONFIG = "ranking"  # holds all 679 cartoons that the paper drew its captions from (section 3.1)
 PAPER_ROWS = {"nyk_m": 1583, "nyk_s": 1578}  # Table 6, whose headings are shifted by one column
@@ -101,14 +95,14 @@ def split_of(row: AnnotatedCaption) -> str:
     return row.split or {0: "test", 1: "validation"}.get(tenth, "train")
 
 
-def part(question: Question) -> str:
+def part(question: str) -> str:
     """Return the file (without ``.jsonl``) that holds the answers to a question."""
     return "nyk_m" if question in ("metaphor", "mc", "mw", "me") else "nyk_s"
 
 
 @hub.kept(maxsize=18)
 def load(
-    name: str, question: Question, modality: Modality, check_images: bool = True, split: str | None = None
+    name: str, question: str, modality: str, check_images: bool = True, split: str | None = None
 ) -> datasets.Dataset:
     """Return the documents of one task.
 
@@ -139,32 +133,33 @@ def load(
     folder = hub.snapshot(hub.source(name), ["*.jsonl", "images/*"]).folder.absolute()
     path = folder / f"{part(question)}.jsonl"
     everything, data = _shown(name, path, modality, check_images)
-    asks_for_label = FIELDS[question][0] in ("MC", "SC")
+    asks_for_label = FIELDS[question][0] in LABELS
     rows = [row for row in everything if (row.label or asks_for_label) and split in (None, split_of(row))]
     if not rows:
-        of_split = f"of the split {split}: name it in the field split"
-        raise hub.DataError(
-            f"{path}: no row {of_split if split else f'has the label 1, which the question {question} needs'}"
-        )
-    columns: dict[str, list[Any]] = {
-        "dataset": [name] * len(rows),
-        "data": [data] * len(rows),
-        "id": [row.id for row in rows],
-        "cartoon": [row.cartoon for row in rows],
-        "question": [question] * len(rows),
-        "modality": [modality] * len(rows),
-        "caption": [row.caption for row in rows],
-        "label": [row.label for row in rows],
-        **{field: [row.answers[field] for row in rows] for field in _ANSWERS[path.stem][1:]},
-    }
-    if modality == "text":
-        return datasets.Dataset.from_dict(columns | {"description": [row.description for row in rows]})
-    found = datasets.Dataset.from_dict(columns | {"image": [_cell(row, path.parent) for row in rows]})
-    return found.cast_column("image", datasets.Image(decode=False))
+        wanted = f"of the split {split}: name it in the field split" if split else f"with the label 1, for {question}"
+        raise hub.DataError(f"{path}: no row {wanted}")
+    documents = datasets.Dataset.from_list(
+        [
+            {
+                "dataset": name,
+                "data": data,
+                "id": row.id,
+                "cartoon": row.cartoon,
+                "question": question,
+                "modality": modality,
+                "caption": row.caption,
+                "label": row.label,
+                **row.answers,
+                **({"description": row.description} if modality == "text" else {"image": _cell(row, folder)}),
+            }
+            for row in rows
+        ]
+    )
+    return documents if modality == "text" else documents.cast_column("image", datasets.Image(decode=False))
 
 
 @hub.kept(maxsize=8)
-def _shown(name: str, path: Path, modality: Modality, check_images: bool) -> tuple[list[AnnotatedCaption], str]:
+def _shown(name: str, path: Path, modality: str, check_images: bool) -> tuple[list[AnnotatedCaption], str]:
     """Return the rows of a file, each with what is shown of its cartoon, and the identity of the data."""
     if not path.is_file():
         present = ", ".join(sorted(found.name for found in path.parent.glob("*.jsonl"))) or "none"
@@ -174,19 +169,14 @@ def _shown(name: str, path: Path, modality: Modality, check_images: bool) -> tup
         )
     rows, faults = read(path)
     end_with_the_first(faults, "nykms")
-    if name == "NYK-MS" and len(rows) != (expected := PAPER_ROWS[path.stem]):
-        logger.warning(
-            f"figlang_tasks: {path} has {len(rows)} rows, the paper's has {expected}: scores of another version of the "
-            "data are not comparable with the published ones"
-        )
     what = "image" if modality == "image" else "description"
     joined, origin, faults = _join([row for row in rows if not getattr(row, what)], what)
     rows = [replace(row, **{what: joined[row.id]}) if row.id in joined else row for row in rows]
     if modality == "image":
-        first: dict[Any, AnnotatedCaption] = {}  # one cartoon has several captions
+        first: dict[Path | bytes, AnnotatedCaption] = {}  # one cartoon has several captions
         for row in rows if check_images else ():
             if row.image:
-                first.setdefault(row.contest if isinstance(row.image, bytes) else row.image, row)
+                first.setdefault(row.image, row)
         for row in first.values():
             try:
                 images.check(_cell(row, path.parent), row.where, name)
@@ -247,7 +237,7 @@ def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str
         if label == 1 and field in MARKED_FIELDS:
             try:
                 read_annotation(texts[field], field)
-            except AnnotationError as error:
+            except hub.DataError as error:
                 raise hub.DataError(f"{where}: {field} {error}. Correct it (NYK-MS, Appendix C)") from error
     file = images.below(folder, image, where) if image else None
     told = _CONTEST_IN_ID.match(row_id)
@@ -353,10 +343,5 @@ def count(asked: Mapping[str, str]) -> int | None:
     """Return how many rows a task of the paper has: all, or the positives alone; None for a split, and for our rows."""
     if "split" in asked or asked["dataset"] != "NYK-MS":
         return None
-    question: Any = asked["question"]
-    return (PAPER_ROWS if FIELDS[question][0] in ("MC", "SC") else PAPER_POSITIVES)[part(question)]
-
-
-def load_asked(asked: Mapping[str, Any], look_at_pictures: bool = True) -> datasets.Dataset:
-    """Return the documents that a task file asks for, as ``NYK-MS,question=mc,modality=image``."""
-    return load(asked["dataset"], asked["question"], asked["modality"], look_at_pictures, asked.get("split"))
+    question = asked["question"]
+    return (PAPER_ROWS if FIELDS[question][0] in LABELS else PAPER_POSITIVES)[part(question)]

@@ -16,11 +16,14 @@ from PIL import Image
 
 from figlang_tasks.answers.echo import without_echoes
 from figlang_tasks.benchmarks.nykms import measures, rows
-from figlang_tasks.benchmarks.nykms.measures import LABELS, WORDS
+from figlang_tasks.benchmarks.nykms.measures import WORDS
 from figlang_tasks.benchmarks.nykms.parse import (
     FIELDS,
+    LABELS,
+    MARKED_FIELDS,
     Annotation,
     first_answer,
+    nothing,
     parse_official,
     read_annotation,
     same_place,
@@ -86,19 +89,19 @@ def doc_to_target(doc: Document) -> str:
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """Return the record of one output (`measures`) and its numbers."""
-    return judged(_record(doc, results), measures.BY_QUESTION[doc["question"]])
+    return judged(_record(doc, results[0]), measures.BY_QUESTION[doc["question"]])
 
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """As :func:`process_results`, for lm-eval."""
-    record = _record(doc, without_echoes(doc, results, doc_to_text))
-    return judged_for_lm_eval(record, measures.BY_QUESTION[doc["question"]], results)
+    (output,) = without_echoes(doc, results, doc_to_text)
+    return judged_for_lm_eval(_record(doc, output), measures.BY_QUESTION[doc["question"]], results)
 
 
-def _record(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    output = None if not results or results[0] is None else str(results[0])
+def _record(doc: Document, output: str | None) -> dict[str, Any]:
     fields = FIELDS[doc["question"]]
     parsed = parse_official(output, doc["question"])
+    answers = parsed.value or nothing(doc["question"])
     careful = first_answer(output, doc["question"]).value if fields[0] in LABELS else None
     kinds: dict[str, str] = {}
     words: dict[str, dict[str, Any]] = {}
@@ -106,13 +109,13 @@ def _record(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     for field in fields:
         if field in LABELS:
             continue
-        predicted = str(parsed.values[field])
-        text, has_mark = without_mark(predicted) if field in rows.MARKED_FIELDS else (predicted, False)
+        predicted = str(answers[field])
+        text, has_mark = without_mark(predicted) if field in MARKED_FIELDS else (predicted, False)
         if has_mark:
             predicted_marks.append(field)
         if doc["label"] == 1:  # scores of words are over all positives (Table 9: 56 of 687 is the 8.15 of LLaVA's SW)
             annotated = read_annotation(doc[field], field)
-            if field in rows.MARKED_FIELDS:
+            if field in MARKED_FIELDS:
                 kinds[field] = annotated.kind
             words[field] = _scores(field, text, annotated)
     return {
@@ -122,7 +125,7 @@ def _record(doc: Document, results: Sequence[str]) -> dict[str, Any]:
         "question": doc["question"],
         "modality": doc["modality"],
         "gold": {field: doc["label"] if field in LABELS else doc[field] for field in fields},
-        "predicted": parsed.values,
+        "predicted": answers,
         "status": parsed.status,
         "rule": parsed.rule,
         "predicted_strict": None if careful is None else int(careful),

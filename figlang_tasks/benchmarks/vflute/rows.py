@@ -12,9 +12,9 @@ import json
 import random
 import re
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
@@ -91,14 +91,14 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
     folder = hub.local_folder(hub.source(name))
     files = [folder / f"{split}{suffix}" for suffix in (".csv", ".jsonl")] if folder else []
     own = next((path for path in files if path.is_file()), None)
-    table = _own(own, f"{name}/{split}") if own else _released(name, split)
-    faults, texts, pictures = [*table.faults], [], []
-    columns = table.rows.select_columns([*TEXTS, "image"] if check_images else [*TEXTS])
-    for where, row in zip(table.places, progress(columns, f"{name}/{split}"), strict=True):
+    table, faults = _own(own, f"{name}/{split}") if own else _released(name, split)
+    texts, pictures = [], []
+    columns = table.select_columns([*TEXTS, "image"] if check_images else [*TEXTS])
+    for where, row in zip(table["where"][:], progress(columns, f"{name}/{split}"), strict=True):
         cell = row.pop("image", None)
         texts.append(row)
-        if wrong := _wrong(row, table.own):
-            faults.append(f"{where}: {wrong}. {'Correct the row.' if table.own else hub.USE_THE_RELEASE}")
+        if wrong := _wrong(row, any_source=own is not None):
+            faults.append(f"{where}: {wrong}. {'Correct the row.' if own else hub.USE_THE_RELEASE}")
         if check_images:
             try:
                 images.check(cell, where, name)
@@ -110,15 +110,15 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
     added = {
         "dataset": [name] * len(texts),
         "data": [str(DataId(name, split, digest[:12]))] * len(texts),
-        "id": table.ids,
         "instruction": instruction_numbers({**hub.source(name).splits, split: len(texts)}, split),
         "report_group": [report_group(row["source_dataset"], row["phenomenon"]) or NO_SOURCE for row in texts],
-        **({"revision": [hub.OWN] * len(texts)} if table.own else {}),
+        **({"revision": [hub.OWN] * len(texts)} if own else {}),
     }
     if check_images:
         shown = [(("claim", row["claim"]), ("picture", each)) for row, each in zip(texts, pictures, strict=True)]
-        added["family"] = [table.ids[first] for first in linked(shown)]
-    return datasets.concatenate_datasets([table.rows, datasets.Dataset.from_dict(added)], axis=1)
+        ids = table["id"][:]
+        added["family"] = [ids[first] for first in linked(shown)]
+    return datasets.concatenate_datasets([table.remove_columns("where"), datasets.Dataset.from_dict(added)], axis=1)
 
 
 def with_all_instructions(documents: datasets.Dataset) -> datasets.Dataset:
@@ -131,48 +131,32 @@ def with_all_instructions(documents: datasets.Dataset) -> datasets.Dataset:
     return found.remove_columns("instruction").add_column("instruction", asked)
 
 
-class _Table(NamedTuple):
-    """The rows of a split, as they are in its files.
-
-    Attributes:
-        rows: :data:`TEXTS`, and `image`, undecoded.
-        faults: what is wrong with rows that are not among them, and with their number.
-        ids, places: of each row its id, and where it is, for messages.
-        own: whether the user brought them.
-    """
-
-    rows: datasets.Dataset
-    faults: Sequence[str]
-    ids: Sequence[str]
-    places: Sequence[str]
-    own: bool = False
-
-
-def _released(name: str, split: str) -> _Table:
+def _released(name: str, split: str) -> tuple[datasets.Dataset, list[str]]:
+    """Return :data:`TEXTS`, `image`, `id` and `where` each row is, and what is wrong with the number of rows."""
     rows, faults = hub.load_split(name, split)
     ids = [f"{source}-{split}-{number}" for number, source in enumerate(rows["source_dataset"])]
     places = [f"{name}/{split} row {number} ({row_id})" for number, row_id in enumerate(ids)]
-    return _Table(images.undecoded(rows, f"{name}/{split}"), faults, ids, places)
+    rows = images.undecoded(rows, f"{name}/{split}")
+    return rows.add_column("id", ids).add_column("where", places), [*faults]
 
 
-def _own(path: Path, what: str) -> _Table:
+def _own(path: Path, what: str) -> tuple[datasets.Dataset, list[str]]:
+    """Return the same of rows of the user, and the faults of those that are left out."""
     import datasets
 
     found, faults = row_files.valid(row_files.lines(path, REQUIRED), _own_row, key=lambda row: f"the id {row['id']}")
     if not found and not faults:
         faults = [f"{path} has no rows: write one for each picture and claim (`figlang data template vflute` does)"]
     logger.info(f"figlang_tasks: {what}: {len(found)} rows of your own from {path}")
-    columns: dict[str, list[Any]] = {column: [row[column] for row in found] for column in TEXTS}
-    columns["image"] = [{"bytes": None, "path": row["image"]} for row in found]
+    text = datasets.Value("string")
     features = datasets.Features(
-        {column: datasets.Value("string") for column in TEXTS} | {"image": datasets.Image(decode=False)}
+        {**dict.fromkeys((*TEXTS, "id", "where"), text), "image": datasets.Image(decode=False)}
     )
-    ids, places = [row["id"] for row in found], [row["where"] for row in found]
-    return _Table(datasets.Dataset.from_dict(columns, features), faults, ids, places, own=True)
+    return datasets.Dataset.from_dict({name: [row[name] for row in found] for name in features}, features), faults
 
 
-def _own_row(values: Mapping[str, Any], where: str) -> dict[str, str]:
-    """Return the cells of a row of the user, and `where` it is; claim, label and picture are not looked at."""
+def _own_row(values: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return the cells of a row of the user; its claim, label and picture are not looked at."""
     where = f"{where} ({row_files.text(values, 'id', where)[:80]})"
     cells = {column: row_files.text(values, column, where) for column in REQUIRED}
     cells |= {column: row_files.text(values, column, where, optional=True) for column in OPTIONAL}
@@ -181,7 +165,7 @@ def _own_row(values: Mapping[str, Any], where: str) -> dict[str, str]:
             f"{where}: source_dataset is {row_files.brief(cells['source_dataset'])}; it becomes part of the names of "
             "metrics: write letters, digits, _ and - (60 at most), not `all`"
         )
-    return cells | {"where": where}
+    return {**cells, "where": where, "image": {"bytes": None, "path": cells["image"]}}
 
 
 def _picture(cell: Mapping[str, Any]) -> str:

@@ -85,9 +85,9 @@ def preflight(config: Mapping[str, Any], asked: Asked) -> None:
     blocks = Options.blocks(config)
     if "instructions" in asked and any(options.instruction for options in blocks):
         raise ValueError("V-FLUTE task option instruction: dataset_name asks with all; leave one out")
-    if config.get("output_type") == "generate_until_agentic":
-        for options in blocks:
-            _check_scene_graph_options(options)
+    in_two_calls = config.get("output_type") == "generate_until_agentic"
+    if in_two_calls and any(options.num_shots or options.label_only for options in blocks):
+        raise ValueError("V-FLUTE scene-graph tasks take neither num_shots nor label_only; valid: instruction, blind")
     for count, seed in {(options.num_shots, options.fewshot_seed) for options in blocks if options.num_shots}:
         rows.exemplars(asked["dataset"], count, seed)
     for scorer in {options.scorer for options in blocks}:
@@ -119,22 +119,23 @@ def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
     text = question(doc, options)
     if not options.num_shots:
         return text
-    return render("vflute/few_shot.jinja", shots=_shot_texts(doc, options), question=text)
+    shots = [texts for _, *texts in _shots(doc, options)]
+    return render("vflute/few_shot.jinja", shots=shots, question=text)
 
 
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
     """Return the pictures in prompt order (exemplars first), each RGB."""
     options = Options.of(lmms_eval_specific_kwargs)
-    return [shot["image"] for shot in _shots(doc, options)] + [_picture(doc, options)]
+    return [*(picture for picture, _, _ in _shots(doc, options)), _picture(doc, options)]
 
 
 def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
     """Return the prompt as chat turns: image and question as user, answer as assistant, last the open question."""
     options = Options.of(lmms_eval_specific_kwargs)
     messages = []
-    for shot, (shot_question, shot_answer) in zip(_shots(doc, options), _shot_texts(doc, options), strict=True):
-        messages.append(user_turn([shot["image"]], shot_question))
-        messages.append({"role": "assistant", "content": [{"type": "text", "text": shot_answer}]})
+    for picture, text, answer in _shots(doc, options):
+        messages.append(user_turn([picture], text))
+        messages.append({"role": "assistant", "content": [{"type": "text", "text": answer}]})
     return [*messages, user_turn([_picture(doc, options)], question(doc, options))]
 
 
@@ -152,7 +153,6 @@ def scene_graph_doc_to_text(
     `final` a JSON object of ``scene_graph`` and ``answer``.
     """
     options = Options.of(lmms_eval_specific_kwargs)
-    _check_scene_graph_options(options)
     text = question(doc, options)
     if not previous_output:
         return render("vflute/scene_graph.jinja", question=text)
@@ -164,22 +164,13 @@ def scene_graph_doc_to_text(
     return None, None, True, [final], None
 
 
-def _check_scene_graph_options(options: Options) -> None:
-    if options.num_shots or options.label_only:
-        raise ValueError("V-FLUTE scene-graph tasks take neither num_shots nor label_only; valid: instruction, blind")
-
-
-def _shots(doc: Document, options: Options) -> tuple[Document, ...]:
+def _shots(doc: Document, options: Options) -> list[tuple[Image.Image, str, str]]:
+    """Return picture, question and answer of each exemplar."""
     if not options.num_shots:
-        return ()
-    return rows.exemplars(doc["dataset"], options.num_shots, options.fewshot_seed)
-
-
-def _shot_texts(doc: Document, options: Options) -> list[tuple[str, str]]:
-    return [
-        (question(shot, options), doc_to_label(shot) if options.label_only else doc_to_target(shot))
-        for shot in _shots(doc, options)
-    ]
+        return []
+    answer = doc_to_label if options.label_only else doc_to_target
+    shots = rows.exemplars(doc["dataset"], options.num_shots, options.fewshot_seed)
+    return [(shot["image"], question(shot, options), answer(shot)) for shot in shots]
 
 
 def _picture(doc: Document, options: Options) -> Image.Image:

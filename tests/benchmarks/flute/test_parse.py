@@ -1,4 +1,4 @@
-"""Promises on any text, beside the outputs of ``outputs.yaml``; how much of a small chat model is read."""
+"""How much of a small chat model's answers is read, beside the outputs of ``outputs.yaml``."""
 
 from __future__ import annotations
 
@@ -7,14 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from figlang_tasks.benchmarks.flute.parse import Prompt, parse_careful, parse_official
-
-
-def test_the_released_scripts_case_is_a_switch() -> None:
-    output = "Entails. In Rome, the IRS and I agree."
-    assert parse_official(output).explanation == "In Rome, the IRS and I agree."
-    assert parse_official(output, released_case=True).explanation == "In rome, the irs and i agree."
-    assert parse_official("No.", "v1", released_case=True).explanation is None
+from figlang_tasks.benchmarks.flute.parse import Prompt, parse_careful
 
 
 @pytest.mark.parametrize(

@@ -24,20 +24,12 @@ from figlang_tasks.core import hub
 
 REPOSITORY = "jmhessel/newyorker_caption_contest"
 REVISION = "508076d8e54f6e96c9af2df092f943d181308f8c"
-FEATURES = Features(  # of its configuration "ranking"
+FEATURES = Features(  # of its configuration "ranking", those that are read and one more
     {
         "image": Image(),
         "contest_number": Value("int32"),
-        "image_location": Value("string"),
         "image_description": Value("string"),
-        "image_uncanny_description": Value("string"),
-        "entities": List(Value("string")),
-        "questions": List(Value("string")),
         "caption_choices": List(Value("string")),
-        "from_description": Value("string"),
-        "winner_source": Value("string"),
-        "label": Value("string"),
-        "n_tokens_label": Value("int32"),
         "instance_id": Value("string"),
     }
 )
@@ -50,16 +42,11 @@ def png(contest: int) -> bytes:
 
 
 def instance(contest: int, description: str, captions: list[str]) -> dict[str, Any]:
-    texts = {name: "" for name, feature in FEATURES.items() if feature == Value("string")}
-    lists: dict[str, list[str]] = {"entities": [], "questions": []}
     return {
-        **texts,
-        **lists,
         "image": {"bytes": png(contest), "path": f"{contest}.jpeg"},
         "contest_number": contest,
         "image_description": description,
         "caption_choices": captions,
-        "n_tokens_label": 1,
         "instance_id": f"{contest}-{description}",
     }
 
@@ -138,31 +125,10 @@ def test_from_the_hub_at_its_pin_by_contest_number(repository: Path, tmp_path: P
     assert all(data.endswith(f"+NewYorkerCaptionContest:{REVISION[:12]}") for data in shown["data"])
 
 
-@pytest.fixture
-def local(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """FIGLANG_DATA_DIR with the contest dataset beside NYK-MS."""
+def test_what_a_row_has_is_not_replaced(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
     (tmp_path / "NewYorkerCaptionContest").symlink_to(repository)
-    return tmp_path
-
-
-def test_which_of_several_descriptions_is_taken(local: Path) -> None:
-    labels_only(local, (9001, 9002, 9003, 9010))
-    assert list(rows.load("NYK-MS", "metaphor", "text")["description"]) == DESCRIPTIONS
-
-
-def test_an_instance_without_a_contest_is_of_no_row(local: Path) -> None:
-    labels_only(local, (9001, 9003))
-    path = local / "NYK-MS" / "nyk_m.jsonl"
-    path.write_text(path.read_text(encoding="utf-8").replace('"NYK_9003_', '"mine_'), encoding="utf-8")
-    with pytest.raises(hub.DataError, match="image is missing, and the id names no contest"):
-        rows.load("NYK-MS", "mc", "image")
-    with pytest.raises(hub.DataError, match="description is missing, and the id names no contest"):
-        rows.load("NYK-MS", "mc", "text")
-
-
-def test_what_a_row_has_is_not_replaced(local: Path) -> None:
-    labels_only(local, (9003, 9010), description="My own words.")
+    labels_only(tmp_path, (9003, 9010), description="My own words.")
     documents = rows.load("NYK-MS", "mc", "text")
     assert documents["description"] == ["My own words."] * 2
     assert "NewYorker" not in documents[0]["data"]

@@ -11,7 +11,6 @@ import pytest
 
 from figlang_tasks.benchmarks.nykms import measures as nykms_measures
 from figlang_tasks.benchmarks.nykms import rows, task
-from figlang_tasks.benchmarks.nykms.parse import FIELDS
 from figlang_tasks.metrics import overlap
 from figlang_tasks.scoring import evaluate
 
@@ -40,7 +39,7 @@ For question 1, the answer must be Yes or No."""
 
 def document(question: str = "metaphor", **changes: Any) -> dict[str, Any]:
     answers = {"MW": "flat", "ME": "It is dull."}
-    if rows.part(question) == "nyk_s":  # type: ignore[arg-type]
+    if rows.part(question) == "nyk_s":
         answers = {"SW": "[I]", "ST": "[S] home owners", "SE": "A house has no pitch."}
     if changes.get("label") == 0:
         answers = dict.fromkeys(answers, "")
@@ -93,23 +92,19 @@ def test_single_questions(question: str, asks: str, ends: str) -> None:
 @pytest.mark.parametrize(
     ("question", "changes", "target"),
     [
-        ("metaphor", {}, "1. Yes\n2. flat\n3. It is dull."),
         ("metaphor", {"label": 0}, "1. No"),
         ("sarcasm", {}, "1. Yes\n2. the whole image\n3. home owners\n4. A house has no pitch."),
         ("mc", {}, "Yes"),
-        ("sc", {"label": 0}, "No"),
         ("mw", {"MW": "[I] horse"}, "horse"),
-        ("se", {}, "A house has no pitch."),
     ],
 )
 def test_targets_are_answers_that_are_judged_right(question: str, changes: dict[str, Any], target: str) -> None:
     doc = document(question, **changes)
     assert task.doc_to_target(doc) == target
     record = task.process_results(doc, [target])["sample"]
-    assert record["status"] == "read"
-    assert [record["predicted"][field] for field in FIELDS[question] if field in ("MC", "SC")] in ([], [doc["label"]])
+    assert record["status"] == "read" and task.answered_as_annotated(record)
     scores = [score for of in record["words"].values() for key, score in of.items() if key != "bleu4_sums"]
-    assert set(scores) <= {1.0} and bool(scores) == (doc["label"] == 1 and question not in ("mc", "sc"))
+    assert set(scores) <= {1.0} and bool(scores) == (doc["label"] == 1 and question != "mc")
 
 
 # --- judging ---------------------------------------------------------------------------------------------------------
@@ -132,7 +127,7 @@ def values(records: list[dict[str, Any]]) -> dict[str, float]:
     return {measure: scopes["all"].value for measure, scopes in found.items()}
 
 
-@pytest.mark.parametrize("output", ["Yes\nflat\nIt is dull.", "No", "", "Perhaps"])
+@pytest.mark.parametrize("output", ["Yes\nflat\nIt is dull.", ""])
 def test_what_is_scored_depends_on_the_annotation_alone(output: str) -> None:
     for doc, measured in (
         (document(), LABELS | ALWAYS | WORD | EXPLANATION),
@@ -180,17 +175,13 @@ def test_the_record() -> None:
 @pytest.mark.parametrize(
     ("gold", "answer", "em", "relaxed"),
     [
-        ("flat", "flat", 1, 1),
         ("flat", "Flat.", 0, 1),
         ("flat", "[I] flat", 1, 1),
-        ("[I] horse", "horse", 1, 1),
-        ("[I] horse", "[I] horse", 1, 1),
         ("[I] horse", "the horse", 0, 1),
         ("[S] power", "power", 1, 1),
         ("[I]", "the cartoon", 1, 1),
-        ("[I]", "the horse", 0, 0),
         ("[I]", "", 0, 0),
-        ("flat", "the whole image", 0, 0),
+        ("flat", "the cartoon", 0, 0),
     ],
 )
 def test_words_are_compared_without_marks(gold: str, answer: str, em: int, relaxed: int) -> None:
@@ -203,7 +194,6 @@ def test_words_are_compared_without_marks(gold: str, answer: str, em: int, relax
     ("output", "predicted", "strict", "parsed", "refused"),
     [
         ("1. Yes", 1, 1, 1, 0),
-        ("1. No", 0, 0, 1, 0),
         ("yes", 0, 1, 0, 0),
         ("I'm sorry, but I can't provide assistance with that content.", 0, None, 0, 1),
         ("", 0, None, 0, 0),
@@ -256,8 +246,7 @@ def test_exact_match_by_what_the_annotation_names() -> None:
 
 
 # Exact match in Table 9, and its numerators over all positives of the run: 689 for metaphor (see
-# tests/metrics/test_classification.py), 687 for sarcasm. No whole number of the positives that LLaVA or GPT-3.5 found
-# (607, 648, 624) gives them, nor of the 692 positives of Table 6.
+# tests/metrics/test_classification.py), 687 for sarcasm. No whole number of the positives that a model found does.
 EXACT_MATCH = [("MW LLaVA", 29.75, 205, 689), ("MW GPT-3.5", 31.20, 215, 689)]
 EXACT_MATCH += [("SW LLaVA", 8.15, 56, 687), ("SW GPT-3.5", 18.34, 126, 687)]
 
@@ -270,13 +259,6 @@ def test_exact_match_is_over_all_positives(name: str, published: float, right: i
     negative = record_of(document("sarcasm" if name.startswith("SW") else "metaphor", label=0), "No")
     records = [hit] * right + [miss] * (positives - right) + [negative] * 891
     assert round(100 * values(records)[key], 2) == published
-    found_by_the_model = {"MW LLaVA": 607, "MW GPT-3.5": 648, "SW GPT-3.5": 624}.get(name)
-    others = [692] if name.startswith("MW") else []
-    for denominator in [*others, *([found_by_the_model] if found_by_the_model else [])]:
-        assert published not in {round(100 * count / denominator, 2) for count in range(denominator + 1)}
-
-
-# --- data, options, chance -------------------------------------------------------------------------------------------
 
 
 # --- by hand ---------------------------------------------------------------------------------------------------------

@@ -1,3 +1,5 @@
+"""The published rules on the published pairs and on very long outputs, beside the outputs of ``outputs.yaml``."""
+
 from __future__ import annotations
 
 import json
@@ -6,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from figlang_tasks.benchmarks.vflute.parse import parse_official
 
@@ -26,47 +26,10 @@ def test_official_equals_all_published_pairs() -> None:
         assert (parsed.value, parsed.explanation) == (pair["label"], pair["explanation"]), pair["output"]
 
 
-def _official_label_restated(output: str) -> int | None:
-    """Rules 2 and 3 once more, in another way."""
-    cuts = [output.index(m) for m in ("LABEL:", "Label:", "label:") if m in output]
-    if cuts:
-        tail = output[min(cuts) + 6 :].lower()
-        return None if "neither" in tail else 0 if "contradict" in tail else 1 if "entail" in tail else None
-    text = output.lower()
-    none = ["not possible to definitively label", "neither", "does not support or contradict"]
-    if any(p in text for p in [*none, "entailment or contradiction"]):
-        return None
-    one = "entail|supports the claim|is consistent|image can be seen as indirectly supporting|in harmony with"
-    one += "|appears to be consistent with the claim|is in agreement|confirms the claim"
-    if any(p in text for p in one.split("|")):
-        return 1
-    return 0 if "contradict" in text or "appears to contest" in text else None
-
-
-PIECES = st.sampled_from(
-    [
-        *("LABEL:", "Label:", "label:", "Answer:", "entailment", "Entailment.", "contradiction", "Contradiction:"),
-        *("entails", "contradicts", " the claim", "neither", "not ", "does not ", " or ", "\n", " ", ". ", "?", ", "),
-        *("Therefore,", "scene graph", "a_b", "**", '"', "{", "}", "</think>", "is consistent with", "wait, ", "label"),
-        *("supports", "Answer is ", "this is a ", "\u0130", "\ud800"),
-    ]
-)
-OUTPUTS = st.one_of(st.text(), st.lists(PIECES, max_size=30).map("".join))
-
-
-@given(OUTPUTS, st.booleans())
-def test_official_holds_its_promises(output: str, scene_graph: bool) -> None:
-    found = parse_official(output, scene_graph=scene_graph)
-    assert found.value == _official_label_restated(output)
-    assert (found.status == "read") == (found.value is not None)
-    assert found.explanation is not None and found.explanation == found.explanation.strip()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
-    ["LABEL:", "LABEL: entailment ", "Therefore,", "entail", "entailment or contradiction ", " ", "label\n", "_", "x"]
-    + ["Contradiction.", "a_emoji ", "the image and the scene graph of the image ", "a_b scene graph ", "\u0130"],
+    ["LABEL: entailment ", "Therefore,", "Contradiction.", "the image and the scene graph of the image ", "a_b "],
 )
 def test_time_does_not_explode(piece: str) -> None:
     # Tens of milliseconds to a second on a slow machine; anything quadratic would take hours.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import random
 from collections import Counter
 from pathlib import Path
 
@@ -56,13 +55,6 @@ def test_report_groups_have_the_sizes_of_table_3(shared_file: Path) -> None:
     }
 
 
-def test_instructions_are_one_stream_over_train_validation_and_test() -> None:
-    generator = random.Random(42)
-    stream = [generator.choice(list(range(1, 22))) for _ in range(4578 + 726 + 723)]
-    drawn = [rows.instruction_numbers(SPLIT_SIZES, split) for split in ("train", "validation", "test")]
-    assert drawn[0] + drawn[1] + drawn[2] == stream
-
-
 @pytest.fixture
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A small dataset in V-FLUTE's schema and layout, found through FIGLANG_DATA_DIR as V-FLUTE."""
@@ -82,7 +74,7 @@ def test_documents(tiny: Path) -> None:
     assert documents[0]["image"]["bytes"].startswith(b"\x89PNG"), "left undecoded"
 
 
-@pytest.mark.parametrize("count", [1, 5, 10, 17])
+@pytest.mark.parametrize("count", [1, 10])
 def test_exemplars_are_stratified_train_rows_and_depend_on_the_seed_alone(tiny: Path, count: int) -> None:
     shots = rows.exemplars("V-FLUTE", count, 42)
     assert all("-train-" in shot["id"] for shot in shots)
@@ -97,11 +89,12 @@ def test_exemplars_are_stratified_train_rows_and_depend_on_the_seed_alone(tiny: 
     assert shots[0]["image"].mode == "RGB"
 
 
-@pytest.mark.parametrize("name", ["id", "dataset", "data", "instruction", "report_group", "family"])
-def test_a_column_called_as_one_of_ours_is_left_out(tiny: Path, name: str) -> None:
-    before = rows.load("V-FLUTE", "test")[name]
+def test_columns_called_as_ours_are_left_out(tiny: Path) -> None:
+    before = rows.load("V-FLUTE", "test")
     hub.look_again()
     (path,) = tiny.glob("data/test-*.parquet")
     table = pq.read_table(path)
-    pq.write_table(table.append_column(name, pa.array(["theirs"] * len(table))).replace_schema_metadata(None), path)
-    assert accepted(BENCHMARK, dataset="V-FLUTE", split="test")[name] == before
+    for name in ("id", "dataset", "data", "instruction", "report_group", "family", "where"):
+        table = table.append_column(name, pa.array(["theirs"] * len(table)))
+    pq.write_table(table.replace_schema_metadata(None), path)
+    assert accepted(BENCHMARK, dataset="V-FLUTE", split="test").to_list() == before.to_list()
