@@ -179,11 +179,6 @@ def exemplars(name: str, count: int, prompt: str) -> tuple[dict[str, Any], ...]:
     So 4 exemplars hold each of sarcasm, metaphor, simile and idiom once, and each label twice. The draw does not depend
     on the order of the file. A paraphrase is not figurative, and what has no explanation shows no answer.
 
-    Args:
-        name: a dataset in FLUTE's schema.
-        count: number of exemplars, at least 1.
-        prompt: ``v2`` or ``v1``.
-
     Raises:
         hub.DataError: as :func:`load`; also for more exemplars than there are rows.
     """

@@ -142,9 +142,6 @@ def rewrite_scene_graph_talk(explanation: str) -> str:
     text. A text that does not mention a scene graph, in any case, stays as it is, underscores included. Labels are
     not touched.
 
-    Args:
-        explanation: any text.
-
     Source: V-FLUTE's released `eval/extract_label_and_expl.py` (asaakyan/V-FLUTE at 053cba8).
     """
     if "scene graph" not in explanation.lower():

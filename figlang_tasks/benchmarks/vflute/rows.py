@@ -42,19 +42,12 @@ REPORT_GROUPS = ("vismet", "irfl_metaphor_simile", "irfl_idiom", "muse", "memeca
 def instruction_numbers(split_sizes: dict[str, int], split: str) -> list[int]:
     """Return the instruction (1 to 21, Table 8's order) of each row of `split`, as published.
 
-    One generator is seeded once and drawn from per row over train, validation and test, in the hub's row order.
-
-    Args:
-        split_sizes: rows of every split, in that order.
-        split: one of them.
+    One generator is seeded once and drawn from per row over train, validation and test, in the hub's row order;
+    `split_sizes` has them in that order.
     """
     generator = random.Random(INSTRUCTION_SEED)
     numbers = range(1, INSTRUCTION_COUNT + 1)
-    for name, rows in split_sizes.items():
-        drawn = [generator.choice(numbers) for _ in range(rows)]
-        if name == split:
-            return drawn
-    raise ValueError(f"no split {split!r} in {list(split_sizes)}")
+    return {name: [generator.choice(numbers) for _ in range(rows)] for name, rows in split_sizes.items()}[split]
 
 
 def report_group(source_dataset: str, phenomenon: str) -> str:
@@ -193,14 +186,7 @@ def exemplars(name: str, count: int, seed: int) -> tuple[dict[str, Any], ...]:
     """Return few-shot exemplars of the *train* split, drawn over sources and labels.
 
     So 5 exemplars hold every source of V-FLUTE once, 10 hold each twice. The paper's own exemplars were not released.
-
-    Args:
-        name: dataset.
-        count: number of exemplars, at least 1.
-        seed: recorded in the task's YAML.
-
-    Returns:
-        Documents as in :func:`load`, with `image` decoded (RGB).
+    They are documents as in :func:`load`, with `image` decoded (RGB).
     """
     documents = load(name, "train", check_images=False)
     shots = []

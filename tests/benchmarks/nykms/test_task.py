@@ -196,14 +196,12 @@ def test_words_are_compared_without_marks(gold: str, answer: str, em: int, relax
         ("1. Yes", 1, 1, 1, 0),
         ("yes", 0, 1, 0, 0),
         ("I'm sorry, but I can't provide assistance with that content.", 0, None, 0, 1),
-        ("", 0, None, 0, 0),
     ],
 )
-@pytest.mark.parametrize("label", [0, 1])
-def test_labels(label: int, output: str, predicted: int, strict: int | None, parsed: int, refused: int) -> None:
-    record = record_of(document("mc", label=label), output)
+def test_labels(output: str, predicted: int, strict: int | None, parsed: int, refused: int) -> None:
+    record = record_of(document("mc"), output)
     found = values([record])
-    assert found["mc_acc"] == float(label == predicted)
+    assert found["mc_acc"] == predicted
     assert (found["parse_rate"], found["refusal_rate"]) == (parsed, refused)
     assert found["parse_disagreement"] == float(strict != predicted)
     assert (record["predicted"], record["predicted_strict"]) == ({"MC": predicted}, strict)
@@ -218,20 +216,11 @@ def test_bleu() -> None:
         ("a flat house on a mat", "the flat house"),
         ("", "x y"),
     ]
-    pairs = [overlap.bleu_statistics(*pair) for pair in texts * 5]
-    found = []
-    for cartoons in (15, 3):
-        records = [
-            record_of(document("me", ME=reference, cartoon=f"contest {at % cartoons}"), said)
-            for at, (said, reference) in enumerate(texts * 5)
-        ]
-        of_all = evaluate(records, nykms_measures.of_records(records), stderr_resamples=0)
-        assert of_all["me_bleu4"]["all"].value == pytest.approx(sum(map(overlap.sentence_bleu4, pairs)) / 15)
-        found.append(of_all["me_corpus_bleu4"]["all"])
-    (value, low, high, _, _), wider = found
-    assert value == pytest.approx(float(overlap.corpus_bleu4(np.sum(pairs, axis=0))), abs=1e-12)
-    assert low is not None and high is not None and low < value < high
-    assert wider.low is not None and wider.low < low  # five rows of each text: the evidence of three
+    pairs = [overlap.bleu_statistics(*pair) for pair in texts]
+    records = [record_of(document("me", ME=reference), said) for said, reference in texts]
+    found = values(records)
+    assert found["me_bleu4"] == pytest.approx(sum(map(overlap.sentence_bleu4, pairs)) / 3)
+    assert found["me_corpus_bleu4"] == pytest.approx(float(overlap.corpus_bleu4(np.sum(pairs, axis=0))), abs=1e-12)
 
 
 def test_exact_match_by_what_the_annotation_names() -> None:

@@ -72,7 +72,7 @@ def change(folder: Path, new: Callable[[int], dict[str, Any]]) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    slow_unless([["--modality", "text"]], [["--alignment", "ot"], ["--modality", "text"], ["--modality", "picture"]]),
+    slow_unless([["--modality", "text"]], [["--alignment", "ot"], ["--modality", "text"]]),
 )
 def test_a_probe_answers_about_the_test_rows_and_beats_the_majority(
     options: list[str], towers: list[str], tmp_path: Path
@@ -94,9 +94,7 @@ def test_a_probe_answers_about_the_test_rows_and_beats_the_majority(
     assert measured[1] == accuracy["probe"], "what the training prints is what the harness gives"
     spread = 100 * abs(measured[0] - measured[1]) / 2**0.5
     assert f"{50 * sum(measured):.1f} ± {spread:.1f}" in done.output
-    assert {"ot": "64.33", "text": "64.31", "picture": "56.69"}[options[1]] in done.output, "Table 11"
-    predicted = [sample["sample"]["predicted"]["MC"] for sample in results["samples"]["nykms_mc_test"]]
-    assert sum(map(int.__eq__, predicted, [0, 1] * 4)) / 8 == accuracy["probe"]
+    assert {"ot": "64.33", "text": "64.31"}[options[1]] in done.output, "Table 11"
     with pytest.raises(FigLangError, match="32 of 40 .* were in the probe's training data"):
         evaluate("nykms_mc", "figlang_probe", probe)
     with pytest.raises(
@@ -123,8 +121,6 @@ def test_a_cartoon_of_the_test_among_the_others_is_refused(towers: list[str], tm
     [
         (["--topic", "irony"], "topic is 'irony'; valid: metaphor, sarcasm"),
         (["--seeds", "0"], "seeds is 0, must be at least 1"),
-        (["--alignment", "pot"], "alignment is 'pot'; valid: none, contrastive, ot"),
-        (["--topic", "sarcasm"], "nyk_s.jsonl does not exist"),
         (["--output", ".", "--topic", "sarcasm"], "already exists and is not overwritten"),  # before anything is read
     ],
 )
