@@ -33,7 +33,6 @@ _OF_ITSELF = re.compile(r" (?:of )?\w+sel[fv]", re.I)
 _ARE = re.compile(rf"(?:\b(?:sentences?|statements?|they|it)|{QUOTED})[\"']?(?: is| are| seem)(?: \w+ly)? \Z", re.I)
 _IS = re.compile(r"(?:(?:\bis|'s) (?:an? |one of |an example of (?:an? )?)?(?:clear )?|\b(?:are|stand) in )\Z", re.I)
 _SHOWN = re.compile(r"\b(?:image|picture|depiction|content|illustration|portrayal|evidence|which|and|it)\b", re.I)
-_COMPARED = 50  # statements, so that time stays linear
 _OBJECT = r"\w* (?:with )?(?:it\b|the (?:claim|statement|assertion))"
 _FOR = re.compile(
     rf"\b(?:support|confirm|affirm|validat|corroborat|endors|align|agree|consistent|compatible|in harmony){_OBJECT}",
@@ -114,16 +113,14 @@ def _words(answer: Answer) -> Iterator[Found]:
 
 
 def _stated(answer: Answer, words: Sequence[Found]) -> Read[Label] | None:
-    def about(word: Found) -> tuple[Label, list[str]]:
-        return word.value, answer.quoted_beside(word.start, word.end)
+    def about(words: Sequence[Found]) -> set[tuple[int | str, ...]]:
+        return {(word.value, *answer.quoted_beside(word.start, word.end)) for word in words}
 
     said = [word for word in words if word.rule == "statement"]
     denied = [word for word in words if word.rule == "denied"]
     named = [word for word in words if word.rule == "denial"]
-    if denied:
-        of_denied = list(map(about, denied))
-        if any(about(word) in of_denied for word in said[:_COMPARED]):
-            return Read(None, "ambiguous", "conflict")
+    if denied and not about(said).isdisjoint(about(denied)):
+        return Read(None, "ambiguous", "conflict")
     labels = {word.value for word in denied}
     return decide(answer, said) or decide(answer, [word for word in named if labels == {1 - word.value}])
 

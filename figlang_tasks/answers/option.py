@@ -136,12 +136,8 @@ def _runs(text: str, mentions: list[_Mention]) -> list[list[_Mention]]:
 
 def _alone(text: str, mentions: list[_Mention]) -> list[Found]:
     """Return the options of an answer that has nothing else."""
-    at = 0
-    for mention in mentions:
-        if _WORD.search(text, at, mention.first):
-            return []
-        at = mention.end
-    if _WORD.search(text, at):
+    starts, ends = [*(mention.first for mention in mentions), len(text)], [0, *(mention.end for mention in mentions)]
+    if any(_WORD.search(text, end, start) for end, start in zip(ends, starts, strict=True)):
         return []
     return [Found(mention.value, mention.start, mention.end, "alone") for mention in mentions]
 
@@ -156,10 +152,8 @@ def _line(text: str, mention: _Mention) -> tuple[bool, bool]:
 
 def _heads(text: str, mentions: list[_Mention], letters: bool) -> list[Found]:
     """Return the option that is the first or the last line, or heads the answer; not an item of a list."""
-    alone, items = [], _items(text, mentions)
-    for mention in mentions:
-        if _line(text, mention) == (True, True) and not _COLON.match(text, mention.end):
-            alone.append(mention)
+    items = _items(text, mentions)
+    alone = [each for each in mentions if _line(text, each) == (True, True) and not _COLON.match(text, each.end)]
     if len(alone) == 1:
         before, behind = text[: alone[0].first], text[alone[0].end :]
         # A list may be cut behind the next letter.

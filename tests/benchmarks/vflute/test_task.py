@@ -71,15 +71,7 @@ def test_few_shot_turns(two_shots: None) -> None:
     assert messages[1]["content"] == [{"type": "text", "text": "The lawyer has fins.\nLABEL: entailment"}]
     assert 'the statement "Two"?' in messages[2]["content"][1]["text"], "an exemplar keeps its own instruction"
     assert messages[2]["content"][0]["url"].getpixel((0, 0)) == (0, 128, 0)
-
-
-def test_few_shot_text_has_an_image_mark_for_each_picture_in_order(two_shots: None) -> None:
-    text = task.doc_to_text(document(), {"num_shots": 2})
-    pictures = task.doc_to_visual(document(), {"num_shots": 2})
-    assert text.count("<image>") == len(pictures) == 3
-    assert text.index('"One"') < text.index('"Two"') < text.index(CLAIM)
-    assert text.endswith(QUESTION)
-    assert [picture.getpixel((0, 0)) for picture in pictures] == [(0, 0, 255), (0, 128, 0), (255, 0, 0)]
+    assert task.doc_to_text(document(), {"num_shots": 2}).endswith(f"\n{QUESTION}")
 
 
 def test_label_only_exemplars_are_answered_with_the_label_alone(two_shots: None) -> None:
