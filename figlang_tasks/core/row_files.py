@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pydantic import BaseModel, ValidationError
+
 from figlang_tasks.core.errors import DataError, RunError
 from figlang_tasks.core.text import HALF_A_PAIR
 
@@ -26,6 +28,7 @@ SAMPLES_NAME = re.compile(
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 200
 _Row = TypeVar("_Row")
+_Model = TypeVar("_Model", bound=BaseModel)
 
 
 def lines(path: Path, required: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, Any] | str]]:
@@ -74,6 +77,18 @@ def valid(
         except DataError as error:
             faults.append(str(error))
     return found, faults
+
+
+def checked(model: type[_Model], values: Mapping[str, Any], where: str) -> _Model:
+    """The values of a row as a model of pydantic; the `DataError` names the first field that is not valid."""
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        told = [where, ".".join(map(str, wrong["loc"])), wrong["msg"].removeprefix("Value error, ")]
+        if wrong["loc"] and wrong["type"] != "missing":
+            told[1] += f" is {brief(wrong['input'])}"
+        raise DataError(": ".join(filter(None, told))) from error
 
 
 def _json(content: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:

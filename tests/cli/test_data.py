@@ -86,7 +86,7 @@ def test_a_folder_is_checked_the_one_above_is_read_too_and_another_name_is_refus
         assert done.exit_code == 0 and done.stdout.splitlines()[-1] == "no faults", done.output
     (folder / "1" / "1.jpg").unlink()
     done = figlang("check", "metaclue", folder)
-    assert done.exit_code == 1 and "line 1 (1/1.jpg): there is no picture 1/1.jpg" in done.stdout
+    assert done.exit_code == 1 and "line 1 (1/1.jpg): image file" in done.stdout
     folder.rename(tmp_path / "mine")
     done = figlang("check", "metaclue", tmp_path / "mine")
     assert done.exit_code == 1 and "the tasks read a folder with the name MetaCLUE" in done.stderr

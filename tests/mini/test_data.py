@@ -19,6 +19,7 @@ from figlang_tasks.benchmarks.flute import rows as flute
 from figlang_tasks.benchmarks.irfl import tables
 from figlang_tasks.benchmarks.irfl.archive import Pictures
 from figlang_tasks.benchmarks.metaclue import annotations as metaclue
+from figlang_tasks.benchmarks.metaclue import rows as metaclue_rows
 from figlang_tasks.benchmarks.nykms import rows as nykms
 from figlang_tasks.benchmarks.vflute import rows as vflute
 
@@ -93,15 +94,15 @@ READERS: dict[str, Callable[[str, str], tables.Table]] = {
 @pytest.mark.parametrize(("name", "count"), IRFL.items())
 def test_figlang_mini_irfl(name: str, count: int) -> None:
     (read,) = (reader for end, reader in READERS.items() if name.endswith(end))
-    rows = read("figlang_mini_irfl", name).whole()
+    rows = read("figlang_mini_irfl", name).rows
     store = Pictures(mini.IRFL_DIR)
     assert len(rows) == count and all(store.read(uuid, row.where) for row in rows for uuid in row.uuids)
 
 
 def test_figlang_mini_metaclue() -> None:
-    table = metaclue.read("figlang_mini_metaclue")
-    rows = table.rows
-    assert metaclue.picture_faults("figlang_mini_metaclue", table, rows, whole=True, boxes=True) == []
+    rows = metaclue.read("figlang_mini_metaclue").rows
+    for task in ("classify_symbolic", "classify_literal", "localize"):
+        assert metaclue_rows.load("figlang_mini_metaclue", task, look_at_pictures=True)
     assert Counter(row.set for row in rows) == {"metaphor": 44, "symbolic_negative": 13, "literal_negative": 11}
     assert sum(len(row.boxes) for row in rows) == 93
     assert {len(row.metaphors) for row in rows if row.set == "metaphor"} == {27}

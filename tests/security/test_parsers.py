@@ -29,6 +29,7 @@ from figlang_tasks.benchmarks.metaclue import task as metaclue
 from figlang_tasks.benchmarks.nykms import parse as nykms
 from figlang_tasks.benchmarks.vflute import parse as vflute
 from figlang_tasks.core import score_requests
+from figlang_tasks.core.hub import DataError
 from figlang_tasks.judge import llm as judge
 from figlang_tasks.results import runs
 
@@ -198,7 +199,8 @@ def test_a_cell_of_a_table_of_irfl(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     write_table(tmp_path / "IRFL", "metaphor-detection-task", [metaphor_row(distractors="[" * 100_000)])
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
-    assert "Invalid JSON: recursion limit exceeded" in tables.detection("IRFL", "metaphor-detection-task").faults[1]
+    with pytest.raises(DataError, match="Invalid JSON: recursion limit exceeded"):
+        tables.detection("IRFL", "metaphor-detection-task")
 
 
 @pytest.mark.slow

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from PIL import Image
+from drawings import drawing
 
 TOPICS = ("cars", "food", "health", "animals", "travel")
 
@@ -34,33 +32,24 @@ def row(number: int = 0, **changed: Any) -> dict[str, Any]:
 
 def metaphor(number: int, which: int = 0, best: Any = True, **changed: Any) -> dict[str, Any]:
     words = {"primary": f"thing {number} {which}", "relationship": f"odd {which}", "secondary": f"thought {number}"}
-    return words | {"best": best, "votes": {"grammar": 5, "concepts": 4, "relationship": 3}} | changed
+    return words | {"best": best} | changed
 
 
 def negative(number: int, kind: str = "symbolic", **changed: Any) -> dict[str, Any]:
-    kept = {"set": f"{kind}_negative", "votes": 1, "metaphors": None, "boxes": None}
+    kept = {"set": f"{kind}_negative", "metaphors": None, "boxes": None}
     return row(number, **(kept | changed))
 
 
-def picture(number: int = 0, side: int = 32) -> bytes:
-    """A JPEG of a pattern of its own."""
-    pattern = np.random.default_rng(number).integers(0, 256, (4, 4, 3), dtype=np.uint8)
-    file = io.BytesIO()
-    Image.fromarray(pattern).resize((side, side)).save(file, "JPEG", quality=90)
-    return file.getvalue()
-
-
 def write(folder: Path, rows: Iterable[dict[str, Any]], pictures: bool = True, same: bool = False) -> Path:
-    """Write ``folder/MetaCLUE`` and return `folder`; with `same`, all pictures are one file."""
+    """Write ``folder/MetaCLUE`` and return `folder`; pictures are of 32 x 32 pixels, with `same` of one colour."""
     home = folder / "MetaCLUE"
     home.mkdir(parents=True, exist_ok=True)
     given = list(rows)
     (home / "annotations.jsonl").write_text("".join(json.dumps(each) + "\n" for each in given), encoding="utf-8")
-    one = picture()
     for number, each in enumerate(given if pictures else []):
         path = home / each["image"]
         path.parent.mkdir(exist_ok=True)
-        path.write_bytes(one if same else picture(number))
+        drawing(0 if same else number, 32).save(path)
     return folder
 
 

@@ -1,50 +1,154 @@
-"""MetaCLUE's annotations, read and checked.
+"""MetaCLUE's annotations: the format of ``annotations.jsonl``, one image on each line, and what was read of it.
 
-The annotations have no public release. What a user prepares is a folder ``$FIGLANG_DATA_DIR/MetaCLUE`` with
-``annotations.jsonl`` (module ``schema``) and the pictures of the Pitt Ads in their own layout, ``0/`` to ``10/``.
+MetaCLUE (Akula et al. 2023, arXiv 2212.09898) has no public release, so this format is ours. What a user prepares is a
+folder ``$FIGLANG_DATA_DIR/MetaCLUE`` with the file and the pictures of the Pitt Ads in their own layout, ``0/`` to
+``10/``.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cache
+import re
 from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
 
 from PIL import Image
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, model_validator
 
-from figlang_tasks.benchmarks.metaclue import schema
-from figlang_tasks.benchmarks.metaclue.schema import Annotation
-from figlang_tasks.core import hub, images, row_files
+from figlang_tasks.core import hub, row_files
 from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.errors import DataError
 
 DATASET = "MetaCLUE"
 FILE = "annotations.jsonl"
-# (set, split) -> images, sections 3.1 and 3.2 of the paper
-PAPER = {
-    ("metaphor", "train"): 3730,
-    ("metaphor", "test"): 1331,
-    ("symbolic_negative", "train"): 2000,
-    ("symbolic_negative", "test"): 1419,
-    ("literal_negative", "train"): 2000,
-    ("literal_negative", "test"): 1000,
-}
+PARTS = ("primary", "relationship", "secondary")
+ROLES = ("primary", "secondary")
+BOX_TYPES = ("explicit", "contextual", "logo", "text")
+# set -> test images, sections 3.1 and 3.2 of the paper
+PAPER = {"metaphor": 1331, "symbolic_negative": 1419, "literal_negative": 1000}
 _ORIENTATION, _TURNED = 0x0112, (5, 6, 7, 8)  # of EXIF; those that swap width and height
+# "#" parts the image from the question in the ids of documents.
+_IMAGE = re.compile(r"(10|[0-9])/[^/\\#\x00-\x1f\ud800-\udfff]{1,240}\.[A-Za-z]{1,9}")
 
 
-@dataclass(frozen=True)
-class Table:
-    """All rows of an annotation file.
+def _image(path: str) -> str:
+    if not _IMAGE.fullmatch(path):
+        raise ValueError(
+            "must be the picture's path in the layout of the Pitt Ads, 0/name.jpg to 10/name.png, without #"
+        )
+    return path
+
+
+def _line(text: str) -> str:
+    # A line break would tear the numbered list of candidates, <image> marks the place of a picture in prompts.
+    if not text or text != text.strip() or re.search(r"[\r\n\ud800-\udfff]|<image>", text):
+        raise ValueError(
+            "must be a text that is not empty, without spaces around it, line breaks or <image>, in valid Unicode"
+        )
+    return text
+
+
+def _words(text: str) -> str:
+    if not re.search(r"[^\W_]", text):  # as a reference it would end the scoring of a finished run
+        raise ValueError("must be a text with a letter or digit")
+    return text
+
+
+_Line = Annotated[str, AfterValidator(_line)]
+_Part = Annotated[_Line, AfterValidator(_words)]
+_Edge = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
+
+
+class _Object(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    votes: object = None
+    """Of the annotators; read by nothing."""
+
+
+class Metaphor(_Object):
+    """One interpretation of an image: the blanks of "... is as ... as ...".
 
     Attributes:
-        rows: in the order of the file.
-        folder: where the file and the pictures are.
-        revision: ``local`` or ``package``.
-        digest: first 12 hex digits of the file's SHA-256.
+        best: the one with the best validation of its image; boxes belong to it.
     """
+
+    primary: _Part
+    relationship: _Part
+    secondary: _Part
+    best: StrictBool
+
+    @property
+    def statement(self) -> str:
+        """The metaphor in the paper's syntax."""
+        return statement(self.primary, self.relationship, self.secondary)
+
+
+def statement(primary: str, relationship: str, secondary: str) -> str:
+    """A metaphor in the paper's syntax: ``{primary} is as {relationship} as {secondary}``."""
+    return f"{primary} is as {relationship} as {secondary}"
+
+
+class Box(_Object):
+    """A region that invokes a concept of the best metaphor; `bbox`: left, top, right, bottom in the upright picture."""
+
+    role: Literal["primary", "secondary"]
+    type: Literal["explicit", "contextual", "logo", "text"]
+    bbox: tuple[_Edge, _Edge, _Edge, _Edge]
+
+    @model_validator(mode="after")
+    def _area(self) -> Box:
+        left, top, right, bottom = self.bbox
+        if left >= right or top >= bottom:
+            raise ValueError("bbox must be [left, top, right, bottom] in pixels, left < right and top < bottom")
+        return self
+
+
+class Annotation(_Object):
+    """One image.
+
+    Attributes:
+        where: file, line and image, for messages.
+        image: path, ``{folder}/{file}``.
+        metaphors: of an image of the set ``metaphor``; exactly one of them is the best, if there are any.
+        boxes: empty too where none were annotated.
+    """
+
+    version: Literal[1] = Field(alias="schema")
+    image: Annotated[str, AfterValidator(_image)]
+    split: Literal["train", "test"]
+    set: Literal["metaphor", "symbolic_negative", "literal_negative"]
+    topic: _Line | None = None
+    metaphors: tuple[Metaphor, ...] = ()
+    boxes: tuple[Box, ...] = ()
+    where: str = ""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Annotation:
+        given = "metaphors" in self.model_fields_set
+        if self.set != "metaphor" and (given or self.boxes):
+            raise ValueError(f"set is {self.set}, which has neither metaphors nor boxes")
+        if self.set == "metaphor" and not given:
+            raise ValueError("metaphors is missing, must be a list (empty if no annotation passed validation)")
+        if self.metaphors and (count := sum(each.best for each in self.metaphors)) != 1:
+            raise ValueError(f"metaphors: best is true {count} times, must be so once")
+        if self.boxes and not self.metaphors:
+            raise ValueError("boxes without metaphors: they show the concepts of the best one")
+        return self
+
+    @property
+    def best(self) -> Metaphor:
+        """The best metaphor; only where there are metaphors."""
+        return next(metaphor for metaphor in self.metaphors if metaphor.best)
+
+
+def annotation(found: dict[str, Any], where: str) -> Annotation:
+    """The object of a line; a `DataError` that names `where` and the field if it is not valid."""
+    return row_files.checked(Annotation, {**found, "where": f"{where} ({found.get('image')})"}, where)
+
+
+class Table(NamedTuple):
+    """All rows of an annotation file, in its order; its folder with the pictures; and the SHA-256 (12 hex digits)."""
 
     rows: tuple[Annotation, ...]
     folder: Path
@@ -58,77 +162,31 @@ class Table:
 
 @hub.kept(maxsize=4)
 def read(dataset: str) -> Table:
-    """The annotations of ``MetaCLUE`` or ``figlang_mini_metaclue``.
-
-    Raises:
-        DataError: the file is missing or a line is not valid; names file, line, field and what is valid.
-    """
+    """The annotations of ``MetaCLUE`` or ``figlang_mini_metaclue``."""
     found = hub.snapshot(hub.source(dataset), [FILE])
     path = found.folder / FILE
-    try:
-        content = row_files.content_of(path)
-    except DataError as error:
-        raise DataError(
-            f"{error}. MetaCLUE's annotations have no public release: docs/cards/metaclue.md says how to write the file"
-        ) from error
-    rows, faults = row_files.valid(row_files.lines(path), schema.check, lambda row: f"image {row.image}")
+    if not path.is_file():
+        raise DataError(f"there is no {path}: docs/cards/metaclue.md says how to write it, since none was released")
+    rows, faults = row_files.valid(row_files.lines(path), annotation, lambda row: f"image {row.image}")
     if not rows and not faults:
         faults = [f"{path} has no rows: write one for each image (docs/cards/metaclue.md)"]
     end_with_the_first(faults, "metaclue")
-    return Table(tuple(rows), found.folder, found.revision, hashlib.sha256(content).hexdigest()[:12])
-
-
-def picture_faults(dataset: str, table: Table, rows: Iterable[Annotation], whole: bool, boxes: bool) -> list[str]:
-    """The faults of the pictures of some rows.
-
-    Args:
-        whole: also whether each can be decoded, which takes some milliseconds.
-        boxes: also whether the boxes lie within it.
-    """
-    faults = []
-    for row in rows:
-        try:
-            file = images.below(table.folder, row.image, row.where)
-            if not os.path.isfile(file):
-                raise DataError(
-                    f"{row.where}: there is no picture {row.image} in {table.folder}. Put the pictures of the Pitt Ads "
-                    "there, in their folders 0 to 10, or delete the row."
-                )
-            if whole:
-                _check_whole(dataset, row.image, row.where, file.stat().st_mtime_ns)
-            if boxes and row.boxes:
-                check_boxes(row, file)
-        except DataError as error:
-            faults.append(str(error))
-    return faults
-
-
-@cache  # the tasks of a group have the same pictures
-def _check_whole(dataset: str, image: str, where: str, changed: int) -> None:
-    images.check({"path": image}, where, dataset)
+    return Table(tuple(rows), found.folder, found.revision, hashlib.sha256(path.read_bytes()).hexdigest()[:12])
 
 
 def check_boxes(row: Annotation, picture: Path) -> None:
-    """Check that boxes lie within the picture; half a pixel more is rounding.
-
-    Raises:
-        DataError: one does not.
-    """
+    """Check that boxes lie within the picture; half a pixel more is rounding."""
     width, height = size_of(picture, row.where)
     for number, box in enumerate(row.boxes):
         if box.bbox[2] > width + 0.5 or box.bbox[3] > height + 0.5:
             raise DataError(
-                f"{row.where}: boxes[{number}].bbox is {list(box.bbox)}, but the picture is {width} x {height} pixels. "
+                f"{row.where}: boxes.{number}.bbox is {list(box.bbox)}, but the picture is {width} x {height} pixels. "
                 "Boxes are in pixels of the picture as it lies in the folder, upright."
             )
 
 
 def size_of(picture: Path, where: str) -> tuple[int, int]:
-    """Return width and height of a picture as it is shown, upright, without decoding it.
-
-    Raises:
-        DataError: it is no picture; names `where`.
-    """
+    """Width and height of a picture as it is shown, upright, without decoding it; a `DataError` if it is none."""
     try:
         with Image.open(picture) as image:
             turned = image.getexif().get(_ORIENTATION) in _TURNED

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.metaclue import card, charts, measures, rows, task
+from figlang_tasks.benchmarks.metaclue import card, measures, rows, task
 from figlang_tasks.core import images
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
@@ -38,6 +38,5 @@ BENCHMARK = Benchmark(
     picture=lambda dataset, name, where: images.decode({"path": name}, where, dataset),
     card=card.card,
     answer=card.answer,
-    charts=charts.CHARTS,
     needs={"java": "metaclue_caption* and metaclue_vqa*", "generation": "FID of metaclue_generate"},
 )

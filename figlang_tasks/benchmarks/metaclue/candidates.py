@@ -20,15 +20,13 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from loguru import logger
 
 from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
-from figlang_tasks.benchmarks.metaclue.annotations import Table
-from figlang_tasks.benchmarks.metaclue.schema import Annotation, Metaphor, statement
+from figlang_tasks.benchmarks.metaclue.annotations import PARTS, Annotation, Metaphor, Table, statement
 from figlang_tasks.core import hub
 from figlang_tasks.core.errors import PartMissing
 
@@ -61,11 +59,7 @@ def digest(rows: Iterable[Candidates]) -> str:
 
 
 def pool_of(dataset: str, table: Table) -> list[Annotation]:
-    """The test images that take part: those with metaphors.
-
-    Raises:
-        DataError: there are none.
-    """
+    """The test images that take part: those with metaphors."""
     rows = [row for row in table.select("test", "metaphor") if row.metaphors]
     if not rows:
         raise PartMissing(f"{dataset}/{annotation_file.FILE} has no test image with metaphors, which retrieval needs")
@@ -74,51 +68,37 @@ def pool_of(dataset: str, table: Table) -> list[Annotation]:
 
 @hub.kept(maxsize=12)
 def draw(dataset: str, name: str) -> list[Candidates]:
-    """The candidates of a setting, in the order of the annotations.
-
-    Args:
-        dataset: ``MetaCLUE`` or ``figlang_mini_metaclue``.
-        name: one of :data:`SETTINGS`.
-
-    Raises:
-        DataError: the annotations are not available or do not suffice.
-    """
+    """The candidates of one of :data:`SETTINGS`, in the order of the annotations."""
     kind, count = SETTINGS[name]
     rows = pool_of(dataset, annotation_file.read(dataset))
     logger.info(f"figlang_tasks: {dataset}/retrieve_{name}: {len(rows)} images x {count} candidates, seed {SEED}")
     if kind == "swap":
         return list(_swapped(dataset, rows))
-    pools = _random_pools(rows) if kind == "random" else _hard_pools(rows, kind)
-    return [_drawn(name, row, *pools(row, positive(row))) for row in rows]
-
-
-# What may be drawn for an image and its positive: each as the thing that is drawn and what it reads like (None: not
-# for this image). Reading is put off, because a whole pool costs more than a draw.
-_Pool = tuple[Sequence[Any], Callable[[Any], "str | None"]]
-_Pools = Callable[[Annotation, Metaphor], _Pool]
+    if kind == "random":
+        pool = _distinct(metaphor.statement for row in rows for metaphor in row.metaphors)
+        return [_drawn(name, row, pool, str) for row in rows]
+    pools = _replacements(rows, kind)
+    return [_drawn(name, row, pools[row.topic], partial(_replaced, row, positive(row), _HARD[kind])) for row in rows]
 
 
 def _drawn(name: str, row: Annotation, pool: Sequence[Any], read: Callable[[Any], str | None]) -> Candidates:
+    """The candidates of a row from what may be drawn; `read` makes a statement of it, None if not for this image."""
     kind, count = SETTINGS[name]
     key, wanted = f"{SEED}/{kind}/{row.image}", count - 1
     taken = {normal(metaphor.statement) for metaphor in row.metaphors}
     texts: list[str] = []
-    for number in itertools.islice(numbers(key, len(pool)), 4 * len(pool) + count) if pool else ():
+    for number in itertools.islice(numbers(key, len(pool)), 100 * len(pool)) if pool else ():
         if len(texts) == wanted:
             break
         text = read(pool[number])
         if text is not None and normal(text) not in taken:
             taken.add(normal(text))
             texts.append(text)
-    if len(texts) < wanted:  # rarely: few are left, and draws find none of them
-        left = [text for text in _distinct(filter(None, map(read, pool))) if normal(text) not in taken]
-        if len(left) < wanted - len(texts):
-            raise PartMissing(
-                f"{row.where}: {len(left) + len(texts)} distinct negatives for retrieve_{name}, which needs {wanted}: "
-                "the other test images do not have enough annotations"
-            )
-        draws = numbers(f"{key}/rest", 1 << 62)
-        texts += [left.pop(next(draws) % len(left)) for _ in range(wanted - len(texts))]
+    if len(texts) < wanted:  # after so many draws nothing is left
+        raise PartMissing(
+            f"{row.where}: {len(texts)} distinct negatives for retrieve_{name}, which needs {wanted}: the other test "
+            "images do not have enough annotations"
+        )
     return _placed(name, row.image, positive(row).statement, texts)
 
 
@@ -127,13 +107,8 @@ def _placed(name: str, image: str, answer: str, negatives: list[str]) -> Candida
     return Candidates(image, (*negatives[:place], answer, *negatives[place:]), place)
 
 
-def _random_pools(rows: Sequence[Annotation]) -> _Pools:
-    pool = _distinct(metaphor.statement for row in rows for metaphor in row.metaphors)
-    return lambda row, chosen: (pool, lambda text: text)
-
-
-def _hard_pools(rows: Sequence[Annotation], kind: str) -> _Pools:
-    parts = _HARD[kind]
+def _replacements(rows: Sequence[Annotation], kind: str) -> dict[str | None, list[tuple[str, ...]]]:
+    """The concepts, by topic of the image they are put in, that images of other topics have."""
     found: dict[tuple[str, ...], tuple[tuple[str, ...], set[str]]] = {}
     for row in rows:
         if row.topic is None:
@@ -142,24 +117,19 @@ def _hard_pools(rows: Sequence[Annotation], kind: str) -> _Pools:
                 "topic. Import again with Topics.json of the Pitt Ads."
             )
         for metaphor in row.metaphors:
-            values = tuple(getattr(metaphor, part) for part in parts)
+            values = tuple(getattr(metaphor, part) for part in _HARD[kind])
             shown, topics = found.get(tuple(map(normal, values)), (values, set()))
             found[tuple(map(normal, values))] = (min(shown, values), topics | {row.topic})
     topics = {row.topic for row in rows}
-    pools = {topic: [found[key][0] for key in sorted(found) if found[key][1] - {topic}] for topic in topics}
+    return {topic: [found[key][0] for key in sorted(found) if found[key][1] - {topic}] for topic in topics}
 
-    def of(row: Annotation, chosen: Metaphor) -> _Pool:
-        own = {normal(getattr(metaphor, parts[0])) for metaphor in row.metaphors}
 
-        def read(values: tuple[str, ...]) -> str | None:
-            if normal(values[0]) in own:
-                return None
-            words: dict[str, Any] = dict(zip(parts, values, strict=True))
-            return replace(chosen, **words).statement
-
-        return pools[row.topic], read
-
-    return of
+def _replaced(row: Annotation, chosen: Metaphor, parts: Sequence[str], values: Sequence[str]) -> str | None:
+    """The statement with other concepts; None if an annotation of the image has the first of them at that place."""
+    if normal(values[0]) in {normal(getattr(metaphor, parts[0])) for metaphor in row.metaphors}:
+        return None
+    words = {part: getattr(chosen, part) for part in PARTS} | dict(zip(parts, values, strict=True))
+    return statement(**words)
 
 
 def _swapped(dataset: str, rows: Sequence[Annotation]) -> Iterator[Candidates]:

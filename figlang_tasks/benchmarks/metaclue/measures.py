@@ -27,8 +27,7 @@ import numpy as np
 from loguru import logger
 from PIL import Image
 
-from figlang_tasks.benchmarks.metaclue import schema
-from figlang_tasks.benchmarks.metaclue.annotations import DATASET
+from figlang_tasks.benchmarks.metaclue.annotations import BOX_TYPES, DATASET, ROLES
 from figlang_tasks.core import images, notes
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
@@ -178,7 +177,7 @@ def _by_java(records: Sequence[Record], scope: str, metric: str) -> Estimate | N
 
 def _of_texts(scopes: Scopes) -> tuple[Measure, ...]:
     """The measures of Table 3. SPICE has an `own` value, so that `figlang compare` does not run Java for hours."""
-    of = partial(Measure, unit=image_of, scopes=scopes)
+    of = partial(Measure, scopes=scopes)
     return (
         of("em", each=lambda record: float(record["em"])),
         of("bleu4", statistic=_bleu4, interval=BOOTSTRAP),
@@ -225,7 +224,7 @@ def _boxes_of(record: Record) -> boxes.BoxImage:
     )
 
 
-@lru_cache(maxsize=2 * (1 + len(schema.BOX_TYPES)))  # of both thresholds, in each scope of both roles
+@lru_cache(maxsize=2 * (1 + len(BOX_TYPES)))  # of both thresholds, in each scope of both roles
 def _precision(found: tuple[boxes.BoxImage, ...], role: Any, of_type: Any) -> tuple[Estimate, Estimate] | None:
     """Average precision of one role at both thresholds, of all boxes or of those of one type."""
     both = boxes.average_precision(found, role, of_type, _BOXES_RESAMPLES)
@@ -242,14 +241,13 @@ def _average_precision(threshold: int, role: str) -> Measure:
         own=own,
         interval=_OF_BOXES,
         applies=lambda record: bool(record["role"] == role),
-        unit=image_of,
         # Boxes of other types are ignored, those that find nothing are wrong for each: every image counts.
-        scopes=Scopes(schema.BOX_TYPES, lambda record: schema.BOX_TYPES),
+        scopes=Scopes(BOX_TYPES, lambda record: BOX_TYPES),
     )
 
 
 LOCALIZE = _measures(
-    *(_average_precision(threshold, role) for threshold in (50, 70) for role in schema.ROLES),
+    *(_average_precision(threshold, role) for threshold in (50, 70) for role in ROLES),
     _parse_rate(lambda record: record["status"] == "read"),
 )
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loguru import logger
-
 from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
-from figlang_tasks.benchmarks.metaclue import candidates, schema
-from figlang_tasks.benchmarks.metaclue.annotations import FILE, PAPER, Table
-from figlang_tasks.benchmarks.metaclue.schema import Annotation
-from figlang_tasks.core import hub
+from figlang_tasks.benchmarks.metaclue import candidates
+from figlang_tasks.benchmarks.metaclue.annotations import FILE, PAPER, PARTS, ROLES, Annotation, Metaphor, Table
+from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
@@ -37,15 +37,9 @@ TEMPLATES = (1, 2)
 
 @hub.kept(maxsize=48)
 def load(dataset: str, task: str, look_at_pictures: bool = False) -> datasets.Dataset:
-    """Return the documents of a task; all its pictures are known to be there.
+    """Return the documents of one of :data:`TASKS`.
 
-    Args:
-        dataset: ``MetaCLUE`` or ``figlang_mini_metaclue``.
-        task: one of :data:`TASKS`.
-        look_at_pictures: check that all its pictures can be decoded too.
-
-    Raises:
-        DataError: the data is missing or not valid; names file, line, field and remedy.
+    With `look_at_pictures` all can be decoded, and boxes lie within them. A `DataError` names file, line and remedy.
     """
     import datasets
 
@@ -53,31 +47,35 @@ def load(dataset: str, task: str, look_at_pictures: bool = False) -> datasets.Da
         raise DataError(f"MetaCLUE has no task {task!r}; known: {', '.join(TASKS)}")
     table = annotation_file.read(dataset)
     rows = _rows(dataset, task, table)
-    end_with_the_first(
-        annotation_file.picture_faults(dataset, table, rows, whole=look_at_pictures, boxes=task in LOCALIZE), "metaclue"
-    )
+    if look_at_pictures:
+        check = partial(_check, dataset, table.folder if task in LOCALIZE else None)
+        end_with_the_first(row_files.valid(((row.where, row) for row in rows), check)[1], "metaclue")
     found = TASKS[task](dataset, task, table, rows)
     if not found:
         raise PartMissing(f"{dataset}/{FILE} has no image for the task {task}")
     return datasets.Dataset.from_list(found)
 
 
+def _check(dataset: str, folder: Path | None, row: Annotation, where: str) -> None:
+    """Check the picture of a row, and its boxes where the folder of pictures is given."""
+    _check_picture(dataset, row.image, where)
+    if folder is not None and row.boxes:
+        annotation_file.check_boxes(row, folder / row.image)
+
+
+@hub.kept(maxsize=1 << 14)  # the tasks of a group have the same pictures
+def _check_picture(dataset: str, image: str, where: str) -> None:
+    images.check({"path": image}, where, dataset)
+
+
 def _rows(dataset: str, task: str, table: Table) -> list[Annotation]:
-    """The images that a task is about; warns where they are not as many as in the paper."""
-    if task.startswith(CLASSIFY):
-        sets = ["metaphor", f"{task.removeprefix(CLASSIFY)}_negative"]
-        rows = table.select("test", *sets)
-        if len({row.set for row in rows}) < 2:
-            raise PartMissing(f"{dataset}/{FILE}: {task} needs test images of the sets {' and '.join(sets)}")
-    else:
-        sets, rows = ["metaphor"], candidates.pool_of(dataset, table)
-    for kind in sets if dataset == annotation_file.DATASET else ():
-        here, paper = sum(row.set == kind for row in rows), PAPER[kind, "test"]
-        if here != paper:
-            logger.warning(
-                f"figlang_tasks: {dataset}/{task}: {here} test images of the set {kind}, the paper has {paper}: its "
-                "results and yours are not comparable"
-            )
+    """The images that a task is about."""
+    if not task.startswith(CLASSIFY):
+        return candidates.pool_of(dataset, table)
+    sets = ["metaphor", f"{task.removeprefix(CLASSIFY)}_negative"]
+    rows = table.select("test", *sets)
+    if len({row.set for row in rows}) < 2:
+        raise PartMissing(f"{dataset}/{FILE}: {task} needs test images of the sets {' and '.join(sets)}")
     return rows
 
 
@@ -113,7 +111,7 @@ def _caption(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) 
     return [
         _common(dataset, task, table, row)
         | {"references": _once(metaphor.statement for metaphor in row.metaphors)}
-        | {f"references_{part}": _once(getattr(each, part) for each in row.metaphors) for part in schema.PARTS}
+        | {f"references_{part}": _once(getattr(each, part) for each in row.metaphors) for part in PARTS}
         for row in rows
     ]
 
@@ -124,7 +122,7 @@ def _ask(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> l
     for row in rows:
         asked: dict[tuple[str, int, str], list[str]] = {}
         for metaphor in [row.best] if task.endswith("_best") else row.metaphors:
-            for role in schema.PARTS:
+            for role in PARTS:
                 for template in TEMPLATES:
                     asked.setdefault((role, template, question(role, template, metaphor)), []).append(
                         getattr(metaphor, role)
@@ -137,9 +135,9 @@ def _ask(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> l
     return found
 
 
-def question(role: str, template: int, metaphor: schema.Metaphor) -> str:
+def question(role: str, template: int, metaphor: Metaphor) -> str:
     """Return the question whose answer is a part of a metaphor."""
-    words = {part: getattr(metaphor, part) for part in schema.PARTS if part != role}
+    words = {part: getattr(metaphor, part) for part in PARTS if part != role}
     return render(f"metaclue/question_{role}_{template}.jinja", **words)
 
 
@@ -154,26 +152,21 @@ def _localize(dataset: str, task: str, table: Table, rows: Sequence[Annotation])
     bottom in pixels of the upright picture, `types` the type of each.
     """
     found = []
-    for row, role, boxes in _concepts(rows):
+    for row, role in itertools.product(rows, ROLES):
+        if not (boxes := [box for box in row.boxes if box.role == role]):
+            continue
         width, height = annotation_file.size_of(table.folder / row.image, row.where)
         own = {
             "convention": LOCALIZE[task],
             "role": role,
             "concept": getattr(row.best, role),
-            "boxes": [list(map(float, box.bbox)) for box in boxes],
+            "boxes": [list(box.bbox) for box in boxes],
             "types": [box.type for box in boxes],
             "width": width,
             "height": height,
         }
         found.append(_common(dataset, task, table, row, f"#{role}") | own)
     return found
-
-
-def _concepts(rows: Iterable[Annotation]) -> Iterator[tuple[Annotation, str, list[schema.Box]]]:
-    for row in rows:
-        for role in schema.ROLES:
-            if boxes := [box for box in row.boxes if box.role == role]:
-                yield row, role, boxes
 
 
 def _generate(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> list[dict[str, Any]]:
@@ -185,7 +178,7 @@ def _generate(dataset: str, task: str, table: Table, rows: Sequence[Annotation])
     by_image = {row.image: row for row in rows}
     found: list[dict[str, Any]] = []
     for image in _sample([*by_image], GENERATED):
-        words = {part: getattr(by_image[image].best, part) for part in schema.PARTS}
+        words = {part: getattr(by_image[image].best, part) for part in PARTS}
         found.append(_common(dataset, task, table, by_image[image]) | words | {"number": len(found)})
     return found
 
@@ -218,9 +211,9 @@ def count(asked: Mapping[str, str]) -> int | None:
     task = asked["task"]
     if hub.source(asked["dataset"]).folder is not None:
         return None
-    metaphors = PAPER["metaphor", "test"]
+    metaphors = PAPER["metaphor"]
     if task.startswith(CLASSIFY):
-        return metaphors + PAPER[f"{task.removeprefix(CLASSIFY)}_negative", "test"]
+        return metaphors + PAPER[f"{task.removeprefix(CLASSIFY)}_negative"]
     if task.startswith((RETRIEVE, "caption")):
         return metaphors
     return GENERATED if task == "generate" else None

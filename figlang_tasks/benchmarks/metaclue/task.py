@@ -9,7 +9,6 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -19,15 +18,16 @@ from PIL import Image
 from figlang_tasks.answers.option import option
 from figlang_tasks.answers.verdict import Read
 from figlang_tasks.answers.yes_no import yes_no
-from figlang_tasks.benchmarks.metaclue import measures, rows, schema
+from figlang_tasks.benchmarks.metaclue import measures, rows
+from figlang_tasks.benchmarks.metaclue.annotations import PARTS
 from figlang_tasks.benchmarks.metaclue.boxes import Boxes, parse_boxes
 from figlang_tasks.benchmarks.metaclue.captions import Statement, in_one_line, parse_caption, parse_official
 from figlang_tasks.benchmarks.metaclue.measures import SCORES, judged_of_image
-from figlang_tasks.core import images, notes, score_requests, status
+from figlang_tasks.core import images, score_requests, status
 from figlang_tasks.core.benchmark import Asked
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
-from figlang_tasks.core.options import Kwargs, by_model
+from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.metrics import captions, ranking
@@ -40,16 +40,6 @@ METAPHOR = "metaphors?|metaphorical"
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
 """Of pictures that a model makes."""
 _BROKEN_SCORES = re.compile(r"\s*\{\s*\"scores\"")
-
-# task, by the beginning of its name -> the templates of prompts/metaclue that it may be asked with
-PROMPTS = {
-    "classify": ("classify",),
-    rows.RETRIEVE: ("choose", "state"),
-    "caption": ("caption",),
-    "vqa": ("ask",),
-    "localize": ("locate",),
-    "generate": ("draw",),
-}
 
 
 class Options(TaskOptions):
@@ -67,33 +57,14 @@ class Options(TaskOptions):
     prompt: Literal["ask", "caption", "choose", "classify", "draw", "locate", "state"]
     convention: Literal["thousand", "unit", "pixel", "pixel28", "thousand_yx", "loc1024"] | None = None
 
-    @classmethod
-    def of_task(cls, kwargs: Kwargs, task: str) -> Options:
-        """Read the options, and check that they are of that task, one of ``rows.TASKS``.
-
-        Raises:
-            ValueError: as :meth:`of`.
-        """
-        found = cls.of(kwargs)
-        prompts = next(names for start, names in PROMPTS.items() if task.startswith(start))
-        if found.prompt not in prompts:
-            raise ValueError(f"MetaCLUE task option prompt={found.prompt!r} of {task}; valid: {', '.join(prompts)}")
-        if found.convention is not None and task not in rows.LOCALIZE:
-            raise ValueError(f"unknown MetaCLUE task option(s) convention of {task}; valid: prompt")
-        return found
-
 
 def preflight(config: Mapping[str, Any], asked: Asked) -> None:
-    """Check the options, the programs of the metrics and the model's convention of boxes; see `Benchmark.preflight`."""
+    """Check the programs of the metrics and the model's convention of boxes; see `Benchmark.preflight`."""
     kwargs, task = config.get("lmms_eval_specific_kwargs") or {}, asked["task"]
-    if task not in rows.TASKS:
-        return  # loading has reported it
-    for each in by_model(config):
-        Options.of_task(each, task)
     if task.startswith(("caption", "vqa")) and status.in_first_process():
         captions.available()  # report now, not after hours, that METEOR or SPICE will be missing
-    convention = Options.of_task(kwargs.get(str(config.get("model"))) or kwargs.get("default"), task).convention
-    if convention not in (None, rows.LOCALIZE.get(task)):
+    convention = Options.of(kwargs.get(str(config.get("model"))) or kwargs.get("default")).convention
+    if task in rows.LOCALIZE and convention not in (None, rows.LOCALIZE[task]):
         right = next(name for name, other in rows.LOCALIZE.items() if other == convention)
         raise ValueError(
             f"this model gives boxes in the convention {convention}, but metaclue_{task} reads {rows.LOCALIZE[task]}: "
@@ -112,7 +83,7 @@ def task_of(doc: Document) -> str:
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
     """Return the prompt as one text."""
-    return render(f"metaclue/{Options.of_task(lmms_eval_specific_kwargs, task_of(doc)).prompt}.jinja", doc=doc)
+    return render(f"metaclue/{Options.of(lmms_eval_specific_kwargs).prompt}.jinja", doc=doc)
 
 
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
@@ -188,8 +159,6 @@ def retrieve_process_results(doc: Document, results: Sequence[str]) -> dict[str,
         chosen = None if ranking.tied_at_top(scores) else scores.index(max(scores))
         status, rule = SCORES, "argmax"
     elif scores is not None or _BROKEN_SCORES.match(output or ""):  # the numbers in it are scores, and none is a choice
-        _report_broken_scores(doc["data"], len(texts))
-        notes.note("metaclue_retrieve: answers without a score for each candidate have no rank, see the log")
         chosen, status, rule = None, "unreadable", SCORES
     else:
         found = option(output, len(texts), letters=False)
@@ -207,14 +176,6 @@ def retrieve_process_results(doc: Document, results: Sequence[str]) -> dict[str,
         "rule": rule,
     }
     return judged_of_image(record, measures.RETRIEVE)
-
-
-@cache  # once for the documents of a task
-def _report_broken_scores(data: str, count: int) -> None:
-    logger.error(
-        f"figlang_tasks: {data}: an answer must be a list of {count} finite scores, one for each candidate. Other "
-        f"answers count as wrong (status unreadable, rule {SCORES})"
-    )
 
 
 # --- what is compared with what? (3.2, Table 3) ----------------------------------------------------------------------
@@ -241,7 +202,7 @@ def _captioned(doc: Document, output: str, found: Read[Statement]) -> dict[str, 
         "rule": found.rule,
         "em": captions.exact_match(caption, doc["references"]),
     }
-    for part in schema.PARTS:
+    for part in PARTS:
         text, references = getattr(found.value, part, None), list(doc[f"references_{part}"])
         right = captions.exact_match(text or "", references)
         record |= {part: text, f"references_{part}": references, f"em_{part}": right}

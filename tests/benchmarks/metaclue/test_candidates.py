@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from metaclue_rows import metaphor, negative, row, write
 
 from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
-from figlang_tasks.benchmarks.metaclue import candidates, schema
+from figlang_tasks.benchmarks.metaclue import candidates
+from figlang_tasks.benchmarks.metaclue.annotations import PARTS, Annotation
 from figlang_tasks.benchmarks.metaclue.candidates import SETTINGS, Candidates, normal
 from figlang_tasks.core import hub
 from figlang_tasks.core.errors import DataError
@@ -31,11 +32,11 @@ def put(folder: Path, rows: list[dict[str, Any]]) -> None:
     hub.look_again()
 
 
-def own(row: schema.Annotation) -> set[str]:
+def own(row: Annotation) -> set[str]:
     return {normal(metaphor.statement) for metaphor in row.metaphors}
 
 
-def annotated() -> dict[str, schema.Annotation]:
+def annotated() -> dict[str, Annotation]:
     return {row.image: row for row in annotation_file.read("MetaCLUE").rows}
 
 
@@ -48,7 +49,7 @@ def many(count: int = 220) -> list[dict[str, Any]]:
 # --- properties ------------------------------------------------------------------------------------------------------
 
 
-def check(name: str, rows: list[Candidates], images: dict[str, schema.Annotation]) -> None:
+def check(name: str, rows: list[Candidates], images: dict[str, Annotation]) -> None:
     """What holds of every draw."""
     taking_part = [each for each in images.values() if each.split == "test" and each.metaphors]
     pool = {text for each in taking_part for text in own(each)}
@@ -134,9 +135,9 @@ def test_hard_negatives_replace_by_what_another_topic_has(local: Path, name: str
             if place == found.answer:
                 continue
             words = text.replace(" is as ", " as ").split(" as ")
-            replaced = dict(zip(schema.PARTS, words, strict=True))
+            replaced = dict(zip(PARTS, words, strict=True))
             assert tuple(replaced[part] for part in parts) in others
-            kept = [part for part in schema.PARTS if part not in parts]
+            kept = [part for part in PARTS if part not in parts]
             assert all(replaced[part] == getattr(chosen, part) for part in kept)
             assert not any(getattr(each, parts[0]) == replaced[parts[0]] for each in image.metaphors)
 

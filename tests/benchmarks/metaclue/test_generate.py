@@ -113,8 +113,7 @@ def test_pictures_of_any_generator_are_scored_as_saved_answers(
 def test_similarity_of_generated_pictures_is_that_of_the_metric(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_clip: Path
 ) -> None:
-    weights = tmp_path / generated_images.CLIP_MODEL.rpartition("/")[2]
-    weights.symlink_to(tiny_clip)
+    (tmp_path / generated_images.CLIP_MODEL.rpartition("/")[2]).symlink_to(tiny_clip)
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
     docs = list(rows.load(MINI, "generate"))[:5]
     shown = [Image.new("RGB", (16, 16), (50 * place, 0, 200)) for place in range(5)]
@@ -122,9 +121,8 @@ def test_similarity_of_generated_pictures_is_that_of_the_metric(
         picture.save(tmp_path / f"{place:04d}.png")
     found = of_records(records_of(docs, tmp_path))
     assert found.keys() == {"clip_similarity", "image_rate"}  # of so few pictures there is no FID
-    expected = generated_images.clip_similarity(
-        shown, [task.doc_to_text(doc, {"prompt": "draw"}) for doc in docs], str(tiny_clip)
-    )
+    texts = [task.doc_to_text(doc, {"prompt": "draw"}) for doc in docs]
+    expected = generated_images.clip_similarity(shown, texts, str(tiny_clip))
     value, low, high, stderr, count = found["clip_similarity"]["all"]
     assert value == pytest.approx(expected.value) and count == 5
     assert low is not None and high is not None and low <= expected.value <= high

@@ -64,16 +64,12 @@ def test_average_precision_is_that_of_the_evaluator_by_role_and_type() -> None:
     for role in schema.ROLES:
         shown = [
             boxes.BoxImage(
-                record["id"],
-                tuple(
-                    boxes.TrueBox(tuple(b), role, of) for b, of in zip(record["truth"], record["types"], strict=True)
-                ),
-                tuple(
-                    boxes.PredictedBox(tuple(b), role, 1 / (1 + place)) for place, b in enumerate(record["predicted"])
-                ),
+                each["id"],
+                tuple(boxes.TrueBox(tuple(b), role, of) for b, of in zip(each["truth"], each["types"], strict=True)),
+                tuple(boxes.PredictedBox(tuple(b), role, 1 / (1 + n)) for n, b in enumerate(each["predicted"])),
             )
-            for record in records
-            if record["role"] == role
+            for each in records
+            if each["role"] == role
         ]
         of_type: Any
         for of_type in (None, *schema.BOX_TYPES):

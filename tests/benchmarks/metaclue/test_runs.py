@@ -41,14 +41,6 @@ def test_majority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, ne
     assert len(samples) == 13 + negatives
 
 
-def test_other_counts_than_the_papers_are_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
-) -> None:
-    monkeypatch.setenv("FIGLANG_DATA_DIR", str(write(tmp_path, [row(0), row(1, metaphors=[], boxes=None)])))
-    assert len(rows.load("MetaCLUE", "caption")) == 1
-    assert any("1 test images of the set metaphor, the paper has 1331" in each for each in warnings_of_loguru)
-
-
 def test_results_say_which_annotations_and_candidates_were_read() -> None:
     task = f"{MINI}_retrieve_swap"
     results = demo_runs.evaluate(task, "figlang_random", limit=2)

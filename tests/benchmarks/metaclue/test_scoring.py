@@ -63,7 +63,6 @@ def values_of(found: dict[str, Any]) -> dict[str, float]:
         (True, "No.", {"acc": 0, "acc_metaphor": 0, "yes_rate": 0, "parse_rate": 1}),
         (False, "No, it does not.", {"acc": 1, "acc_negative": 1, "yes_rate": 0, "parse_rate": 1}),
         (False, "A dog.", {"acc": 0, "acc_negative": 0, "yes_rate": 0, "parse_rate": 0}),
-        (False, "", {"acc": 0, "acc_negative": 0, "yes_rate": 0, "parse_rate": 0}),
     ],
 )
 def test_classification(gold: bool, output: str, expected: dict[str, float]) -> None:
@@ -90,7 +89,6 @@ def retrieval_doc(count: int = 4, answer: int = 2) -> dict[str, Any]:
         ([0.1, 0.95, 0.9, 0.3], 2, 1, 0),
         ([0.9, 0.2, 0.9, 0.3], 2, None, 1),  # a tie is lost, and chose nothing
         ([0.9, 0.9, 0.2, 0.3], 4, None, 1),
-        ([0.5, 0.5, 0.5, 0.5], 4, None, 1),
         ([1, 2, -3, 4], 4, 3, 0),
     ],
 )
@@ -106,12 +104,9 @@ def test_scores_give_rank_and_choice(scores: list[float], rank: int, chosen: int
 @pytest.mark.parametrize(
     ("output", "right", "parsed"),
     [
-        ("3", 1, 1),
         ("3. Love is as sweet as 2 spoons of honey.", 1, 1),
         ("The answer is 4.", 0, 1),
-        ("9", 0, 0),
         ("no idea", 0, 0),
-        ("", 0, 0),
     ],
 )
 def test_an_answer_in_words_has_no_rank(output: str, right: float, parsed: float) -> None:
@@ -125,11 +120,8 @@ def test_an_answer_in_words_has_no_rank(output: str, right: float, parsed: float
     "output", ['{"scores": [2, 3]}', ' { "scores": [NaN, 1, 2, 3]}', '{"scores": [3', "[" * 100_000]
 )
 def test_broken_scores_are_no_choice(output: str) -> None:
-    notes.noted()
     found = task.retrieve_process_results(retrieval_doc(), [output])
     assert "rank" not in found and found["p@1"] == found["parse_rate"] == 0
-    told = "metaclue_retrieve: answers without a score for each candidate have no rank, see the log"
-    assert notes.noted() == ([] if output.startswith("[") else [told])
     assert (found["sample"]["chosen"], found["sample"]["status"]) == (None, "unreadable")
 
 
