@@ -108,7 +108,7 @@ def test_all_that_belongs_to_a_dataset_stands_together() -> None:
     kinds = {group.id: [each.id.removeprefix(f"{group.id}-") for each in group.sections] for group in report()}
     assert kinds["figlang-mini"] == ["explanations", "numbers"]
     assert kinds["figlang-mini-irfl"] == ["detection", "position", "numbers"]
-    assert kinds["figlang-mini-metaclue"] == ["retrieval", "numbers"]
+    assert kinds["figlang-mini-metaclue"] == ["numbers"]
     ids = [each for part in every(report()) for each in (part.id, *(drawn.id for drawn in part.charts))]
     assert len(ids) == len(set(ids))
     for part in every(report()):
@@ -328,13 +328,13 @@ def test_runs_without_scores_are_named(tmp_path: Path) -> None:
 
 
 def test_chance_levels_come_from_the_rows() -> None:
-    for title, level in (("detection in words", "25.0"), ("by kind of candidates", "50.0"), ("letters named", "25.0")):
+    for title, level in (("accuracy (detect)", "25.0"), ("letters named", "25.0")):
         assert set(chance(chart(report(), title)).values()) == {level}
     wrong = [
         [role for role in s["roles"] if role != "answer"] for s in samples(two()[1], "figlang_mini_irfl_detect_idiom")
     ]
     shares = [sum(role in ("literal", "source", "target") for role in roles) / 3 for roles in wrong]
-    literal = chance(chart(report(), "literal preference"))["Choice among four images, in words", "idiom"]
+    literal = chance(chart(report(), "literal preference (detect)"))["detect", "idiom"]
     assert float(literal) == pytest.approx(100 * statistics.fmean(shares))
     task = "figlang_mini_irfl_retrieve_metaphor"
     k: Counter[str] = Counter()
@@ -342,7 +342,7 @@ def test_chance_levels_come_from_the_rows() -> None:
     for sample in samples(two()[1], task):
         n[sample["row"]] += 1
         k[sample["row"]] += sample["positive"]
-    (found,) = chance(chart(report(), "figlang_mini_irfl: retrieval")).values()
+    (found,) = chance(chart(report(), "figlang_mini_irfl: precision@k")).values()
     assert float(found) == pytest.approx(100 * statistics.fmean(k[row] / n[row] for row in n))
 
 
@@ -352,7 +352,7 @@ def test_without_a_complete_row_there_is_no_chance_level_of_retrieval() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = sections.build([cut])
-    assert not any(": retrieval" in each.title for part in every(found) for each in part.charts)
+    assert not any(": precision@k" in each.title for part in every(found) for each in part.charts)
 
 
 def test_a_class_of_idioms_has_its_own_chance_level() -> None:
@@ -377,7 +377,7 @@ def test_a_class_of_idioms_has_its_own_chance_level() -> None:
         for n, positive in enumerate(row)
     ]
     run = replace(two()[1], tasks={"irfl_retrieve_idiom": replace(of, lines=tuple(lines), reported={})})
-    drawn = chart(sections.build([run]), ": retrieval")
+    drawn = chart(sections.build([run]), ": precision@k")
     assert {category: level for (_, category), level in chance(drawn).items()} == {
         "idiom, figurative": "25.0",
         "idiom, figurative + literal": "50.0",
@@ -388,13 +388,13 @@ def test_choices_are_shown_by_class_of_idiom_and_pairs_by_order() -> None:
     reported = two()[1].tasks["figlang_mini_irfl_detect_idiom"].reported
     drawn = {
         (row["panel"], row["category"]): float(row["value"])
-        for row in data(chart(report(), "detection in words"))
+        for row in data(chart(report(), "accuracy (detect)"))
         if row["name"] == "strong"
     }
-    assert drawn["Choice among four images, in words", "idiom, figurative + literal"] == pytest.approx(
+    assert drawn["detect", "idiom, figurative + literal"] == pytest.approx(
         100 * reported["acc"]["figurative_literal"].value
     )
-    assert ("Choice in words, mean of all four rotations", "idiom") in drawn
+    assert ("detect circular", "idiom") in drawn
     orders = data(chart(report(), "order of the images"))
     assert {row["category"] for row in orders} == {"figurative over source", "source over target"}
     shares = [row for row in data(chart(report(), "letters named")) if row["name"] == "strong"]

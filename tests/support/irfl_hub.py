@@ -5,18 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shutil
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from drawings import drawing
 
 from figlang_tasks.benchmarks.irfl.tables import ROWS, TYPES
-
-REPO_ID = "lampent/IRFL"
 
 
 def uuid(number: int) -> str:
@@ -53,27 +51,22 @@ def metaphor_row(first: int = 0, phrase: str = "time is a thief", **changed: obj
     return row | changed
 
 
-KINDS = [None, "source", "target", None]
-METADATA: list[dict[str, object]] = [{"uuid": uuid(number), "sub_category": kind} for number, kind in enumerate(KINDS)]
-
-
-def table_of(name: str, **changed: Any) -> list[dict[str, object]]:
-    """Valid rows, as many as were published; the second (row 1) with what is changed."""
-    count = ROWS.get(name) or 8
-    row: dict[str, object]
+def table_of(name: str) -> list[dict[str, object]]:
+    """Valid rows, as many as were published."""
+    count = ROWS[name] or 8
+    roles = [None, "source", "target", None]
+    metadata = [{"uuid": uuid(number), "sub_category": role} for number, role in enumerate(roles)]
     if name.endswith("-dataset"):
-        rows: list[dict[str, object]] = [
+        return [
             {"phrase": f"phrase {number}", "category": "Figurative", "uuid": uuid(number)} for number in range(count)
         ]
-    elif name.endswith("-retrieval-task"):
-        row = {"images_metadata": METADATA[:3], "first_category": [uuid(0)], "second_category": [uuid(1), uuid(2)]}
-        rows = [row | {"type": "FvsPL", "phrase": "x", "definition": ["y"]} for _ in range(count)]
-    else:
-        row = metaphor_row(phrase="x", images_metadata=METADATA, definition=["y"])
-        kinds = TYPES.get(name, {"figurative": count})
-        rows = [row | {"type": kind} for kind, number in kinds.items() for _ in range(number)]
-    rows[1] = rows[1] | changed
-    return rows
+    row: dict[str, object]
+    if name.endswith("-retrieval-task"):
+        row = {"images_metadata": metadata[:3], "first_category": [uuid(0)], "second_category": [uuid(1), uuid(2)]}
+        return [row | {"type": "FvsPL", "phrase": "x", "definition": ["y"]}] * count
+    row = metaphor_row(phrase="x", images_metadata=metadata, definition=["y"])
+    kinds = TYPES.get(name, {"figurative": count})
+    return [row | {"type": kind} for kind, number in kinds.items() for _ in range(number)]
 
 
 def valid(folder: Path) -> Path:
@@ -83,19 +76,6 @@ def valid(folder: Path) -> Path:
             write_table(folder / "IRFL", name, table_of(name))
     write_pictures(folder / "IRFL", [uuid(number) for number in range(8)])
     return folder / "IRFL"
-
-
-def images_of(folder: Path) -> set[str]:
-    """All uuids that the tables of a folder name."""
-    found: set[str] = set()
-    for path in folder.glob("*.csv"):
-        with path.open(newline="", encoding="utf-8") as file:
-            for row in csv.DictReader(file):
-                for column in ("answer", "distractors", "first_category", "second_category"):
-                    found.update(json.loads(row.get(column) or "[]"))
-                if row.get("uuid"):
-                    found.add(row["uuid"])
-    return found
 
 
 @lru_cache(maxsize=1)
@@ -122,7 +102,9 @@ def write_pictures(folder: Path, uuids: Iterable[str]) -> Path:
 def copy_tables(source: Path, folder: Path) -> Path:
     """Copy the released tables that are there, and draw the pictures that they name."""
     folder.mkdir(parents=True, exist_ok=True)
+    uuids: set[str] = set()
     for path in source.glob("*.csv"):
         shutil.copyfile(path, folder / path.name)
-    write_pictures(folder, images_of(folder))
+        uuids.update(re.findall(r"\d{70,80}", path.read_text(encoding="utf-8")))
+    write_pictures(folder, uuids)
     return folder

@@ -14,18 +14,11 @@ from figlang_tasks.core.errors import DataError
 
 ARCHIVE = "IRFL_images.zip"
 SUFFIX = ".jpeg"
-LARGEST = 64 << 20
-"""Bytes of the largest file that is read as a picture; of IRFL's the largest has some megabytes. A zip can say that a
-few kilobytes unpack to many gigabytes."""
 _AGAIN = "Load it again from the hub's repository (delete the damaged file first)."
 
 
 class Pictures:
-    """Pictures by uuid, from ``IRFL_images.zip`` in a folder; threads may share it.
-
-    Raises:
-        DataError: the zip is not there, is damaged, or holds a uuid twice.
-    """
+    """Pictures by uuid, from ``IRFL_images.zip`` in a folder; threads may share it."""
 
     def __init__(self, folder: Path) -> None:
         self._place = folder / ARCHIVE
@@ -33,14 +26,7 @@ class Pictures:
             self._zip = zipfile.ZipFile(self._place)
         except (OSError, zipfile.BadZipFile) as error:
             raise DataError(f"{self._place} cannot be read ({error}). {_AGAIN}") from error
-        self._names: dict[str, str] = {}
-        for name in self._zip.namelist():
-            path = PurePosixPath(name)
-            if path.suffix != SUFFIX or path.name.startswith(".") or "__MACOSX" in path.parts:
-                continue
-            if path.stem in self._names:
-                raise DataError(f"{self._place} has the picture {path.stem} twice. {_AGAIN}")
-            self._names[path.stem] = name
+        self._names = {PurePosixPath(name).stem: name for name in self._zip.namelist() if name.endswith(SUFFIX)}
 
     def check(self, uuids: Iterable[str], where: str) -> None:
         """Check that pictures are there, without reading them; the `DataError` names `where` and the uuid."""
@@ -49,20 +35,10 @@ class Pictures:
                 raise DataError(f"{where}: there is no picture {uuid}{SUFFIX} in {self._place}. {_AGAIN}")
 
     def read(self, uuid: str, where: str) -> Image.Image:
-        """Return a picture, RGB, upright.
-
-        Raises:
-            DataError: it is missing, damaged, or larger than :data:`LARGEST`; names `where` and the uuid.
-        """
+        """Return a picture, RGB, upright; a `DataError` with `where` and the uuid if it is missing or damaged."""
         self.check([uuid], where)
-        name = self._names[uuid]
-        if (size := self._zip.getinfo(name).file_size) > LARGEST:
-            raise DataError(
-                f"{where}: the picture {uuid} in {self._place} has {size} bytes unpacked, more than the {LARGEST} "
-                f"that a picture may have. {_AGAIN}"
-            )
         try:
-            data = self._zip.read(name)  # it checks the CRC, and unpacks no more than it said
+            data = self._zip.read(self._names[uuid])  # it checks the CRC
         except (OSError, EOFError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
             raise DataError(f"{where}: the picture {uuid} in {self._place} is damaged ({error}). {_AGAIN}") from error
         return images.decode({"bytes": data}, f"{where}, picture {uuid}")
@@ -70,11 +46,7 @@ class Pictures:
 
 @hub.kept(maxsize=2)
 def pictures(dataset: str) -> Pictures:
-    """Return the pictures of ``IRFL`` or ``figlang_mini_irfl``; the first call downloads the hub's archive (1.7 GB).
-
-    Raises:
-        DataError: they are not available.
-    """
+    """Return the pictures of ``IRFL`` or ``figlang_mini_irfl``; the first call downloads the hub's archive (1.7 GB)."""
     return Pictures(hub.snapshot(hub.source(dataset), [ARCHIVE]).folder)
 
 

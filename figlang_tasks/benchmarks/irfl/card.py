@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from figlang_tasks.benchmarks.irfl.rows import figurative_type
+from figlang_tasks.benchmarks.irfl.rows import LETTERS, figurative_type
 from figlang_tasks.core.card import OPEN, Answer, Card, Document, Record, no_choice, outcome
 from figlang_tasks.core.data_id import DataId
-
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def card(data: DataId, records: Sequence[Record], document: Document) -> Card:

@@ -69,14 +69,13 @@ SORTING = Sorting(
 )
 
 
-def prompts(dataset: str, idioms: int = PAPER_IDIOMS, pictures: int = PICTURES, seed: int = 0) -> list[dict[str, Any]]:
+def prompts(dataset: str, idioms: int = PAPER_IDIOMS, pictures: int = PICTURES) -> list[dict[str, Any]]:
     """Return one line for each picture to generate; the prompts of an idiom are the idiom, and each definition of it.
 
     Args:
         dataset: ``IRFL`` or ``figlang_mini_irfl``.
-        idioms: how many to draw. The names of the paper's 15 are not published.
+        idioms: how many to draw, whatever the order of the table. The names of the paper's 15 are not published.
         pictures: of each prompt.
-        seed: of the draw, which does not depend on the order of the table.
 
     Returns:
         ``file``, ``prompt``, ``input`` (``idiom`` or ``definition``), ``phrase``, ``definitions`` and ``data``.
@@ -86,11 +85,11 @@ def prompts(dataset: str, idioms: int = PAPER_IDIOMS, pictures: int = PICTURES, 
     """
     table = tables.images(dataset, "idioms-dataset")
     known: dict[str, tuple[str, ...]] = {}
-    for row in table.whole():
+    for row in table.rows:
         known.setdefault(row.phrase, row.definitions)
     if len(known) < idioms:
         raise DataError(f"{table.data} has {len(known)} idioms: draw at most so many (--idioms {len(known)})")
-    drawn = sorted(known, key=lambda phrase: hashlib.sha256(f"{seed}/{phrase}".encode()).digest())[:idioms]
+    drawn = sorted(known, key=lambda phrase: hashlib.sha256(f"0/{phrase}".encode()).digest())[:idioms]
     asked = [
         {"prompt": prompt, "input": given, "phrase": phrase, "definitions": list(known[phrase]), "data": table.data}
         for phrase in drawn
@@ -108,12 +107,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--dataset", default="IRFL", choices=["IRFL", "figlang_mini_irfl"])
     parser.add_argument("--idioms", type=int, default=PAPER_IDIOMS, help="how many to draw; default: %(default)s")
     parser.add_argument("--pictures", type=int, default=PICTURES, help="of each prompt; default: %(default)s")
-    parser.add_argument("--seed", type=int, default=0, help="of the draw; default: %(default)s")
     args = parser.parse_args(argv)
     if min(args.idioms, args.pictures) < 1:
         parser.error("--idioms and --pictures must be 1 or more")
     try:
-        found = prompts(args.dataset, args.idioms, args.pictures, args.seed)
+        found = prompts(args.dataset, args.idioms, args.pictures)
         content = "".join(f"{json.dumps(each)}\n" for each in found).encode("ascii")
         if args.output.exists() and args.output.read_bytes() != content:
             raise DataError(f"{args.output} has other prompts, and pictures may be of those: name a new folder")

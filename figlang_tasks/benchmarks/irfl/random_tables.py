@@ -40,20 +40,10 @@ CONFIGURATIONS = {
 
 @hub.kept(maxsize=8)
 def load(dataset: str, name: str) -> Table:
-    """Return the drawn rows of a configuration.
-
-    Args:
-        dataset: ``IRFL`` or ``figlang_mini_irfl``.
-        name: one of :data:`CONFIGURATIONS`.
-
-    Raises:
-        DataError: the base table is not available, has faults, or too few images to draw from.
-    """
-    if name not in CONFIGURATIONS:
-        raise DataError(f"IRFL has no random candidates {name!r}; known: {', '.join(CONFIGURATIONS)}")
+    """Return the drawn rows of one of :data:`CONFIGURATIONS`."""
     count, base, category = CONFIGURATIONS[name]
     table = tables.images(dataset, base)
-    images = table.whole()
+    images = table.rows
     # Sorted, so that the order of the table is of no effect; an image that it lists twice for a phrase is one.
     ordered = sorted((each for each in images if each.type == category), key=lambda each: each.definitions)
     unique = {(image.phrase, image.answer): image for image in ordered}
@@ -76,7 +66,7 @@ def load(dataset: str, name: str) -> Table:
         rows.append(replace(image, where=where, negatives=distractors, roles=dict.fromkeys(distractors, "random")))
     logger.info(f"figlang_tasks: {len(rows)} rows of {dataset}/{name}, drawn from {table.data}, seed {SEED}")
     digest = hashlib.sha256(_as_csv(rows, name)).hexdigest()[:12]
-    return Table(tuple(rows), (), str(replace(DataId.parse(table.data), part=name, digest=digest)))
+    return Table(tuple(rows), str(replace(DataId.parse(table.data), part=name, digest=digest)))
 
 
 def _as_csv(rows: Sequence[Row], name: str) -> bytes:

@@ -12,7 +12,7 @@ from figlang_tasks.benchmarks.irfl.archive import pictures
 from figlang_tasks.core import hub
 from figlang_tasks.core.checks import progress
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.errors import DataError, PartMissing
+from figlang_tasks.core.errors import DataError
 
 if TYPE_CHECKING:
     import datasets
@@ -51,7 +51,7 @@ def _choices(dataset: str, table: str, rotations: bool) -> list[dict[str, Any]]:
     found = random_tables.load(dataset, table) if drawn else tables.detection(dataset, table)
     store = pictures(dataset)
     documents = []
-    for number, row in enumerate(found.whole()):
+    for number, row in enumerate(found.rows):
         store.check(row.uuids, row.where)
         shown = list(row.negatives)
         place = answer_place(table, number, row.phrase, len(shown) + 1)
@@ -78,7 +78,7 @@ def _pairs(dataset: str, table: str) -> list[dict[str, Any]]:
     found = tables.retrieval(dataset, table)
     store = pictures(dataset)
     documents = []
-    for number, row in enumerate(found.whole()):
+    for number, row in enumerate(found.rows):
         uuids = sorted(row.uuids)  # so that the order says nothing
         store.check(uuids, row.where)
         row_id = f"{table}-{number}"
@@ -141,14 +141,8 @@ def asked(data: DataId, record: Mapping[str, Any]) -> dict[str, str]:
 
 
 def load_asked(asked: Mapping[str, str], look_at_pictures: bool = True) -> datasets.Dataset:
-    """Return the documents that a task file asks for, as ``IRFL,table=...,rotations=true``.
-
-    Raises:
-        DataError: as `load`; also for another value of rotations.
-    """
-    if asked.get("rotations", "true") != "true":
-        raise DataError(f"dataset_name: rotations={asked['rotations']}; it must be true, or be left out")
-    return load(asked["dataset"], asked["table"], rotations="rotations" in asked)
+    """Return the documents that a task file asks for, as ``IRFL,table=...,rotations=true``; errors as of `load`."""
+    return load(asked["dataset"], asked["table"], rotations=asked.get("rotations") == "true")
 
 
 def check() -> Iterator[DataError]:
@@ -157,7 +151,7 @@ def check() -> Iterator[DataError]:
     wanted: dict[str, str] = {}  # the picture of each uuid, and the first row that names it
     for name in tables.ROWS:
         read = next(read for kind, read in readers.items() if kind in name)
-        with suppress(PartMissing):
+        with suppress(DataError):  # of a table: the check tells it
             for row in read("IRFL", name).rows:
                 wanted |= {uuid: row.where for uuid in row.uuids if uuid not in wanted}
     store = pictures("IRFL")

@@ -8,20 +8,18 @@ cell is text.
 from __future__ import annotations
 
 import hashlib
-import io
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, TypeVar
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from loguru import logger
-from pydantic import AfterValidator, BaseModel, Field, Json, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, Json
 
-from figlang_tasks.core import hub
+from figlang_tasks.core import hub, row_files
 from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.hub import USE_THE_RELEASE
-from figlang_tasks.core.row_files import brief
 
 # Rows of each table of the release.
 ROWS = {
@@ -76,18 +74,11 @@ class Row:
         return (*self.positives, *self.negatives)
 
 
-@dataclass(frozen=True)
-class Table:
-    """The valid rows of a table, in the order of the file; what is wrong with the others; and its `DataId`."""
+class Table(NamedTuple):
+    """The rows of a table, in the order of the file, and its `DataId`."""
 
     rows: tuple[Row, ...]
-    faults: tuple[str, ...]
     data: str
-
-    def whole(self) -> tuple[Row, ...]:
-        """Return the rows of a table without faults; a `DataError` if it has some."""
-        end_with_the_first(self.faults, "irfl")
-        return self.rows
 
 
 # --- cells -----------------------------------------------------------------------------------------------------------
@@ -118,11 +109,11 @@ class _Cells(BaseModel):
 class _Described(_Cells):
     images_metadata: Json[tuple[_Image, ...]]
 
-    def described(self, uuids: Sequence[str]) -> dict[str, _Image]:
+    def described(self, uuids: Sequence[str], where: str) -> dict[str, _Image]:
         """Return what a row says of its images; a `DataError` if not each is there once."""
         found = {image.uuid: image for image in self.images_metadata}
         if sorted(found) != sorted(uuids):
-            raise DataError("images_metadata does not describe each image of the row once")
+            raise DataError(f"{where}: images_metadata does not describe each image of the row once")
         return found
 
 
@@ -146,51 +137,35 @@ class _Base(_Cells):
 _Kind = TypeVar("_Kind", bound=_Cells)
 
 
-def _read(dataset: str, name: str, kind: type[_Kind], row_of: Callable[[str, _Kind], Row]) -> Table:
-    """Return a table, each row as `row_of` makes it of its place and its cells; what that raises are faults."""
-    import pandas
-
+def _read(dataset: str, name: str, kind: type[_Kind], row_of: Callable[[_Kind, str], Row]) -> Table:
+    """Return a table, each row as `row_of` makes it of its cells and its place."""
     if name not in ROWS:  # it may stand in saved samples
         raise DataError(f"{dataset} has no table {name!r}; known: {', '.join(ROWS)}")
     found = hub.snapshot(hub.source(dataset), [file_name(name)])
-    path = found.folder / file_name(name)
-    try:
-        content = path.read_bytes()
-        table = pandas.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False, encoding="utf-8-sig")
-    except OSError as error:
-        present = ", ".join(sorted(each.name for each in found.folder.glob("*.csv"))) or "none"
-        message = (
-            f"{dataset}: {path} cannot be read ({error.strerror}; tables there: {present}). The folder must have the "
-            f"files of the hub's repository, {hub.source('IRFL').page}"
+    path, is_idiom = found.folder / file_name(name), name.startswith("idiom")
+    if not path.is_file():
+        # Which candidates are drawn from: the tasks of the paper do not need it.
+        missing = PartMissing if name.endswith("-dataset") else DataError
+        raise missing(
+            f"{dataset}: there is no {path}: the folder must have the files of the hub's repository, "
+            f"{hub.source('IRFL').page}"
         )
-        if name.endswith("-dataset"):  # which candidates are drawn from: the tasks of the paper do not need it
-            raise PartMissing(message) from error
-        return Table((), (message,), "")
-    except ValueError as error:  # of pandas: no table, not UTF-8, a cell too many
-        return Table((), (f"{path} is not a CSV file in UTF-8 ({error}). Load it again.",), "")
-    is_idiom = name.startswith("idiom")
-    columns = [column for column in kind.model_fields if column in table and (is_idiom or column != "definition")]
-    rows, faults = [], []
-    if ROWS[name] not in (None, len(table)) and dataset == "IRFL" and name not in INFERRED or not len(table):
+
+    def row(cells: Mapping[str, Any], where: str) -> Row:
+        return row_of(row_files.checked(kind, cells if is_idiom else {**cells, "definition": None}, where), where)
+
+    needed = [column for column, field in kind.model_fields.items() if field.is_required()]
+    rows, faults = row_files.valid(row_files.lines(path, needed + ["definition"] * is_idiom), row)
+    faults = [f"{fault}. {USE_THE_RELEASE}" for fault in faults]
+    is_other = ROWS[name] not in (None, len(rows)) and dataset == "IRFL" and name not in INFERRED
+    if not faults and (is_other or not rows):
         faults.append(
-            f"{path} has {len(table)} rows, the published one has {ROWS[name] or 'some'}. {USE_THE_RELEASE} To run "
+            f"{path} has {len(rows)} rows, the published one has {ROWS[name] or 'some'}. {USE_THE_RELEASE} To run "
             "fewer rows use --limit."
         )
-    for number, cells in enumerate(table[columns].to_dict("records")):
-        where = f"{dataset}/{name} row {number}"
-        try:
-            given = kind.model_validate(cells)
-            if is_idiom and given.definition is None:
-                raise DataError("definition is missing")
-            rows.append(row_of(where, given))
-        except ValidationError as error:
-            wrong = error.errors()[0]
-            cell = f"{'.'.join(map(str, wrong['loc']))} is {brief(wrong['input'])}"
-            faults.append(f"{where}: {cell}: {wrong['msg']}. {USE_THE_RELEASE}")
-        except DataError as error:
-            faults.append(f"{where}: {error}. {USE_THE_RELEASE}")
-    digest = hashlib.sha256(content).hexdigest()[:12]
-    return Table(tuple(rows), tuple(faults), str(DataId(dataset, name, digest, revision=found.revision)))
+    end_with_the_first(faults, "irfl")
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+    return Table(tuple(rows), str(DataId(dataset, name, digest, revision=found.revision)))
 
 
 def file_name(name: str) -> str:
@@ -202,40 +177,27 @@ def file_name(name: str) -> str:
 
 @hub.kept(maxsize=16)
 def detection(dataset: str, name: str) -> Table:
-    """Return a detection table (``idiom-detection-task`` ...).
-
-    Similes take roles from their retrieval table: its faults are theirs too.
-
-    Args:
-        dataset: ``IRFL`` or ``figlang_mini_irfl``.
-        name: one of :data:`ROWS`.
-
-    Raises:
-        DataError: there is no such table, or the dataset is not available.
-    """
+    """Return a detection table (``idiom-detection-task`` ...); similes take roles from their retrieval table."""
     kind = name.removesuffix("-detection-task")
-    of_similes = kind in ("simile", "open-simile")
-    ranked = retrieval(dataset, f"{kind}-retrieval-task") if of_similes else Table((), (), "")
     # Two closed similes may become one open phrase, so phrases are merged.
     similes: dict[str, dict[str, str]] = {}
-    for ranking in ranked.rows:
+    for ranking in retrieval(dataset, f"{kind}-retrieval-task").rows if kind in ("simile", "open-simile") else ():
         similes.setdefault(ranking.phrase, {}).update(ranking.roles)
 
-    def row_of(where: str, cells: _Detection) -> Row:
-        described = cells.described(cells.answer + cells.distractors)
+    def row_of(cells: _Detection, where: str) -> Row:
+        described = cells.described(cells.answer + cells.distractors, where)
         known = similes.get(cells.phrase, {})
         roles = {uuid: _role(kind, described[uuid], cells.phrase, known.get(uuid)) for uuid in cells.distractors}
-        if kind == "simile" and not ranked.faults and sorted(roles.values()) != ["random", "source", "target"]:
+        if kind == "simile" and sorted(roles.values()) != ["random", "source", "target"]:
             raise DataError(
-                f"its distractors are {sorted(roles.values())} by this table and {kind}-retrieval-task, must be one "
-                "source, one target and one random image"
+                f"{where}: its distractors are {sorted(roles.values())} by this table and {kind}-retrieval-task, must "
+                "be one source, one target and one random image"
             )
         return Row(where, cells.phrase, cells.definition or (), cells.type, cells.answer, cells.distractors, roles)
 
     table = _read(dataset, name, _Detection, row_of)
-    table = replace(table, faults=table.faults + ranked.faults)
     unknown = sum("target" not in row.roles.values() for row in table.rows)
-    if kind == "open-simile" and unknown and not table.faults:
+    if kind == "open-simile" and unknown:
         logger.warning(
             f"figlang_tasks: {table.data}: in {unknown} of {len(table.rows)} rows the retrieval table does not say "
             "which distractor shows the target concept; literal_preference counts it as random"
@@ -247,9 +209,9 @@ def detection(dataset: str, name: str) -> Table:
 def retrieval(dataset: str, name: str) -> Table:
     """Return a retrieval table (``idiom-retrieval-task`` ...); as :func:`detection`."""
 
-    def row_of(where: str, cells: _Retrieval) -> Row:
+    def row_of(cells: _Retrieval, where: str) -> Row:
         positives, negatives = cells.first_category, cells.second_category
-        described = cells.described(positives + negatives)
+        described = cells.described(positives + negatives, where)
         roles = {uuid: described[uuid].sub_category or "literal" for uuid in negatives}
         return Row(where, cells.phrase, cells.definition or (), cells.type, positives, negatives, roles)
 
@@ -260,7 +222,7 @@ def retrieval(dataset: str, name: str) -> Table:
 def images(dataset: str, name: str) -> Table:
     """Return a base table (``idioms-dataset``, ``metaphors-dataset``, ``similes-dataset``); as :func:`detection`."""
 
-    def row_of(where: str, cells: _Base) -> Row:
+    def row_of(cells: _Base, where: str) -> Row:
         return Row(where, cells.phrase, cells.definition or (), _category(cells), (cells.uuid,), (), {})
 
     return _read(dataset, name, _Base, row_of)

@@ -65,16 +65,12 @@ class Options(TaskOptions):
 
 def preflight(config: Mapping[str, Any], asked: Asked) -> None:
     """Check that the model gives the answers that the task needs, to whole rows; see `Benchmark.preflight`."""
-    _check_scores(config, config.get("lmms_eval_specific_kwargs") or {})
-    _check_rows(rows.load(asked["dataset"], asked["table"], rotations="rotations" in asked), config)
+    _check_scores(config)
+    _check_rows(rows.load_asked(asked), config)
 
 
 def _check_rows(docs: datasets.Dataset, config: Mapping[str, Any]) -> None:
-    """Check that a run holds a whole row, whose documents (pictures, rotations) are judged together.
-
-    Raises:
-        ValueError: it holds none.
-    """
+    """Check that a run holds a whole row, whose documents (pictures, rotations) are judged together."""
     places = part_of_data.chosen(len(docs), config)
     of_docs = list(docs["row"])
     sizes, here = Counter(of_docs), Counter(of_docs[place] for place in places)
@@ -87,23 +83,15 @@ def _check_rows(docs: datasets.Dataset, config: Mapping[str, Any]) -> None:
         )
 
 
-def _check_scores(config: Mapping[str, Any], kwargs: Mapping[str, Any]) -> None:
-    """Check that a task of matching scores has a model that gives some, with a prompt about one picture."""
+def _check_scores(config: Mapping[str, Any]) -> None:
+    """Check that a task of matching scores has a model that gives some."""
     model = config.get("model")
-    if not score_requests.is_asked(config):
-        if config.get("process_results") is match_process_results and model != score_requests.REPLAY:
-            raise ValueError(
-                f"it compares matching scores, but {model or 'this model'} answers in words. Use a model class that "
-                f"gives scores ({GIVE_SCORES}; figlang_random for chance), or run irfl_detect with this one. Your own "
-                "class with scores must declare: answers_score_requests = ('match',) (docs/adding_a_vlm.md)"
-            )
-        return
-    prompt = Options.of(kwargs.get(str(model)) or kwargs.get("default") or kwargs).prompt
-    if prompt not in ("match", "text"):
+    is_match = config.get("process_results") is match_process_results
+    if is_match and model != score_requests.REPLAY and not score_requests.is_asked(config):
         raise ValueError(
-            f"{model} is asked for matching scores, with the prompt {prompt!r} for an answer in words; give the file a "
-            f"block for models that are: lmms_eval_specific_kwargs: {{scores: {{prompt: match}}}}, for dual encoders "
-            f"only_scores: {{prompt: text}}"
+            f"it compares matching scores, but {model or 'this model'} answers in words. Use a model class that "
+            f"gives scores ({GIVE_SCORES}; figlang_random for chance), or run irfl_detect with this one. Your own "
+            "class with scores must declare: answers_score_requests = ('match',) (docs/adding_a_vlm.md)"
         )
 
 

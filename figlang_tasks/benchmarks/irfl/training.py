@@ -24,8 +24,7 @@ Document = Mapping[str, Any]
 BASE = "idioms-dataset"
 FIGURATIVE = ("figurative", "figurative+literal")
 OTHERS = ("literal", "partial literal", "none")
-PUBLISHED = {"idiom-detection-task": 4790, "idiom-retrieval-task": 3802}
-"""Training pictures of the paper, by the table that it was tested on."""
+BATCH, LEARNING_RATE = 12, 0.001  # of Adam
 
 
 def train(
@@ -42,8 +41,6 @@ def train(
     ] = False,
     hidden: Annotated[int, "Units of the hidden layer; 0: no hidden layer."] = 512,
     epochs: Annotated[int, "Passes over the training data."] = 7,
-    batch_size: Annotated[int, "Pictures of a training step."] = 12,
-    learning_rate: Annotated[float, "Of Adam."] = 0.001,
     dataset: Annotated[str, "IRFL, or figlang_mini_irfl, small data of this package."] = "IRFL",
     device: Annotated[str | None, "Of the encoder, such as cuda:0. [default: the GPU, if there is one]"] = None,
 ) -> str:
@@ -65,11 +62,9 @@ def train(
     from figlang_tasks.models import probe, probe_pair
     from figlang_tasks.models.dual_encoder import FigLangCLIP
 
-    for name, value, least in (("seeds", seeds, 1), ("epochs", epochs, 1), ("batch-size", batch_size, 1)):
+    for name, value, least in (("seeds", seeds, 1), ("epochs", epochs, 1), ("hidden", hidden, 0)):
         if value < least:
             raise DataError(f"--{name} is {value}, must be at least {least}")
-    if hidden < 0 or not learning_rate > 0:
-        raise DataError("--hidden must not be negative, --learning-rate must be above 0")
     probe.refuse_existing(output)
     tested = _tested(dataset, table)
     documents = _trainable(dataset, tested, FIGURATIVE + OTHERS[: -1 if without_none else None])
@@ -89,11 +84,11 @@ def train(
         raise DataError(f"{dataset}: {BASE} has only pictures and phrases of {table}: nothing to train on")
     pairs, documents = replace(pairs, plan=[pairs.plan[each] for each in kept]), [documents[each] for each in kept]
     labels = [document["category"] in FIGURATIVE for document in documents]
-    fitting: dict[str, Any] = {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
+    fitting: dict[str, Any] = {"epochs": epochs, "batch_size": BATCH, "learning_rate": LEARNING_RATE}
     weights = {seed: probe_pair.train(pairs, labels, hidden, seed=seed, **fitting) for seed in range(seeds)}
     before = _values(tested, test.cosines())
     after = {seed: _values(tested, probe_pair.answers(test, each)) for seed, each in weights.items()}
-    trained_on = {
+    trained_on: dict[str, Any] = {
         "data": tables.images(dataset, BASE).data,
         "without": tested[0]["data"],
         "pictures": len(documents),
@@ -112,13 +107,15 @@ def train(
     alone = {name: f"{100 * value:.1f}" for name, value in before.items()}
     published = {"paper": _published(table, phrase_only)} if dataset == "IRFL" else {}
     shown = probe.table_of_seeds(list(after.values()), {"encoder": alone}, published)
-    return "\n".join([_told(trained_on, dataset, table), "", shown, "", f"{output} written"])
+    counts = ", ".join(f"{name} {count:,}" for name, count in trained_on["categories"].items())
+    told = f"trained on {trained_on['pictures']:,} pictures of {trained_on['idioms']} idioms ({counts})"
+    return "\n".join([told, "", shown, "", f"{output} written"])
 
 
 def _trainable(dataset: str, tested: Sequence[Document], categories: Sequence[str]) -> list[Document]:
     """Return the rows of the base table whose phrase no test document has, in the shape of those documents."""
     phrases = {folded(document["phrase"]) for document in tested}
-    images = [each for each in tables.images(dataset, BASE).whole() if folded(each.phrase) not in phrases]
+    images = [each for each in tables.images(dataset, BASE).rows if folded(each.phrase) not in phrases]
     chosen = [each for each in images if each.type in categories]
     for image in chosen:
         pictures(dataset).check(image.uuids, image.where)
@@ -139,15 +136,6 @@ def _values(tested: Sequence[Document], answers: Sequence[str]) -> dict[str, flo
     judge = task.retrieve_process_results if "positive" in tested[0] else task.match_process_results
     records = [judge(document, [answer])["sample"] for document, answer in zip(tested, answers, strict=True)]
     return headlines(records, of_records(records))
-
-
-def _told(trained_on: Mapping[str, Any], dataset: str, table: str) -> str:
-    categories = ", ".join(f"{name} {count:,}" for name, count in trained_on["categories"].items())
-    told = f"trained on {trained_on['pictures']:,} pictures of {trained_on['idioms']} idioms ({categories})"
-    published = PUBLISHED.get(table) if dataset == "IRFL" else None
-    if published in (None, trained_on["pictures"]):
-        return told
-    return f"{told}; the paper on {published:,}: it does not say which (--without-none)"
 
 
 def _published(table: str, phrase_only: bool) -> dict[str, str]:

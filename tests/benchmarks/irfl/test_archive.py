@@ -49,14 +49,6 @@ def test_a_damaged_member(folder: Path, number: int) -> None:
         Pictures(folder).read(uuid(number), "row 2")
 
 
-def test_a_picture_that_is_there_twice(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "IRFL_images.zip", "w") as archive:
-        archive.writestr(f"images/{uuid(0)}.jpeg", drawn()[0])
-        archive.writestr(f"more/{uuid(0)}.jpeg", drawn()[0])
-    with pytest.raises(DataError, match=f"IRFL_images.zip has the picture {uuid(0)} twice"):
-        Pictures(tmp_path)
-
-
 def test_the_check_looks_at_each_picture_that_a_table_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = valid(tmp_path)
     files = {f"images/{uuid(number)}.jpeg": drawn()[number] for number in range(8)}
@@ -66,15 +58,7 @@ def test_the_check_looks_at_each_picture_that_a_table_names(tmp_path: Path, monk
             archive.writestr(name, data)
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
     (fault,) = report(BENCHMARK).faults
-    assert f"row 0, picture {uuid(3)}: the image cannot be decoded" in fault
-
-
-def test_what_finder_leaves_in_archives_is_no_picture(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "IRFL_images.zip", "w") as archive:
-        archive.writestr(f"images/{uuid(0)}.jpeg", drawn()[0])
-        archive.writestr(f"__MACOSX/images/{uuid(0)}.jpeg", b"x")
-        archive.writestr(f"images/._{uuid(0)}.jpeg", b"x")
-    assert Pictures(tmp_path).read(uuid(0), "x").size == (48, 48)
+    assert f"line 2, picture {uuid(3)}: the image cannot be decoded" in fault
 
 
 def test_grid_shows_each_picture_in_its_place() -> None:
