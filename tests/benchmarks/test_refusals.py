@@ -22,7 +22,6 @@ A fault says what is changed in the valid data, what is asked for, and which wor
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import os
@@ -33,6 +32,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -171,19 +171,13 @@ def json_list(content: bytes) -> Format:
 
 def separated(delimiter: str) -> Callable[[bytes], Format]:
     def read(content: bytes) -> Format:
-        reader = csv.DictReader(io.StringIO(content.decode(), newline=""), delimiter=delimiter)
-        columns = list(reader.fieldnames or ())
+        table: Any = pandas.read_csv(io.BytesIO(content), sep=delimiter, dtype=str, keep_default_na=False)
 
         def write(rows: Rows) -> bytes:
-            text = io.StringIO(newline="")
-            writer = csv.DictWriter(
-                text, [name for name in columns if not rows or name in rows[0]], delimiter=delimiter
-            )
-            writer.writeheader()
-            writer.writerows(rows)
-            return text.getvalue().encode()
+            columns = rows[0] if rows else table.columns
+            return pandas.DataFrame(rows, columns=list(columns)).to_csv(sep=delimiter, index=False).encode()
 
-        return list(reader), write
+        return table.to_dict("records"), write
 
     return read
 

@@ -8,14 +8,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from PIL import Image
+from drawings import drawing
 
-from figlang_tasks import mini
 from figlang_tasks.benchmarks.admire.rows import ROWS
 
 PLACES = {"train": "train", "dev": "dev", "test": "test", "extended": "xeval"}
-EXAMPLE: dict[str, Any] = {  # its pictures are ours, its words too
+EXAMPLE: dict[str, Any] = {  # its words are ours; the pictures are of the card
     "compound": "tip of the iceberg",
     "sentence_type": "idiomatic",
     "sentence": "The late trains are only the tip of the iceberg: the whole network is worn out.",
@@ -76,12 +74,7 @@ def write_table(folder: Path, table: str, found: Sequence[Mapping[str, Any]], pi
         own.mkdir(exist_ok=True)
         given = ["s1.png", "s2.png"] if "expected_item" in row else []
         for picture in [*given, *(row[key] for key in row if key.endswith("_name"))]:
-            drawn = mini.NYKMS_DIR / "images" / f"{picture[7:11]}.png"
-            if row["compound"] == EXAMPLE["compound"] and drawn.is_file():
-                (own / picture).write_bytes(drawn.read_bytes())
-                continue
-            pattern = np.random.default_rng(list(picture.encode())).integers(0, 256, (8, 8, 3), dtype=np.uint8)
-            Image.fromarray(pattern).save(own / picture)
+            drawing(picture, 8).save(own / picture)
     return place / name
 
 

@@ -1,19 +1,16 @@
-"""A small New Yorker Caption Contest in the layout and schema of the release: drawn cartoons, captions of ours."""
+"""A small New Yorker Caption Contest in the layout of the release: drawn cartoons, captions of ours."""
 
 from __future__ import annotations
 
 import io
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from datasets import Dataset, Features, Image, List, Value
-from PIL import Image as PILImage
+from datasets import Dataset
+from PIL import Image
 
 from figlang_tasks.benchmarks.nycc import rows
 from figlang_tasks.core.data_id import DataId
-
-TEXT, TEXTS = Value("string"), List(Value("string"))
 
 SAID = dict(zip("ABCDE", ("I have", "There is", "You need", "Lettuce takes", "Nobody has"), strict=True))
 
@@ -28,35 +25,12 @@ EXAMPLE: dict[str, Any] = {
 """The example of the card: made up by us."""
 
 
-@cache
-def features(config: str) -> Features:
-    """The columns of a configuration, as the hub's pages show them."""
-    of = rows.config(config)
-    described = {
-        **dict.fromkeys(("image_location", "image_description", "image_uncanny_description"), TEXT),
-        **dict.fromkeys(("entities", "questions"), TEXTS),
-    }
-    return Features(
-        {
-            "image": Image(),
-            "contest_number": Value("int32"),
-            **({} if of.pixels else described),
-            "caption_choices": TEXT if of.task == "explanation" else TEXTS,
-            **({} if of.pixels else {"from_description": TEXT}),
-            **({"winner_source": TEXT} if of.task == "ranking" else {}),
-            "label": TEXT,
-            "n_tokens_label": Value("int32"),
-            "instance_id": TEXT,
-        }
-    )
-
-
 def row(config: str, number: int, split: str = "test", **changes: Any) -> dict[str, Any]:
-    """A row: of matching and ranking the label goes through the letters."""
+    """A row, with the columns that we read: of matching and ranking the label goes through the letters."""
     of = rows.config(config)
     letters, contest = rows.OPTIONS[of.task], 1000 * of.fold + number // 2
     drawn = io.BytesIO()
-    PILImage.new("L", (24, 24), 8 * number % 256).save(drawn, "JPEG")
+    Image.new("L", (24, 24), 8 * number % 256).save(drawn, "JPEG")
     explained = f"A snail says it has no time, and {number} snails have all of it."
     made: dict[str, Any] = {
         "image": {"bytes": drawn.getvalue(), "path": f"{contest}.jpeg"},
@@ -65,22 +39,18 @@ def row(config: str, number: int, split: str = "test", **changes: Any) -> dict[s
         "image_description": f"Snail {number} wears a watch.",
         "image_uncanny_description": "Snails have no wrists.",
         "entities": ["https://en.wikipedia.org/wiki/Snail", "https://en.wikipedia.org/?title=Watch_(disambiguation)#X"],
-        "questions": ["Why is it late?"],
         "caption_choices": [f"{SAID[letter]} no time, {number}." for letter in letters] or "I have no time.",
-        "from_description": "scene: a garden description: ...",
         "winner_source": ("crowd_winner", "official_winner")[number % 3 == 0],
         "label": letters[number % len(letters)] if letters else explained,
-        "n_tokens_label": 1,
         "instance_id": f"{split}{of.task}{contest}-{number}",
     }
-    return {name: value for name, value in (made | changes).items() if name in features(config)}
+    return {name: (made | changes)[name] for name in of.columns}
 
 
 def write(folder: Path, config: str, split: str, found: list[dict[str, Any]]) -> None:
     """``CONFIGURATION/SPLIT-00000-of-00001.parquet``"""
     (folder / config).mkdir(parents=True, exist_ok=True)
-    table = Dataset.from_list(found, features=features(config))
-    table.to_parquet(str(folder / config / f"{split}-00000-of-00001.parquet"))
+    Dataset.from_list(found).to_parquet(str(folder / config / f"{split}-00000-of-00001.parquet"))
 
 
 def release(folder: Path, *configs: str, train: int = 12, test: int | None = None) -> Path:

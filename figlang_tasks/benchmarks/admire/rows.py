@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,9 +56,11 @@ def load(dataset: str, table: str, shown: str, look_at_pictures: bool = True) ->
         raise DataError(f"{dataset} has no table={table},shown={shown}; it has {', '.join(ROWS)}; {', '.join(SHOWN)}")
     root = hub.snapshot(hub.source(dataset), ["*"]).folder.absolute()
     look = look_at_pictures and shown == "pictures"
-    found = [row for each in BOTH.get(table, (table,)) for row in _read(dataset, root, each, shown, look)]
-    faults = [row for row in found if isinstance(row, str)]
-    documents = [{"dataset": dataset} | row for row in found if not isinstance(row, str)]
+    documents, faults = [], []
+    for each in BOTH.get(table, (table,)):
+        rows, wrong = _read(dataset, root, each, shown, look)
+        documents += [{"dataset": dataset, "id": f"{each}-{number}"} | row for number, row in enumerate(rows)]
+        faults += wrong
     checks.end_with_the_first(faults if faults or documents else [f"{dataset}/{table} has no rows"], "admire")
     if table in BOTH:
         documents.sort(key=lambda doc: doc["compound"])
@@ -94,46 +96,34 @@ def _archives(root: Path, table: str) -> str:
     )
 
 
-def _read(dataset: str, root: Path, table: str, shown: str, look: bool) -> Iterator[dict[str, Any] | str]:
-    """Yield each row of a file as a document, or what is wrong with it as text; pictures are checked if `look`."""
+def _read(dataset: str, root: Path, table: str, shown: str, look: bool) -> tuple[list[dict[str, Any]], list[str]]:
+    """The rows of a file as documents, and what is wrong with the others; pictures are checked if `look`."""
     path, is_sequence = _file(root, table), table.startswith("sequence")
     label = "expected_item" if is_sequence else "expected_order"
-    seen: set[str] = set()
-    for where, cells in row_files.lines(path, ["compound", "sentence_type", label]):
-        try:
-            if isinstance(cells, str):
-                raise DataError(f"{where} {cells}")
-            if not cells[label].strip(" []"):
-                cells |= _target(dataset, root, label, cells, where)
-            found = _document(cells, table, shown, where)
-            if found["compound"] in seen:
-                raise DataError(f"{where}: a second row of {found['compound']!r}: leave one")
-            folder = path.parent.relative_to(root) / found["compound"].replace("'", "_")
-            paths = [str(folder / name) for name in (*(("s1.png", "s2.png") if is_sequence else ()), *found["names"])]
-            if look and not os.path.isdir(root / folder):  # Path.is_dir raises where a name is too long
-                place = printable(root / folder, 300)
-                raise DataError(f"{where}: there are no pictures in {place}. {_archives(root, table)}")
-            for picture in paths if look else []:
-                images.check({"path": picture}, where, dataset)
-            yield {"id": f"{table}-{len(seen)}"} | found | {"paths": paths}
-            seen.add(found["compound"])
-        except DataError as error:
-            yield str(error)
+
+    def document(cells: dict[str, Any], where: str) -> dict[str, Any]:
+        if not cells[label].strip(" []"):
+            cells |= _target(dataset, root, label, cells, where)
+        found = _document(cells, table, shown, where)
+        folder = path.parent.relative_to(root) / found["compound"].replace("'", "_")
+        paths = [str(folder / name) for name in (*(("s1.png", "s2.png") if is_sequence else ()), *found["names"])]
+        if look and not os.path.isdir(root / folder):  # Path.is_dir raises where a name is too long
+            place = printable(root / folder, 300)
+            raise DataError(f"{where}: there are no pictures in {place}. {_archives(root, table)}")
+        for picture in paths if look else []:
+            images.check({"path": picture}, where, dataset)
+        return found | {"paths": paths}
+
+    lines = row_files.lines(path, ["compound", "sentence_type", label])
+    return row_files.valid(lines, document, lambda found: f"compound {found['compound']}")
 
 
 def _target(dataset: str, root: Path, label: str, cells: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The sense and label of a row that has none, taken from a file of targets."""
     names = [cell for key, cell in cells.items() if key.endswith("_name")]
-    found = [
-        (place, {"sentence_type": other["sentence_type"], label: other[label]})
-        for place, other in _targets(dataset, root, label)
-        if other["compound"] == cells["compound"] and any(name in other[label] for name in names)
-    ]
-    for place, other in found:
-        if other != found[0][1]:
-            raise DataError(f"{where}: {found[0][0]} and {place} have different targets of this row: leave one")
-    if found:
-        return found[0][1]
+    for other in _targets(dataset, root, label):
+        if other["compound"] == cells["compound"] and any(name in other[label] for name in names):
+            return {"sentence_type": other["sentence_type"], label: other[label]}
     raise DataError(
         f"{where}: {label} is empty, and no file *targets*.tsv below {root} has it: put the targets of the official "
         "scoring program there"
@@ -141,12 +131,11 @@ def _target(dataset: str, root: Path, label: str, cells: Mapping[str, Any], wher
 
 
 @hub.kept(maxsize=2)
-def _targets(dataset: str, root: Path, label: str) -> list[tuple[str, dict[str, Any]]]:
-    """The rows of all files of targets, each with its place."""
-    files = sorted(root.rglob("*targets*.tsv"))
-    rows = (line for path in files for line in row_files.lines(path))
+def _targets(dataset: str, root: Path, label: str) -> list[dict[str, Any]]:
+    """The rows of all files of targets."""
+    rows = [row for path in sorted(root.rglob("*targets*.tsv")) for _, row in row_files.lines(path)]
     needed = {"compound", "sentence_type", label}
-    return [(place, row) for place, row in rows if not isinstance(row, str) and needed <= row.keys()]
+    return [row for row in rows if not isinstance(row, str) and needed <= row.keys()]
 
 
 def _document(cells: Mapping[str, Any], table: str, shown: str, where: str) -> dict[str, Any]:
