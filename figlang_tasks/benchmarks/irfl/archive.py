@@ -14,6 +14,8 @@ from figlang_tasks.core.errors import DataError
 
 ARCHIVE = "IRFL_images.zip"
 SUFFIX = ".jpeg"
+LARGEST = 64 << 20
+"""Bytes of the largest file that is read as a picture: a zip can say that some kilobytes unpack to many gigabytes."""
 _AGAIN = "Load it again from the hub's repository (delete the damaged file first)."
 
 
@@ -37,6 +39,11 @@ class Pictures:
     def read(self, uuid: str, where: str) -> Image.Image:
         """Return a picture, RGB, upright; a `DataError` with `where` and the uuid if it is missing or damaged."""
         self.check([uuid], where)
+        if (size := self._zip.getinfo(self._names[uuid]).file_size) > LARGEST:
+            raise DataError(
+                f"{where}: the picture {uuid} in {self._place} has {size} bytes unpacked, more than the {LARGEST} "
+                f"that a picture may have. {_AGAIN}"
+            )
         try:
             data = self._zip.read(self._names[uuid])  # it checks the CRC
         except (OSError, EOFError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
