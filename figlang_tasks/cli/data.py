@@ -74,7 +74,7 @@ def _fetch(benchmark: Benchmark) -> None:
     for asked in checks.parts(benchmark, benchmark.source, asked_of(benchmark.name)):
         try:
             rows = checks.rows_of(benchmark.load(asked, False))
-            tell(f"{checks.label(asked)}: {rows} rows", hub.snapshot(benchmark.source, []))
+            tell(f"{checks.label(asked)}: {rows} rows", hub.snapshot(benchmark.source))
         except PartMissing as error:
             say(f"{benchmark.name}: {checks.label(asked)}: {printable(error)}")
 

@@ -115,24 +115,21 @@ def reading(name: str, folder: Path | None) -> Iterator[None]:
 
 @contextmanager
 def downloading_nothing() -> Iterator[None]:
+    """Take no file from the hub inside the block."""
     from huggingface_hub import constants
-    from huggingface_hub.utils import logging
 
     before, constants.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE, True
-    told = logging.get_verbosity()
-    logging.set_verbosity_error()  # its warnings are of downloads: that no file was asked for, say
     try:
         yield
     finally:
         constants.HF_HUB_OFFLINE = before
-        logging.set_verbosity(told)
 
 
 def on_this_machine(benchmark: Benchmark) -> Snapshot:
     """The files of a benchmark on this machine."""
     source = benchmark.source
     try:
-        return hub.snapshot(source, [])  # a part of a repository is enough: the check says what is missing
+        return hub.snapshot(source)  # a part of a repository is enough: the check says what is missing
     except DataError as error:
         if isinstance(error.__cause__, FileNotFoundError):  # the hub's client: not in the cache
             raise DataError(

@@ -207,8 +207,11 @@ def local_folder(origin: Source) -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def snapshot(origin: Source, patterns: Sequence[str]) -> Snapshot:
-    """The files of a dataset: from FIGLANG_DATA_DIR, this package, or the hub, downloaded as far as `patterns` ask."""
+def snapshot(origin: Source, patterns: Sequence[str] = ()) -> Snapshot:
+    """The files of a dataset: from FIGLANG_DATA_DIR, this package, or the hub, downloaded as far as `patterns` ask.
+
+    Without patterns: the files that are on this machine already.
+    """
     if folder := local_folder(origin):
         logger.info(f"figlang_tasks: {origin.name} from {folder} ({DATA_DIR_VARIABLE})")
         return Snapshot(folder, "local")
@@ -229,7 +232,7 @@ def snapshot(origin: Source, patterns: Sequence[str]) -> Snapshot:
 @kept(maxsize=16)
 def folder(name: str) -> Path:
     """Return the folder of a dataset on this machine, below which all files lie that its rows may name."""
-    return snapshot(source(name), []).folder
+    return snapshot(source(name)).folder
 
 
 @kept(maxsize=16)
@@ -253,14 +256,14 @@ def _download(origin: Source, patterns: Sequence[str]) -> Snapshot:
     assert origin.repository is not None
     revision = os.environ.get(origin.pin_variable) or origin.revision or "main"
     logger.info(f"figlang_tasks: {origin.name} from {origin.repository}@{revision}")
-    refused = None if constants.HF_HUB_OFFLINE else _refusal(origin.repository)
+    refused = None if constants.HF_HUB_OFFLINE or not patterns else _refusal(origin.repository)
     try:
         found = snapshot_download(
             origin.repository,
             repo_type="dataset",
             revision=revision,
             allow_patterns=[*patterns],
-            local_files_only=refused is not None,
+            local_files_only=refused is not None or not patterns,
         )
     except errors.RevisionNotFoundError as error:
         whose = origin.pin_variable if os.environ.get(origin.pin_variable) else "this version"

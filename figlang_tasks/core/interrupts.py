@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
@@ -22,11 +21,10 @@ GRACE = 30
 def ending_within_seconds(command: str, kept: str) -> Iterator[None]:
     """Stand around the work of a command; an interrupt ends the process by the signal, so a loop around it ends too.
 
-    Nothing is done outside of the main thread, where SIGINT is ignored (``nohup``, ``command &`` in a script) or has
-    another handler. `kept`: a sentence of the message, of what is not lost.
+    Nothing is done where SIGINT is ignored (``nohup``, ``command &`` in a script) or has another handler. `kept`: a
+    sentence of the message, of what is not lost.
     """
-    in_main = threading.current_thread() is threading.main_thread()
-    if os.name != "posix" or not in_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
     happened = False

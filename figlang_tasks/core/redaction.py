@@ -45,8 +45,8 @@ _IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]+@")  # user and password
 
 # Behind =, a space, a bracket or a quote; an address has //.
 _PATH = re.compile(
-    r"""(?<![^\s,;:=|"'`\[({])(?!//)(?:file://|~|\.{1,2}|[A-Za-z]:)?[/\\][^\s,;|"'`\])}]+"""
-    r"""|(?<![^\s,;=|"'`\[({])[\w.-]+(?:[/\\][\w.-]+){2,}[/\\]?"""  # ORG/NAME is of a hub
+    r"""(?<![^\s,;:=|"'`\[({])(?!//)(?:file://|~|\.{1,2})?/[^\s,;|"'`\])}]+"""
+    r"""|(?<![^\s,;=|"'`\[({])[\w.-]+(?:/[\w.-]+){2,}/?"""  # ORG/NAME is of a hub
 )
 
 # --- by value ---------------------------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ def redacted(value: Any) -> Any:
 
 def without_paths(text: str) -> str:
     """Return a text with paths of this machine cut down to the last name: ``[local]/model``."""
-    return _PATH.sub(lambda found: "[local]/" + re.split(r"[/\\]", found[0].rstrip("/"))[-1], text)
+    return _PATH.sub(lambda found: "[local]/" + found[0].rstrip("/").rpartition("/")[2], text)
 
 
 def _changed(value: Any, change: Callable[[str], str], by_name: bool = False) -> Any:

@@ -136,7 +136,6 @@ def test_only_pictures_are_opened(tmp_path: Path) -> None:
     [
         ("pretrained=/home/me/model,dtype=x", "pretrained=[local]/model,dtype=x"),
         ("--model_args 'a=~/m' b=./out/c ../d", "--model_args 'a=[local]/m' b=[local]/c [local]/d"),
-        (r"C:\Users\me\model", "[local]/model"),
         ("a=out/checkpoints/500|bertscore:/me/x@sha256:1", "a=[local]/500|bertscore:[local]/x@sha256:1"),
         ("pretrained=org/model,base_url=http://host:80/v1/x", "pretrained=org/model,base_url=http://host:80/v1/x"),
     ],

@@ -281,7 +281,7 @@ def _join(rows: Sequence[AnnotatedCaption], what: str) -> tuple[Mapping[str, Any
 def fetch_contests() -> hub.Snapshot:
     """Return the cartoons and descriptions of the contest dataset, downloaded."""
     _tables()
-    return hub.snapshot(hub.source(CONTESTS), [])
+    return hub.snapshot(hub.source(CONTESTS))
 
 
 def _tables() -> tuple[list[Path], str]:
