@@ -12,7 +12,8 @@ import pytest
 from lmms_eval.utils import load_yaml_config
 
 from figlang_tasks import FigLangError
-from figlang_tasks.benchmarks.metaclue import measures, rows, schema, task
+from figlang_tasks.benchmarks.metaclue import measures, rows, task
+from figlang_tasks.benchmarks.metaclue.annotations import BOX_TYPES, ROLES
 from figlang_tasks.core.documents import preflight
 from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.metrics import boxes
@@ -61,7 +62,7 @@ def test_average_precision_is_that_of_the_evaluator_by_role_and_type() -> None:
     assert evaluate(mixed, measures.LOCALIZE, stderr_resamples=9) == found
     seen = set()
     role: Any
-    for role in schema.ROLES:
+    for role in ROLES:
         shown = [
             boxes.BoxImage(
                 each["id"],
@@ -72,7 +73,7 @@ def test_average_precision_is_that_of_the_evaluator_by_role_and_type() -> None:
             if each["role"] == role
         ]
         of_type: Any
-        for of_type in (None, *schema.BOX_TYPES):
+        for of_type in (None, *BOX_TYPES):
             both = boxes.average_precision(shown, role, of_type)
             for place, metric in enumerate(("mAP50", "mAP70")):
                 of_scope = found[f"{metric}_{role}"].get(of_type or "all")
