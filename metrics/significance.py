@@ -294,9 +294,6 @@ def _of_repeats(
     difference = after - before
     differences = _some_repeats(values[1], [seed, 1]) - _some_repeats(values[0], [seed, 0])
     tolerance = _ROUNDING * max(float(np.nanmax(np.abs(of), initial=0.0)) for of in (*totals, *values))
-    better = int(np.count_nonzero(math.copysign(1.0, difference) * differences > tolerance))
-    if abs(difference) <= tolerance:
-        better = 0
     error = error_of_resamples(differences, units)
     low = high = smallest = math.nan
     p = 1.0
@@ -318,12 +315,20 @@ def _of_repeats(
         difference,
         low,
         high,
-        p_bootstrap=(differences.size - better + 1) / (differences.size + 1),
+        p_bootstrap=_not_better(difference, differences, tolerance),
         p_randomization=math.nan,
         undefined=int(np.count_nonzero(np.isnan(differences))),
         smallest=smallest,
         p_repeats=p,
     )
+
+
+def _not_better(difference: float, differences: Floats, tolerance: float) -> float:
+    """One-sided p: the share of resamples in which the better system is not better; 1 if neither is better."""
+    if abs(difference) <= tolerance:
+        return 1.0
+    better = int(np.count_nonzero(math.copysign(1.0, difference) * differences > tolerance))
+    return (differences.size - better + 1) / (differences.size + 1)
 
 
 def _some_repeats(values: Floats, seed: Sequence[int]) -> Floats:
@@ -414,10 +419,6 @@ class _Test:
         self.tolerance = _ROUNDING * largest
 
     def comparison(self, extreme: int) -> Comparison:
-        resamples = len(self.differences)
-        better = int(np.count_nonzero(math.copysign(1.0, self.difference) * self.differences > self.tolerance))
-        if abs(self.difference) <= self.tolerance:
-            better = 0
         interval = of_resamples(self.differences, self.units)
         error = None if self.differing < _TOO_FEW else error_of_resamples(self.differences, self.units)
         return Comparison(
@@ -425,8 +426,8 @@ class _Test:
             self.second,
             self.difference,
             *(interval or (math.nan, math.nan)),
-            p_bootstrap=(resamples - better + 1) / (resamples + 1),
-            p_randomization=(extreme + 1) / (resamples + 1),
+            p_bootstrap=_not_better(self.difference, self.differences, self.tolerance),
+            p_randomization=(extreme + 1) / (len(self.differences) + 1),
             undefined=self.undefined,
             smallest=math.nan if error is None else smallest_difference(error, self.units, self.difference),
         )

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from huggingface_hub import DatasetCard, ModelCard
 
 from figlang_tasks import mini
 from figlang_tasks.benchmarks.flute import rows as flute
@@ -44,17 +43,6 @@ def test_mlcroissant_reads_every_row(folder: Path) -> None:
         names = {f"{table.id}/{field.name}" for field in table.fields}
         rows = list(dataset.records(table.id))
         assert rows and all(set(row) == names for row in rows)
-
-
-@pytest.mark.parametrize("folder", [*FOLDERS, mini.DEMO_MODEL_DIR], ids=[*NAMES, "demo_model"])
-def test_cards_have_the_fields_of_the_hub(folder: Path) -> None:
-    of_model = folder == mini.DEMO_MODEL_DIR
-    card = (ModelCard if of_model else DatasetCard).load(folder / "README.md").data.to_dict()
-    assert card["license"] == "apache-2.0" and card["language"] == ["en"] and card["tags"]
-    if of_model:
-        assert (card["library_name"], card["pipeline_tag"]) == ("transformers", "image-text-to-text")
-    else:
-        assert (card["pretty_name"], card["size_categories"]) == (folder.name, ["n<1K"])
 
 
 @pytest.mark.parametrize(("split", "labels"), [("train", (14, 12)), ("test", (41, 35))])

@@ -51,7 +51,7 @@ def shell(folder: Path, commands: str, path: Path) -> str:
     environment = os.environ | {"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(path)}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        ["sh", "-ec", commands], cwd=folder, env=environment, capture_output=True, text=True, timeout=900
+        ["sh", "-ec", commands], cwd=folder, env=environment, capture_output=True, text=True, timeout=1800
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return done.stdout
