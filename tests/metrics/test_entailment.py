@@ -132,28 +132,16 @@ ROWS = st.lists(
 Row = tuple[int, "int | None", float]
 
 
-def columns(rows: list[Row]) -> tuple[list[int], list[int | None], list[float]]:
-    return [r[0] for r in rows], [r[1] for r in rows], [r[2] for r in rows]
-
-
-def flipped_in_a_loop(rows: list[Row], threshold: float) -> list[int]:
+def flipped(rows: list[Row], threshold: float) -> list[int]:
     """The published scorer in words: missing or not above the threshold means the wrong label."""
-    result = []
-    for gold, predicted, score in rows:
-        label = predicted
-        if label is None:
-            label = 1 - gold
-        if score <= threshold:
-            label = 1 - gold
-        result.append(label)
-    return result
+    return [1 - gold if label is None or score <= threshold else label for gold, label, score in rows]
 
 
 @given(ROWS, st.sampled_from(CURVE_THRESHOLDS))
 def test_f1_at_equals_the_loop(rows: list[Row], threshold: float) -> None:
     metrics = pytest.importorskip("sklearn.metrics")
-    gold, predicted, scores = columns(rows)
-    oracle = metrics.f1_score(gold, flipped_in_a_loop(rows, threshold), average="macro", zero_division=0)
+    gold, predicted, scores = (list(column) for column in zip(*rows, strict=True))
+    oracle = metrics.f1_score(gold, flipped(rows, threshold), average="macro", zero_division=0)
     assert f1_at(gold, predicted, scores, threshold) == pytest.approx(oracle, abs=1e-12)
     assert macro_f1(gold, predicted) == f1_at(gold, predicted, [1.0] * len(rows), threshold / 2)
 

@@ -44,6 +44,14 @@ def test_wilson_as_published(hits: int, n: int, low: float, high: float) -> None
     assert share(*rows_of(hits, n)) == pytest.approx((low, high), abs=5e-5)
 
 
+@given(st.integers(1, 800), st.floats(0, 1))
+@settings(max_examples=100)
+def test_of_single_rows_it_is_wilsons(n: int, part: float) -> None:
+    hits = round(part * n)
+    oracle = stats.binomtest(hits, n).proportion_ci(0.95, method="wilson")
+    assert share(*rows_of(hits, n)) == pytest.approx((oracle.low, oracle.high), abs=1e-9)
+
+
 def test_all_right_in_some_units_is_the_evidence_of_so_many_rows() -> None:
     assert share([10, 12, 7], [10, 12, 7]) == share([1, 1, 1], [1, 1, 1])
     assert share([0, 0, 0], [10, 12, 7]) == share([0, 0, 0], [1, 1, 1])

@@ -26,8 +26,6 @@ def forget_where_weights_are() -> None:
 
 
 def test_names_of_weights(tmp_path: Path) -> None:
-    assert Weights.parse("org/own") == Weights("org/own", None)
-    assert Weights.parse("org/own@main") == Weights("org/own", "main")
     assert Weights.parse(str(tmp_path)) == Weights(str(tmp_path.resolve()), None, package=False)
     with pytest.raises(WeightsError, match="'nowhere' is neither a folder nor a hub repository"):
         Weights.parse("nowhere")
