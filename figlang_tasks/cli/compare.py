@@ -17,7 +17,7 @@ from figlang_tasks.cli.summary import scorer_line
 from figlang_tasks.core.text import latex, printable
 from figlang_tasks.results import comparison, frame, measures, published, tables, verdict
 from figlang_tasks.results.comparison import Difference
-from figlang_tasks.results.runs import Run, TaskRun, caveats, contradicted, limited, measured, read_all
+from figlang_tasks.results.runs import Run, TaskRun, caveats, contradicted, limited, read_all
 from figlang_tasks.scoring import OVERALL, full_name
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class _Comparison:
         shown["run"] = list(map(escape, labels))
         told = [scorer_line(each) for each in dict.fromkeys(own.signature or own.scorer for _, own in of_runs) if each]
         if self.paper:
-            comparable, left_out = published.comparable(task, columns, [measured(own) for _, own in of_runs])
+            comparable, left_out = published.comparable(task, columns, [own.measured for _, own in of_runs])
             rows, protocol = published.rows(task, comparable), published.protocol(task, comparable)
             beneath = tables.of_published(
                 [(f"{row.label} (published, {row.table})", row.values) for row in rows], shown

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -93,9 +94,7 @@ def score2024(
     with failing("submit score2024", WeightsError, ValueError, ArithmeticError, MemoryError):
         from figlang_tasks.submit import figlang2024 as target
 
-        target.answers(file)  # what is not valid, or not there, costs no fetching of models
-        ready = get_scorer(scorer, device=device, dtype=dtype)
-        report = target.score(file, ready)
+        report = target.score(file, partial(get_scorer, scorer, device=device, dtype=dtype))
     if as_json:
         say_json(report)
         return

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from figlang_tasks.core.benchmark import benchmarks
-from figlang_tasks.core.card import Answer, Card, Document, Record, any_answer, any_card, clip
-from figlang_tasks.results.runs import RunError, TaskRun, outputs
+from figlang_tasks.core.card import Answer, Card, Document, any_answer, any_card, clip
+from figlang_tasks.results.runs import TaskRun, outputs
 
 Line = Mapping[str, Any]
 
@@ -20,44 +20,25 @@ def card_id(line: Line) -> str:
 
 def card(task: TaskRun, lines: Sequence[Line], document: Document) -> Card:
     """The card of a row, without answers."""
-    record = lines[0]["sample"]
     describe = benchmarks()[task.benchmark].card or any_card
-    try:
-        made: Card = {"facts": [], "gold": [], "source": "", "pictures": []} | describe(
-            task.data, [line["sample"] for line in lines], document
-        )
-    except _DAMAGED as error:
-        raise _not_ours(task, record, error) from error
+    made: Card = {"facts": [], "gold": [], "source": "", "pictures": []}
+    with task.reading(f"a row, {lines[0]['sample']['id']},"):
+        made |= describe(task.data, [line["sample"] for line in lines], document)
     made["facts"] = [[name, clip(text)] for name, text in made["facts"] if text not in (None, "")]
     made["gold"] = [[name, clip(text)] for name, text in made["gold"] if text not in (None, "")]
     return {"task": task.task, "id": card_id(lines[0]), "prompt": prompt(lines[0])} | made
 
 
 def answer(task: TaskRun, lines: Sequence[Line]) -> Answer:
-    """What a run answered to a row.
-
-    Args and errors as in `card`.
-    """
+    """What a run answered to a row."""
     record = lines[0]["sample"]
     judge = benchmarks()[task.benchmark].answer or any_answer
-    try:
+    with task.reading(f"a row, {record['id']},"):
         made = judge([line["sample"] for line in lines])
-    except _DAMAGED as error:
-        raise _not_ours(task, record, error) from error
     made = {"status": record.get("status", ""), "rule": record.get("rule", "")} | made
     made["said"] = [[name, clip(text)] for name, text in made.get("said", []) if text not in (None, "")]
     output = clip(said(lines[0])) if len(lines) == 1 else "\n".join(clip(said(line), 80) for line in lines)
     return {**made, "predicted": clip(made["predicted"], 300), "output": output}
-
-
-_DAMAGED = (LookupError, TypeError, ValueError, AttributeError)
-
-
-def _not_ours(task: TaskRun, record: Record, error: Exception) -> RunError:
-    return RunError(
-        f"{task.path}: the row {record['id']} is not as a task of figlang_tasks writes it "
-        f"({type(error).__name__}: {error}): evaluate again with --log_samples"
-    )
 
 
 def said(line: Line) -> str:

@@ -9,11 +9,12 @@ from typing import Any
 from tqdm import tqdm
 
 from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.text import listing
 from figlang_tasks.report import cards
 from figlang_tasks.report.cards import Card, Line
-from figlang_tasks.report.originals import PREFETCH, Originals
-from figlang_tasks.report.thumbnails import Album
-from figlang_tasks.results.runs import Run, TaskRun, by_repeat
+from figlang_tasks.report.originals import Originals, Picture
+from figlang_tasks.report.thumbnails import thumbnails
+from figlang_tasks.results.runs import Run, by_repeat
 
 MOST_CARDS = 6000
 """Cards of a report; of larger tasks the first rows are shown."""
@@ -38,23 +39,36 @@ class Gallery:
 def build(runs: Sequence[Run], pictures: bool = True, most: int = MOST_CARDS) -> Gallery:
     """The gallery of some runs; a card holds the answers of all runs to a row.
 
-    Of at most `most` cards each task has the same share, and small ones leave theirs to the others.
+    If there are more than `most` rows, each task has the same share of the cards.
     """
-    album, found, notices = Album(), [], list[str]()
+    album: dict[str, Picture] = {}
+    found, notices = [], dict[str, list[str]]()  # the tasks of each notice
     tasks = {task: _by_card(task, runs) for task in dict.fromkeys(task for run in runs for task in run.tasks)}
-    share = _share([len(rows) for rows in tasks.values()], most) if most else 0
+    share = most if sum(map(len, tasks.values())) <= most else min(most, max(1, most // len(tasks)))
     for task, rows in tasks.items():
-        of_runs = [run.tasks[task] for run in runs if task in run.tasks]
-        originals = _originals(of_runs[0], notices) if share else None
+        of, originals = next(run.tasks[task] for run in runs if task in run.tasks), None
+        try:
+            originals = Originals(of) if share else None
+        except DataError as error:
+            remedy = "`figlang data prefetch` gets the data"
+            told = f"pictures and texts of {of.dataset} are not shown: {error}. {remedy}"
+            notices.setdefault(told, []).append(task)
         if 0 < share < len(rows):
-            notices.append(f"{task}: the first {share} of {len(rows)} rows are in the gallery")
+            notices.setdefault(f"the first {share} of {len(rows)} rows are in the gallery", []).append(task)
         for lines in list(rows.values())[:share]:
             found.append(_card(task, runs, lines, originals, album if pictures else None))
-    made, damaged = _thumbnails(album)
+    made = list(tqdm(thumbnails(album.values()), "thumbnails", len(album), delay=2, leave=False))
+    places = {key: number for number, key in enumerate(album) if not isinstance(made[number], DataError)}
     for picture in (picture for card in found for picture in card["pictures"]):
-        if picture["picture"] is not None and made[picture["picture"]] is None:
-            picture["picture"] = None
-    return Gallery(found, made, [*_merged(notices), *damaged])
+        picture["picture"] = places.get(picture["picture"])
+    damaged = [str(each) for each in made if isinstance(each, DataError)]
+    of_tasks = [f"{listing(names, 3)}: {notice}.".replace("..", ".") for notice, names in notices.items()]
+    more = f" ({len(damaged)} pictures cannot be read)" if len(damaged) > 1 else ""
+    return Gallery(
+        found,
+        [None if isinstance(each, DataError) else each for each in made],
+        [*of_tasks, *(text + more for text in damaged[:1])],
+    )
 
 
 def _by_card(task: str, runs: Sequence[Run]) -> dict[str, dict[int, list[Line]]]:
@@ -66,35 +80,23 @@ def _by_card(task: str, runs: Sequence[Run]) -> dict[str, dict[int, list[Line]]]
     return found
 
 
-def _share(sizes: Sequence[int], most: int) -> int:
-    """Rows of each task that make at most `most` cards altogether; small tasks leave theirs to the others."""
-    left, share = most, 0
-    for place, size in enumerate(sorted(sizes)):
-        share = max(1, left // (len(sizes) - place))
-        if size > share:
-            return share
-        left -= size
-    return max(sizes, default=0)
-
-
-def _originals(task: TaskRun, notices: list[str]) -> Originals | None:
-    try:
-        return Originals(task)
-    except DataError as error:
-        notices.append(f"{task.task}: pictures and texts of {task.dataset} are not shown: {error}")
-        return None
-
-
 def _card(
-    task: str, runs: Sequence[Run], lines: Mapping[int, list[Line]], originals: Originals | None, album: Album | None
+    task: str,
+    runs: Sequence[Run],
+    lines: Mapping[int, list[Line]],
+    originals: Originals | None,
+    album: dict[str, Picture] | None,
 ) -> Card:
+    """The card of a row with the answers of all runs; the key of each of its pictures in `album` is its ``picture``."""
     first = next(iter(lines))
     row_id = str(lines[first][0]["sample"]["id"])
     card = cards.card(runs[first].tasks[task], lines[first], originals.document(row_id) if originals else None)
     for picture in card["pictures"]:
-        original = originals.picture(picture.pop("name")) if originals and album is not None else None
-        picture.pop("name", None)
-        picture["picture"] = album.place(original) if original and album is not None else None
+        name = picture.pop("name")
+        original = originals.picture(name) if originals and album is not None else None
+        picture["picture"] = original and original.key
+        if original and album is not None:
+            album.setdefault(original.key, original)
     card["answers"] = []
     for number, own in lines.items():
         answer = {"run": number, **cards.answer(runs[number].tasks[task], own)}
@@ -102,28 +104,3 @@ def _card(
             answer["prompt"] = asked
         card["answers"].append(answer)
     return card
-
-
-def _thumbnails(album: Album) -> tuple[list[dict[str, Any] | None], list[str]]:
-    made: list[dict[str, Any] | None] = []
-    problems: list[str] = []
-    for found in tqdm(album.thumbnails(), "thumbnails", len(album), delay=2, leave=False):
-        made.append(None if isinstance(found, DataError) else found)
-        if isinstance(found, DataError):
-            problems.append(str(found))
-    more = f" ({len(problems)} pictures cannot be read)" if len(problems) > 1 else ""
-    return made, [problems[0] + more] if problems else []
-
-
-def _merged(notices: Sequence[str]) -> list[str]:
-    """Notices of several tasks that say the same, as one."""
-    tasks: dict[str, list[str]] = {}
-    for notice in notices:
-        task, _, rest = notice.partition(": ")
-        tasks.setdefault(rest, []).append(task)
-    shown = []
-    for rest, names in tasks.items():
-        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        remedy = f" {PREFETCH}." if "not shown" in rest else ""
-        shown.append(f"{', '.join(names[:3])}{more}: {rest}.{remedy}".replace("..", "."))
-    return shown

@@ -15,8 +15,6 @@ from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.results.runs import TaskRun
 
-PREFETCH = "`figlang data prefetch` gets the data"
-
 
 class Picture(NamedTuple):
     """A picture that can be read: `key` is the same wherever the same picture stands."""
@@ -43,26 +41,23 @@ class Originals:
         if found.texts != run.data.texts:
             raise DataError(f"the run had {run.data}, and the data here is {found}: other texts")
         self._benchmark = benchmarks()[run.benchmark]
-        cell = "image" in self._whole.column_names and self._benchmark.picture is None
-        self._cells = self._whole.select_columns(["image"]) if cell else None
-        self._texts = self._whole.remove_columns("image") if cell else self._whole
-        self._numbers = {row_id: number for number, row_id in enumerate(self._texts["id"])}
+        self._numbers = {row_id: number for number, row_id in enumerate(self._whole["id"])}
 
     def document(self, row_id: str) -> Mapping[str, Any] | None:
-        """A document without its picture; None if there is none of that id."""
+        """A document; None if there is none of that id."""
         number = self._numbers.get(row_id)
-        return None if number is None else self._texts[number]
+        return None if number is None else self._whole[number]
 
     def picture(self, name: str) -> Picture | None:
         """A picture by what names it in a card: the id of the row, or what its benchmark knows it by."""
         where = f"{self._run.task} {name}"
         if (read := self._benchmark.picture) is not None:
             return Picture(f"{self._benchmark.name} {name}", lambda: read(self._run.dataset, name, where))
-        number = self._numbers.get(name)
-        if self._cells is None or number is None:
+        document = self.document(name)
+        if document is None or "image" not in document:
             return None
-        cells, cell = self._cells, self._cells[number]["image"] or {}
         # A cartoon has several captions: its bytes tell that it is the same.
+        cell = document["image"] or {}
         content = cell.get("bytes")
         key = hashlib.sha256(content).hexdigest() if content else f"file {cell.get('path')}"
-        return Picture(key, lambda: images.decode(cells[number]["image"], where, self._run.dataset))
+        return Picture(key, lambda: images.decode(self._whole[self._numbers[name]]["image"], where, self._run.dataset))

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from loguru import logger
@@ -24,6 +24,8 @@ from figlang_tasks.scoring.explained import MEAN_SCORE, SCHEMES
 from figlang_tasks.scoring.measure import unit_of
 
 _OF_EXPLANATIONS = {threshold.name for scheme in SCHEMES.values() for threshold in scheme.thresholds} | {MEAN_SCORE}
+
+_OF_A_TEST = ("low", "high", "p_randomization", "p_repeats", "p_bootstrap", "smallest")
 
 Place: TypeAlias = tuple[str, str]
 """Name of a measure, and scope."""
@@ -108,14 +110,12 @@ def compare(
     overall: bool = False,
     resamples: int = 10_000,
     seed: int = DEFAULT_SEED,
-    progress: Callable[[float], object] = lambda share: None,
     *,
     every: bool = False,
 ) -> list[Difference]:
     """The differences of every two runs on every task that they share; arguments as of `figlang_tasks.compare`.
 
     Runs of one task each, on the same data, are compared across tasks too (zero-shot with hypothesis only, say).
-    `progress` is called with each share of the work that is done; the shares add up to 1.
     """
     if len({run.name for run in runs}) < 2:
         raise ComparisonError("only one run: give at least two to compare")
@@ -127,15 +127,10 @@ def compare(
     known = {name for run in there for place in _values(run) for name in (place[0], full_name(*place))}
     if unknown := [name for name in metrics or () if name not in known]:
         raise ComparisonError(f"no metric {unknown[0]!r} in these runs; there are: {', '.join(sorted(known))}")
-
-    def advance(share: float) -> None:
-        progress(share / len(shared))
-
     is_chosen = partial(chosen, metrics=metrics, overall=overall, every=every)
-    found = []
-    for task, sides in shared.items():
-        found += _compare_task(task, sides, is_chosen, resamples, seed, advance)
-    return adjusted(found)
+    return adjusted(
+        [each for task, sides in shared.items() for each in _compare_task(task, sides, is_chosen, resamples, seed)]
+    )
 
 
 def chosen(
@@ -269,7 +264,6 @@ def _compare_task(
     is_chosen: Callable[[Place, str, Measure], bool],
     resamples: int,
     seed: int,
-    progress: Callable[[float], object],
 ) -> list[Difference]:
     declared = {measure.name: measure for own in sides.values() for run in own for measure in run.measures.all}
     values = {name: [_values(run) for run in own] for name, own in sides.items()}
@@ -285,7 +279,6 @@ def _compare_task(
         [place for place in compared if not declared[place[0]].diagnostic],
         resamples,
         seed,
-        progress,
     )
     found = []
     for (i, first), (j, second) in itertools.combinations(enumerate(values), 2):
@@ -310,7 +303,9 @@ def _difference(
     counts = [{each.rows for each in own} for own in pair]
     n_first, n_second = (own.pop() if len(own) == 1 else None for own in counts)
     sd_first, sd_second = (float(np.std(own, ddof=1)) if len(own) > 1 else None for own in numbers)
-    found = Difference(
+    numbers_of_test = {name: getattr(test, name) for name in _OF_A_TEST} if test is not None else {}
+    tested: dict[str, Any] = {name: None if np.isnan(each) else each for name, each in numbers_of_test.items()}
+    return Difference(
         task,
         full_name(*place),
         *place,
@@ -324,22 +319,8 @@ def _difference(
         repeats_second=len(numbers[1]),
         sd_first=sd_first,
         sd_second=sd_second,
+        **tested,
     )
-    if test is None:
-        return found
-    return replace(
-        found,
-        low=_known(test.low),
-        high=_known(test.high),
-        p_randomization=_known(test.p_randomization),
-        p_repeats=_known(test.p_repeats),
-        p_bootstrap=test.p_bootstrap,
-        smallest=_known(test.smallest),
-    )
-
-
-def _known(number: float) -> float | None:
-    return None if np.isnan(number) else number
 
 
 def _tests(
@@ -347,7 +328,6 @@ def _tests(
     tested: Sequence[Place],
     resamples: int,
     seed: int,
-    progress: Callable[[float], object],
 ) -> Mapping[tuple[int, int], Mapping[str, significance.Comparison]]:
     """The tests of every two runs: by randomization, or over seeds too where one of the two has repeats.
 
@@ -363,8 +343,8 @@ def _tests(
                     system[full_name(*place)] = _extended(run[place], units)
     alone = [own[0] if len(own) == 1 else {} for own in systems]
     if all(len(own) == 1 for own in systems):
-        return significance.compare(alone, resamples, seed, progress=progress)
-    pooled = significance.compare_repeats(systems, resamples, seed, progress=progress)
+        return significance.compare(alone, resamples, seed)
+    pooled = significance.compare_repeats(systems, resamples, seed)
     single = significance.compare(alone, resamples, seed)
     return {(i, j): single[i, j] if len(systems[i]) == len(systems[j]) == 1 else of for (i, j), of in pooled.items()}
 

@@ -89,6 +89,11 @@ class PublishedRow:
     table: str
     values: Mapping[str, Published]  # by metric
 
+    @property
+    def kind(self) -> str:
+        """The first part of the setting: ``zero-shot``, ``humans``, ``chance``."""
+        return self.setting.partition("; ")[0]
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -172,7 +177,7 @@ def place(task: str, names: Sequence[str], estimates: Estimates) -> str:
     """
     for name in names:
         measure, scope = _named(name)
-        found = [row for row in rows(task, [name]) if row.setting.partition("; ")[0] not in _WITHOUT_MODEL]
+        found = [row for row in rows(task, [name]) if row.kind not in _WITHOUT_MODEL]
         figures = [(row.label, figure) for row in found for figure in row.values.values() if figure.value is not None]
         if not figures:
             continue

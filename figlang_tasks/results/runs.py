@@ -14,6 +14,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -126,11 +127,17 @@ class TaskRun:
 
     def computed(self, compute: Callable[[Measures, Sequence[Record]], _Value]) -> _Value:
         """What `compute` makes of the measures of the task and of its records."""
-        try:
+        with self.reading("a record"):
             return compute(benchmarks()[self.benchmark].measures(self.records), self.records)
+
+    @contextmanager
+    def reading(self, what: str) -> Iterator[None]:
+        """Turns an error of reading a damaged record into one that names the file."""
+        try:
+            yield
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise RunError(
-                f"{self.path} has a record that is not as the task {self.task} writes it ({type(error).__name__}: "
+                f"{self.path} has {what} that is not as the task {self.task} writes it ({type(error).__name__}: "
                 f"{error}). If an earlier version of figlang_tasks wrote it, evaluate again (figlang_replay scores "
                 "saved outputs again without the model)"
             ) from error
@@ -169,6 +176,11 @@ class TaskRun:
     def own(self) -> bool:
         """Whether the user brought the rows, in place of the release's."""
         return any(record.get("revision") == OWN for record in self.records)
+
+    @property
+    def measured(self) -> Measured:
+        """What decides whether published results are comparable with it."""
+        return Measured(self.rows, self.cut, self.signature or self.scorer, self.own)
 
     @property
     def metadata(self) -> Mapping[str, Any]:
@@ -231,36 +243,24 @@ def read(argument: str) -> Run:
 
 def by_repeat(run: Run) -> list[Run]:
     """The first answers of a run to all rows, the second ones, and so on (``--repeats``), as runs of one name."""
-    numbers = sorted({record.get(REPEAT, 1) for task in run.tasks.values() for record in task.records})
-    if len(numbers) == 1:
-        return [run]
-    found = []
-    for number in numbers:
-        tasks = {}
-        for name, task in run.tasks.items():
+    found: dict[int, dict[str, TaskRun]] = {}
+    for name, task in run.tasks.items():
+        for number in {record.get(REPEAT, 1) for record in task.records}:
             lines = tuple(line for line in task.lines if line["sample"].get(REPEAT, 1) == number)
-            if lines:
-                tasks[name] = replace(task, lines=lines, reported={})
-        found.append(replace(run, tasks=tasks))
-    return found
+            found.setdefault(number, {})[name] = replace(task, lines=lines, reported={})
+    return [replace(run, tasks=found[number]) for number in sorted(found)] if len(found) > 1 else [run]
 
 
 def _argument(argument: str) -> tuple[str | None, Path]:
     """Name and path that the user gave."""
     name, sign, path = argument.partition("=")
-    if not sign or Path(argument).exists():
-        return None, Path(argument)
-    if not name:
-        raise RunError(f"{argument}: the name before = is empty")
-    return name, Path(path)
+    return (name, Path(path)) if sign and not Path(argument).exists() else (None, Path(argument))
 
 
 def _matching(argument: str) -> list[str]:
     """``NAME=PATH`` for each path that a pattern after a name matches; else the argument."""
     name, path = _argument(argument)
-    if name is None or path.exists():
-        return [argument]
-    return [f"{name}={each}" for each in sorted(glob.glob(str(path)))] or [argument]
+    return [f"{name}={each}" for each in sorted(glob.glob(str(path))) if name and not path.exists()] or [argument]
 
 
 def _task_run(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | None:
@@ -486,11 +486,6 @@ def limited(run: Run) -> str | None:
             tasks.setdefault(task.cut, []).append(task.task)
     told = (how if len(own) == len(run.tasks) else f"{how} in {listing(own)}" for how, own in tasks.items())
     return ", ".join(told) or None
-
-
-def measured(task: TaskRun) -> Measured:
-    """What decides whether published results are comparable with a task of a run."""
-    return Measured(task.rows, task.cut, task.signature or task.scorer, task.own)
 
 
 def check_consistent(task: TaskRun) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import benchmarks
@@ -87,6 +87,15 @@ def the_task(run: Run, what: str, fits: Callable[[TaskRun], bool]) -> TaskRun:
         )
     others = listing(sorted({each.data.name for each in run.tasks.values()}))
     raise SubmissionError(f"{run.path} has samples of {others}, not of {what}: give a run of that task")
+
+
+def tasks_of(found: Sequence[Run]) -> dict[str, TaskRun]:
+    """The tasks of the runs of one model by name."""
+    tasks: dict[str, TaskRun] = {}
+    for name, task in (each for run in found for each in run.tasks.items()):
+        if (other := tasks.setdefault(name, task)) is not task:
+            raise SubmissionError(f"{name} is in {other.path} and in {task.path}: give one run for a model and task")
+    return tasks
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:

@@ -16,7 +16,7 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -186,8 +186,8 @@ def answers(path: Path) -> tuple[list[dict[str, Any]], str]:
     return rows, references[0]["data"]
 
 
-def score(path: Path, scorer: Scorer) -> dict[str, Any]:
-    """Compute what the board would for a submission.
+def score(path: Path, get_scorer: Callable[[], Scorer]) -> dict[str, Any]:
+    """Compute what the board would for a submission; a file that is not valid costs no loading of a scorer.
 
     A missing label, and one whose explanation scores at or below the threshold, counts as the wrong one; macro F1 over
     the two labels. A missing explanation is scored as the text ``nan``.
@@ -195,6 +195,7 @@ def score(path: Path, scorer: Scorer) -> dict[str, Any]:
     from figlang_tasks.benchmarks.vflute.measures import FIGLANG24
 
     rows, data = answers(path)
+    scorer = get_scorer()
     scored = scorer.score(*zip(*map(pair, rows), strict=True))
     details = explanations.by_pair(list(map(pair, rows)), scored)
     for row in rows:

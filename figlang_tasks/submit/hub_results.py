@@ -18,7 +18,7 @@ from figlang_tasks.core.text import printable
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import provenance
 from figlang_tasks.results.runs import Run, TaskRun
-from figlang_tasks.submit import SubmissionError, all_rows, model_card, values
+from figlang_tasks.submit import SubmissionError, model_card, tasks_of, values
 
 FOLDER = ".eval_results"
 README = "README.md"
@@ -42,26 +42,20 @@ def files(found: Sequence[Run]) -> Files:
             "this huggingface_hub cannot write .eval_results: pip install --upgrade huggingface_hub (2.0 or newer, "
             "which needs transformers 5)"
         ) from error
-    seen: dict[str, Path] = {}
+    tasks_of(found)  # no two of one name
+    section = model_card.section(found)  # of whole runs
     by_dataset: dict[str, list[Any]] = {}
-    without: dict[str, None] = {}
     for run in found:
-        for name in run.tasks:
-            if name in seen:
-                raise SubmissionError(f"{name} is in {seen[name]} and in {run.path}: give one run for a model and task")
-            seen[name] = run.path
-        for task in all_rows(run).tasks.values():
-            if entries := _entries(run, task):
-                by_dataset.setdefault(task.dataset, []).extend(entries)
-            else:
-                without[task.dataset] = None
+        for task in run.tasks.values():
+            by_dataset.setdefault(task.dataset, []).extend(_entries(run, task))
     results = {
         f"{FOLDER}/{dataset}.yaml": yaml.safe_dump(
             eval_result_entries_to_yaml(entries), sort_keys=False, allow_unicode=True, width=10_000
         )
         for dataset, entries in by_dataset.items()
+        if entries
     }
-    return Files(results, model_card.section(found), tuple(without))
+    return Files(results, section, tuple(dataset for dataset, entries in by_dataset.items() if not entries))
 
 
 def _entries(run: Run, task: TaskRun) -> list[Any]:

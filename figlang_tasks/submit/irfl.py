@@ -16,15 +16,16 @@ from figlang_tasks.core.text import listing, table
 from figlang_tasks.results import provenance
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import OVERALL
-from figlang_tasks.submit import SubmissionError, answered, brief
+from figlang_tasks.submit import SubmissionError, answered, brief, tasks_of
 
 BOARD = "https://irfl-dataset.github.io"
 UPLOAD = f"the leaderboard accepts rows by e-mail: the address is on {BOARD}"
-FAMILIES: Mapping[str, str] = {
-    "match": "matching scores",
-    "detect": "four images, answers in words",
-    "detect_grid": "four images in one picture, answers in words",
+FAMILIES: Mapping[str, tuple[str, str]] = {
+    "match": ("irfl_match_{}", "matching scores"),
+    "detect": ("irfl_detect_{}", "four images, answers in words"),
+    "detect_grid": ("irfl_detect_{}_grid", "four images in one picture, answers in words"),
 }
+"""Names of the tasks of each family, and how they are answered."""
 COLUMNS = ("Idiom-Figurative", "Idiom-Figurative-Literal", "Metaphor", "Open Simile", "Closed Simile")
 _PHRASES = ("idiom", "metaphor", "open_simile", "simile")
 
@@ -44,7 +45,7 @@ def row(found: Sequence[Run], family: str | None = None) -> BoardRow:
     """Return the row of one model."""
     tasks = _tasks(found)
     chosen = _family(tasks, family)
-    used = [_name(f"irfl_{chosen}", phrase) for phrase in _PHRASES]
+    used = _names(chosen)
     detection, retrieval = _values(tasks, used, _accuracies), None
     wanted = [f"irfl_retrieve_{phrase}" for phrase in _PHRASES]
     if all(name in tasks for name in wanted):
@@ -58,9 +59,9 @@ def row(found: Sequence[Run], family: str | None = None) -> BoardRow:
     return BoardRow(found[0].name, chosen, detection, retrieval, revisions[0])
 
 
-def _name(family: str, phrase: str) -> str:
-    start, _, end = family.partition("_grid")
-    return f"{start}_{phrase}" + ("_grid" if family != start + end else "")
+def _names(family: str) -> list[str]:
+    """The four tasks of a family."""
+    return [FAMILIES[family][0].format(phrase) for phrase in _PHRASES]
 
 
 def _tasks(found: Sequence[Run]) -> dict[str, TaskRun]:
@@ -68,22 +69,11 @@ def _tasks(found: Sequence[Run]) -> dict[str, TaskRun]:
     if any(each != told[0] for each in told):
         named = dict.fromkeys(provenance.option(run, "model_args") or run.name for run in found)  # without keys
         raise SubmissionError(f"the runs are of several models ({listing(named)}), but a row is of one model")
-    tasks: dict[str, TaskRun] = {}
-    for run in found:
-        for name, task in run.tasks.items():
-            if name in tasks:
-                raise SubmissionError(f"{name} is in {tasks[name].path} and in {task.path}: name one of the runs")
-            tasks[name] = task
-    return tasks
+    return tasks_of(found)
 
 
 def _family(tasks: Mapping[str, TaskRun], asked: str | None) -> str:
-    there = {
-        family: [phrase for phrase in _PHRASES if _name("irfl_" + family, phrase) in tasks]
-        for family in FAMILIES
-        if asked in (None, family)
-    }
-    some = [family for family, phrases in there.items() if phrases]
+    some = [each for each in FAMILIES if asked in (None, each) and not tasks.keys().isdisjoint(_names(each))]
     if not some:
         families = f"irfl_{asked}" if asked else "irfl_match, irfl_detect or irfl_detect_grid"
         raise SubmissionError(
@@ -93,8 +83,7 @@ def _family(tasks: Mapping[str, TaskRun], asked: str | None) -> str:
         raise SubmissionError(
             f"the runs have {' and '.join(some)}, but a row is of one of them: choose it with --family"
         )
-    lacking = [_name("irfl_" + some[0], phrase) for phrase in _PHRASES if phrase not in there[some[0]]]
-    if lacking:
+    if lacking := [name for name in _names(some[0]) if name not in tasks]:
         raise SubmissionError(f"the runs lack {', '.join(lacking)}: a row needs all of irfl_{some[0]}")
     return some[0]
 
@@ -166,7 +155,7 @@ def as_email(found: BoardRow) -> str:
         f"Dear IRFL team,\n\n"
         f"please add this model to the leaderboard (zero-shot; accuracy in percent):\n\n"
         f"{tables_of_row}\n\n"
-        f"How it was evaluated: {FAMILIES[found.family]}; all rows of the four detection tables, IRFL revision "
+        f"How it was evaluated: {FAMILIES[found.family][1]}; all rows of the four detection tables, IRFL revision "
         f"{brief(found.revision)};\nfiglang_tasks {figlang_tasks.__version__}.\n"
     )
 

@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from figlang_tasks.report import charts
-from figlang_tasks.report.charts import Chart, Curve, Effect, Reference
-from figlang_tasks.report.charts.chart import COLOURS, HALF, WHOLE, of_series
+from figlang_tasks.report.charts import COLOURS, HALF, WHOLE, Chart, Reference, of_series
 from figlang_tasks.scoring import Estimate
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -25,8 +24,8 @@ X = [i / 100 for i in range(101)]
 
 def curves(*names: str, chart_id: str = "curves", order: tuple[str, ...] = ()) -> Chart:
     lines = {name: [90 - 80 * x * (1 + i) / 9 for x in X] for i, name in enumerate(names)}
-    whole = {name: Curve(y, [value - 4 for value in y], [value + 4 for value in y]) for name, y in lines.items()}
-    panels = {"all": whole} | {panel: {name: Curve(y) for name, y in lines.items()} for panel in "bc"}
+    whole = {name: [Estimate(value, value - 4, value + 4) for value in y] for name, y in lines.items()}
+    panels = {"all": whole} | {panel: {name: list(map(Estimate, y)) for name, y in lines.items()} for panel in "bc"}
     marks = (0.53, 0.6)
     return charts.curves(chart_id, "Title", X, panels, x_label="t", y_label="F1@t", marks=marks, order=order)
 
@@ -57,11 +56,11 @@ def overview(*names: str, chart_id: str = "overview", order: tuple[str, ...] = (
 
 
 def forest(*names: str, chart_id: str = "forest") -> Chart:
-    effects = [
-        Effect(name, 1.5 - 3 * i, -1.0 - 3 * i, 4.0 - 3 * i, ".012", i == 1, i == 0, names[0])
+    lines = [
+        charts.difference(name, 1.5 - 3 * i, -1.0 - 3 * i, 4.0 - 3 * i, ".012", False if i == 1 else None)
         for i, name in enumerate(names)
     ]
-    return charts.forest(chart_id, "Title", {"a": effects, names[0]: effects}, "name\n", label="difference")
+    return charts.forest(chart_id, "Title", {"a": lines, names[0]: lines}, "name\n", label="difference")
 
 
 KINDS: tuple[Callable[..., Chart], ...] = (curves, bars, overview, forest)
@@ -98,8 +97,8 @@ def test_names_are_text_and_nothing_else(draw: Callable[..., Chart]) -> None:
 @settings(max_examples=10)
 @given(st.text(min_size=1, max_size=60))
 def test_any_text_is_well_formed(name: str) -> None:
-    effect = Effect(name, 1.5, None, None, name, strong=True, better=True)
-    ElementTree.fromstring(charts.forest("m", name, {name: [effect]}, "", label=name).svg.encode())
+    line = charts.difference(charts.wrapped(name, 28), 1.5, None, None, name, winner=True)
+    ElementTree.fromstring(charts.forest("m", name, {name: [line]}, "", label=name).svg.encode())
     ElementTree.fromstring(charts.bars("m", name, {name: {name: {name: Estimate(1.5)}}}, label=name).svg.encode())
 
 

@@ -171,7 +171,7 @@ def test_missing_labels_and_explanations_count_as_on_the_board(tmp_path: Path, f
             record["explanation"] = ("", None, "None", "N/A")[number % 4]
     write(tmp_path, found)
     scorer = get_scorer("embedded")
-    report = figlang2024.score(tmp_path / "out.zip", scorer)
+    report = figlang2024.score(tmp_path / "out.zip", lambda: scorer)
     references = pandas.DataFrame([(each["id"], each["gold"], each["reference"]) for each in found])
     references.columns = ["id", "gold", "reference"]
     table = pandas.read_csv(tmp_path / "out.zip").merge(references, on="id", how="left")
@@ -193,17 +193,17 @@ def test_a_file_that_the_board_cannot_read_has_no_score(tmp_path: Path) -> None:
     table = [(row.id, "1", "The snail.") for row in rows()]
     path = zipped(tmp_path / "a.zip", [(table[0][0], "1", "NA"), *table[1:]])
     with pytest.raises(SubmissionError, match=rf"first row of pred.csv \({table[0][0]}\) has no explanation, and"):
-        figlang2024.score(path, get_scorer("embedded"))
+        figlang2024.score(path, get_scorer)
 
 
 @pytest.mark.usefixtures("split")
 def test_the_order_of_a_submission_does_not_matter_and_its_ids_do(tmp_path: Path) -> None:
     table = [(row.id, "1", "The snail.") for row in rows()]
     scorer = get_scorer("embedded")
-    forward = figlang2024.score(zipped(tmp_path / "a.zip", table), scorer)
-    backward = figlang2024.score(zipped(tmp_path / "b.zip", table[::-1]), scorer)
+    forward = figlang2024.score(zipped(tmp_path / "a.zip", table), lambda: scorer)
+    backward = figlang2024.score(zipped(tmp_path / "b.zip", table[::-1]), lambda: scorer)
     assert forward["measures"] == backward["measures"]
     with pytest.raises(SubmissionError, match=f"2 of 723 rows are missing: {table[0][0]}, {table[1][0]}$"):
-        figlang2024.score(zipped(tmp_path / "a.zip", table[2:]), scorer)
+        figlang2024.score(zipped(tmp_path / "a.zip", table[2:]), get_scorer)
     with pytest.raises(SubmissionError, match="1 ids are not in the test split: x-test-0$"):
-        figlang2024.score(zipped(tmp_path / "a.zip", [*table, ("x-test-0", "1", "")]), scorer)
+        figlang2024.score(zipped(tmp_path / "a.zip", [*table, ("x-test-0", "1", "")]), get_scorer)

@@ -102,7 +102,7 @@ def test_tasks_may_lie_in_several_runs_of_one_model(folder: Path, tmp_path: Path
         row(folder, other)
     write(other, "irfl_match_simile", detection("simile", lambda number: True))
     write_results(other, {})
-    with pytest.raises(SubmissionError, match="irfl_match_simile is in .* and in .*: name one of the runs"):
+    with pytest.raises(SubmissionError, match="irfl_match_simile is in .* and in .*: give one run"):
         row(folder, other)
 
 

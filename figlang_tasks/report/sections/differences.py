@@ -10,7 +10,7 @@ from loguru import logger
 
 from figlang_tasks.core.text import csv_text, printable
 from figlang_tasks.report import charts
-from figlang_tasks.report.charts import Chart, Effect
+from figlang_tasks.report.charts import MINUS, Chart, Line, wrapped
 from figlang_tasks.report.sections.layout import Section
 from figlang_tasks.report.sections.results import Results, dataset_name, short_names, slug
 from figlang_tasks.results import comparison, measures
@@ -62,13 +62,14 @@ def _forest(chart_id: str, dataset: str, found: Sequence[Difference]) -> Chart:
     """A row for each metric of each task; with several pairs of runs, a panel for each with a row for each pair."""
     pairs = list(dict.fromkeys((each.first, each.second) for each in found))
     short = short_names({each.task for each in found})
-    panels: dict[str, list[Effect]] = {}
+    panels: dict[str, list[Line]] = {}
     for each in found:
         metric = f"{short[each.task]} {each.metric}"
         if len(pairs) == 1:
-            panels.setdefault("", []).append(_effect(each, metric))
+            panels.setdefault("", []).append(_line(each, wrapped(metric, 28)))
         else:
-            panels.setdefault(metric, []).append(_effect(each, each.second, each.first))
+            runs = f"{wrapped(each.second, 28)} {MINUS} {wrapped(each.first, 28)}"
+            panels.setdefault(metric, []).append(_line(each, runs))
     of = f"{pairs[0][1]} against {pairs[0][0]}" if len(pairs) == 1 else "every two runs"
     head = ("task", "metric", "scope", "first", "second", "value_first", "value_second", "difference", "low", "high")
     names = (*head, "p_randomization", "p_holm", "p_bootstrap")
@@ -76,9 +77,11 @@ def _forest(chart_id: str, dataset: str, found: Sequence[Difference]) -> Chart:
     return charts.forest(chart_id, f"{dataset}: {of}", panels, csv, label="difference in points")
 
 
-def _effect(of: Difference, label: str, against: str = "") -> Effect:
+def _line(of: Difference, label: str) -> Line:
     found, winner = measures.named(of.metric), better(of)
     scale = 100 if found is None or found[0].percent else 1
     low, high = (None if end is None else scale * end for end in (of.low, of.high))
     p = "no test" if of.p_holm is None else f"p {p_text(of.p_holm)}"
-    return Effect(label, scale * of.difference, low, high, p, winner is not None, winner == of.second, against)
+    return charts.difference(
+        label, scale * of.difference, low, high, p, None if winner is None else winner == of.second
+    )

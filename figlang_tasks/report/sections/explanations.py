@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-
-import numpy as np
 
 from figlang_tasks.metrics import entailment
 from figlang_tasks.report import charts
-from figlang_tasks.report.charts import Chart, Curve, Reference
+from figlang_tasks.report.charts import Chart, Reference
 from figlang_tasks.report.sections.layout import Section
-from figlang_tasks.report.sections.results import (
-    Result,
-    Results,
-    places,
-    references,
-    scope_name,
-    values_of,
-)
+from figlang_tasks.report.sections.results import Result, Results, percent, places, references, scope_name, values_of
 from figlang_tasks.scoring import OVERALL, Estimate, Measures, Record, explained
 from figlang_tasks.scoring.explained import Threshold
 
@@ -92,7 +82,7 @@ def _curves(chart_id: str, task: str, results: Sequence[Result]) -> Chart:
     """Figure 11 of V-FLUTE's paper; of FLUTE the same for its accuracy."""
     named = results[0].benchmark.parts
     by_run = {result.run: result.of.computed(_curves_by_scope) for result in results}
-    panels: dict[str, dict[str, Curve]] = {}
+    panels: dict[str, dict[str, list[Estimate]]] = {}
     for scope in places(results):
         for run, curves in by_run.items():
             if scope in curves:
@@ -111,17 +101,15 @@ def _curves(chart_id: str, task: str, results: Sequence[Result]) -> Chart:
     )
 
 
-def _curves_by_scope(declared: Measures, records: Sequence[Record]) -> dict[str, Curve]:
+def _curves_by_scope(declared: Measures, records: Sequence[Record]) -> dict[str, list[Estimate]]:
     """F1@t or Acc@t in percent at `entailment.CURVE_THRESHOLDS`, of all rows with intervals."""
     of_labels = declared.by_name[explained.scheme_of(records[0]).of_labels]
     found = {}
     for scope, own in of_labels.in_scopes(records).items():
         if scope != OVERALL and of_labels.averaged:
             continue
-        curves = [explained.curve(each) for each in of_labels.repeats(own)]
-        values = [100 * float(np.mean([each.value for each in at])) for at in zip(*curves, strict=True)]
-        ends = curves[0] if scope == OVERALL and len(curves) == 1 else []
-        low = [math.nan if each.low is None else 100 * each.low for each in ends]
-        high = [math.nan if each.high is None else 100 * each.high for each in ends]
-        found[scope] = Curve(values, low, high)
+        first, *others = [explained.curve(each) for each in of_labels.repeats(own)]
+        if scope != OVERALL or others:
+            first = [Estimate(Estimate.mean(at).value) for at in zip(first, *others, strict=True)]
+        found[scope] = list(map(percent, first))
     return found

@@ -14,7 +14,6 @@ from figlang_tasks.core.presentation import Parts
 from figlang_tasks.report.charts import Reference
 from figlang_tasks.results import measures
 from figlang_tasks.results import published as papers
-from figlang_tasks.results import runs as finished
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measure, explained, full_name
 
@@ -26,7 +25,6 @@ class Result:
     run: str
     of: TaskRun
     runs: tuple[str, ...]  # all of the report
-    measured: papers.Measured
 
     @cached_property
     def estimates(self) -> Estimates:
@@ -58,8 +56,7 @@ def by_task(runs: Sequence[Run]) -> Results:
     found: dict[str, list[Result]] = {}
     for run in runs:
         for task, of in run.tasks.items():
-            measured = finished.measured(of)
-            found.setdefault(task, []).append(Result(run.name, of, names, measured))
+            found.setdefault(task, []).append(Result(run.name, of, names))
     return dict(sorted(found.items(), key=lambda each: (order.index(each[1][0].of.dataset), each[0])))
 
 
@@ -100,11 +97,11 @@ def values_of(results: Sequence[Result], measure: str, scope: str = OVERALL) -> 
 def references(task: str, results: Sequence[Result], measure: str, scope: str = OVERALL) -> list[Reference]:
     """What was published of a share and is comparable with all results, in percent."""
     metric = full_name(measure, scope)
-    shown, _ = papers.comparable(task, [metric], [result.measured for result in results])
+    shown, _ = papers.comparable(task, [metric], [result.of.measured for result in results])
     figures = [(row, row.values[metric].value) for row in papers.rows(task, shown)]
     kinds = {"humans": "people", "chance": "chance"}
     return [
-        Reference(row.label, 100 * value, kinds.get(row.setting.partition(";")[0], "model"))
+        Reference(row.label, 100 * value, kinds.get(row.kind, "model"))
         for row, value in figures
         if value is not None  # a range
     ]

@@ -1,4 +1,4 @@
-"""All numbers of a dataset's tasks, by part, beside what papers published."""
+"""Tables: all numbers of a dataset's tasks, by part, beside what papers published; how outputs were read."""
 
 from __future__ import annotations
 
@@ -29,6 +29,29 @@ def numbers(prefix: str, results: Results) -> Section | None:
     kind = next(iter(results.values()))[0].benchmark.parts.kind
     intro = f"Shares are in percent, with 95 % intervals, which are wide where a {kind} has few rows."
     return Section(f"{prefix}-numbers", "All metrics", intro, tuple(found))
+
+
+def parsing(results: Results) -> Section | None:
+    """How many outputs were read in which way, by task and run."""
+    import pandas as pd
+
+    read = [
+        (result.run, task, str(record["status"]).replace("_", " "))
+        for task, of_task in results.items()
+        for result in of_task
+        for record in result.of.records
+        if "status" in record
+    ]
+    if not read:
+        return None
+    frame = pd.DataFrame(read, columns=["model", "task", "status"])
+    counts = pd.crosstab([frame["task"], frame["model"]], frame["status"])
+    shown = counts.astype(str).where(counts.ne(0), "").reset_index().rename_axis(columns=None)
+    intro = (
+        "What is neither a label nor a choice counts as wrong; a low score with few answers "
+        "read says more about the format than about the model."
+    )
+    return Section("parsing-outcomes", "How the outputs were read", intro, (Table("Outputs", shown),))
 
 
 def _table(results: Results) -> Table:
@@ -85,7 +108,7 @@ def _with_published(
     import pandas as pd
 
     names = [full_name(column, scope) for scope in scopes for column in columns]
-    metrics, why_not = papers.comparable(task, names, [result.measured for result in results])
+    metrics, why_not = papers.comparable(task, names, [result.of.measured for result in results])
     notes = [f"{task}: {why_not}."] if why_not else []
     if not (lines := papers.lines(task, metrics)):
         return shown, notes
