@@ -81,25 +81,16 @@ def _fits(task: TaskRun) -> bool:
 
 def _complete(task: TaskRun) -> list[Record]:
     """All rows of the test split in its order, or an error."""
-    if foreign := [row for row in task.ids if not _ID.fullmatch(row)]:
+    count = hub.source(DATASET).splits[SPLIT]
+    numbers = {row: int(row.rpartition("-")[2]) if _ID.fullmatch(row) else count for row in task.ids}
+    if foreign := [row for row, number in numbers.items() if number >= count]:
         raise SubmissionError(f"{task.path}: {len(foreign)} ids are not in the {SPLIT} split ({listing(foreign)})")
-    found = sorted(task.records, key=_number)
-    numbers, count = [*map(_number, found)], hub.source(DATASET).splits[SPLIT]
-    if missing := sorted({*range(count)} - {*numbers}):
+    if missing := sorted({*range(count)} - {*numbers.values()}):
         raise SubmissionError(
             f"{task.path}: {len(missing)} of {count} rows are missing (rows {listing(missing)} of the split, from 0): "
             f"evaluate again without --limit"
         )
-    if len(numbers) > count:
-        raise SubmissionError(
-            f"{task.path}: {len(numbers)} rows, the {SPLIT} split has {count}: evaluate on the release"
-        )
-    return found
-
-
-def _number(record: Record) -> int:
-    """The place of a row in the split, from its id."""
-    return int(record["id"].rpartition("-")[2])
+    return sorted(task.records, key=lambda record: numbers[record["id"]])
 
 
 def _csv(rows: Sequence[tuple[str, int | None, str]]) -> bytes:

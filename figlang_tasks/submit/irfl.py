@@ -43,7 +43,11 @@ class BoardRow:
 
 def row(found: Sequence[Run], family: str | None = None) -> BoardRow:
     """Return the row of one model."""
-    tasks = _tasks(found)
+    told = [(run.results.get("model_source"), (run.results.get("config") or {}).get("model_args")) for run in found]
+    if any(each != told[0] for each in told):
+        named = dict.fromkeys(provenance.option(run, "model_args") or run.name for run in found)  # without keys
+        raise SubmissionError(f"the runs are of several models ({listing(named)}), but a row is of one model")
+    tasks = tasks_of(found)
     chosen = _family(tasks, family)
     used = _names(chosen)
     detection, retrieval = _values(tasks, used, _accuracies), None
@@ -62,14 +66,6 @@ def row(found: Sequence[Run], family: str | None = None) -> BoardRow:
 def _names(family: str) -> list[str]:
     """The four tasks of a family."""
     return [FAMILIES[family][0].format(phrase) for phrase in _PHRASES]
-
-
-def _tasks(found: Sequence[Run]) -> dict[str, TaskRun]:
-    told = [(run.results.get("model_source"), (run.results.get("config") or {}).get("model_args")) for run in found]
-    if any(each != told[0] for each in told):
-        named = dict.fromkeys(provenance.option(run, "model_args") or run.name for run in found)  # without keys
-        raise SubmissionError(f"the runs are of several models ({listing(named)}), but a row is of one model")
-    return tasks_of(found)
 
 
 def _family(tasks: Mapping[str, TaskRun], asked: str | None) -> str:

@@ -45,8 +45,6 @@ def reported() -> dict[str, set[str]]:
         ("zero-shot; matching scores", True),
         ("zero-shot; matching scores; v1, where precision at k is called F1", False),
         ("supervised; fine-tuned", False),
-        ("zero-shot; third party", False),
-        ("fine-tuned; not comparable, other rows", False),
     ],
 )
 def test_what_is_not_comparable_is_kept_and_not_shown(setting: str, shown: bool) -> None:

@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 from jsonschema import Draft7Validator
 from published_runs import records, results, write_run
@@ -151,8 +152,15 @@ def test_the_official_validator_has_no_complaint(run: Run, tmp_path: Path, monke
 
 
 def test_hub_data_generation_and_command(tmp_path: Path) -> None:
-    run = runs.read(str(write_run(tmp_path / "run", records(), results())))
-    ((aggregate, lines),) = written(run, tmp_path / "out", About("My Lab", "other")).values()
+    run = write_run(tmp_path / "run", records(), results())
+    given = ("-o", tmp_path / "out", "--organization", "My Lab", "--relationship", "other")
+    result = commands.figlang("submit", "every-eval-ever", run, *given)
+    (path,) = (tmp_path / "out").rglob("*.json")
+    assert f"written: {path}\nto submit: " in result.stdout
+    assert "texts of V-FLUTE, which are gated on the hub" in result.stderr
+    aggregate = json.loads(path.read_text())
+    (samples,) = (tmp_path / "out").rglob("*_samples.jsonl")
+    assert samples.read_bytes().count(b"\n") == 723
     assert aggregate["evaluation_id"].startswith("v-flute/org/model/")
     assert aggregate["model_info"]["id"] == "org/model"  # as --model_args name it
     assert aggregate["model_info"]["additional_details"]["model_class"] == "llava_hf"
@@ -168,7 +176,9 @@ def test_hub_data_generation_and_command(tmp_path: Path) -> None:
     options = "--model llava_hf --model_args 'pretrained=org/model,api_key=[REDACTED]' --batch_size 1"
     assert first["generation_config"]["additional_details"]["options"] == options
     assert first["generation_config"]["additional_details"]["num_beams"] == "3"
-    assert len(lines) == 723
+    samples.unlink()
+    assert commands.figlang("submit", "every-eval-ever", run, *given, "--no-samples").stderr == ""
+    assert not samples.exists()
 
 
 @pytest.mark.parametrize("model", ["x", "a/b/c", "../b", "a/..", "data/b", "a/b.", "a b/c", "/", "a/"])

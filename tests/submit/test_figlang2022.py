@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 from demo_runs import evaluate
 from flute_rows import blind_rows, write_lines
@@ -39,15 +42,15 @@ def lines(whole_run: bytes) -> list[dict[str, Any]]:
     return [json.loads(line) for line in whole_run.split(b"\n")[:-1]]
 
 
-def write_submission(path: Path, output: Path, fallback: str | None = None) -> int:
-    return figlang2022.write_lines(runs.read(str(path)), output, fallback)[1]
+submit: Any = partial(commands.figlang, "submit", "figlang2022")
 
 
 def test_the_file_is_what_the_shared_task_takes(tmp_path: Path, lines: list[dict[str, Any]]) -> None:
     lines[3]["sample"] |= {"explanation": "Naïve \u2028 and half \ud83d", "predicted": 0}
     lines[4]["sample"] |= {"explanation": None}
     path = write_lines(tmp_path / "samples.jsonl", lines[::-1])
-    assert write_submission(path, tmp_path / "submission.jsonl") == 0
+    told = submit(path, "-o", tmp_path / "submission.jsonl").stdout
+    assert "(1500 rows of FLUTE/codalab:" in told and "to upload: CodaLab, competition 5908" in told
     text = (tmp_path / "submission.jsonl").read_text(encoding="ascii")
     written = [json.loads(line) for line in text.split("\n")[:-1]]
     assert [list(row) for row in written] == [KEYS] * 1500
@@ -68,10 +71,11 @@ def test_outputs_without_a_label_need_a_word_from_the_user(tmp_path: Path, lines
     for number in range(7):
         lines[number]["sample"]["predicted"] = None
     path = write_lines(tmp_path / "samples.jsonl", lines)
-    with pytest.raises(SubmissionError, match=r"7 outputs have no label \(codalab-0, .*, and 2 more\)"):
-        write_submission(path, tmp_path / "submission.jsonl")
+    told = commands.refused("submit", "figlang2022", path, "-o", tmp_path / "submission.jsonl")
+    assert re.search(r"7 outputs have no label \(codalab-0, .*, and 2 more\)", told)
     assert not (tmp_path / "submission.jsonl").exists()
-    assert write_submission(path, tmp_path / "submission.jsonl", fallback="Entailment") == 7
+    result = submit(path, "-o", tmp_path / "submission.jsonl", "--fallback", "entailment")
+    assert "7 with the fallback label" in result.stdout and "may add up to 0.47 points to its Acc@0" in result.stderr
     first = json.loads((tmp_path / "submission.jsonl").read_text().split("\n")[0])
     assert first["predicted_label"] == "Entailment"
 
@@ -95,5 +99,5 @@ def test_what_is_wrong_with_the_samples(
     damage(lines)
     path = write_lines(tmp_path / "samples.jsonl", lines)
     with pytest.raises((SubmissionError, RunError), match=message):
-        write_submission(path, tmp_path / "submission.jsonl")
+        figlang2022.write_lines(runs.read(str(path)), tmp_path / "submission.jsonl")
     assert not (tmp_path / "submission.jsonl").exists()

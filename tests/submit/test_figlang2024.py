@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import re
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import commands
 import numpy as np
 import pandas
 import pytest
@@ -19,7 +22,6 @@ from vflute_hub import write_vflute_repo
 from figlang_tasks import scoring
 from figlang_tasks.core import hub
 from figlang_tasks.metrics.explanation import get_scorer
-from figlang_tasks.results import runs
 from figlang_tasks.submit import SubmissionError, figlang2024
 
 Damage = Callable[[list[dict[str, Any]]], Any]
@@ -30,8 +32,14 @@ def found() -> list[dict[str, Any]]:
     return records()
 
 
-def write(tmp_path: Path, found: list[dict[str, Any]]) -> dict[str, Any]:
-    return figlang2024.write(runs.read(str(write_run(tmp_path / "run", found))), tmp_path / "out.zip")
+def write(tmp_path: Path, found: list[dict[str, Any]]) -> str:
+    return commands.done("submit", "figlang2024", write_run(tmp_path / "run", found), "-o", tmp_path / "out.zip")
+
+
+def refused(tmp_path: Path, found: list[dict[str, Any]]) -> str:
+    told = commands.refused("submit", "figlang2024", write_run(tmp_path / "run", found), "-o", tmp_path / "out.zip")
+    assert not (tmp_path / "out.zip").exists()
+    return told
 
 
 # --- the file --------------------------------------------------------------------------------------------------------
@@ -52,8 +60,8 @@ def test_the_file_is_what_the_shared_task_takes(tmp_path: Path, found: list[dict
     assert table["explanation"][4] == "half � and � nothing"
     assert table["explanation"][5] == ""
     assert list(table["explanation"][6:]) == [record["explanation"] for record in found[6:]]
-    assert (written["without_label"], written["data"]) == (0, "V-FLUTE/test:0123456789ab")
-    assert written["without_explanation"] == sum(not record["explanation"] for record in found)
+    empty = sum(not record["explanation"] for record in found)
+    assert f"out.zip (723 rows of V-FLUTE/test:0123456789ab, {empty} without an explanation)\nto upload: " in written
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.zip", "run"]
 
 
@@ -70,9 +78,9 @@ def test_the_first_row_has_an_explanation(empty: str | None, tmp_path: Path, fou
 
 
 def test_a_run_without_any_explanation_is_refused(tmp_path: Path, found: list[dict[str, Any]]) -> None:
-    with pytest.raises(SubmissionError, match="none of the 723 rows has an explanation, and the board's scorer fails"):
-        write(tmp_path, [{**each, "explanation": ("", None, "NA")[number % 3]} for number, each in enumerate(found)])
-    assert not (tmp_path / "out.zip").exists()
+    without = [{**each, "explanation": ("", None, "NA")[number % 3]} for number, each in enumerate(found)]
+    told = "none of the 723 rows has an explanation, and the board's scorer fails"
+    assert told in refused(tmp_path, without)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +89,10 @@ def test_a_run_without_any_explanation_is_refused(tmp_path: Path, found: list[di
         (lambda found: found.pop(2), r"1 of 723 rows are missing \(rows 2 of the split, from 0\).*without --limit"),
         (lambda found: found.__delitem__(slice(8, None)), "715 of 723 rows are missing .*8, 9, 10, 11, 12, and 710"),
         (lambda found: found.append(found[0]), "has 2 lines of the row"),
-        (lambda found: found.append({**found[0], "id": "zzz-test-0"}), "724 rows, the test split has 723"),
+        (
+            lambda found: found.append({**found[0], "id": "zzz-test-723"}),
+            "1 ids are not in the test split",
+        ),
         (lambda found: found[0].update(id="muse-val-0"), r"1 ids are not in the test split \(muse-val-0\)"),
         (
             lambda found: [each.update(data="V-FLUTE/validation:ff") for each in found],
@@ -97,19 +108,15 @@ def test_what_is_wrong_with_the_samples(
     damage: Damage, message: str, tmp_path: Path, found: list[dict[str, Any]]
 ) -> None:
     damage(found)
-    with pytest.raises((SubmissionError, runs.RunError), match=message):
-        write(tmp_path, found)
-    assert not (tmp_path / "out.zip").exists()
+    assert re.search(message, refused(tmp_path, found))
 
 
 def test_of_several_tasks_one_is_named(tmp_path: Path, found: list[dict[str, Any]]) -> None:
     folder = write_run(tmp_path / "run", found)
     (folder / NAME.replace("vflute", "vflute_sg")).write_bytes((folder / NAME).read_bytes())
-    with pytest.raises(
-        SubmissionError, match="2 runs of V-FLUTE's test split with expl.*: give the samples file of one of vflute, vf"
-    ):
-        figlang2024.write(runs.read(str(folder)), tmp_path / "out.zip")
-    assert figlang2024.write(runs.read(str(folder / NAME)), tmp_path / "out.zip")["n"] == 723
+    told = commands.refused("submit", "figlang2024", folder, "-o", tmp_path / "out.zip")
+    assert re.search("2 runs of V-FLUTE's test split with expl.*: give the samples file of one of vflute, vf", told)
+    commands.done("submit", "figlang2024", folder / NAME, "-o", tmp_path / "out.zip")
 
 
 # --- files of any tool -----------------------------------------------------------------------------------------------
@@ -143,8 +150,7 @@ def test_files_that_are_not_valid(table: Any, options: dict[str, str], message: 
 
 
 def test_a_damaged_zip(tmp_path: Path) -> None:
-    with pytest.raises(SubmissionError, match="is not a readable zip .*No such file"):
-        figlang2024.read(tmp_path / "none.zip")
+    assert "is not a readable zip" in commands.refused("submit", "score2024", tmp_path / "none.zip")
     path = zipped(tmp_path / "a.zip", [("a", "1", "text " * 100)])
     path.write_bytes(path.read_bytes().replace(b"text text", b"text tent", 1))
     with pytest.raises(SubmissionError, match="is not a readable zip .*CRC"):
@@ -171,7 +177,8 @@ def test_missing_labels_and_explanations_count_as_on_the_board(tmp_path: Path, f
             record["explanation"] = ("", None, "None", "N/A")[number % 4]
     write(tmp_path, found)
     scorer = get_scorer("embedded")
-    report = figlang2024.score(tmp_path / "out.zip", lambda: scorer)
+    told = ("submit", "score2024", tmp_path / "out.zip", "--scorer", "embedded")
+    report = json.loads(commands.done(*told, "--json"))
     references = pandas.DataFrame([(each["id"], each["gold"], each["reference"]) for each in found])
     references.columns = ["id", "gold", "reference"]
     table = pandas.read_csv(tmp_path / "out.zip").merge(references, on="id", how="left")
@@ -184,6 +191,8 @@ def test_missing_labels_and_explanations_count_as_on_the_board(tmp_path: Path, f
         assert values[name] == pytest.approx(f1_score(table["gold"], counted, average="macro")), name
     assert values["acc"] == pytest.approx((label == table["gold"]).mean())
     assert values["explanation_score"] == pytest.approx(score.mean())
+    printed = commands.done(*told)
+    assert f"{100 * values['f1@50']:.1f} [" in printed and "explanation scorer: embedded (not a publ" in printed
     assert report["without_label"] == table["label"].isna().sum() == 66
     assert report["without_explanation"] == table["explanation"].isna().sum() > 56
 

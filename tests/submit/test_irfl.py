@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 from irfl_runs import REVISION, ROWS, ROWS_OF_RETRIEVAL, Lines, detection, retrieval, write
 from results_files import measures_of
@@ -60,6 +61,7 @@ def test_retrieval_stands_below_where_all_of_it_was_run(folder: Path) -> None:
     for phrase, found in hits.items():
         assert row(folder).retrieval is None
         write(folder, f"irfl_retrieve_{phrase}", retrieval(phrase, found))
+    assert irfl.as_email(row(folder)).partition("precision@k:")[2].count("25.0") == 1
     assert row(folder).retrieval == {
         "Idiom-Figurative": 1.0,
         "Idiom-Figurative-Literal": 0.5,
@@ -70,12 +72,11 @@ def test_retrieval_stands_below_where_all_of_it_was_run(folder: Path) -> None:
 
 
 def test_the_email_has_the_row_in_percent(folder: Path) -> None:
-    found = irfl.BoardRow("=cmd|'x'\x1b", "match", row(folder).detection, dict.fromkeys(irfl.COLUMNS, 0.125), REVISION)
-    text = irfl.as_email(found)
-    assert "\x1b" not in text and text.count("12.5") == 5 and REVISION in text and "matching scores" in text
+    text = commands.done("submit", "irfl", f"cmd|'x'\x1b={folder}")
+    assert "\x1b" not in text and REVISION in text and "matching scores" in text
     places = [text.index(percent) for percent in ("76.3", "29.0", "33.3", "36.1", "99.6")]
     assert places == sorted(places)
-    assert r"| =cmd\|'x'  |" in text and "IRFL leaderboard" in text.splitlines()[0]
+    assert r"| cmd\|'x'  |" in text and "IRFL leaderboard" in text.splitlines()[0]
 
 
 def test_one_family_is_named_where_there_are_two(folder: Path) -> None:
@@ -85,8 +86,8 @@ def test_one_family_is_named_where_there_are_two(folder: Path) -> None:
         row(folder)
     assert row(folder, family="detect_grid").detection == dict.fromkeys(irfl.COLUMNS, 1.0)
     assert row(folder, family="match").detection["Metaphor"] == pytest.approx(1 / 3)
-    with pytest.raises(SubmissionError, match="no task of irfl_detect in the runs"):
-        row(folder, family="detect")
+    told = commands.refused("submit", "irfl", folder, "--family", "detect")
+    assert told.startswith("figlang submit irfl: no task of irfl_detect in the runs: lmms_eval --tasks irfl_detect")
 
 
 def test_tasks_may_lie_in_several_runs_of_one_model(folder: Path, tmp_path: Path) -> None:
