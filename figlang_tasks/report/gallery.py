@@ -58,17 +58,14 @@ def build(runs: Sequence[Run], pictures: bool = True, most: int = MOST_CARDS) ->
         for lines in list(rows.values())[:share]:
             found.append(_card(task, runs, lines, originals, album if pictures else None))
     made = list(tqdm(thumbnails(album.values()), "thumbnails", len(album), delay=2, leave=False))
-    places = {key: number for number, key in enumerate(album) if not isinstance(made[number], DataError)}
+    shown = [None if isinstance(each, DataError) else each for each in made]
+    places = {key: number for number, key in enumerate(album) if shown[number]}
     for picture in (picture for card in found for picture in card["pictures"]):
         picture["picture"] = places.get(picture["picture"])
     damaged = [str(each) for each in made if isinstance(each, DataError)]
     of_tasks = [f"{listing(names, 3)}: {notice}.".replace("..", ".") for notice, names in notices.items()]
     more = f" ({len(damaged)} pictures cannot be read)" if len(damaged) > 1 else ""
-    return Gallery(
-        found,
-        [None if isinstance(each, DataError) else each for each in made],
-        [*of_tasks, *(text + more for text in damaged[:1])],
-    )
+    return Gallery(found, shown, [*of_tasks, *(text + more for text in damaged[:1])])
 
 
 def _by_card(task: str, runs: Sequence[Run]) -> dict[str, dict[int, list[Line]]]:

@@ -28,11 +28,11 @@ figlang, refused = partial(commands.figlang, "report"), partial(commands.refused
 
 def test_a_report_is_written(folder: Path, tmp_path: Path) -> None:
     output = tmp_path / "mine.html"
-    result = figlang(f"tuned={folder}", "-o", output, "--title", "First <try>")
+    result = figlang(f"tuned={folder}", "-o", output, "--title", "First <try> \udc00")
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith(f"written: {output} (24 samples, ") and "MB)" in result.stdout
     text = output.read_text(encoding="utf-8")
-    assert "<title>First &lt;try&gt;</title>" in text and "tuned" in text and "data:image/webp;base64," in text
+    assert "<title>First &lt;try&gt; ?</title>" in text and "tuned" in text and "data:image/webp;base64," in text
     assert list(tmp_path.iterdir()) == [output]
     assert figlang(folder, "-o", output, "--no-images").exit_code == 0  # a report is made again
     assert "data:image/webp;base64," not in output.read_text(encoding="utf-8")

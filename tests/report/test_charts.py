@@ -22,23 +22,23 @@ HOSTILE = ("</svg><script>alert(1)</script>", '"><img src=x onerror=alert(1)>', 
 X = [i / 100 for i in range(101)]
 
 
-def curves(*names: str, chart_id: str = "curves", order: tuple[str, ...] = ()) -> Chart:
+def curves(*names: str, order: tuple[str, ...] = ()) -> Chart:
     lines = {name: [90 - 80 * x * (1 + i) / 9 for x in X] for i, name in enumerate(names)}
     whole = {name: [Estimate(value, value - 4, value + 4) for value in y] for name, y in lines.items()}
     panels = {"all": whole} | {panel: {name: list(map(Estimate, y)) for name, y in lines.items()} for panel in "bc"}
     marks = (0.53, 0.6)
-    return charts.curves(chart_id, "Title", X, panels, x_label="t", y_label="F1@t", marks=marks, order=order)
+    return charts.curves("curves", "Title", X, panels, x_label="t", y_label="F1@t", marks=marks, order=order)
 
 
 BESIDE = (Reference("CLIP", 40.0), Reference("BLIP", 60.0), Reference("Humans", 97.0, "people"))
 CHANCE = Reference("chance", 25.0, "chance")
 
 
-def bars(*names: str, chart_id: str = "bars", order: tuple[str, ...] = (), side_by_side: bool = False) -> Chart:
+def bars(*names: str, order: tuple[str, ...] = (), side_by_side: bool = False) -> Chart:
     group = {name: Estimate(12.5 * (i + 1), 10.0 * i, 14.0 * (i + 1)) for i, name in enumerate(names)}
     panels = {"one": {"A": group, names[0]: group}, "two": {"A": group | {names[0]: Estimate(float("nan"))}}}
     return charts.bars(
-        chart_id,
+        "bars",
         "Title",
         panels,
         label="share",
@@ -48,19 +48,19 @@ def bars(*names: str, chart_id: str = "bars", order: tuple[str, ...] = (), side_
     )
 
 
-def overview(*names: str, chart_id: str = "overview", order: tuple[str, ...] = ()) -> Chart:
+def overview(*names: str, order: tuple[str, ...] = ()) -> Chart:
     values = {name: Estimate(10.0 + 7 * i, 5.0, 60.0) for i, name in enumerate(names)}
     panels = {"IRFL": {"task_0 accuracy": values, "task_1 accuracy": values}, names[0]: {"task_0 accuracy": values}}
     beside = {("IRFL", "task_1 accuracy"): [CHANCE, *BESIDE]}
-    return charts.bars(chart_id, "Title", panels, label="percent", references=beside, order=order, whole=True)
+    return charts.bars("overview", "Title", panels, label="percent", references=beside, order=order, whole=True)
 
 
-def forest(*names: str, chart_id: str = "forest") -> Chart:
+def forest(*names: str) -> Chart:
     lines = [
         charts.difference(name, 1.5 - 3 * i, -1.0 - 3 * i, 4.0 - 3 * i, ".012", False if i == 1 else None)
         for i, name in enumerate(names)
     ]
-    return charts.forest(chart_id, "Title", {"a": lines, names[0]: lines}, "name\n", label="difference")
+    return charts.forest("forest", "Title", {"a": lines, names[0]: lines}, "name\n", label="difference")
 
 
 KINDS: tuple[Callable[..., Chart], ...] = (curves, bars, overview, forest)

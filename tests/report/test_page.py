@@ -105,12 +105,6 @@ def test_a_cell_is_a_text_in_its_whole_length(run: Run) -> None:
     assert not any("style" in attributes for _, attributes in Parsed(text).elements)  # the policy allows none
 
 
-def test_a_report_knows_itself(tmp_path: Path, run: Run) -> None:
-    (tmp_path / "report.html").write_text(text_of(run, title="half \udc00"), encoding="utf-8")
-    (tmp_path / "other.html").write_text("<html><title>figlang_tasks</title>", encoding="utf-8")
-    assert page.is_report(tmp_path / "report.html") and not page.is_report(tmp_path / "other.html")
-
-
 def test_a_cut_run_is_told_at_the_top(tmp_path: Path, run: Run) -> None:
     lines = {"figlang_mini": lines_of("figlang_mini", 8)}
     counts = {"figlang_mini": {"original": 76, "effective": 8}}

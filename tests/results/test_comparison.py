@@ -169,16 +169,6 @@ def test_what_cannot_be_compared(weak: Run, strong: Run) -> None:
         comparison.compare([weak, strong], tasks=["vflute"])
 
 
-def test_of_a_results_file_of_another_run_the_samples_count(weak: Run, strong: Run) -> None:
-    right = strong.tasks["figlang_mini"].reported
-    wrong = changed(
-        strong, "figlang_mini", reported={**right, "acc": {"all": Estimate(0.5)}, "acc@9": {"all": Estimate(1)}}
-    )
-    (found,) = comparison.compare([weak, wrong], ["acc"], overall=True, resamples=100)
-    assert found.value_second == pytest.approx(right["acc"]["all"].value) != 0.5
-    assert wrong.tasks["figlang_mini"].contradictions == (f"acc 0.500000 (its samples: {found.value_second:.6f})",)
-
-
 def test_folds_are_compared_where_they_are_named_alone() -> None:
     """They repeat one evaluation: testing them too would cost power."""
     measure = nycc.EXPLANATION.by_name["rouge_l"]
