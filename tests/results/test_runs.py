@@ -213,20 +213,6 @@ def test_what_is_wrong_with_the_lines(
     assert str(told.value).startswith(path) and "\n" not in str(told.value) and "\x1b" not in str(told.value)
 
 
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (lambda content: b"[" * 200_000, "line 1 is not JSON"),
-        (lambda content: content.replace("\u201c".encode(), b"\xff", 1), "line 2 is not JSON .*utf-8"),
-    ],
-    ids=["deep", "no UTF-8"],
-)
-def test_what_is_no_json(damage: Callable[[bytes], bytes], message: str, folder: Path) -> None:
-    (folder / NAME).write_bytes(damage(evaluated()[0]))
-    with pytest.raises(RunError, match=message):
-        runs.read(str(folder))
-
-
 def test_a_damaged_record_and_measures_of_another_version_are_named(folder: Path, lines: list[Any]) -> None:
     del lines[4]["sample"]["gold"]
     found = runs.read(written(folder, lines)).tasks["figlang_mini"]
