@@ -10,11 +10,8 @@ from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 from datasets import Features, Image, Value
 from drawings import drawing
-
-from figlang_tasks.core import hub
 
 REPO_ID = "ColumbiaNLP/V-FLUTE"
 REVISION = "d920d848e21b6aba96e03704b134c546f89b74f4"
@@ -77,36 +74,20 @@ def synthetic_rows(split: str, count: int) -> list[VFluteRow]:
     return rows
 
 
-def write(
-    folder: Path, split: str, rows: Sequence[VFluteRow], image_size: int = 16, parts: int = 1, **columns: list
-) -> None:
-    """Write a split as it lies on the hub, ``data/SPLIT-0000x-of-0000y.parquet``; `columns` take the place of rows'."""
-    data: dict[str, list[object]] = {name: [getattr(row, name) for row in rows] for name in TEXT_COLUMNS}
-    data["image"] = []
-    for row in rows:
-        picture = io.BytesIO()
-        drawing(row.id, image_size).save(picture, "PNG", compress_level=1)
-        data["image"].append({"bytes": picture.getvalue(), "path": f"{row.id}.png"})
-    table = pa.table({name: (data | columns)[name] for name in FEATURES}, schema=FEATURES.arrow_schema)
-    (folder / "data").mkdir(parents=True, exist_ok=True)
-    for part in range(parts):
-        first, end = (len(rows) * number // parts for number in (part, part + 1))
-        # Row groups of 100, as the hub's own tool writes tables with images.
-        path = folder / "data" / f"{split}-{part:05d}-of-{parts:05d}.parquet"
-        pq.write_table(table.slice(first, end - first), path, row_group_size=100)
-
-
 def write_vflute_repo(folder: Path, rows_by_split: Mapping[str, Sequence[VFluteRow]], *, image_size: int = 64) -> None:
-    """Write splits, the train split in three files, and a card."""
+    """Write splits as they lie on the hub, ``data/SPLIT-0000x-of-0000y.parquet``, the train split in three files."""
+    (folder / "data").mkdir(parents=True)
     for split, rows in rows_by_split.items():
-        write(folder, split, rows, image_size, parts=3 if split == "train" else 1)
-    (folder / "README.md").write_text("# Stand-in for V-FLUTE\n\nDrawn pictures, for tests only.\n")
-
-
-TINY = {"train": 100, "validation": 8, "test": 30}
-
-
-def make_tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the splits of V-FLUTE have as many rows as `TINY` says."""
-    for split, count in TINY.items():
-        monkeypatch.setitem(hub.source("V-FLUTE").splits, split, count)
+        data: dict[str, list[object]] = {name: [getattr(row, name) for row in rows] for name in TEXT_COLUMNS}
+        data["image"] = []
+        for row in rows:
+            picture = io.BytesIO()
+            drawing(row.id, image_size).save(picture, "PNG", compress_level=1)
+            data["image"].append({"bytes": picture.getvalue(), "path": f"{row.id}.png"})
+        table = pa.table({name: data[name] for name in FEATURES}, schema=FEATURES.arrow_schema)
+        parts = 3 if split == "train" else 1
+        for part in range(parts):
+            first, end = (len(rows) * number // parts for number in (part, part + 1))
+            # Row groups of 100, as the hub's own tool writes tables with images.
+            path = folder / "data" / f"{split}-{part:05d}-of-{parts:05d}.parquet"
+            pq.write_table(table.slice(first, end - first), path, row_group_size=100)

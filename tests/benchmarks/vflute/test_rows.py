@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from run_and_check import accepted
-from vflute_hub import SPLIT_SIZES, TINY, make_tiny, synthetic_rows, write
+from vflute_hub import SPLIT_SIZES, synthetic_rows, write_vflute_repo
 
 from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.benchmarks.vflute.benchmark import BENCHMARK
@@ -55,15 +55,17 @@ def test_report_groups_have_the_sizes_of_table_3(shared_file: Path) -> None:
     }
 
 
+TINY = {"train": 100, "validation": 8, "test": 30}
+
+
 @pytest.fixture
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A small dataset in V-FLUTE's schema and layout, found through FIGLANG_DATA_DIR as V-FLUTE."""
-    make_tiny(monkeypatch)
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
-    folder = tmp_path / "V-FLUTE"
     for split, count in TINY.items():
-        write(folder, split, synthetic_rows(split, count))
-    return folder
+        monkeypatch.setitem(hub.source("V-FLUTE").splits, split, count)
+    write_vflute_repo(tmp_path / "V-FLUTE", {split: synthetic_rows(split, count) for split, count in TINY.items()})
+    return tmp_path / "V-FLUTE"
 
 
 def test_documents(tiny: Path) -> None:
