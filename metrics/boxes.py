@@ -161,8 +161,8 @@ def average_precision(
 
 
 class _Outcomes(NamedTuple):
-    """Of one image: scores of its predictions, from high to low, and for each threshold whether each is right or
-    ignored, both of shape [2, predictions]; and the number of boxes to find."""
+    """Outcomes of one image's predictions, the highest score first: `right` and `ignored` are of shape [2, predictions],
+    one row for each threshold; `truths` is the number of boxes to find."""
 
     scores: Floats
     right: Bools

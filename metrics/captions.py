@@ -56,7 +56,7 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 
 ORDER = 4
 TOKENIZER = "ptb-1"
-"""Name of `tokenize` in signatures; another number once it gives other tokens."""
+"""The name of `tokenize` in signatures; bump it when the tokens change."""
 
 
 @dataclass(frozen=True)
@@ -257,7 +257,7 @@ def caption_scores(candidates: Sequence[str], references: Sequence[Sequence[str]
 
 
 def signature(metrics: Mapping[str, Metric]) -> str:
-    """What was computed with what, e.g. ``coco|em,bleu4,rouge_l,cider|case:lower|tok:ptb-1|pycocoevalcap:1.2``."""
+    """The signature of these metrics: names, tokens and library, e.g. ``coco|em,bleu4,rouge_l,cider|case:lower|tok:ptb-1|pycocoevalcap:1.2``."""
     return f"coco|{','.join(metrics)}|case:lower|tok:{TOKENIZER}|pycocoevalcap:{version('pycocoevalcap')}"
 
 

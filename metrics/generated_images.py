@@ -100,7 +100,7 @@ def fid(real: npt.ArrayLike, generated: npt.ArrayLike) -> float:
 
 
 def fid_signature(images: int) -> str:
-    """What FID was computed with; `images` is the size of the smaller set, without which it means little."""
+    """The signature of FID; `images` is the size of the smaller set, without which it means little."""
     return f"fid|features:inception-v3-compat-{FEATURES}|images:{images}|torch-fidelity:{version('torch-fidelity')}"
 
 

@@ -321,7 +321,7 @@ def error_of_resamples(drawn: Floats, units: int) -> float | None:
 
 
 def unit_weights(units: int, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
-    """How often each unit is drawn, block after block of shape [resamples of the block, units]."""
+    """Yield blocks of shape [resamples of the block, units]: how often each resample draws each unit."""
     for size in block_sizes(resamples, units):
         drawn = rng.integers(0, units, size=(size, units)) + units * np.arange(size)[:, None]
         yield np.bincount(drawn.ravel(), minlength=size * units).reshape(size, units).astype(np.float64)

@@ -83,7 +83,7 @@ def _bleu(effective_order: bool) -> BLEU:
 
 
 def signature(corpus: bool = False) -> str:
-    """What BLEU-4 was computed with, in sacrebleu's form, e.g. ``nrefs:1|case:mixed|eff:yes|tok:13a|...``.
+    """The signature of BLEU-4 in sacrebleu's form, e.g. ``nrefs:1|case:mixed|eff:yes|tok:13a|...``.
 
     Args:
         corpus: of :func:`corpus_bleu4`; else of :func:`sentence_bleu4`.

@@ -446,7 +446,7 @@ def _bootstrap(cells: Mapping[Cell, Statistic], resamples: int, rng: np.random.G
 def _extreme_swaps(
     tests: Sequence[_Test], cells: Mapping[Cell, Statistic], resamples: int, rng: np.random.Generator
 ) -> list[int]:
-    """How many random swaps of each test have a difference at least as large as the observed one, or an undefined."""
+    """Number of random swaps of each test whose difference is undefined or at least as large as the observed one."""
     n = len(next(iter(cells.values())).units)
     counts = [0] * len(tests)
     for size in block_sizes(resamples, n):

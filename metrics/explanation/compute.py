@@ -23,7 +23,7 @@ DType: TypeAlias = Literal["fp32", "fast"]
 Pair: TypeAlias = tuple[str, str]
 """A reference and a candidate."""
 
-ALGORITHM = 3  # to be raised when a change of the code changes scores: those in the cache are then not used any more
+ALGORITHM = 3  # bump it when scores change: the cache then gives none of the old ones
 
 MULTIPLE = 8
 """Batches are padded to a multiple of this length: bfloat16 kernels are many times slower on odd sizes."""

@@ -76,7 +76,7 @@ def kernels(dtype: torch.dtype) -> list[str]:
 
 
 def choices(dtype: torch.dtype) -> list[str]:
-    """What `choose` may return for `dtype`."""
+    """The kernels that `choose` may return for `dtype`."""
     return kernels(dtype) + [FLOAT32] * (dtype != torch.float32)
 
 

@@ -29,7 +29,7 @@ _PINNED = {weights.name: weights for weights in (DEBERTA_XLARGE_MNLI, DEBERTA_LA
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a named scorer is made of: BERTScore, and BLEURT if it has one. `note` is part of the signature."""
+    """The models of a named scorer: BERTScore, and BLEURT if it has one. `note` is part of the signature."""
 
     bertscore: Weights
     layer: int

@@ -13,7 +13,6 @@ from torch.nn import functional
 from figlang_tasks.metrics.explanation.compute import exact_float32
 from figlang_tasks.metrics.explanation.kernels import (
     Linear,
-    by_head,
     choices,
     choose,
     kernels,
@@ -56,18 +55,6 @@ def test_a_layer_equals_float64(
         ):
             assert found.dtype == dtype
             assert torch.allclose(found.double(), expected, rtol=0, atol=tolerance)
-
-
-@pytest.mark.parametrize(("dtype", "kernel"), ALL)
-def test_products_by_head(dtype: torch.dtype, kernel: str) -> None:
-    torch.manual_seed(0)
-    x, table = torch.randn(3, 50, 16).to(dtype), torch.randn(3, 99, 16).to(dtype) / 4
-    part = table[:, 20:61]
-    expected = torch.einsum("hnd,hmd->hnm", x.double(), part.double())
-    with torch.inference_mode(), exact_float32():
-        found = by_head(x, part, kernel)
-    assert found.is_contiguous()
-    assert torch.allclose(found.double(), expected, rtol=0, atol=1e-5 if dtype == torch.float32 else 0.04)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
