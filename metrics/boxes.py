@@ -161,8 +161,8 @@ def average_precision(
 
 
 class _Outcomes(NamedTuple):
-    """Outcomes of one image's predictions, the highest score first: `right` and `ignored` are of shape [2, predictions],
-    one row for each threshold; `truths` is the number of boxes to find."""
+    """One image's predictions, the highest score first: `right` and `ignored` have a row for each threshold,
+    [2, predictions]; `truths` is the number of boxes to find."""
 
     scores: Floats
     right: Bools

@@ -257,7 +257,7 @@ def caption_scores(candidates: Sequence[str], references: Sequence[Sequence[str]
 
 
 def signature(metrics: Mapping[str, Metric]) -> str:
-    """The signature of these metrics: names, tokens and library, e.g. ``coco|em,bleu4,rouge_l,cider|case:lower|tok:ptb-1|pycocoevalcap:1.2``."""
+    """The signature, e.g. ``coco|em,bleu4,rouge_l,cider|case:lower|tok:ptb-1|pycocoevalcap:1.2``."""
     return f"coco|{','.join(metrics)}|case:lower|tok:{TOKENIZER}|pycocoevalcap:{version('pycocoevalcap')}"
 
 
