@@ -14,7 +14,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from tiny_vlms import hf
 from tokenizers.processors import TemplateProcessing
-from vlm_requests import Build, image, made, scores, text, user
+from vlm_requests import image, made, scores, text, user
 
 from figlang_tasks import FigLangError
 from figlang_tasks.models import vlm_loading
@@ -102,15 +102,6 @@ def test_code_of_the_checkpoint_s_own(
 
 
 # --- processors and prompts ------------------------------------------------------------------------------------------
-
-
-def test_a_processor_without_template_is_named(checkpoint: Callable[[str], str], tmp_path: Path, build: Build) -> None:
-    processor = vlm_loading.load_processor(checkpoint("llava"))
-    processor.chat_template = processor.tokenizer.chat_template = None
-    processor.save_pretrained(tmp_path)
-    shutil.copy(Path(checkpoint("llava")) / "config.json", tmp_path)
-    with pytest.raises(FigLangError, match="has no chat template"):
-        build(pretrained=str(tmp_path))
 
 
 def begin_with(lm: FigLangVLM) -> None:
