@@ -195,19 +195,22 @@ class FigLangVLM(ModelBase):
         self, group: Mapping[int, Instance], gen_kwargs: Mapping[str, Any]
     ) -> Iterator[tuple[int, GenerationResult]]:
         """Yield the answers to requests of the same settings, each with the index of its request."""
-        wanted = gen_kwargs.get(score_requests.KEY)
-        kind = wanted.get("kind") if isinstance(wanted, Mapping) else wanted
-        if kind is None:
-            settings, until = generation_settings(gen_kwargs), stop_strings(gen_kwargs)
+        settings, until = generation_settings(gen_kwargs), stop_strings(gen_kwargs)
 
         def run(batch: Sequence[Prompt], inputs: Any) -> list[Any]:
-            if kind is None:
+            wanted = batch[0].wanted  # that of all: their settings are equal
+            if wanted is None:
                 return self._generate(batch, inputs, settings, until)
-            return self._candidates(batch[0], inputs) if kind == "candidates" else self._matches(batch, inputs)
+            texts, special = [prompt.text for prompt in batch], self._adds_special_tokens(batch[0])
+            if wanted.kind == "match":
+                return self._scorer.match(inputs, texts, wanted.yes, wanted.no, special)
+            values = self._scorer.candidates(inputs, texts[0], wanted.candidates, special)
+            scores = [sum(row) / (len(row) if wanted.normalize == "tokens" else 1) for row in values]
+            return [GenerationResult(score_requests.answer(scores))]
 
         matches: dict[int, list[float]] = {}
-        for prompt, result in self._in_batches(group, run, 1 if kind == "candidates" else None):
-            if kind == "match":  # prompts of one image each, which keep their order
+        for prompt, result in self._in_batches(group, run):
+            if isinstance(result, float):  # of one image of a match; they keep their order
                 scores = matches.setdefault(prompt.request, [])
                 scores.append(result)
                 if len(scores) < prompt.of:
@@ -218,10 +221,10 @@ class FigLangVLM(ModelBase):
     # --- batches -----------------------------------------------------------------------------------------------------
 
     def _in_batches(
-        self, group: Mapping[int, Instance], run: Callable[[Sequence[Prompt], Any], list[Any]], most: int | None
+        self, group: Mapping[int, Instance], run: Callable[[Sequence[Prompt], Any], list[Any]]
     ) -> Iterator[tuple[Prompt, Any]]:
-        """Yield each prompt with its result by `run`; a batch has at most `most` prompts, by default the batch size."""
-        with closing(self._loaded(group, most)) as loaded:
+        """Yield each prompt with its result by `run`."""
+        with closing(self._loaded(group)) as loaded:
             for whole, made in loaded:
 
                 def step(part: Sequence[Prompt], whole: Any = whole, made: Any = made) -> list[Any]:
@@ -233,21 +236,21 @@ class FigLangVLM(ModelBase):
                 for part, results in answered:
                     yield from zip(part, results, strict=True)
 
-    def _loaded(self, group: Mapping[int, Instance], most: int | None) -> Generator[tuple[Sequence[Prompt], Any]]:
+    def _loaded(self, group: Mapping[int, Instance]) -> Generator[tuple[Sequence[Prompt], Any]]:
         """Yield batches with their tensors on the CPU, made while the model works on others."""
         with threads(THREADS) as readers, threads(1) as maker:
             read = ahead(lambda each: readers.submit(self._read, *each), group.items(), max(THREADS, self.batch_size))
-            batches = self._grouped((prompt for _, prompts in read for prompt in prompts), most)
+            batches = self._grouped(prompt for _, prompts in read for prompt in prompts)
             for _, made in ahead(lambda batch: maker.submit(self._made, batch), batches, BATCHES_AHEAD):
                 yield made
 
-    def _grouped(self, prompts: Iterable[Prompt], most: int | None) -> Iterator[list[Prompt]]:
-        """Yield batches, each of prompts with as many images."""
+    def _grouped(self, prompts: Iterable[Prompt]) -> Iterator[list[Prompt]]:
+        """Yield batches, each of prompts with as many images; one whose candidates are scored is alone."""
         waiting: dict[int, list[Prompt]] = {}
         for prompt in prompts:
             batch = waiting.setdefault(len(prompt.images), [])
             batch.append(prompt)
-            if len(batch) >= (most or self.batch_size):
+            if len(batch) >= self.batch_size or (prompt.wanted and prompt.wanted.kind == "candidates"):
                 yield waiting.pop(len(prompt.images))
         yield from waiting.values()
 
@@ -351,20 +354,6 @@ class FigLangVLM(ModelBase):
             )
             for prompt, text, n, row in zip(batch, texts, read, generated.tolist(), strict=True)
         ]
-
-    def _candidates(self, prompt: Prompt, inputs: Any) -> list[GenerationResult]:
-        wanted = prompt.wanted
-        assert wanted is not None, "scores are asked for"
-        special = self._adds_special_tokens(prompt)
-        values = self._scorer.candidates(inputs, prompt.text, wanted.candidates, special)
-        scores = [sum(row) / (len(row) if wanted.normalize == "tokens" else 1) for row in values]
-        return [GenerationResult(score_requests.answer(scores))]
-
-    def _matches(self, batch: Sequence[Prompt], inputs: Any) -> list[float]:
-        wanted = batch[0].wanted  # that of all: their settings are equal
-        assert wanted is not None, "scores are asked for"
-        texts, special = [prompt.text for prompt in batch], self._adds_special_tokens(batch[0])
-        return self._scorer.match(inputs, texts, wanted.yes, wanted.no, special)
 
 
 class FigLangBlind(FigLangVLM):
