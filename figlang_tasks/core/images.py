@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,9 @@ from figlang_tasks.core.errors import DataError
 
 if TYPE_CHECKING:
     import datasets
+
+_LOCK = threading.Lock()
+_before: list[bool] = []  # what Pillow was set to when each thread that reads a picture now began
 
 
 def check(cell: Mapping[str, Any] | None, where: str, dataset: str | None = None) -> None:
@@ -112,11 +116,16 @@ def _rgb(image: Image.Image) -> Image.Image:
 @contextmanager
 def _strictly() -> Iterator[None]:
     """Let Pillow reject truncated files. lmms-eval makes Pillow fill them with grey, without a warning."""
-    before, ImageFile.LOAD_TRUNCATED_IMAGES = ImageFile.LOAD_TRUNCATED_IMAGES, False
+    with _LOCK:
+        _before.append(ImageFile.LOAD_TRUNCATED_IMAGES)
+        ImageFile.LOAD_TRUNCATED_IMAGES = False
     try:
         yield
     finally:
-        ImageFile.LOAD_TRUNCATED_IMAGES = before
+        with _LOCK:
+            before = _before.pop()
+            if not _before:  # no other thread reads a picture
+                ImageFile.LOAD_TRUNCATED_IMAGES = before
 
 
 def _content(cell: Mapping[str, Any] | None, where: str, dataset: str | None) -> tuple[bytes, Path | None]:
