@@ -91,14 +91,10 @@ class FigLangCLIP(ModelBase):
         auto = str(batch_size).startswith("auto")
         size = AUTO_BATCH if auto else models.whole_number("figlang_clip", "batch_size", batch_size)
         self._images, self._texts, self._pairs = Batches(size, "image"), Batches(TEXTS, "text"), Batches(size, "pair")
-        self._device = torch.device(device) if device and self._world_size == 1 else self.accelerator.device
+        self.device = torch.device(device) if device and self._world_size == 1 else self.accelerator.device
         source = {"revision": str(revision or "main"), "trust_remote_code": trust_remote_code}
-        self._network = _load(pretrained, source, dtype, self._device)
+        self._network = _load(pretrained, source, dtype, self.device)
         self.commit = models.commit_of(pretrained, str(source["revision"]))
-
-    @property
-    def device(self) -> torch.device:
-        return self._device
 
     @property
     def batch_size(self) -> int:

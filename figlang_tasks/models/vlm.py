@@ -123,7 +123,7 @@ class FigLangVLM(ModelBase):
         self.processor = vlm_loading.load_processor(pretrained, chat_template, **source)
         self._template = ChatTemplate(self.processor, enable_thinking)
         self.given_template = str(self.processor.chat_template) if chat_template else ""  # for the cache of answers
-        self._model = vlm_loading.load_model(
+        self.model = vlm_loading.load_model(
             pretrained,
             config,
             where=where,
@@ -134,9 +134,11 @@ class FigLangVLM(ModelBase):
             load_in_8bit=load_in_8bit,
             **source,
         )
+        self.device = self.model.device
         # A tokenizer is for one thread: one that makes prompts has the processor's, the one that runs the model this.
+        self.tokenizer = self.processor.tokenizer
         self._tokenizer = copy.deepcopy(self.tokenizer)
-        self._scorer = Scorer(self._model, self._tokenizer)
+        self._scorer = Scorer(self.model, self._tokenizer)
 
     @classmethod
     def reads_text_alone(
@@ -159,18 +161,6 @@ class FigLangVLM(ModelBase):
     def batch_size(self) -> int:
         """Requests of a batch; falls when memory runs out."""
         return self._batches.size
-
-    @property
-    def model(self) -> Any:
-        return self._model
-
-    @property
-    def tokenizer(self) -> Any:
-        return self.processor.tokenizer
-
-    @property
-    def device(self) -> torch.device:
-        return self._model.device
 
     @property
     def pictures_first(self) -> bool:
@@ -229,7 +219,7 @@ class FigLangVLM(ModelBase):
 
                 def step(part: Sequence[Prompt], whole: Any = whole, made: Any = made) -> list[Any]:
                     inputs = made if len(part) == len(whole) else self._processed(part)
-                    return run(part, inputs.to(self.device, dtype=self._model.dtype))
+                    return run(part, inputs.to(self.device, dtype=self.model.dtype))
 
                 with _naming("; ".join(prompt.where for prompt in whole)):
                     answered = list(self._batches.run(whole, step))
@@ -333,15 +323,15 @@ class FigLangVLM(ModelBase):
     ) -> list[GenerationResult]:
         length = inputs["input_ids"].shape[1]
         options = dict(settings, pad_token_id=self._tokenizer.pad_token_id)
-        ends = getattr(self._model.generation_config, "eos_token_id", None)
+        ends = getattr(self.model.generation_config, "eos_token_id", None)
         if ends is None:
             ends = options["eos_token_id"] = self._tokenizer.eos_token_id
         if until and options.get("num_beams", 1) == 1:
             options["stopping_criteria"] = [_Until(until, self._tokenizer, length)]
-        generated = self._model.generate(**inputs, **options)
+        generated = self.model.generate(**inputs, **options)
         if not torch.equal(generated[:, :length], inputs["input_ids"]):
             raise ValueError(
-                f"the output of {type(self._model).__name__} does not begin with the prompt, so the answer cannot be "
+                f"the output of {type(self.model).__name__} does not begin with the prompt, so the answer cannot be "
                 "separated from it. figlang_vlm runs models that continue their prompt"
             )
         generated = generated[:, length:]

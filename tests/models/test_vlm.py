@@ -213,7 +213,7 @@ def test_arguments_as_the_harness_passes_them(checkpoint: Callable[[str], str]) 
     assert lm.model.config._attn_implementation == "eager"
     assert (lm.rank, lm.world_size, lm.is_simple) == (0, 1, False)
     lm.clean()
-    assert not hasattr(lm, "_model") and not hasattr(lm, "_scorer")
+    assert not hasattr(lm, "model") and not hasattr(lm, "_scorer")
 
 
 def test_device_map_and_dtype() -> None:
