@@ -46,9 +46,6 @@ def load(dataset: str, table: str, shown: str, look_at_pictures: bool = True) ->
     ``order`` (file names, the best first; of a sequence the right one alone), ``names`` (candidates in the order
     shown), ``paths`` and ``captions`` (of the two pictures of a sequence, then of the candidates; captions are [] where
     `shown` is ``pictures``).
-
-    Raises:
-        DataError: the data is missing or not valid; the message names file, line and remedy.
     """
     import datasets
 

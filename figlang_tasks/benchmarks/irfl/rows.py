@@ -33,9 +33,6 @@ def load(dataset: str, table: str, rotations: bool = False) -> datasets.Dataset:
             (``random4-idiom-figurative``).
         rotations: of a detection table: every row as many times as it has candidates, rotated by one each time, so
             that the answer stands in each place once.
-
-    Raises:
-        DataError: the data is missing or not valid; names row and remedy.
     """
     import datasets
 

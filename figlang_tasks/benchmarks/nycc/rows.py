@@ -112,9 +112,6 @@ def load(dataset: str, name: str, fold: str = ALL, check_images: bool = True) ->
     independent), `captions` and, of matching and ranking, `candidates` (as the paper gives them to CLIP); `label` (a
     letter, or the reference explanation); of descriptions `location`, `description`, `uncanny_description`, `entities`
     (cleaned); of ranking `winner_source`; of explanation also what is scored: `claim`, `explanation`, `report_group`.
-
-    Raises:
-        hub.DataError: data not available, or not valid; the message names configuration and row.
     """
     import datasets
 

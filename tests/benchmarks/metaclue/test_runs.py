@@ -11,17 +11,7 @@ from lmms_eval.tasks import get_task_dict
 from metaclue_rows import negative, row, write
 
 import figlang_tasks
-from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
-from figlang_tasks.benchmarks.metaclue import candidates, rows
 from figlang_tasks.harness.task_index import choose_blocks
-
-MINI = "figlang_mini_metaclue"
-
-
-@pytest.fixture(autouse=True)
-def without_java(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
-
 
 # --- the majority baseline of Table 1 --------------------------------------------------------------------------------
 
@@ -39,15 +29,6 @@ def test_majority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, ne
     assert demo_runs.metrics(results, task)["acc,none"] == max(13, negatives) / (13 + negatives)
     assert {sample["resps"][0][0] for sample in samples} == {first}
     assert len(samples) == 13 + negatives
-
-
-def test_results_say_which_annotations_and_candidates_were_read() -> None:
-    task = f"{MINI}_retrieve_swap"
-    results = demo_runs.evaluate(task, "figlang_random", limit=2)
-    digest = candidates.digest(candidates.draw(MINI, "swap"))
-    metadata = results["configs"][task]["metadata"]
-    assert metadata["data"] == rows.load(MINI, "retrieve_swap")[0]["data"]
-    assert metadata["data"] == f"{MINI}/retrieve_swap@package:{annotation_file.read(MINI).digest}+{digest}"
 
 
 # --- size ------------------------------------------------------------------------------------------------------------
