@@ -233,17 +233,10 @@ def _weights() -> Iterator[Finding]:
     """Where the weights of the scorers are; nothing is downloaded."""
     from figlang_tasks.metrics.explanation.scorers import scorer_weights
     from figlang_tasks.metrics.explanation.weights import WEIGHTS_DIR_VARIABLE, WeightsError, locate
-    from figlang_tasks.scoring.explanations import SCORER_VARIABLE, choose
 
-    try:
-        choose(None)
-    except ValueError as error:
-        yield Finding(SCORER_VARIABLE, "problem", str(error), "correct it, or unset it")
-    chosen = os.environ.get(SCORER_VARIABLE)
-    scored = [each for each in benchmarks().values() if each.scorer]
     for weights, users in scorer_weights().items():
         name, place = weights.name, f"${WEIGHTS_DIR_VARIABLE}/{weights.name.rpartition('/')[2]}"
-        concerns = tuple(each.name for each in scored if (chosen or each.scorer) in users.split(", "))
+        concerns = tuple(each.name for each in benchmarks().values() if each.scorer in users.split(", "))
         try:
             with downloading_nothing():
                 yield Finding(name, "ok", f"{locate(weights).folder}, for {users}")

@@ -22,7 +22,7 @@ from commands import done, refused
 from report_runs import lines_of
 from saved_samples import NAME, evaluated
 
-from figlang_tasks.metrics.explanation import compute, get_scorer
+from figlang_tasks.metrics.explanation import get_scorer
 from figlang_tasks.metrics.explanation.weights import locate
 from figlang_tasks.results import runs
 
@@ -55,10 +55,10 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_bytes().split(b"\n")[:-1]]
 
 
-def made(run: Path, *options: str | Path, scorer: str = "embedded") -> Path:
+def made(run: Path) -> Path:
     """The folder of the run that the command makes of a run."""
-    done("score", run, "--scorer", scorer, *options)
-    return run.with_name(f"{run.stem}_{scorer}")
+    done("score", run, *EMBEDDED)
+    return run.with_name(f"{run.stem}_embedded")
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -136,15 +136,6 @@ def test_texts_of_all_kinds(samples_file: Path) -> None:
     assert [line["sample"].pop("explanation_scores")["mean"] > 0 for line in scored] == [False] * 2 + [True] * 3
     assert scored == lines
     assert b"\\ud800" in written_file.read_bytes() and "🫖 茶".encode() in written_file.read_bytes()
-
-
-@pytest.mark.slow
-def test_a_scored_run_can_be_scored_again(samples_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compute, "choose", lambda dtype: "torch")  # bfloat16 on a processor without it, too
-    first, fast = made(samples_file), samples_file.parent / "fast"
-    done("score", first, *EMBEDDED, "--dtype", "fast", "-o", fast)
-    signatures = [runs.read(str(folder)).tasks["figlang_mini"].signature for folder in (first, fast)]
-    assert [str(each).count("dtype:fp32") for each in signatures] == [1, 0]
 
 
 # --- what it refuses -------------------------------------------------------------------------------------------------
