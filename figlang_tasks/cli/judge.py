@@ -40,11 +40,8 @@ def export(
         typer.Option(metavar="NAME", help="Sort generated pictures: irfl_generate.", show_default=False),
     ] = None,
     count: Annotated[
-        int | None,
-        typer.Option(
-            "--n", min=1, help="Samples to draw.", show_default="95, as in the paper, or all rows if there are fewer"
-        ),
-    ] = None,
+        int, typer.Option("--n", min=1, help="Samples to draw, or all if there are fewer; 95 in the paper.")
+    ] = 95,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sampling and of the letters.")] = 0,
     annotators: Annotated[int, typer.Option(min=1, max=99, help="Sheets to write.")] = 2,
 ) -> None:

@@ -22,24 +22,17 @@ from figlang_tasks.scoring import Record
 from figlang_tasks.scoring.explained import the_scheme
 
 NO_EXPLANATION = "(no explanation)"
-PAPER_SAMPLES = 95  # arXiv 2405.01474
 
 _Records: TypeAlias = dict[str, dict[str, Any]]
 
 
-def export(arguments: Sequence[str], output: Path, *, count: int | None, seed: int, annotators: int) -> list[Path]:
+def export(arguments: Sequence[str], output: Path, *, count: int, seed: int, annotators: int) -> list[Path]:
     """Write a sheet for each annotator, the pictures and the key; return their paths, the key last."""
     systems = {run.name: _explained(run) for run in runs.read_all(arguments)}
     first, *others = systems.values()
     for other in others:
         _check_same_samples(first, other)
-    if len(systems) > len(sheet.LETTERS):
-        raise JudgeError(f"{len(systems)} runs: at most {len(sheet.LETTERS)} are possible, one for each letter")
-    count = min(PAPER_SAMPLES, len(first.ids)) if count is None else count
-    if count > len(first.ids):
-        raise JudgeError(
-            f"--n {count} is more than the {len(first.ids)} samples in {first.path}: use --n {len(first.ids)}"
-        )
+    count = min(count, len(first.ids))
     records = {name: run.computed(lambda _, found: _by_id(found)) for name, run in systems.items()}
     signed = _key(systems, records, count, seed)
     rows, pictures = _rows(signed, records)
@@ -96,7 +89,7 @@ def _key(systems: Mapping[str, TaskRun], records: Mapping[str, _Records], count:
     for number, row_id in enumerate(generator.sample(sorted(first.ids), count), start=1):
         order = list(systems)
         generator.shuffle(order)
-        by_letter = dict(zip(sheet.LETTERS, order, strict=False))
+        by_letter = dict(zip(sheet.LETTERS[: len(order)], order, strict=True))
         scores = {letter: records[name][row_id]["score"] for letter, name in by_letter.items()}
         gold = records[order[0]][row_id]["gold"]
         items.append({"number": number, "id": row_id, "gold": gold, "systems": by_letter, "scores": scores})

@@ -89,8 +89,7 @@ def test_the_seed_makes_the_draw(tmp_path: Path, two_runs: list[str]) -> None:
 
     assert items("a") == items("b", annotators=1)
     assert {item["id"] for item in items("c", seed=8)} != {item["id"] for item in items("d")}
-    # The paper judged 95; of fewer samples all are taken.
-    assert {item["id"] for item in items("all", count=None)} == {*records(two_runs[0])}
+    assert {item["id"] for item in items("all", count=95)} == {*records(two_runs[0])}  # there are fewer
     assert export(two_runs, tmp_path / "e" / "s", **OPTIONS)[-1] == tmp_path / "e" / "s.key.json"
 
 
@@ -120,7 +119,6 @@ def test_runs_that_cannot_be_judged_together(tmp_path: Path, two_runs: list[str]
             export(runs, tmp_path / "out" / "sheet.csv", **{**OPTIONS, **options})
         assert not (tmp_path / "out").exists()
 
-    refused("--n 77 is more than the 76 samples in .*samples_vflute.jsonl: use --n 76", count=77)
     second.write_text("".join(lines[2:]), encoding="utf-8")
     refused(r"Shark\S+ and \S+Kettle\S+ differ in 2 samples: vismet-test-0, vismet-test-1\. Evaluate both")
     second.write_text("".join(line.replace("figlang_mini/test:", "figlang_mini/test:0") for line in lines), "utf-8")
