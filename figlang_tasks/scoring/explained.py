@@ -1,7 +1,9 @@
 """Labels and explanations: their records, and the measures F1@t of V-FLUTE and Acc@t of FLUTE.
 
 A record has ``gold`` (1 entailment, 0 contradiction), ``predicted`` (None: no label was found), ``reference``,
-``explanation`` (None is scored as ""), and, once explanations are scored, ``explanation_scores`` with their ``mean``.
+``explanation`` (None is scored as ""), ``status`` and ``rule`` of the reading, ``predicted_strict`` (the label that a
+careful reader finds), ``unit`` (what dependent rows share), and, once explanations are scored, ``explanation_scores``
+with their ``mean``.
 """
 
 from __future__ import annotations

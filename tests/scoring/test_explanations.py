@@ -8,17 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from demo_runs import Says
-from demo_runs import evaluate as evaluate_by_name
-from lmms_eval.evaluator import simple_evaluate
+from demo_runs import Says, evaluate
 from sklearn.metrics import f1_score
 
-import figlang_tasks
 from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.core import notes
 from figlang_tasks.harness.plugin import tasks_dir
-from figlang_tasks.metrics.explanation import get_scorer
+from figlang_tasks.metrics.explanation import Scorer, get_scorer
 from figlang_tasks.results import runs
 from figlang_tasks.scoring import OVERALL, from_json
 from figlang_tasks.scoring.explanations import choose
@@ -35,24 +32,18 @@ ANSWERS = (
 )
 
 
-def evaluate(task: str = "figlang_mini", answers: tuple[str, ...] = ANSWERS, **arguments: Any) -> dict[str, Any]:
-    results = simple_evaluate(
-        model=Says(*answers),
-        tasks=[task],
-        task_manager=figlang_tasks.task_manager(include_defaults=False),
-        **arguments,
-    )
-    assert results is not None
-    return results
-
-
-@pytest.fixture(scope="module")
-def embedded() -> dict[str, Any]:
-    return evaluate()
-
-
-def test_every_metric_follows_from_the_logged_scores(embedded: dict[str, Any]) -> None:
+def test_every_metric_follows_from_the_logged_scores_of_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     """F1@t by scikit-learn after the published rule: score <= t is the wrong label, and so is no label."""
+    passes: list[Any] = []
+    score = Scorer.score
+
+    def counting(*texts: Any) -> Any:
+        passes.append(texts)
+        return score(*texts)
+
+    monkeypatch.setattr(Scorer, "score", counting)
+    embedded = evaluate("figlang_mini", Says(*ANSWERS))
+    assert len(passes) == 1
     reported = embedded["results"]["figlang_mini"]
     estimates = from_json(embedded["configs"]["figlang_mini"]["metadata"]["measures"])
     samples = [sample["sample"] for sample in embedded["samples"]["figlang_mini"]]
@@ -81,24 +72,6 @@ def test_every_metric_follows_from_the_logged_scores(embedded: dict[str, Any]) -
     assert embedded["configs"]["figlang_mini"]["metadata"]["explanation_scorer"] == direct.signature
     shown = {key.partition(",")[0] for key in reported if "," in key and "_stderr" not in key}
     assert shown == set(estimates), "scopes and interval ends stand in the metadata alone"
-
-
-# --- one pass --------------------------------------------------------------------------------------------------------
-
-
-def test_all_thresholds_and_sources_share_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    from figlang_tasks.metrics.explanation import Scorer
-
-    calls = []
-    score = Scorer.score
-
-    def counting(self: Scorer, *texts: Any) -> Any:
-        calls.append(texts)
-        return score(self, *texts)
-
-    monkeypatch.setattr(Scorer, "score", counting)
-    evaluate(limit=20)
-    assert len(calls) == 1
 
 
 # --- choice ----------------------------------------------------------------------------------------------------------
@@ -136,14 +109,14 @@ def test_invalid_settings_end_the_run_before_a_model_is_loaded(
 ) -> None:
     monkeypatch.setenv(variable, value)
     with pytest.raises(FigLangError, match=message):
-        evaluate(limit=1)
+        evaluate("figlang_mini", Says(*ANSWERS), limit=1)
 
 
 def test_off_leaves_the_thresholds_out_and_says_nothing(
     monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
 ) -> None:
     monkeypatch.setenv("FIGLANG_SCORER", "off")
-    results = evaluate(limit=10)
+    results = evaluate("figlang_mini", Says(*ANSWERS), limit=10)
     assert metric_names(results) == {"f1@0", "acc", "parse_rate", "parse_disagreement"}
     assert not [message for message in warnings_of_loguru if "scor" in message]
     assert results["configs"]["figlang_mini"]["metadata"]["explanation_scorer"] == WITHOUT_SCORER
@@ -157,13 +130,7 @@ def test_the_samples_of_a_task_that_asks_for_labels_alone_cannot_be_scored_later
         "task: figlang_mini_label\n"
         f"lmms_eval_specific_kwargs: {{default: {{label_only: true, scorer: {option}}}}}\n"
     )
-    results = simple_evaluate(
-        model=Says("entailment"),
-        tasks=["figlang_mini_label"],
-        task_manager=figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path)),
-        limit=3,
-    )
-    assert results is not None
+    results = evaluate("figlang_mini_label", Says("entailment"), include_path=str(tmp_path), limit=3)
     assert metric_names(results, "figlang_mini_label") == {"f1@0", "acc", "parse_rate", "parse_disagreement"}
     path = tmp_path / "run_samples_figlang_mini_label.jsonl"
     lines = [json.dumps({"sample": sample["sample"]}) for sample in results["samples"]["figlang_mini_label"]]
@@ -191,7 +158,7 @@ def test_weights_out_of_reach_cost_no_output_and_are_told_once(
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
     (tmp_path / "deberta-xlarge-mnli").mkdir()
     notes.noted()
-    results = evaluate(limit=10)
+    results = evaluate("figlang_mini", Says(*ANSWERS), limit=10)
     assert notes.noted() == [MISSING]
     assert len(results["samples"]["figlang_mini"]) == 10
     assert metric_names(results) == {"f1@0", "acc", "parse_rate", "parse_disagreement"}
@@ -201,38 +168,31 @@ def test_weights_out_of_reach_cost_no_output_and_are_told_once(
     assert "f1@53, f1@60, explanation_score" in after and f"{tmp_path}" in after
 
 
-@pytest.mark.parametrize("error", [MemoryError("no room"), KeyboardInterrupt()])
-def test_a_scoring_that_breaks_off_costs_no_run(
-    error: BaseException, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
-) -> None:
-    from figlang_tasks.metrics.explanation import Scorer
-
-    def fail(self: Scorer, *texts: Any) -> None:
-        raise error
+def test_a_scoring_that_breaks_off_costs_no_run(monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]) -> None:
+    def fail(*texts: Any) -> None:
+        raise MemoryError("no room")
 
     monkeypatch.setattr(Scorer, "score", fail)
     notes.noted()
-    results = evaluate(limit=10)
+    results = evaluate("figlang_mini", Says(*ANSWERS), limit=10)
     assert notes.noted() == [MISSING]
     assert metric_names(results) == {"f1@0", "acc", "parse_rate", "parse_disagreement"}
-    messages = [message for message in warnings_of_loguru if "explanations were not scored" in message]
-    assert len(messages) == 1 and type(error).__name__ in messages[0]
+    (message,) = [message for message in warnings_of_loguru if "explanations were not scored" in message]
+    assert "MemoryError: no room" in message
     assert results["configs"]["figlang_mini"]["metadata"]["explanation_scorer"] == WITHOUT_SCORER
 
 
 def test_one_interrupt_ends_the_scoring_of_all_tasks(
     monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
 ) -> None:
-    from figlang_tasks.metrics.explanation import Scorer
-
     asked = []
 
-    def interrupt(self: Scorer, *texts: Any) -> None:
+    def interrupt(*texts: Any) -> None:
         asked.append(texts)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Scorer, "score", interrupt)
-    results = evaluate_by_name(["figlang_mini", "figlang_mini_flute"], "figlang_random", limit=10)
+    results = evaluate(["figlang_mini", "figlang_mini_flute"], "figlang_random", limit=10)
     assert len(asked) == 1
     assert {"f1@0,none"} <= set(results["results"]["figlang_mini"])
     assert {"acc@0,none"} <= set(results["results"]["figlang_mini_flute"])
@@ -264,9 +224,8 @@ def test_a_task_of_another_shape_costs_no_run(metrics: str, tmp_path: Path, warn
         f"metadata: [{{version: 1.0}}]\n{metrics}"
     )
     notes.noted()
-    manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
-    results = simple_evaluate(model=Says(*ANSWERS), tasks=["odd"], task_manager=manager, limit=5)
-    assert results is not None and len(results["samples"]["odd"]) == 5
+    results = evaluate("odd", Says(*ANSWERS), include_path=str(tmp_path), limit=5)
+    assert len(results["samples"]["odd"]) == 5
     assert "versions" in results["configs"]["odd"]["metadata"][1]
     if metrics:
         assert notes.noted() == []
@@ -291,9 +250,7 @@ def test_a_list_of_measures_of_the_users_own(tmp_path: Path) -> None:
     (tmp_path / "longer.yaml").write_text(
         f"include: {tasks_dir()}/mini/figlang_mini.yaml\ntask: longer\nmetric_list: !function mine.MEASURES\n"
     )
-    manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
-    results = simple_evaluate(model=Says(*ANSWERS), tasks=["longer"], task_manager=manager, limit=5)
-    assert results is not None
+    results = evaluate("longer", Says(*ANSWERS), include_path=str(tmp_path), limit=5)
     reported = results["results"]["longer"]
     lengths = [len(sample["sample"]["reference"]) for sample in results["samples"]["longer"]]
     assert reported["length,none"] == pytest.approx(np.mean(lengths))
