@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from figlang_tasks import FigLangError, mini
-from figlang_tasks.benchmarks.irfl.archive import pictures
 from figlang_tasks.core import documents, hub
 
 
@@ -74,19 +73,3 @@ def test_rows_of_another_folder_and_rows_that_were_changed(
     change("one")
     hub.look_again()  # as a run does when it starts
     assert data_in("one") == changed
-
-
-def test_a_run_that_goes_on_keeps_what_it_reads_for_each_document(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
-    folder = tmp_path / mini.IRFL_DIR.name
-    shutil.copytree(mini.IRFL_DIR, folder)
-    stub = hub.stub(f"{folder.name},table=metaphor-detection-task")
-    documents.process_docs(stub)
-    before = pictures(folder.name)
-    (folder / "IRFL_images.zip").unlink()
-    assert pictures(folder.name) is before
-    hub.look_again()
-    with pytest.raises(FigLangError, match=r"IRFL_images\.zip cannot be read"):
-        documents.process_docs(stub)
