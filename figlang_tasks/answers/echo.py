@@ -16,7 +16,7 @@ _WORD = re.compile(r"\w+")
 def without_echoes(
     doc: Mapping[str, Any], results: Sequence[Any], doc_to_text: Callable[[Mapping[str, Any]], str]
 ) -> list[Any]:
-    """Return the outputs about a document, each as `before_echo` has it; what is no text stays as it is."""
+    """Return the outputs, each up to where the model goes on with a next question (`before_echo`); None stays None."""
     if not any(isinstance(each, str) and "\n" in each for each in results):
         return list(results)
     prompt, own = doc_to_text(doc), [each for each in doc.values() if isinstance(each, str) and each.strip()]
@@ -24,10 +24,10 @@ def without_echoes(
 
 
 def before_echo(output: str, prompt: str, own: Sequence[str]) -> str:
-    """Return an output up to a line, outside of thoughts, that begins as the question does, or with a picture.
+    """Return the part of an output before a line that begins as the question does, or with the mark of a picture.
 
-    The words of the question are those with which the prompt or its last paragraph begins, up to a text of the row.
-    The row's own question behind a colon is quoted, and is no echo.
+    Lines of thoughts do not count. The words of the question are those with which the prompt or its last paragraph
+    begins, up to a text of the row. The row's own question behind a colon is quoted, and is no echo.
 
     Args:
         output: the model's output.

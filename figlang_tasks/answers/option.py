@@ -124,7 +124,7 @@ def _mentions(text: str, options: int, letters: bool, places: Sequence[str]) -> 
 
 
 def _runs(text: str, mentions: list[_Mention]) -> list[list[_Mention]]:
-    """Return the mentions; those that "and", "or" and commas join to an enumeration, together."""
+    """Return the mentions in runs: "and", "or" and commas join several to one enumeration."""
     runs: list[list[_Mention]] = []
     for mention in mentions:
         if runs and _JOINED.match(text, runs[-1][-1].end, mention.first):
@@ -169,7 +169,7 @@ def _heads(text: str, mentions: list[_Mention], letters: bool) -> list[Found]:
 
 
 def _items(text: str, mentions: list[_Mention]) -> list[_Mention]:
-    """Return what heads a line or stands before a colon: of several options, a list."""
+    """Return the mentions that head a line or stand before a colon; if these are of several options, a list."""
     return [
         mention
         for mention in mentions

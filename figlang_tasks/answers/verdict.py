@@ -57,7 +57,7 @@ class Found(NamedTuple):
 
 
 def opened(output: str | None) -> Answer | Read[Any]:
-    """Return the answer in an output; what there is to say of an output without one.
+    """Return the answer in an output, or the result of reading an output that has none.
 
     Raises:
         TypeError: `output` is neither str nor None.

@@ -195,7 +195,7 @@ def exemplars(name: str, count: int, prompt: str) -> tuple[dict[str, Any], ...]:
 
 
 def row_ids(rows: Sequence[Pair]) -> list[str]:
-    """Return a name for each row by its content alone; of rows with the same content the later ones count up."""
+    """Return an id for each row, made from its content; rows with the same content are numbered."""
     seen: Counter[str] = Counter()
     ids = []
     for row in rows:
@@ -370,6 +370,6 @@ def blind_data(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def count(asked: Mapping[str, Any]) -> int:
-    """Return how many rows a task has that asks for a part."""
+    """Return the number of rows for this request."""
     sizes = {"heldout": sum(HELDOUT_SIZES.values()), "codalab": BLIND_ROWS}
     return sizes.get(asked["part"]) or hub.source(asked["dataset"]).splits["train"]

@@ -135,7 +135,7 @@ def doc_to_target(doc: Document) -> str:
 
 
 def _read(doc: Document, output: str | None) -> tuple[Explained, int | None, int | None]:
-    """Return what counts: by the released rule, else as a careful reader takes it; and the labels of both."""
+    """Return the reading that counts, by the released rule or else a careful reader's, and the labels of both."""
     official = parse_official(output, doc["prompt"])
     careful = parse_careful(output, doc["prompt"], (doc["premise"], doc["hypothesis"]))
     found = official
@@ -163,7 +163,7 @@ def _measures(doc: Document) -> Measures:
 
 
 def _record(doc: Document, output: str | None) -> dict[str, Any]:
-    """Return the record of one output; with the document's choice of scorer, where it makes one."""
+    """Return the record of one output; of a blind row what is handed in."""
     found, official, careful = _read(doc, output)
     if "label" not in doc:
         known = ("id", "data", "codalab_id", "source_id", "premise", "hypothesis")  # what is handed in

@@ -340,7 +340,7 @@ def _comparable(caption: str) -> str:
 
 
 def count(asked: Mapping[str, str]) -> int | None:
-    """Return how many rows a task of the paper has: all, or the positives alone; None for a split, and for our rows."""
+    """Return the number of rows for this request in the paper; None for a split, and for other datasets."""
     if "split" in asked or asked["dataset"] != "NYK-MS":
         return None
     question = asked["question"]

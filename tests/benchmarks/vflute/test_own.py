@@ -45,6 +45,7 @@ def write(folder: Path, items: Rows, encoding: str = "utf-8", name: str = "test.
             writer.writerows(items)
         else:
             file.writelines(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
+    hub.look_again()
 
 
 def test_the_example_has_documents_like_the_release(folder: Path) -> None:
@@ -62,15 +63,12 @@ def test_the_example_has_documents_like_the_release(folder: Path) -> None:
 def test_csv_json_lines_and_other_line_ends_are_the_same_data(folder: Path) -> None:
     before, items = rows.load("V-FLUTE", "test"), read(folder)
     write(folder, items, "utf-8-sig")  # as Excel saves it
-    hub.look_again()
     assert rows.load("V-FLUTE", "test").to_list() == before.to_list()
     (folder / "test.csv").unlink()
     write(folder, items, name="test.jsonl")
-    hub.look_again()
     assert rows.load("V-FLUTE", "test").to_list() == before.to_list()
     items[0]["explanation"] += " Or not."
     write(folder, items, name="test.jsonl")
-    hub.look_again()
     assert rows.load("V-FLUTE", "test")[0]["data"] != before[0]["data"]
 
 
