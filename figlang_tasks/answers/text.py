@@ -112,6 +112,7 @@ class Answer:
 
     @classmethod
     def of(cls, output: str) -> Answer:
+        """Return the answer in a model's output."""
         whole, start, end = span(output)
         raw = whole[start:end].strip()
         if len(raw) > 2 * _READ:

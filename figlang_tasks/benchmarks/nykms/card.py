@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from figlang_tasks.core.card import OPEN, YES, Answer, Card, Document, Record, outcome
+from figlang_tasks.core.card import OPEN, WRONG, YES, Answer, Card, Document, Record, outcome
 from figlang_tasks.core.data_id import DataId
 
 NAMES = {
@@ -31,20 +31,15 @@ def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
 
 def answer(records: Sequence[Record]) -> Answer:
     record = records[0]
-    fields = list(record["predicted"].items())
-    name, value = fields[0]
-    if isinstance(value, int):
-        result = outcome(value == record["gold"][name], record["status"] == "read")
-    else:
-        is_match = record["words"].get(name, {}).get("em") == 1
-        result = outcome(is_match, record["status"] == "read", OPEN)
-    scores = {
-        f"{NAMES[each]}, BLEU-4": float(record["words"][each]["bleu4"]) for each, _ in fields if each in record["words"]
-    }
+    predicted = record["predicted"]
+    name, value = next(iter(predicted.items()))
+    is_label = isinstance(value, int)
+    is_right = value == record["gold"][name] if is_label else record["words"].get(name, {}).get("em") == 1
+    scores = {f"{NAMES[each]}, BLEU-4": float(found["bleu4"]) for each, found in record["words"].items()}
     made: Answer = {
         "predicted": YES.get(value, value) if value != "" else "nothing",
-        "outcome": result,
-        "said": [(NAMES[each], YES.get(text, text)) for each, text in fields],
+        "outcome": outcome(is_right, record["status"] == "read", WRONG if is_label else OPEN),
+        "said": [(NAMES[each], YES.get(text, text)) for each, text in predicted.items()],
     }
     if scores:
         name, score = list(scores.items())[-1]

@@ -72,8 +72,6 @@ def parse_official(output: str | None, *, scene_graph: bool = False) -> Explaine
     """
     if output is None:
         return Explained(None, "missing", "missing")
-    if not isinstance(output, str):
-        raise TypeError(f"output must be str or None, got {type(output).__name__}")
     marker = _OFFICIAL_MARKER.search(output)
     found = _official_without_marker(output) if marker is None else _official_with_marker(output, marker)
     explanation = _official_cleaning(found.explanation or "")
