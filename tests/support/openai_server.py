@@ -139,7 +139,6 @@ class OpenAIServer:
         self.logprobs = logprobs
         self.requests: list[LoggedRequest] = []
         self.faults = deque(faults)
-        self._lock = threading.Lock()
         self.ended = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"owner": self}))
         self._server.daemon_threads = True
@@ -173,10 +172,6 @@ class OpenAIServer:
         self._server.server_close()
         self._thread.join()
 
-    def next_fault(self) -> str | Mapping[str, Any]:
-        with self._lock:
-            return self.faults.popleft() if self.faults else "ok"
-
 
 class _Handler(BaseHTTPRequestHandler):
     owner: OpenAIServer
@@ -186,7 +181,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        fault = self.owner.next_fault()
+        fault = self.owner.faults.popleft() if self.owner.faults else "ok"
         images = len(images_of(body["messages"]))
         said = {} if isinstance(fault, str) else fault
         status = {"429": 429, "drop": None, "hang": None}.get(str(fault), 200)
