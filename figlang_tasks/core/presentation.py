@@ -26,7 +26,7 @@ class Parts:
     """The parts of a benchmark.
 
     Attributes:
-        of: by scope, in the order of tables; scopes that are not there are shown as they are, with blanks.
+        of: by scope, in the order of tables; scopes that are not there are shown as they are.
         kind: what a part is.
         group_kind: what a group of parts is; "" if there are no groups.
         in_short: scopes that are shown beside the whole where there is room for few, as in the paper's main table.
@@ -36,10 +36,6 @@ class Parts:
     kind: str = "part"
     group_kind: str = ""
     in_short: tuple[str, ...] = ()
-
-    def name(self, scope: str) -> str:
-        """A scope as people read it."""
-        return self.of[scope].name if scope in self.of else scope.replace("_", " ")
 
     def groups(self) -> dict[str, list[str]]:
         """The scopes of each group."""

@@ -23,7 +23,7 @@ from figlang_tasks.scoring import OVERALL, Estimate, Measure, flat, full_name
 from figlang_tasks.scoring.explained import MEAN_SCORE, SCHEMES
 from figlang_tasks.scoring.measure import unit_of
 
-_OF_EXPLANATIONS = {threshold.name for scheme in SCHEMES.values() for threshold in scheme.thresholds} | {MEAN_SCORE}
+OF_EXPLANATIONS = {threshold.name for scheme in SCHEMES.values() for threshold in scheme.thresholds} | {MEAN_SCORE}
 
 _OF_A_TEST = ("low", "high", "p_randomization", "p_repeats", "p_bootstrap", "smallest")
 
@@ -272,7 +272,7 @@ def _compare_task(
     places.sort(key=lambda place: (heads.index(place[0]), scopes.index(place[1])))
     main = measures.headline(metric for metric, scope in places if scope == OVERALL)
     compared = [place for place in places if is_chosen(place, main, declared[place[0]])]
-    if any(metric in _OF_EXPLANATIONS for metric, _ in compared):
+    if any(metric in OF_EXPLANATIONS for metric, _ in compared):
         _check_scorers(task, sides)
     tests = _tests(
         [[run.statistics for run in own] for own in sides.values()],

@@ -197,7 +197,6 @@ def test_fields_that_are_not_known_are_kept_and_no_newline_at_the_end_is_no_faul
         (lambda lines: lines[4]["sample"].update(data="V-FLUTE/test:0123"), "has rows of figlang_mini/test:.*V-FLUTE"),
         (lambda lines: lines.append(lines[6]), "has 2 lines of the row .*: are these several runs. Split the file"),
         (lambda lines: lines[4].pop("sample"), "line 5 has no `sample` record of figlang_tasks, but other lines"),
-        (lambda lines: lines[4].update(sample="a haiku"), "line 5 has no `sample` record"),
         (lambda lines: lines.insert(4, [1, 2]), "line 5 has no `sample` record"),
         (lambda lines: lines.clear(), "is empty: .*--log_samples"),
         (lambda lines: [each["sample"].update(data="x: /test:ff\x1b[2J") for each in lines], "does not name data"),

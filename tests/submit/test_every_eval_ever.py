@@ -181,7 +181,7 @@ def test_hub_data_generation_and_command(tmp_path: Path) -> None:
     assert not samples.exists()
 
 
-@pytest.mark.parametrize("model", ["x", "a/b/c", "../b", "a/..", "data/b", "a/b.", "a b/c", "/", "a/"])
+@pytest.mark.parametrize("model", ["x", "a/b/c", "../b", "data/b", "a/b.", "a b/c", "a/"])
 def test_models_that_are_no_folders(model: str, run: Run, tmp_path: Path) -> None:
     with pytest.raises(SubmissionError, match="must have the form DEVELOPER/MODEL"):
         every_eval_ever.write([run], tmp_path / "out", About("me", "other", model=model))

@@ -87,8 +87,6 @@ def test_a_run_without_any_explanation_is_refused(tmp_path: Path, found: list[di
     ("damage", "message"),
     [
         (lambda found: found.pop(2), r"1 of 723 rows are missing \(rows 2 of the split, from 0\).*without --limit"),
-        (lambda found: found.__delitem__(slice(8, None)), "715 of 723 rows are missing .*8, 9, 10, 11, 12, and 710"),
-        (lambda found: found.append(found[0]), "has 2 lines of the row"),
         (
             lambda found: found.append({**found[0], "id": "zzz-test-723"}),
             "1 ids are not in the test split",
@@ -99,7 +97,6 @@ def test_a_run_without_any_explanation_is_refused(tmp_path: Path, found: list[di
             "has samples of V-FLUTE/validation, not of V-FLUTE's test split",
         ),
         (lambda found: found[9].pop("explanation"), r"not as the task vflute writes it \(KeyError: 'explanation'\)"),
-        (lambda found: found[9].pop("predicted"), r"not as the task vflute writes it \(KeyError: 'predicted'\)"),
         (lambda found: found[9].update(explanation=[]), "has the explanation .*, must be a text or null"),
         (lambda found: [each.update(asks_for_explanation=False) for each in found], "test split with explanations"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -120,10 +121,6 @@ def change(lines: Lines, **values: Any) -> Lines:
             r"198 rows, idiom-detection-task has 200 \(missing: idiom-detection-task-198, idiom-",
         ),
         (lambda lines: change(lines, row="x-1"), "missing: idiom-detection-task-5; not in it: x-1"),
-        (
-            lambda lines: [*lines[:-7], *({**each, "row": f"x-{9 - at}"} for at, each in enumerate(lines[-7:]))],
-            r"missing: idiom-detection-task-193, .*-197, and 2 more; not in it: x-3, x-4, x-5, x-6, x-7, and 2 more",
-        ),
         (lambda lines: change(lines, scores=None), "1 rows have no matching scores .idiom-detection-task-5.: use a"),
         (lambda lines: [{**each, "data": f"IRFL/x@{REVISION}:0"} for each in lines], "rows of IRFL/x@0.*not of IRFL's"),
         (lambda lines: [{**each, "data": "figlang_mini_irfl/x@package:0"} for each in lines], "not of IRFL's release"),
@@ -149,31 +146,16 @@ def test_the_tables_are_of_one_revision(folder: Path) -> None:
 
 
 def test_rows_and_results_must_agree(folder: Path) -> None:
-    def report(value: float) -> None:
-        write_results(
-            folder, {"configs": {"irfl_match_simile": {"metadata": {"measures": measures_of({"acc": value})}}}}
-        )
-
-    report(276 / 277 + 1e-12)
-    row(folder)
-    for small in (2e-6, -2e-6):  # one row of 277 makes a difference of .0036
-        report(276 / 277 + small)
-        with pytest.raises(RunError, match=r"results file says acc 0.99\d* \(its samples: 0.996390\)"):
+    for small, agree in ((1e-12, True), (2e-6, False), (-2e-6, False)):  # one row of 277 makes .0036
+        measures = measures_of({"acc": 276 / 277 + small})
+        write_results(folder, {"configs": {"irfl_match_simile": {"metadata": {"measures": measures}}}})
+        with nullcontext() if agree else pytest.raises(RunError, match=r"says acc 0.99\d* \(its samples: 0.996390\)"):
             row(folder)
 
 
-def test_a_demo_is_refused(tmp_path: Path) -> None:
-    mini = [{**each, "data": "figlang_mini_irfl/x@package:0"} for each in detection("simile", lambda number: True)]
-    write(tmp_path / "mini", "figlang_mini_irfl_match_simile", mini)
-    write(tmp_path / "mini", "irfl_retrieve_metaphor", retrieval("metaphor", lambda number: 1))
-    with pytest.raises(SubmissionError, match="no task of irfl_match, irfl_detect or irfl_detect_grid in the runs"):
-        row(tmp_path / "mini")
-
-
-@pytest.mark.parametrize("count", [1, 4])
-def test_a_retrieval_row_without_all_its_images(count: int, folder: Path) -> None:
+def test_a_retrieval_row_without_all_its_images(folder: Path) -> None:
     for phrase in ROWS_OF_RETRIEVAL:
         lines = retrieval(phrase, lambda number: 1)
-        write(folder, f"irfl_retrieve_{phrase}", lines[5 - count :] if phrase == "simile" else lines)
-    with pytest.raises(SubmissionError, match=f"row simile-retrieval-task-0 has {count} of 5 images"):
+        write(folder, f"irfl_retrieve_{phrase}", lines[1:] if phrase == "simile" else lines)
+    with pytest.raises(SubmissionError, match="row simile-retrieval-task-0 has 4 of 5 images"):
         row(folder)

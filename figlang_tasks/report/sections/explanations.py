@@ -8,7 +8,8 @@ from figlang_tasks.metrics import entailment
 from figlang_tasks.report import charts
 from figlang_tasks.report.charts import Chart, Reference
 from figlang_tasks.report.sections.layout import Section
-from figlang_tasks.report.sections.results import Result, Results, percent, places, references, scope_name, values_of
+from figlang_tasks.report.sections.results import Result, Results, percent, places, references, values_of
+from figlang_tasks.results import measures
 from figlang_tasks.scoring import OVERALL, Estimate, Measures, Record, explained
 from figlang_tasks.scoring.explained import Threshold
 
@@ -59,7 +60,7 @@ def _by_part(chart_id: str, task: str, results: Sequence[Result]) -> Chart | Non
     beside: dict[tuple[str, str], list[Reference]] = {}
     for threshold in _thresholds(results):
         for scope in places(results):
-            panel, category = threshold.name, scope_name(parts, scope)
+            panel, category = threshold.name, measures.scope_text(scope)
             if found := values_of(results, threshold.name, scope):
                 panels.setdefault(panel, {})[category] = found
                 if own := references(task, results, threshold.name, scope):
@@ -80,13 +81,12 @@ def _by_part(chart_id: str, task: str, results: Sequence[Result]) -> Chart | Non
 
 def _curves(chart_id: str, task: str, results: Sequence[Result]) -> Chart:
     """Figure 11 of V-FLUTE's paper; of FLUTE the same for its accuracy."""
-    named = results[0].benchmark.parts
     by_run = {result.run: result.of.computed(_curves_by_scope) for result in results}
     panels: dict[str, dict[str, list[Estimate]]] = {}
     for scope in places(results):
         for run, curves in by_run.items():
             if scope in curves:
-                panels.setdefault(scope_name(named, scope), {})[run] = curves[scope]
+                panels.setdefault(measures.scope_text(scope), {})[run] = curves[scope]
     thresholds = list(dict.fromkeys(threshold.at for threshold in _thresholds(results)))
     name = f"{_curve_name(results)}@t"
     return charts.curves(

@@ -22,7 +22,7 @@ from figlang_tasks.results.verdict import verdicts
 from figlang_tasks.scoring import Estimate
 
 
-def overview(runs: Sequence[Run], results: Results, differences: Sequence[Difference]) -> Section | None:
+def overview(runs: Sequence[Run], results: Results, differences: Sequence[Difference]) -> Section:
     """Which of every two runs is better on each task, the main metric of each task, and notes on the runs."""
     panels: dict[str, dict[str, dict[str, Estimate]]] = {}
     beside: dict[tuple[str, str], list[Reference]] = {}
@@ -39,8 +39,6 @@ def overview(runs: Sequence[Run], results: Results, differences: Sequence[Differ
     notes = _notes(runs)
     if without:
         notes.append(f"Not in this picture, since they have no share to show: {', '.join(without)}.")
-    if not panels and not notes:
-        return None
     drawn = []
     if panels:
         chart = charts.bars(

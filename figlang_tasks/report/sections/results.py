@@ -10,12 +10,12 @@ from os.path import commonprefix
 
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import Benchmark, benchmarks
-from figlang_tasks.core.presentation import Parts
 from figlang_tasks.report.charts import Reference
 from figlang_tasks.results import measures
 from figlang_tasks.results import published as papers
+from figlang_tasks.results.comparison import OF_EXPLANATIONS
 from figlang_tasks.results.runs import Run, TaskRun
-from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measure, explained, full_name
+from figlang_tasks.scoring import OVERALL, Estimate, Estimates, full_name
 
 
 @dataclass(frozen=True)
@@ -60,30 +60,20 @@ def by_task(runs: Sequence[Run]) -> Results:
     return dict(sorted(found.items(), key=lambda each: (order.index(each[1][0].of.dataset), each[0])))
 
 
-def measures_of(results: Sequence[Result]) -> dict[str, Measure]:
-    """The measures of a task by name."""
-    return {name: measure for result in results for name, measure in result.of.measures.by_name.items()}
-
-
-def comparable_heads(results: Sequence[Result]) -> list[str]:
-    """The measures that all runs have a value of; none of explanation scores where these are of different scorers."""
-    shared = [head for head in results[0].heads if all(head in result.heads for result in results)]
-    if not results[0].of.explained or len({result.of.signature or result.of.scorer for result in results}) == 1:
-        return shared
-    scheme = explained.scheme_of(results[0].of.records[0])
-    return [head for head in shared if head not in {*(each.name for each in scheme.thresholds), explained.MEAN_SCORE}]
-
-
 def headline(results: Sequence[Result]) -> str | None:
     """The metric that stands for a task, if it is a share of right answers; of those that are comparable, if any is."""
-    found = measures.headline(comparable_heads(results) or [head for result in results for head in result.heads])
-    declared = measures_of(results)
-    return found if found and declared[found].percent and not declared[found].diagnostic else None
+    shared = [head for head in results[0].heads if all(head in result.heads for result in results)]
+    if results[0].of.explained and len({result.of.signature or result.of.scorer for result in results}) > 1:
+        shared = [head for head in shared if head not in OF_EXPLANATIONS]
+    found = measures.headline(shared or [head for result in results for head in result.heads])
+    named = measures.named(found)
+    return found if named and named[0].percent and not named[0].diagnostic else None
 
 
 def places(results: Sequence[Result]) -> list[str]:
     """The scopes that a measure has a value in: all first, then in the order in which the measures declare them."""
-    known = [scope for each in measures_of(results).values() if each.scopes for scope in each.scopes.names]
+    declared = [measure for result in results for measure in result.of.measures.all]
+    known = [scope for each in declared if each.scopes for scope in each.scopes.names]
     found = [scope for result in results for scopes in result.estimates.values() for scope in scopes]
     return [scope for scope in dict.fromkeys((OVERALL, *known, *found)) if scope in found]
 
@@ -120,11 +110,6 @@ def short_names(tasks: Collection[str]) -> dict[str, str]:
     shared = commonprefix(list(tasks)) if len(tasks) > 1 else ""
     start = shared.rfind("_") + 1
     return {task: task[start:] for task in tasks}
-
-
-def scope_name(parts: Parts, scope: str) -> str:
-    """As people read it."""
-    return "all" if scope == OVERALL else parts.name(scope)
 
 
 def dataset_name(dataset: str) -> str:
