@@ -154,7 +154,6 @@ def compare(
     systems: Sequence[Mapping[str, Statistic]],
     resamples: int = RESAMPLES,
     seed: int = DEFAULT_SEED,
-    progress: Callable[[float], object] = lambda share: None,
 ) -> dict[Pair, dict[str, Comparison]]:
     """Compare every two systems by every metric that both have.
 
@@ -172,7 +171,6 @@ def compare(
         systems: metrics by name, of each system. Those of one name must be over the same units, with the same `value`.
         resamples: at least 1; of the bootstrap, and as many swaps.
         seed: a non-negative int.
-        progress: called with each share of the work that is done, for each set of units; the shares add up to 1.
 
     Returns:
         `Comparison` by pair ``(i, j)``, i < j, and name, in the order of the names of system i. Work grows with
@@ -193,8 +191,7 @@ def compare(
         (0.25, True)
     """
     found: dict[Pair, dict[str, Comparison]] = {pair: {} for pair in itertools.combinations(range(len(systems)), 2)}
-    groups, work = _by_units(systems, [[at] for at in range(len(systems))])
-    for units, names in groups.items():
+    for units, names in _by_units(systems, [[at] for at in range(len(systems))]).items():
         for_bootstrap, for_swaps = _generators(seed, units)
         cells = {(at, name): systems[at][name] for name, having in names.items() for at in having}
         drawn = _bootstrap(cells, resamples, for_bootstrap)
@@ -205,7 +202,6 @@ def compare(
         ]
         for test, extreme in zip(tests, _extreme_swaps(tests, cells, resamples, for_swaps), strict=True):
             found[test.a[0], test.b[0]][test.a[1]] = test.comparison(extreme)
-        progress(len(units) * len(names) / work)
     return {(i, j): {name: rows[name] for name in systems[i] if name in rows} for (i, j), rows in found.items()}
 
 
@@ -213,7 +209,6 @@ def compare_repeats(
     systems: Sequence[Sequence[Mapping[str, Statistic]]],
     resamples: int = RESAMPLES,
     seed: int = DEFAULT_SEED,
-    progress: Callable[[float], object] = lambda share: None,
 ) -> dict[Pair, dict[str, Comparison]]:
     """Compare every two systems whose repeats (runs that differ in the seed) stand for all seeds.
 
@@ -247,22 +242,20 @@ def compare_repeats(
     starts = [0, *itertools.accumulate(map(len, systems))]
     members = [range(*ends) for ends in itertools.pairwise(starts)]
     found: dict[Pair, dict[str, Comparison]] = {pair: {} for pair in itertools.combinations(range(len(systems)), 2)}
-    groups, work = _by_units(runs, members)
-    for units, names in groups.items():
+    for units, names in _by_units(runs, members).items():
         cells = {(run, name): runs[run][name] for name, having in names.items() for at in having for run in members[at]}
         drawn = _bootstrap(cells, resamples, _generators(seed, units)[0])
         for name, having in names.items():
             for i, j in itertools.combinations(having, 2):
                 first, second = ([(run, name) for run in members[at]] for at in (i, j))
                 found[i, j][name] = _of_repeats(first, second, cells, drawn, seed)
-        progress(len(units) * len(names) / work)
     return found
 
 
 def _by_units(
     runs: Sequence[Mapping[str, Statistic]], members: Sequence[Sequence[int]]
-) -> tuple[dict[tuple[str, ...], dict[str, list[int]]], int]:
-    """The metrics over each set of units, each with the systems (at least two) whose runs all have it; and the work."""
+) -> dict[tuple[str, ...], dict[str, list[int]]]:
+    """The metrics over each set of units, each with the systems (at least two) whose runs all have it."""
     groups: dict[tuple[str, ...], dict[str, list[int]]] = {}
     for name in dict.fromkeys(itertools.chain.from_iterable(runs)):
         having = [at for at, own in enumerate(members) if all(name in runs[run] for run in own)]
@@ -274,7 +267,7 @@ def _by_units(
                 raise ValueError(f"metric {name!r}: {differ}")
         if len(having) > 1:
             groups.setdefault(runs[first][name].units, {})[name] = having
-    return groups, sum(len(units) * len(names) for units, names in groups.items())
+    return groups
 
 
 def _of_repeats(

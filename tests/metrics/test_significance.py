@@ -276,9 +276,6 @@ def test_a_metric_that_one_repeat_lacks_is_left_out() -> None:
     runs = [{name: Statistic.ratio_of(ids(9), np.arange(9.0) + at) for name in names} for at, names in enumerate(
         ("ab", "a", "ab"))]  # fmt: skip
     assert list(compare_repeats([runs[:2], runs[2:]], resamples=100)[0, 1]) == ["a"]
-    told: list[float] = []
-    compare_repeats([runs[:2], runs[2:]], resamples=100, progress=told.append)
-    assert sum(told) == pytest.approx(1)
 
 
 # --- properties -------------------------------------------------------------------------------------------------------
@@ -385,15 +382,6 @@ def test_holm_by_hand() -> None:
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------
-
-
-def test_progress_adds_up_to_one() -> None:
-    """Three units by two metrics and five by one; nothing of what one system has alone."""
-    few, many = Statistic.ratio_of(ids(3), [1, 2, 3]), Statistic.ratio_of(ids(5), range(5))
-    systems = [{"a": few, "b": few, "c": many}] * 2 + [{"a": few, "alone": Statistic.ratio_of(ids(50), range(50))}]
-    told: list[float] = []
-    compare(systems, resamples=10, progress=told.append)
-    assert told == pytest.approx([6 / 11, 5 / 11])
 
 
 def test_statistics_that_differ_in_units_or_columns_are_refused() -> None:
