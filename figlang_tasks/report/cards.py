@@ -13,7 +13,7 @@ Line = Mapping[str, Any]
 
 
 def card_id(line: Line) -> str:
-    """What a line belongs to: its document; where a row is a ranking of images, with a line each, its row."""
+    """Card key: the document id, or the row id in image rankings."""
     record = line["sample"]
     return str(record["row"] if "images" in record else record["id"])
 

@@ -61,7 +61,7 @@ class Chart:
 
 
 class Reference(NamedTuple):
-    """What runs are read beside.
+    """A published value, or the level of chance, that stands beside runs.
 
     Attributes:
         name: whose value it is.
@@ -78,7 +78,7 @@ Panels = Mapping[str, Mapping[str, Mapping[str, Estimate]]]
 """Values by panel, category and series."""
 
 References = Mapping[tuple[str, str], Sequence[Reference]]
-"""What to read values beside, by panel and category."""
+"""References by panel and category."""
 
 
 def numbered(groups: Iterable[Iterable[str]], order: Sequence[str]) -> dict[str, int]:

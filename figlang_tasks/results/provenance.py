@@ -152,5 +152,5 @@ def _config(run: Run) -> Mapping[str, Any]:
 
 
 def _arguments(run: Run) -> Mapping[str, Any]:
-    """What the command was given, where the harness tells it, else what it made of that."""
+    """Command-line options of the run; the harness's config where it does not keep them."""
     return {**_config(run), **(_config(run).get("resolved_cli_args") or {})}

@@ -81,7 +81,7 @@ class Published:
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """What a paper has of one model in one setting, for one of our tasks."""
+    """The figures of one model in one setting of a paper, for one of our tasks."""
 
     label: str  # the model, and of its setting what tells the rows of the task apart
     setting: str
@@ -97,7 +97,7 @@ class PublishedRow:
 
 @dataclass(frozen=True)
 class Measured:
-    """What decides whether published results are comparable with a run."""
+    """Facts of a run on which it depends whether published results are comparable."""
 
     rows: int  # of the benchmark
     cut: str | None = None  # why the run is partial
@@ -193,7 +193,7 @@ def place(task: str, names: Sequence[str], estimates: Estimates) -> str:
 
 
 def lines(task: str, metrics: Collection[str]) -> list[tuple[str, str, dict[str, Published]]]:
-    """What was published for `task` as lines of a table whose columns are measures."""
+    """Return the published figures of `task` as table lines: label, scope, and figures by measure."""
     found: dict[tuple[str, str], dict[str, Published]] = {}
     for row in rows(task, metrics):
         for metric, figure in row.values.items():

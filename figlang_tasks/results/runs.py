@@ -126,7 +126,7 @@ class TaskRun:
         return tuple(found)
 
     def computed(self, compute: Callable[[Measures, Sequence[Record]], _Value]) -> _Value:
-        """What `compute` makes of the measures of the task and of its records."""
+        """The result of ``compute(measures, records)``; a damaged record is a RunError."""
         with self.reading("a record"):
             return compute(benchmarks()[self.benchmark].measures(self.records), self.records)
 
@@ -149,7 +149,7 @@ class TaskRun:
 
     @cached_property
     def notices(self) -> list[str]:
-        """What to know of the outputs before the numbers are read (`scoring.notices`)."""
+        """Warnings about the outputs, to be read before the numbers (`scoring.notices`)."""
         first = [next(iter(outputs(line)), None) for line in self.lines]
         return self.computed(lambda own, records: notices(own.by_name, records, first))
 
@@ -179,12 +179,12 @@ class TaskRun:
 
     @property
     def measured(self) -> Measured:
-        """What decides whether published results are comparable with it."""
+        """Rows, cut and scorer: whether published results are comparable depends on these."""
         return Measured(self.rows, self.cut, self.signature or self.scorer, self.own)
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """What the results file says of the task beside its values; empty if it says nothing."""
+        """Metadata of the task in the results file; empty if it has none."""
         return self.config.get("metadata") or {}
 
     @property
@@ -242,7 +242,7 @@ def read(argument: str) -> Run:
 
 
 def by_repeat(run: Run) -> list[Run]:
-    """The first answers of a run to all rows, the second ones, and so on (``--repeats``), as runs of one name."""
+    """One run for each answer to a row (``--repeats``), all of the same name; the first answers come first."""
     found: dict[int, dict[str, TaskRun]] = {}
     for name, task in run.tasks.items():
         for number in {record.get(REPEAT, 1) for record in task.records}:
@@ -336,7 +336,7 @@ def _scorer(path: Path, records: Sequence[Record]) -> str | None:
 
 
 def outputs(line: Mapping[str, Any]) -> list[str]:
-    """What the model said to a row, each answer: lists in lists, as deep as lm-eval nests them."""
+    """All answers to a row, flattened from the nested lists of lm-eval."""
 
     def texts(value: Any) -> Iterator[str]:
         if isinstance(value, list):
@@ -499,7 +499,7 @@ def check_consistent(task: TaskRun) -> None:
 
 
 def contradicted(tasks: Iterable[tuple[Run, TaskRun]]) -> list[str]:
-    """The tasks of runs whose results file says other values than the samples, which are used; with these values."""
+    """Tasks whose results file has other values than the samples (which are used), with these values."""
     return [
         f"{run.name}, results of {own.task}: {listing(own.contradictions)}" for run, own in tasks if own.contradictions
     ]

@@ -87,7 +87,7 @@ def _family(tasks: Mapping[str, TaskRun], asked: str | None) -> str:
 def _values(
     tasks: Mapping[str, TaskRun], names: Sequence[str], compute: Callable[[TaskRun], dict[str, float]]
 ) -> dict[str, float]:
-    """What `compute` makes of each task, by column; idioms have two."""
+    """Values by column: `compute` gives one for each task, two for idioms."""
     idiom, *others = (compute(answered(tasks[name])) for name in names)
     values = (idiom["figurative"], idiom["figurative_literal"], *(each[OVERALL] for each in others))
     return dict(zip(COLUMNS, values, strict=True))

@@ -28,7 +28,7 @@ class Result:
 
     @cached_property
     def estimates(self) -> Estimates:
-        """What was reported, else what the samples give; measures that failed are no number."""
+        """Reported values, else those of the samples; NaN where a measure failed."""
         found = self.of.estimates
         return {name: found[name] for name in self.of.measures.by_name if name in found}
 
@@ -85,7 +85,7 @@ def values_of(results: Sequence[Result], measure: str, scope: str = OVERALL) -> 
 
 
 def references(task: str, results: Sequence[Result], measure: str, scope: str = OVERALL) -> list[Reference]:
-    """What was published of a share and is comparable with all results, in percent."""
+    """Published values of a share, in percent, that are comparable with all results."""
     metric = full_name(measure, scope)
     shown, _ = papers.comparable(task, [metric], [result.of.measured for result in results])
     figures = [(row, row.values[metric].value) for row in papers.rows(task, shown)]
