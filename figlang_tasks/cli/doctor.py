@@ -27,6 +27,7 @@ from figlang_tasks.cli.tasks import MINI
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import benchmarks, of_dataset
 from figlang_tasks.core.checks import downloading_nothing
+from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.redaction import redacted
 from figlang_tasks.core.text import printable
 
@@ -166,7 +167,7 @@ def _hub() -> Iterator[Finding]:
     sources = [source for source in hub.sources().values() if source.folder is None]
     try:
         local = {source.name: hub.local_folder(source) for source in sources}
-    except hub.DataError as error:
+    except DataError as error:
         local = {}
         yield Finding(hub.DATA_DIR_VARIABLE, "problem", str(error), "correct it, or unset it to load from the hub")
     for source in sources:

@@ -47,7 +47,6 @@ class Source:
         gated: the hub asks for the acceptance of conditions.
         folder: the shipped folder, for data that this package ships.
         title: in reports, where the name alone does not tell whose it is.
-        gigabytes: to download, about; 0 where nothing is.
         bring: how users bring rows of their own: a command and a card.
     """
 
@@ -60,7 +59,6 @@ class Source:
     folder: Path | None = None
     title: str = ""
     bring: str = ""
-    gigabytes: float = 0
 
     @property
     def access(self) -> str:

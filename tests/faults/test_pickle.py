@@ -17,6 +17,7 @@ from transformers import BertConfig, BertModel
 from figlang_tasks import mini
 from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.core import hub
+from figlang_tasks.core.errors import DataError
 from figlang_tasks.metrics.explanation import WeightsError
 from figlang_tasks.metrics.explanation.weights import Located, load
 from figlang_tasks.metrics.generated_images import INCEPTION_FILE, ImageMetricError, inception_features
@@ -107,6 +108,6 @@ def test_a_pickle_in_place_of_the_data(tmp_path: Path, mark: Path, monkeypatch: 
     (path,) = folder.glob("**/test-*.parquet")
     as_pickle(path, mark)
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
-    with pytest.raises(hub.DataError, match="split 'test' in .* cannot be read"):
+    with pytest.raises(DataError, match="split 'test' in .* cannot be read"):
         rows.load("figlang_mini", "test")
     assert not mark.exists()

@@ -30,7 +30,7 @@ BENCHMARK = Benchmark(
   url = {https://arxiv.org/abs/2409.04053},
   archivePrefix = {arXiv}
 }""",
-    sources=(Source(rows.NAME, repository="koen-47/COLUMBUS", revision=rows.REVISION, gigabytes=0.01),),
+    sources=(Source(rows.NAME, repository="koen-47/COLUMBUS", revision=rows.REVISION),),
     measures=measures.of_records,
     load=lambda asked, _: rows.load(asked["dataset"], asked["order"], "graph" in asked),
     keys=("order",),

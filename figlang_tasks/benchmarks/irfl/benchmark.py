@@ -25,7 +25,7 @@ BENCHMARK = Benchmark(
 }""",
     sources=(
         # The full commit of the release is not known here.
-        Source(name="IRFL", repository="lampent/IRFL", gigabytes=1.7),
+        Source(name="IRFL", repository="lampent/IRFL"),
         Source(name="figlang_mini_irfl", folder=mini.IRFL_DIR),
     ),
     measures=measures.of_records,

@@ -27,7 +27,6 @@ BENCHMARK = Benchmark(
             repository="jmhessel/newyorker_caption_contest",
             revision="d81cbab7d0392708d5371d3a4960e69261824db4",
             title="New Yorker Caption Contest",
-            gigabytes=0.6,
         ),
     ),
     measures=measures.of_records,

@@ -19,7 +19,7 @@ from loguru import logger
 
 from figlang_tasks.core import checks, hub, images, row_files
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.errors import PartMissing
+from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.prompting import render
 
 if TYPE_CHECKING:
@@ -66,9 +66,7 @@ def config(name: str) -> Config:
     """The configuration that a name means; a `DataError` if it means none."""
     found = _CONFIG.fullmatch(name)
     if found is None:
-        raise hub.DataError(
-            f"NYCC has no configuration {name!r}; valid: {', '.join(TEST)}, with _from_pixels, _1 to _4"
-        )
+        raise DataError(f"NYCC has no configuration {name!r}; valid: {', '.join(TEST)}, with _from_pixels, _1 to _4")
     return Config(found["task"], found["pixels"] is not None, int(found["fold"] or 0))
 
 
@@ -80,9 +78,9 @@ def configs(asked: Mapping[str, str]) -> list[str]:
     """
     name, fold = asked["config"], str(asked["fold"])
     if config(name).fold:
-        raise hub.DataError(f"NYCC,config={name}: write the fold apart, as config=matching,fold=3")
+        raise DataError(f"NYCC,config={name}: write the fold apart, as config=matching,fold=3")
     if fold != ALL and fold not in tuple("01234"):
-        raise hub.DataError(f"NYCC,config={name},fold={fold}: the fold must be all, or one of 0, 1, 2, 3, 4")
+        raise DataError(f"NYCC,config={name},fold={fold}: the fold must be all, or one of 0, 1, 2, 3, 4")
     return [name if number == "0" else f"{name}_{number}" for number in ("01234" if fold == ALL else fold)]
 
 
@@ -182,9 +180,9 @@ def _document(row: Mapping[str, Any], where: str, of: Config) -> dict[str, Any]:
     whole = isinstance(captions, list) and all(isinstance(caption, str) and caption.strip() for caption in captions)
     if not whole or len(captions) != max(1, len(letters)):
         wanted = f"{len(letters)} texts" if letters else "a text"
-        raise hub.DataError(f"{where}: caption_choices is {row_files.brief(choices)}, must be {wanted}")
+        raise DataError(f"{where}: caption_choices is {row_files.brief(choices)}, must be {wanted}")
     if letters and label not in tuple(letters):
-        raise hub.DataError(f"{where}: label is {row_files.brief(label)}, must be one of {', '.join(letters)}")
+        raise DataError(f"{where}: label is {row_files.brief(label)}, must be one of {', '.join(letters)}")
     made: dict[str, Any] = {"id": row_id, "image": row["image"], "captions": captions, "label": label}
     made["family"] = f"contest {row['contest_number']}"
     if letters:
@@ -199,7 +197,7 @@ def _document(row: Mapping[str, Any], where: str, of: Config) -> dict[str, Any]:
             made[name] = row[column] or ""  # with its white space, as released
         if not isinstance(row["entities"], list) or not all(isinstance(url, str) for url in row["entities"]):
             found = row_files.brief(row["entities"])
-            raise hub.DataError(f"{where}: entities is {found}, must be a list of links. {hub.USE_THE_RELEASE}")
+            raise DataError(f"{where}: entities is {found}, must be a list of links. {hub.USE_THE_RELEASE}")
         made["entities"] = [entity(url, where) for url in row["entities"]]
     return made
 
@@ -208,7 +206,7 @@ def entity(url: str, where: str) -> str:
     """The name in a link to Wikipedia, cleaned exactly as the released script does; a `DataError` if it is none."""
     text = url.split("#")[0].replace("&redirect=no", "").replace("https://en.wikipedia.org/?title=", "/wiki/")
     if "/wiki/" not in text:
-        raise hub.DataError(f"{where}: entities holds {url!r}, which is no page of Wikipedia. {hub.USE_THE_RELEASE}")
+        raise DataError(f"{where}: entities holds {url!r}, which is no page of Wikipedia. {hub.USE_THE_RELEASE}")
     text = text.split("/wiki/")[1].replace("%27s", "'").replace("(disambiguation)", "").replace("_", " ")
     return " ".join(text.split())
 
@@ -221,7 +219,7 @@ def exemplars(dataset: str, name: str, row_id: str, shots: int, seed: int) -> li
     table, _ = _table(dataset, name, "train")
     contests = _contests(dataset, name)
     if shots > len(contests):
-        raise hub.DataError(f"{dataset}/{name}: {shots} exemplars asked for; there are {len(contests)} train contests")
+        raise DataError(f"{dataset}/{name}: {shots} exemplars asked for; there are {len(contests)} train contests")
     generator = random.Random(f"{seed}/{row_id}")
     numbers = [generator.choice(contests[contest]) for contest in generator.sample(sorted(contests), shots)]
     return [_document(table[number], f"{dataset}/{name}, train row {number}", config(name)) for number in numbers]

@@ -27,7 +27,6 @@ BENCHMARK = Benchmark(
             name=rows.CONTESTS,
             repository="jmhessel/newyorker_caption_contest",
             revision="508076d8e54f6e96c9af2df092f943d181308f8c",
-            gigabytes=0.6,
         ),
         Source(name="figlang_mini_nykms", folder=mini.NYKMS_DIR),
     ),

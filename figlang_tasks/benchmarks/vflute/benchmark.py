@@ -33,7 +33,6 @@ BENCHMARK = Benchmark(
             repository="ColumbiaNLP/V-FLUTE",
             revision="d920d848e21b6aba96e03704b134c546f89b74f4",
             gated=True,
-            gigabytes=4.8,
             bring="figlang data template vflute (docs/cards/vflute.md)",
         ),
         Source(

@@ -21,6 +21,7 @@ from loguru import logger
 from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.checks import end_with_the_first, progress
 from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.exemplars import drawn
 from figlang_tasks.metrics.intervals import linked
 
@@ -77,7 +78,7 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
         check_images: look at every picture now; an error then costs no model time.
 
     Raises:
-        hub.DataError: data not available, or a row that is not valid; the message names dataset and row.
+        DataError: data not available, or a row that is not valid; the message names dataset and row.
     """
     import datasets
 
@@ -96,7 +97,7 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
             try:
                 images.check(cell, where, name)
                 pictures.append(_picture(cell))
-            except hub.DataError as error:
+            except DataError as error:
                 faults.append(str(error))
     end_with_the_first(faults, "vflute")
     digest = hashlib.sha256("".join(json.dumps(row, sort_keys=True) for row in texts).encode()).hexdigest()
@@ -154,7 +155,7 @@ def _own_row(values: Mapping[str, Any], where: str) -> dict[str, Any]:
     cells = {column: row_files.text(values, column, where) for column in REQUIRED}
     cells |= {column: row_files.text(values, column, where, optional=True) for column in OPTIONAL}
     if cells["source_dataset"] and not _SOURCE.fullmatch(cells["source_dataset"]):
-        raise hub.DataError(
+        raise DataError(
             f"{where}: source_dataset is {row_files.brief(cells['source_dataset'])}; it becomes part of the names of "
             "metrics: write letters, digits, _ and - (60 at most), not `all`"
         )
