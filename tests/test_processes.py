@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 import warm
 from demo_runs import estimates, mini_tasks
-
-from figlang_tasks.harness.plugin import tasks_dir
+from varied_runs import VQA
 
 COUNTS = (1, 3)
 
@@ -28,27 +27,20 @@ TASKS = {
     "figlang_mini_irfl_detect_idiom": 12,
     "figlang_mini_irfl_detect_idiom_circular": 48,
     "figlang_mini_irfl_detect_idiom_grid": 12,
+    "figlang_mini_irfl_match_simile": 10,
     "figlang_mini_irfl_random4_metaphor": 12,
     "figlang_mini_irfl_retrieve_metaphor": 28,
     "figlang_mini_metaclue_caption": 40,
     "figlang_mini_metaclue_classify_literal": 48,
     "figlang_mini_metaclue_localize": 80,
-    "figlang_mini_metaclue_vqa": 1680,
+    "figlang_mini_metaclue_retrieve_random50": 40,
+    "figlang_mini_metaclue_retrieve_swap": 40,
+    "figlang_mini_metaclue_vqa": 240,
     "figlang_mini_nykms_metaphor": 12,
     "figlang_mini_nykms_sarcasm_text": 12,
     "figlang_mini_nykms_mw": 7,
-    "scored_match": 10,
-    "scored_swap": 40,
-    "scored_random50": 40,
 }
 """One of each kind, with its number of rows: few of them can be shared out evenly among three."""
-
-# Task files ask named classes for scores, and the class below is none of them.
-SCORED = {
-    "match": ("irfl/figlang_mini_irfl_match_simile", "{kind: match}"),
-    "swap": ("metaclue/figlang_mini_metaclue_retrieve_swap", "{kind: candidates, candidates: candidates}"),
-    "random50": ("metaclue/figlang_mini_metaclue_retrieve_random50", "{kind: candidates, candidates: candidates}"),
-}
 
 # Beside the harness's own models: right, wrong, cut off or silent by the row alone, with scores that tie.
 PLUGIN = """
@@ -95,11 +87,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: varied_plugin\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[lmms_eval.models]\nvaried = varied_plugin:manifests\n")
     shutil.copytree(mini_tasks(), folder / "tasks")
-    for name, (base, request) in SCORED.items():
-        (folder / "tasks" / f"scored_{name}.yaml").write_text(
-            f"include: {tasks_dir()}/mini/{base}.yaml\ntask: scored_{name}\n"
-            f"model_specific_generation_kwargs: {{default: {{}}, varied: {{figlang_score: {request}}}}}\n"
-        )
+    (folder / "tasks" / "vqa.yaml").write_text(VQA)
     return folder
 
 
