@@ -28,9 +28,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from typing_extensions import Self
 
-# Kinds of file that the hub keeps in LFS whatever their size; anything else goes there from 10 MB on.
+# Kinds of file that the hub keeps in LFS whatever their size.
 LFS_SUFFIXES = {".arrow", ".bin", ".gz", ".jpeg", ".jpg", ".npy", ".parquet", ".png", ".pt", ".safetensors", ".zip"}
-LFS_THRESHOLD = 10_000_000
 # What follows a repository id in an API path; also how ids of one segment ("gpt2") are told apart.
 API_ACTIONS = {"auth-check", "revision", "tree"}
 FOREIGN = re.compile(r"(HF|HUGGING_?FACE\w*|TRANSFORMERS)_.*|(https?|all|no)_proxy|XDG_CACHE_HOME", re.IGNORECASE)
@@ -53,7 +52,7 @@ class RepoFile:
     @classmethod
     def read(cls, local: Path) -> RepoFile:
         content = local.read_bytes()
-        if local.suffix not in LFS_SUFFIXES and len(content) < LFS_THRESHOLD:
+        if local.suffix not in LFS_SUFFIXES:
             return cls(local, len(content), _git_id(content), None)
         sha256 = hashlib.sha256(content).hexdigest()
         pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{sha256}\nsize {len(content)}\n".encode()
