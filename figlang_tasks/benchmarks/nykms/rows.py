@@ -249,13 +249,7 @@ def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str
 
 
 def _join(rows: Sequence[AnnotatedCaption], what: str) -> tuple[Mapping[str, Any], str | None, list[str]]:
-    """Take the image, or the description, of rows from the contest dataset.
-
-    Returns:
-        What was found by row id; where it is from (:attr:`DataId.joined`); a fault for each other row.
-    """
-    if not rows:
-        return {}, None, []
+    """Return the image, or the description, of rows by id; which contest dataset it is from; faults of other rows."""
     found: Mapping[str, Any] = {}
     origin = None
     if of_contests := [row for row in rows if row.contest is not None]:
@@ -264,17 +258,12 @@ def _join(rows: Sequence[AnnotatedCaption], what: str) -> tuple[Mapping[str, Any
             found = _pictures(of_contests, files) if what == "image" else _descriptions(of_contests, files)
         except hub.DataError as error:
             return {}, None, [str(error)]
-    faults = [
-        f"{row.where}: {what} is missing, and "
-        + (
-            "the id names no contest (NYK_722_3) of the New Yorker Caption Contest dataset"
-            if row.contest is None
-            else f"the New Yorker Caption Contest dataset ({CONTEST_CONFIG}) has no {what} of contest {row.contest}"
-        )
-        + f": give the {what} in the row, or correct the id"
-        for row in rows
-        if row.id not in found
-    ]
+    faults = []
+    for row in rows:
+        if row.id not in found:
+            has_none = f"{CONTESTS} has no {what} of contest {row.contest}"
+            why = "the id names no contest" if row.contest is None else has_none
+            faults.append(f"{row.where}: {what} is missing, and {why}: give the {what}, or an id like NYK_722_3")
     return found, origin, faults
 
 
