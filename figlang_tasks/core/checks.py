@@ -110,7 +110,8 @@ def reading(name: str, folder: Path | None) -> Iterator[None]:
         yield
     finally:
         del os.environ[DATA_DIR_VARIABLE]
-        os.environ |= {} if before is None else {DATA_DIR_VARIABLE: before}
+        if before is not None:
+            os.environ[DATA_DIR_VARIABLE] = before
 
 
 @contextmanager

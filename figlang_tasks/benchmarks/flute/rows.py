@@ -20,7 +20,7 @@ from loguru import logger
 from figlang_tasks.core import hub, row_files
 from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.errors import PartMissing
+from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.exemplars import drawn
 from figlang_tasks.core.text import HALF_A_PAIR
 from figlang_tasks.metrics.intervals import linked
@@ -129,12 +129,12 @@ def load(name: str, part: str, prompt: str = "v2", scorer: str = "") -> datasets
         scorer: explanation scorer of the task; "" for the paper's.
 
     Raises:
-        hub.DataError: data not available, or a row that is not valid; the message names file and row.
+        DataError: data not available, or a row that is not valid; the message names file and row.
     """
     import datasets
 
     if part not in PARTS:
-        raise hub.DataError(f"{name} has no part {part!r}; it has: {', '.join(PARTS)}")
+        raise DataError(f"{name} has no part {part!r}; it has: {', '.join(PARTS)}")
     rows, revision = _released(name)
     ids = row_ids(rows)
     chosen = list(range(len(rows)))
@@ -180,7 +180,7 @@ def exemplars(name: str, count: int, prompt: str) -> tuple[dict[str, Any], ...]:
     on the order of the file. A paraphrase is not figurative, and what has no explanation shows no answer.
 
     Raises:
-        hub.DataError: as :func:`load`; also for more exemplars than there are rows.
+        DataError: as :func:`load`; also for more exemplars than there are rows.
     """
     documents = sorted(load(name, "rest", prompt), key=lambda document: document["id"])
     shown = [
@@ -233,7 +233,7 @@ def heldout(rows: Sequence[Pair]) -> list[int]:
         Indices of the rows, in the order of their numbers.
 
     Raises:
-        hub.DataError: the sizes cannot be reached with these rows.
+        DataError: the sizes cannot be reached with these rows.
     """
     numbers = [_sha256(HELDOUT_SEED, _plain(row.premise), _plain(row.hypothesis)) for row in rows]
     repeated = Counter(row.sentences for row in rows)
@@ -248,7 +248,7 @@ def heldout(rows: Sequence[Pair]) -> list[int]:
             held += family
     if +wanted:
         missing = ", ".join(f"{count} of {portion} {label}" for (portion, label), count in (+wanted).items())
-        raise hub.DataError(f"a held-out part of {sum(HELDOUT_SIZES.values())} rows cannot be drawn: {missing} missing")
+        raise DataError(f"a held-out part of {sum(HELDOUT_SIZES.values())} rows cannot be drawn: {missing} missing")
     return sorted(held, key=lambda number: numbers[number])
 
 
@@ -280,7 +280,7 @@ def _lines(origin: hub.Source, folder: Path) -> tuple[str, Iterable[tuple[str, A
         return where, ((f"{where}, row {number}", values) for number, values in enumerate(table))
     files = sorted(folder.glob("**/*train*.jsonl"))
     if len(files) != 1:
-        raise hub.DataError(
+        raise DataError(
             f"{origin.name}: the train split must be in {folder}, as data/train-00000-of-0000N.parquet or as one JSON "
             "lines file with `train` in its name (train.jsonl), as in the hub's repository "
             f"{origin.page if origin.repository else ''}; there is {', '.join(path.name for path in files) or 'none'}"
@@ -295,14 +295,14 @@ def _pair(values: Mapping[str, Any], where: str) -> Pair:
         row_files.text(values, column, where, optional=may_be_blank)
     source_id, label, kind = values["id"], values["label"], values["type"]
     if not isinstance(source_id, str | int) or not str(source_id).strip() or HALF_A_PAIR.search(str(source_id)):
-        raise hub.DataError(f"{where}: id is {row_files.brief(source_id)}, not a number or text")
+        raise DataError(f"{where}: id is {row_files.brief(source_id)}, not a number or text")
     if label not in LABELS:
         known = ", ".join(LABELS)
-        raise hub.DataError(f"{where}: unknown label {row_files.brief(label)}; it must be one of {known}")
+        raise DataError(f"{where}: unknown label {row_files.brief(label)}; it must be one of {known}")
     group = _TYPES.get(kind.replace(" ", "").replace("_", "").lower())
     if group is None:
         known = "Sarcasm, Simile, Metaphor, Idiom, CreativeParaphrase"
-        raise hub.DataError(f"{where}: unknown type {row_files.brief(kind)}; it must be one of {known}")
+        raise DataError(f"{where}: unknown type {row_files.brief(kind)}; it must be one of {known}")
     if group == "sarcasm" and label == "Entailment":
         # All sarcasm contradicts (the paper's Table 1). In the JSON lines form the paraphrases, which all entail, are
         # called sarcasm too.
@@ -321,7 +321,7 @@ def load_blind() -> datasets.Dataset:
     `prompt`.
 
     Raises:
-        hub.DataError: the file is not there, or a row is not valid; the message names file and row.
+        DataError: the file is not there, or a row is not valid; the message names file and row.
     """
     import datasets
 
@@ -357,7 +357,7 @@ def load_blind() -> datasets.Dataset:
 def _blind(values: Mapping[str, Any], where: str) -> Mapping[str, Any]:
     for column in BLIND_COLUMNS[:2]:
         if not isinstance(values[column], int) or isinstance(values[column], bool):
-            raise hub.DataError(f"{where}: {column} is {row_files.brief(values[column])}, not a whole number")
+            raise DataError(f"{where}: {column} is {row_files.brief(values[column])}, not a whole number")
     for column in BLIND_COLUMNS[2:]:
         row_files.text(values, column, where)
     return values
