@@ -1,11 +1,7 @@
 """Rows of a benchmark as data for fine-tuning: the prompts of its evaluation, each with the reference answer.
 
-A row that shares a picture or a text with the rows of the evaluation is left out. Two forms are written, each with its
-pictures as files beside it:
-
-- ``messages``: ``metadata.jsonl`` of an image folder (``data.jsonl`` without pictures), which
-  ``datasets.load_dataset(FOLDER)`` reads with the columns ``id``, ``messages`` and ``images``: TRL's vision dataset.
-- ``sharegpt``: ``data.json`` and its ``dataset_info.json`` as LLaMA-Factory reads them.
+A row that shares a picture or a text with the rows of the evaluation is left out. docs/finetuning.md describes the two
+forms that are written; pictures are files beside them.
 """
 
 from __future__ import annotations

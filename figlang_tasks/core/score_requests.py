@@ -1,17 +1,9 @@
-"""Score requests: a task asks a model for numbers instead of words (for authors of classes: docs/adding_a_vlm.md).
+"""Score requests: a task asks a model for numbers instead of words; docs/adding_a_vlm.md says which numbers.
 
 A score request is an ordinary ``generate_until`` request whose ``generation_kwargs`` carry the key :data:`KEY`, so that
 every harness feature (cache, limit, several processes) works with it. A model class that declares that it can answers
 ``{"scores": [...]}``; any other class answers in words, and the task reads those instead. No task file names classes;
 it has blocks for both sorts beside ``default`` (:func:`for_model`).
-
-``candidates``: one score for each candidate text, given all images and the prompt: its log-probability as the answer
-(nats, at most 0), summed over its tokens without the end of the turn, or with ``normalize: tokens`` their mean; for a
-dual encoder the similarity of image and candidate.
-
-``match``: one score for each image, taken alone with the text of the request: P(yes) / (P(yes) + P(no)) of the first
-answer token (0 to 1; words by ``yes`` and ``no``), for a dual encoder the similarity of image and text, for an
-image-text-matching head its probability of a match.
 """
 
 from __future__ import annotations
