@@ -102,7 +102,7 @@ def agree(
     with failing("judge agree"):
         report = agreement.agree(key, sheets, partial=partial, any_label=any_label)
     if as_json:
-        say_json(report, allow_nan=False)
+        say_json(report)
     else:
         say(agreement.text(report), nl=False)
 

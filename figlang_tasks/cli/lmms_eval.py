@@ -35,15 +35,12 @@ _LISTS = {"list", "list_groups", "list_tags", "list_subtasks"}  # of --tasks: th
 def main() -> None:
     """Run the harness's command line on ``sys.argv``."""
     arguments = sys.argv[1:]
-    command = next(iter(arguments), "--help")
-    of_evaluation = command == "eval" or command.startswith("-")
-    asks_for_help = bool({"-h", "--help"} & set(arguments))
-    if command in ("-h", "--help", "version") or (asks_for_help and not of_evaluation):  # reads no task
+    if not arguments or {"-h", "--help", "version"} & set(arguments):  # reads no task
         from lmms_eval.cli.dispatch import main as dispatch
 
         dispatch()
     else:
-        _run(arguments, of_evaluation)
+        _run(arguments, of_evaluation=arguments[0] == "eval" or arguments[0].startswith("-"))
 
 
 def _run(arguments: Sequence[str], of_evaluation: bool) -> None:

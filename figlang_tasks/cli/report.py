@@ -37,8 +37,6 @@ def report(
     from figlang_tasks.results.runs import read_all
 
     with failing("report"):
-        if output.is_dir():
-            fail("report", f"{output} is a folder: give a file, -o {output / 'report.html'}")
         if output.exists() and not page.is_report(output):
             fail("report", f"{output} exists and is not a report, so it is not replaced: choose another -o")
         command = shlex.join(["figlang", *sys.argv[1:]])

@@ -65,7 +65,7 @@ def test_other_files_are_not_replaced(folder: Path, tmp_path: Path) -> None:
     mine = tmp_path / "thesis.html"
     mine.write_text("years of work", encoding="utf-8")
     assert "is not a report" in refused(folder, "-o", mine) and mine.read_text(encoding="utf-8") == "years of work"
-    assert "is a folder" in refused(folder, "-o", tmp_path)
+    assert f"{tmp_path}: Is a directory" in refused(folder, "-o", tmp_path)
     assert "thesis.html/x.html: " in refused(folder, "-o", mine / "x.html")
 
 
