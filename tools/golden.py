@@ -132,7 +132,6 @@ def irfl_run(folder: Path) -> Path:
 def write_after(folder: Path, work: Path) -> None:
     first, second = work / "whole_1", work / "whole_2"
     demo, chance = work / "mini_demo", work / "mini_random"
-    of_hub = ("--dataset", "IRFL=a/irfl", "--repo", "a/model")
     eee = ("--organization", "a", "--relationship", "other", "--model", "a/model", "--no-samples")
     commands = {
         "compare_whole.json": ("compare", f"a={first}", f"b={second}", "--json", "--resamples", "1000", "--all"),
@@ -140,8 +139,8 @@ def write_after(folder: Path, work: Path) -> None:
         "report.html": ("report", f"a={first}", f"b={second}", f"c={demo}", f"d={chance}", "--no-images", "-o", "OUT"),
         "figlang24.zip": ("submit", "figlang2024", str(first), "-o", "OUT"),
         "flute22.jsonl": ("submit", "figlang2022", str(first), "-o", "OUT"),
-        "irfl.json": ("submit", "irfl", str(irfl_run(work / "irfl")), "--json"),
-        "hub": ("submit", "hub", str(first), *of_hub, "-o", "OUT"),
+        "irfl": ("submit", "irfl", str(irfl_run(work / "irfl"))),
+        "hub": ("submit", "hub", str(first), "--repo", "a/model", "-o", "OUT"),
         "every_eval_ever": ("submit", "every-eval-ever", str(first), *eee, "-o", "OUT"),
     }
     folder.mkdir(parents=True)
