@@ -120,16 +120,8 @@ def load(name: str, part: str, prompt: str = "v2", scorer: str = "") -> datasets
     ``local`` or ``package``); and, for lm-eval, which hands task functions nothing but the document, the options
     `prompt` and `scorer`.
 
-    The held-out part is in the order of a hash, so that ``--limit`` takes a mixture; the others are in released order.
-
-    Args:
-        name: a dataset in FLUTE's schema.
-        part: ``heldout`` and ``rest`` (which share no sentence), or ``train``: all rows.
-        prompt: ``v2`` or ``v1``.
-        scorer: explanation scorer of the task; "" for the paper's.
-
-    Raises:
-        DataError: data not available, or a row that is not valid; the message names file and row.
+    The parts are ``heldout`` and ``rest``, which share no sentence, and ``train``, all rows. The held-out part is in
+    the order of a hash, so that ``--limit`` takes a mixture; the others are in released order.
     """
     import datasets
 
@@ -178,9 +170,6 @@ def exemplars(name: str, count: int, prompt: str) -> tuple[dict[str, Any], ...]:
 
     So 4 exemplars hold each of sarcasm, metaphor, simile and idiom once, and each label twice. The draw does not depend
     on the order of the file. A paraphrase is not figurative, and what has no explanation shows no answer.
-
-    Raises:
-        DataError: as :func:`load`; also for more exemplars than there are rows.
     """
     documents = sorted(load(name, "rest", prompt), key=lambda document: document["id"])
     shown = [
@@ -319,9 +308,6 @@ def load_blind() -> datasets.Dataset:
 
     Columns: `dataset`, `data`, `id` (``codalab-{codalab_id}``), `codalab_id`, `source_id`, `premise`, `hypothesis`,
     `prompt`.
-
-    Raises:
-        DataError: the file is not there, or a row is not valid; the message names file and row.
     """
     import datasets
 

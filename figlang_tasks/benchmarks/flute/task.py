@@ -49,12 +49,7 @@ class Options(TaskOptions):
 
 
 def documents(asked: Mapping[str, str]) -> datasets.Dataset:
-    """Return the documents that a task names.
-
-    Raises:
-        DataError: they are not available.
-        ValueError: a value is not valid.
-    """
+    """Return the documents that a task file asks for, as ``FLUTE,part=heldout,prompt=v2``."""
     if asked["part"] == BLIND:
         return rows.load_blind()
     return rows.load(asked["dataset"], asked["part"], _prompt(asked), asked.get("scorer", ""))
@@ -71,23 +66,18 @@ def preflight(config: Mapping[str, Any], asked: Asked) -> None:
     """Draw the exemplars and fetch the scorer's weights; see `Benchmark.preflight`."""
     blocks = Options.blocks(config)
     named = Options.of({"scorer": asked.get("scorer")}).scorer
-    for options in blocks:
-        _check_exemplars(asked, options.num_shots)
+    for count in {options.num_shots for options in blocks if options.num_shots}:
+        if asked["part"] not in WITH_EXEMPLARS:
+            raise ValueError(
+                f"FLUTE task option num_shots={count}: exemplars are rows of the part rest, so part={asked['part']} "
+                f"would ask them too; valid parts: {', '.join(WITH_EXEMPLARS)}"
+            )
+        rows.exemplars(asked["dataset"], count, _prompt(asked))
     if asked["part"] == BLIND:
         return
     paper = SCHEMES[SCHEME_OF_PROMPT[_prompt(asked)]].scorer
     for scorer in {each.scorer for each in blocks}:
         explanations.preflight(named if scorer is None else scorer, paper, required=config.get("needs_scorer", False))
-
-
-def _check_exemplars(asked: Mapping[str, Any], count: int) -> None:
-    if count and asked["part"] not in WITH_EXEMPLARS:
-        raise ValueError(
-            f"FLUTE task option num_shots={count}: exemplars are rows of the part rest, so part={asked['part']} would "
-            f"ask them too; valid parts: {', '.join(WITH_EXEMPLARS)}"
-        )
-    if count:
-        rows.exemplars(asked["dataset"], count, _prompt(asked))
 
 
 # --- prompts ---------------------------------------------------------------------------------------------------------

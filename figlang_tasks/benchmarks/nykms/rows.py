@@ -36,7 +36,7 @@ from figlang_tasks.benchmarks.nykms.parse import (
 from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.errors import PartMissing
+from figlang_tasks.core.errors import DataError, PartMissing
 
 if TYPE_CHECKING:
     import datasets
@@ -112,14 +112,7 @@ def load(
     Columns: ``dataset``, ``data`` (dataset, file, the first 12 hex digits of the SHA-256 of all texts that are asked
     or compared, and where cartoons were joined from), ``id``, ``cartoon`` (:attr:`AnnotatedCaption.cartoon`),
     ``question``, ``modality``, ``caption``, ``label``, the annotated answers (``MW`` ...), and ``image`` (undecoded) or
-    ``description``.
-
-    Args:
-        check_images: look at every picture now; an error then costs no model time.
-        split: one of `SPLITS`; None for all rows.
-
-    Raises:
-        hub.DataError: data not available, or a row is not valid; the message has the first fault.
+    ``description``. `check_images` looks at every picture now; an error then costs no model time.
     """
     import datasets
 
@@ -129,7 +122,7 @@ def load(
         ("split", split, (None, *SPLITS)),
     ):
         if value not in known:
-            raise hub.DataError(f"unknown {what} {value!r}; known: {', '.join(filter(None, known))}")
+            raise DataError(f"unknown {what} {value!r}; known: {', '.join(filter(None, known))}")
     folder = hub.snapshot(hub.source(name), ["*.jsonl", "images/*"]).folder.absolute()
     path = folder / f"{part(question)}.jsonl"
     everything, data = _shown(name, path, modality, check_images)
@@ -137,7 +130,7 @@ def load(
     rows = [row for row in everything if (row.label or asks_for_label) and split in (None, split_of(row))]
     if not rows:
         wanted = f"of the split {split}: name it in the field split" if split else f"with the label 1, for {question}"
-        raise hub.DataError(f"{path}: no row {wanted}")
+        raise DataError(f"{path}: no row {wanted}")
     documents = datasets.Dataset.from_list(
         [
             {
@@ -180,7 +173,7 @@ def _shown(name: str, path: Path, modality: str, check_images: bool) -> tuple[li
         for row in first.values():
             try:
                 images.check(_cell(row, path.parent), row.where, name)
-            except hub.DataError as error:
+            except DataError as error:
                 faults.append(str(error))
         end_with_the_first(faults, "nykms")
     elif faults:  # which the tasks that show cartoons do not need
@@ -222,23 +215,23 @@ def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str
     image = row_files.text(values, "image", where, optional=True)
     split = row_files.text(values, "split", where, optional=True)
     if split and split not in SPLITS:
-        raise hub.DataError(f"{where}: split is {row_files.brief(split)}, must be {', '.join(SPLITS)} or left out")
+        raise DataError(f"{where}: split is {row_files.brief(split)}, must be {', '.join(SPLITS)} or left out")
     label = values.get(answers[0])
     if isinstance(label, bool) or not isinstance(label, int) or label not in (0, 1):
-        raise hub.DataError(f"{where}: {answers[0]} is {row_files.brief(label)}, must be 0 or 1 (a number)")
+        raise DataError(f"{where}: {answers[0]} is {row_files.brief(label)}, must be 0 or 1 (a number)")
     texts = {}
     for field in answers[1:]:
         texts[field] = row_files.text(values, field, where, optional=True)
         if (label == 1) != bool(texts[field]):
-            raise hub.DataError(
+            raise DataError(
                 f"{where}: {answers[0]} is {label}, but {field} is {row_files.brief(texts[field])}: a positive has "
                 "one, and a negative none"
             )
         if label == 1 and field in MARKED_FIELDS:
             try:
                 read_annotation(texts[field], field)
-            except hub.DataError as error:
-                raise hub.DataError(f"{where}: {field} {error}. Correct it (NYK-MS, Appendix C)") from error
+            except DataError as error:
+                raise DataError(f"{where}: {field} {error}. Correct it (NYK-MS, Appendix C)") from error
     file = images.below(folder, image, where) if image else None
     told = _CONTEST_IN_ID.match(row_id)
     contest = int(told[1]) if told else None
@@ -256,7 +249,7 @@ def _join(rows: Sequence[AnnotatedCaption], what: str) -> tuple[Mapping[str, Any
         try:
             files, origin = _tables()
             found = _pictures(of_contests, files) if what == "image" else _descriptions(of_contests, files)
-        except hub.DataError as error:
+        except DataError as error:
             return {}, None, [str(error)]
     faults = []
     for row in rows:
@@ -279,7 +272,7 @@ def _tables() -> tuple[list[Path], str]:
     found = snapshot.folder / CONTEST_CONFIG
     files = [path for split in SPLITS for path in sorted(found.glob(f"{split}-*.parquet"))]
     if not files:
-        raise hub.DataError(
+        raise DataError(
             f"{CONTESTS}: no file {CONTEST_CONFIG}/<split>-*.parquet in {snapshot.folder}: load the dataset again"
         )
     return files, f"{CONTESTS}:{snapshot.revision[:12]}"

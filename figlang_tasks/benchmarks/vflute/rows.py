@@ -70,15 +70,8 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
     the first 12 hex digits of the SHA-256 of all its texts), `id` (the released id), `instruction` (1 to 21) and
     `report_group`; with `check_images` `family`: the first id of the rows that share a claim or a picture with it (a
     meme of MemeCap has a claim and its opposite). Rows of the user have ids of their own, the instructions of the
-    release's rows in the same places, and `revision`: ``own``.
-
-    Args:
-        name: a dataset in V-FLUTE's schema.
-        split: one of its splits.
-        check_images: look at every picture now; an error then costs no model time.
-
-    Raises:
-        DataError: data not available, or a row that is not valid; the message names dataset and row.
+    release's rows in the same places, and `revision`: ``own``. `check_images` looks at every picture now; an error then
+    costs no model time.
     """
     import datasets
 

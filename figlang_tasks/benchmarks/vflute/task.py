@@ -63,11 +63,7 @@ class Options(TaskOptions):
 
 
 def documents(asked: Asked, check_images: bool) -> datasets.Dataset:
-    """Return the documents that a task file asks for, as ``V-FLUTE,split=test,instructions=all``.
-
-    Raises:
-        DataError: as `rows.load`; also for another value of instructions.
-    """
+    """Return the documents that a task file asks for, as ``V-FLUTE,split=test,instructions=all``."""
     if asked.get("instructions", "all") != "all":
         raise DataError(f"dataset_name: instructions={asked['instructions']}; it must be all, or be left out")
     found = rows.load(asked["dataset"], asked["split"], check_images=check_images)
