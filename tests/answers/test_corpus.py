@@ -89,13 +89,13 @@ def test_of_a_long_answer_both_ends_are_read(size: int) -> None:
 
 def test_a_thought_is_no_answer() -> None:
     for thought in ("<think>The answer is A.</think>", "The answer is A.</think>", "<think>The answer is A."):
-        assert option(thought, 4).status == "empty"
+        assert (option(thought, 4).status, option(thought, 4).rule) == ("empty", "thought")
         assert option(f"{thought}</think>B", 4).value == 1
 
 
 @pytest.mark.parametrize("read", [yes_no, entailment, lambda output: option(output, 4)])
 def test_what_is_no_output(read: object) -> None:
     assert callable(read)
-    assert (read(None).status, read(" \n").status) == ("missing", "empty")
+    assert (read(None).status, read(" \n").rule) == ("missing", "empty")
     with pytest.raises(TypeError, match="got int"):
         read(3)
