@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from figlang_tasks.benchmarks.nykms import measures, rows, task
+from figlang_tasks.core import images
 from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.scoring.evaluation import headlines
 
@@ -129,9 +130,13 @@ def _picture(document: Any) -> Any:
 
 
 def _refuse_shared_cartoons(documents: Mapping[str, Sequence[Any]], dataset: str) -> None:
-    """Raise if a test row shows a cartoon that is trained on: of the same contest, or of the same file."""
-    known = {document["cartoon"] for split in ("train", "validation") for document in documents[split]}
-    shared = [document for document in documents["test"] if document["cartoon"] in known]
+    """Raise if a test row shows a cartoon that is trained on: of the same contest or file, or with the same pixels."""
+
+    def names(document: Any) -> set[str]:
+        return {document["cartoon"], images.content_key(_picture(document))}
+
+    known = {name for split in ("train", "validation") for document in documents[split] for name in names(document)}
+    shared = [document for document in documents["test"] if not known.isdisjoint(names(document))]
     if shared:
         raise DataError(
             f"{dataset}: {len(shared)} rows of the split test show a cartoon that is also in train or validation, such "

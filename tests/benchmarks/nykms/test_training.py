@@ -16,6 +16,7 @@ from demo_runs import evaluate, metrics
 from drawings import drawing
 from hub_server import HubServer
 from marks import slow_unless
+from PIL import Image
 from typer.testing import CliRunner
 
 from figlang_tasks.cli.figlang import app
@@ -107,12 +108,17 @@ def test_a_probe_answers_about_the_test_rows_and_beats_the_majority(
             evaluate("nykms_mc_text", "figlang_probe", probe)
 
 
-def test_a_cartoon_of_the_test_among_the_others_is_refused(towers: list[str], tmp_path: Path) -> None:
-    change(tmp_path, lambda number: {"id": f"NYK_30_{number}"} if number in (0, 39) else {})
+@pytest.mark.parametrize("shared", ["contest", "pixels"])
+def test_a_cartoon_of_the_test_among_the_others_is_refused(shared: str, towers: list[str], tmp_path: Path) -> None:
+    if shared == "contest":
+        change(tmp_path, lambda number: {"id": f"NYK_30_{number}"} if number in (0, 39) else {})
+    else:  # in another file
+        folder = tmp_path / "NYK-MS" / "images"
+        Image.open(folder / "24.png").save(folder / "39.png", dpi=(72, 72))
     done = RUN.invoke(app, ["train", "nykms", *towers, "--output", str(tmp_path / "probe")])
     assert done.exit_code == 1
-    told = "1 rows of the split test show a cartoon that is also in train or validation, such as NYK_30_39 (contest 30)"
-    assert told in done.output
+    assert "1 rows of the split test show a cartoon that is also in train or validation, such as " in done.output
+    assert ("such as NYK_30_39 (contest 30)" if shared == "contest" else "such as NYK_39_1 (") in done.output
     assert not (tmp_path / "probe").exists()
 
 
