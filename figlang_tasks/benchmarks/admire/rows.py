@@ -118,9 +118,16 @@ def _read(dataset: str, root: Path, table: str, shown: str, look: bool) -> tuple
 def _target(dataset: str, root: Path, label: str, cells: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The sense and label of a row that has none, taken from a file of targets."""
     names = [cell for key, cell in cells.items() if key.endswith("_name")]
-    for other in _targets(dataset, root, label):
-        if other["compound"] == cells["compound"] and any(name in other[label] for name in names):
-            return {"sentence_type": other["sentence_type"], label: other[label]}
+    found = [
+        (place, {"sentence_type": other["sentence_type"], label: other[label]})
+        for place, other in _targets(dataset, root, label)
+        if other["compound"] == cells["compound"] and any(name in other[label] for name in names)
+    ]
+    for place, other in found:
+        if other != found[0][1]:
+            raise DataError(f"{where}: {found[0][0]} and {place} have different targets of this row: leave one")
+    if found:
+        return found[0][1]
     raise DataError(
         f"{where}: {label} is empty, and no file *targets*.tsv below {root} has it: put the targets of the official "
         "scoring program there"
@@ -128,11 +135,11 @@ def _target(dataset: str, root: Path, label: str, cells: Mapping[str, Any], wher
 
 
 @hub.kept(maxsize=2)
-def _targets(dataset: str, root: Path, label: str) -> list[dict[str, Any]]:
-    """The rows of all files of targets."""
-    rows = [row for path in sorted(root.rglob("*targets*.tsv")) for _, row in row_files.lines(path)]
+def _targets(dataset: str, root: Path, label: str) -> list[tuple[str, dict[str, Any]]]:
+    """The rows of all files of targets, each with its place."""
+    lines = [line for path in sorted(root.rglob("*targets*.tsv")) for line in row_files.lines(path)]
     needed = {"compound", "sentence_type", label}
-    return [row for row in rows if not isinstance(row, str) and needed <= row.keys()]
+    return [(place, row) for place, row in lines if not isinstance(row, str) and needed <= row.keys()]
 
 
 def _document(cells: Mapping[str, Any], table: str, shown: str, where: str) -> dict[str, Any]:

@@ -93,6 +93,12 @@ def test_labels_from_the_files_of_the_scorer(here: Path) -> None:
         path.rename(here / "AdMIRe" / f"a_{table}_targets.tsv")
         hub.look_again()
         assert rows.load("AdMIRe", table, "captions")[3] == document, "and the digest is the same"
+        names = [row["image1_name"] for row in found[:2]]
+        twice = kept[:2] + [{**kept[1], "sentence_type": "literal", label: names[1]}]
+        generated.write_table(here / "elsewhere", table, twice).rename(here / "AdMIRe" / f"b_{table}_targets.tsv")
+        hub.look_again()
+        with pytest.raises(DataError, match=r"line 3: .*a_.*targets.tsv, line 3 and .*b_.*, line 4 have different"):
+            rows.load("AdMIRe", table, "captions")
 
 
 def test_a_file_that_is_there_twice_is_refused(here: Path) -> None:
