@@ -96,6 +96,7 @@ def read(path: Path) -> Sheet:
             dtype=str,
             keep_default_na=False,
             skip_blank_lines=False,
+            compression=None,
             encoding="utf-8-sig",
             encoding_errors="replace",
         ).fillna("")
@@ -115,6 +116,8 @@ def read(path: Path) -> Sheet:
             f"{path}: its first row lacks the columns {', '.join(lacks)}: save the sheet of figlang judge export, with "
             "its head, as CSV UTF-8 with commas, semicolons or tabs"
         )
+    if twice := [column for column in known if head.count(column) > 1]:
+        raise JudgeError(f"{path}: the column {twice[0]} occurs twice: delete one")
     frame = frame.set_axis(head, axis=1).set_axis(frame.index + 1).iloc[1:]
     frame = frame[frame.apply(lambda cells: cells.str.strip().ne("")).any(axis=1)]
     if frame.empty:

@@ -160,6 +160,7 @@ def test_what_cannot_be_used(tmp_path: Path, folders: list[str]) -> None:
     for changed, says in (
         (prompts.replace('"0000.png"', '"../Alpha/0000.png"'), "points outside"),
         (prompts.replace('"data"', '"date"'), "line 1 has no column data"),
+        (prompts.replace('"definition"', '"gloss"'), "input is 'gloss', must be one of idiom, definition"),
     ):
         (beta / "prompts.jsonl").write_text(changed)
         refused(says, [folders[1]])

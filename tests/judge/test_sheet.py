@@ -100,6 +100,7 @@ def edited(changes: dict[int, dict[str, str]], drop: str = "") -> bytes:
         (b"", "no CSV file with a head"),
         (b"a,b\n", "lacks the columns item, letter, annotator, sheet, label, adequate, error"),
         (edited({}, drop="adequate"), "lacks the columns adequate:"),
+        (f"{HEAD},Adequate\n".encode(), "the column adequate occurs twice: delete one"),
         (HEAD.encode(), "has no rows: export"),
         (f"{HEAD}\n1,A,a,b,c,d,e,f,g,h,i,j,k,l,m,n,o\n".encode(), "Expected 14 fields in line 2, saw 17"),
         (edited({3: {"item": "two"}}), "row 3: item 'two' and letter 'B'"),
