@@ -207,6 +207,11 @@ class _Comparison:
         )
         if any(each.p_repeats is not None for each in self.differences):
             told += " Runs with repeats: mean ± sd; t over rows and seeds, standard error by a hierarchical bootstrap."
+        counts: dict[tuple[str, ...], dict[str, int | None]] = {}
+        for each in self.differences:
+            counts.setdefault((each.task, each.metric, each.first, each.second), {})[each.scope] = each.n_first
+        if any(measures.overlap(of.pop(OVERALL, None), of.values()) for of in counts.values()):
+            told += " Parts overlap: a row counts in each that it belongs to."
         return told
 
 

@@ -83,6 +83,13 @@ def test_tables_say_what_is_better_and_how_sure_that_is(both: tuple[str, str]) -
     )
 
 
+def test_parts_that_overlap_are_said_to(both: tuple[str, str]) -> None:
+    """FLUTE's paraphrases of sarcasm count in two parts, a row of figlang_mini in one."""
+    told = "Parts overlap: a row counts in each that it belongs to."
+    flute = compare(*both, "--task", "figlang_mini_flute", "--metric", "acc", "--resamples", 100).stdout
+    assert told in flute and told not in compare(*both, *MINI, "--metric", "acc", "--resamples", 100).stdout
+
+
 def test_latex_is_balanced_and_escaped(both: tuple[str, str], tmp_path: Path) -> None:
     shutil.copytree(varied_runs.weak(), tmp_path / "again")
     options = ["--metric", "f1@60", "--metric", "acc_muse", "--format", "latex", "--resamples", "1000"]
