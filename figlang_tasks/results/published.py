@@ -11,6 +11,7 @@ share (``Measure.percent``).
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
@@ -179,7 +180,7 @@ def place(task: str, names: Sequence[str], estimates: Estimates) -> str:
         measure, scope = _named(name)
         found = [row for row in rows(task, [name]) if row.kind not in _WITHOUT_MODEL]
         figures = [(row.label, figure) for row in found for figure in row.values.values() if figure.value is not None]
-        if not figures:
+        if not figures or math.isnan(estimates[measure.name][scope].value):
             continue
         sign, digits = -1 if measure.higher_is_better else 1, max(figure.digits for _, figure in figures)
         order = sorted((sign * (figure.value or 0.0), f"{label} ({figure.text(digits)})") for label, figure in figures)
