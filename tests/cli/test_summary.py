@@ -11,8 +11,6 @@ from demo_runs import estimates, evaluate
 from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.scoring import OVERALL, Estimate, to_json
 
-NAN = float("nan")
-
 
 def around(value: float, rows: int | None = None) -> Estimate:
     return Estimate(value, value - 0.1, value + 0.1, rows=rows)

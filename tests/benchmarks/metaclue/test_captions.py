@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from figlang_tasks.answers.verdict import Read
 from figlang_tasks.benchmarks.metaclue.captions import Statement, parse_caption, parse_official
-
-PARSERS: tuple[Callable[[str | None], Read[Statement]], ...] = (parse_official, parse_caption)
 
 
 def parts(found: Read[Statement]) -> tuple[str, str, str] | None:
