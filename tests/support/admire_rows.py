@@ -78,10 +78,10 @@ def write_table(folder: Path, table: str, found: Sequence[Mapping[str, Any]], pi
     return place / name
 
 
-def write(folder: Path, *tables: str, count: int | None = None, pictures: bool = True) -> Path:
+def write(folder: Path, *tables: str, pictures: bool = True) -> Path:
     """Write tables, by default the English test alone, and return `folder`: it is a FIGLANG_DATA_DIR."""
     for table in tables or ("en_test",):
-        write_table(folder, table, rows(table, count), pictures)
+        write_table(folder, table, rows(table), pictures)
     return folder
 
 

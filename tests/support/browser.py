@@ -53,9 +53,7 @@ class Seen:
 
 
 @contextmanager
-def opened(
-    browser: Browser, file: Path, width: int = 1280, dark: bool = False, fragment: str = ""
-) -> Iterator[tuple[Page, Seen]]:
+def opened(browser: Browser, file: Path, width: int = 1280, dark: bool = False) -> Iterator[tuple[Page, Seen]]:
     """A file in a window of its own, and what it says and asks for (its own address and ``data:`` left out)."""
     context = browser.new_context(
         viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light", accept_downloads=True
@@ -71,7 +69,7 @@ def opened(
         dialog.dismiss()  # type: ignore[attr-defined]
 
     page.on("dialog", dismiss)
-    page.goto(file.as_uri() + fragment)
+    page.goto(file.as_uri())
     try:
         yield page, seen
     finally:

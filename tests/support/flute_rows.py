@@ -59,7 +59,7 @@ def write_lines(path: Path, rows: Sequence[Values]) -> Path:
     return path
 
 
-def blind_rows(count: int = 1500) -> list[Values]:
+def blind_rows() -> list[Values]:
     """Rows in the form of the shared task's blind test file."""
     return [
         {
@@ -70,7 +70,7 @@ def blind_rows(count: int = 1500) -> list[Values]:
             "predicted_label": "",
             "model_explanation": "",
         }
-        for number in range(count)
+        for number in range(1500)
     ]
 
 

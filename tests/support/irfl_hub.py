@@ -79,12 +79,12 @@ def valid(folder: Path) -> Path:
 
 
 @lru_cache(maxsize=1)
-def drawn(count: int = 32, size: int = 48) -> tuple[bytes, ...]:
+def drawn() -> tuple[bytes, ...]:
     """Different pictures as JPEG files."""
     files = []
-    for number in range(count):
+    for number in range(32):
         file = io.BytesIO()
-        drawing(number, size).save(file, "JPEG")
+        drawing(number, 48).save(file, "JPEG")
         files.append(file.getvalue())
     return tuple(files)
 

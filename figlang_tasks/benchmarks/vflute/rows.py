@@ -128,7 +128,7 @@ def _released(name: str, split: str) -> tuple[datasets.Dataset, list[str]]:
 
 
 def _own(path: Path, what: str) -> tuple[datasets.Dataset, list[str]]:
-    """Return the same of rows of the user, and the faults of those that are left out."""
+    """Return rows of the user, with the columns that `_released` gives, and the faults of those that are left out."""
     import datasets
 
     found, faults = row_files.valid(row_files.lines(path, REQUIRED), _own_row, key=lambda row: f"the id {row['id']}")
