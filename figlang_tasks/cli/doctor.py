@@ -99,8 +99,10 @@ def _packages() -> Iterator[Finding]:
 
 
 def _in_need_of(need: str) -> tuple[str, ...]:
-    """The benchmarks that need something."""
-    return (MINI,) if need == "demo" else tuple(each.name for each in benchmarks().values() if need in each.needs)
+    """The benchmarks that need something, and :data:`MINI` if it has tasks of one of them."""
+    found = [each for each in benchmarks().values() if need in each.needs]
+    mini = need == "demo" or any(source.folder for each in found for source in each.sources)
+    return (*(each.name for each in found), *[MINI] * mini)
 
 
 def _libraries() -> Iterator[Finding]:

@@ -110,6 +110,7 @@ def source(name: str) -> Source:
 
 
 _kept: list[Any] = []
+_failed: dict[str, DataError] = {}  # downloads, by name of the dataset: no other task waits for it again
 
 
 def kept(maxsize: int) -> Callable[[_Loader], _Loader]:
@@ -125,6 +126,7 @@ def kept(maxsize: int) -> Callable[[_Loader], _Loader]:
 
 def look_again() -> None:
     """Read data anew from now on, and ask the hub again; not while a run asks, which would mix old and new rows."""
+    _failed.clear()
     for loader in _kept:
         loader.cache_clear()
 
@@ -224,7 +226,14 @@ def snapshot(origin: Source, patterns: Sequence[str] = ()) -> Snapshot:
             f"{origin.name} is not on the hub: put its files into a folder {origin.name} and set "
             f"{DATA_DIR_VARIABLE} to the folder above it" + (f"; to make them: {origin.bring}" if origin.bring else "")
         )
-    return _download(origin, patterns)
+    if patterns and origin.name in _failed:
+        raise _failed[origin.name]
+    try:
+        return _download(origin, patterns)
+    except DataError as error:
+        if patterns:
+            _failed[origin.name] = error
+        raise
 
 
 @kept(maxsize=16)

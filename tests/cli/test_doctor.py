@@ -176,10 +176,11 @@ def test_a_check_that_fails_is_a_line_and_the_others_go_on(monkeypatch: pytest.M
     assert status == 1 and "InvalidRequirement" in found["packages"]["text"] and "hub" in found
 
 
-def test_what_lacks_java_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_lacks_java_is_named_with_our_own_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A run of `figlang_mini_metaclue_caption` ends with status 1."""
     monkeypatch.setenv("PATH", str(tmp_path))
     java = run("scorers")[1]["Java"]
-    assert java["concerns"] == ["metaclue"] and "end with status 1" in java["text"]
+    assert java["concerns"] == ["metaclue", "figlang_mini"] and "end with status 1" in java["text"]
     assert "metaclue_caption* and metaclue_vqa*" in java["text"] and "install a Java runtime" in java["remedy"]
 
 

@@ -72,20 +72,26 @@ def test_gated_without_access_names_the_page_and_the_variable(
     assert token is None or token not in done.stderr
 
 
-def test_a_repository_that_cannot_be_had_is_asked_once_for_all_tasks(repository: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("gated", "message"),
+    [(True, "access to Columbia"), (False, "ColumbiaNLP/V-FLUTE@")],
+    ids=["gated", "503 of the CDN"],
+)
+def test_a_repository_that_cannot_be_had_is_asked_once_for_all_tasks(
+    gated: bool, message: str, repository: Path, tmp_path: Path
+) -> None:
     asked = []
     for tasks in (["vflute"], ["vflute", "vflute_val", "vflute_5shot"]):
-        with HubServer() as server:
-            server.add_repo(REPO_ID, repository, commit=REVISION, gated=True)
+        with FaultyHub(Fault("/lfs/", faulty_hub.status(503))) as server:
+            server.add_repo(REPO_ID, repository, commit=REVISION, gated=gated)
             check = "import figlang_tasks; from figlang_tasks.harness.plugin import preflight; "
             check += f"preflight(figlang_tasks.task_manager(include_defaults=False), {tasks})"
             done = load(server, tmp_path / str(len(tasks)), program=check)
-            asked.append(len(server.requests))
+            asked.append([path for path in ("/auth-check", "/lfs/") for each in server.requests if path in each.path])
         assert done.returncode == 1
-        message = done.stderr.splitlines()[-1]
-        told = f"figlang_tasks: task{'s' * (len(tasks) > 1)} {', '.join(tasks)}: access to Columbia"
-        assert message.startswith(f"figlang_tasks.core.errors.DataError: {told}")
-    assert asked[0] == asked[1] > 0
+        told = f"figlang_tasks: task{'s' * (len(tasks) > 1)} {', '.join(tasks)}: {message}"
+        assert done.stderr.splitlines()[-1].startswith(f"figlang_tasks.core.errors.DataError: {told}")
+    assert asked[0] == asked[1] == ["/auth-check", "/lfs/"][: 2 - gated]
 
 
 def test_invalid_token_and_unknown_revision(repository: Path, tmp_path: Path) -> None:
