@@ -156,7 +156,7 @@ class Answers:
         right = task.process_results(task.dataset_no_image[split][doc_id], [answer]).get("acc")
         if isinstance(right, float):
             self._right.append(right)
-            self._bar.set_postfix_str(f"accuracy {sum(self._right) / len(self._right):.1%}")
+            self._bar.set_postfix_str(f"accuracy {sum(self._right) / len(self._right):.1%}", refresh=False)
 
     def _keys(self, lm: Any, requests: Sequence[Instance], seed: Any) -> list[str]:
         """What each request is known by: what it shows, its settings, and how often it was asked before.
