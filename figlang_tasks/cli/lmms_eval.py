@@ -65,9 +65,8 @@ def _run(arguments: Sequence[str], of_evaluation: bool) -> None:
     from lmms_eval.cli.dispatch import main as dispatch
 
     if of_evaluation:
-        _stand_around(errors)
-        if not asked_for_log and not _LISTS & {each.rpartition("=")[2] for each in arguments}:
-            sys.argv.append("--verbosity=WARNING")
+        keep_log = asked_for_log or bool(_LISTS & {each.rpartition("=")[2] for each in arguments})
+        _stand_around(errors, keep_log)
     dispatch()
     noted = notes.noted()
     for note in noted:
@@ -127,8 +126,8 @@ def _names_in(folder: Path) -> set[str]:
     return found
 
 
-def _stand_around(errors: list[Exception]) -> None:
-    """Stand around the harness's evaluation: note `errors`, say less, end with our tables."""
+def _stand_around(errors: list[Exception], keep_log: bool) -> None:
+    """Stand around the harness's evaluation: note `errors`, say less (unless `keep_log`), end with our tables."""
     import lmms_eval.__main__ as harness
     import lmms_eval.api.task
     from lmms_eval import evaluator
@@ -171,8 +170,27 @@ def _stand_around(errors: list[Exception]) -> None:
     harness.make_table = tables
     harness.EvaluationTracker = tracker
     harness.get_eval_banner = lambda **_: ""
+    if not keep_log:
+        harness.eval_logger = _Warnings(harness.eval_logger)
     for module in (lmms_eval.api.task, evaluator):  # what takes no time needs no bar
         module.tqdm = functools.partial(module.tqdm, delay=2, leave=False)
+
+
+class _Warnings:
+    """The harness's logger, whose handlers show warnings alone, in short lines and in colour on a terminal alone.
+
+    The level cannot be given as ``--verbosity``: that stands in the results files.
+    """
+
+    def __init__(self, logger: Any) -> None:
+        self._logger = logger
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._logger, name)
+
+    def add(self, sink: Any, **options: Any) -> int:
+        shown = {"level": "WARNING", "format": "<level>{level}: {message}</level>", "colorize": None}
+        return int(self._logger.add(sink, **{**options, **shown}))
 
 
 def _tables(results: Mapping[str, Any], make_table: Callable[..., str]) -> str:
