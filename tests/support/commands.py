@@ -21,8 +21,9 @@ def done(*arguments: object) -> str:
 
 
 def refused(*arguments: object) -> str:
-    """The one line on standard error that a call ended with."""
+    """The one message that a call ended with; libraries may log what they let go of meanwhile."""
     result = figlang(*arguments)
     assert (result.exit_code, result.stdout) == (1, ""), result.output
-    (line,) = result.stderr.splitlines()
-    return line
+    told = [line for line in result.stderr.splitlines() if line.startswith("figlang ")]
+    assert len(told) == 1, result.stderr
+    return told[0]
