@@ -57,7 +57,7 @@ def build(runs: Sequence[Run], pictures: bool = True, most: int = MOST_CARDS) ->
             notices.setdefault(f"the first {share} of {len(rows)} rows are in the gallery", []).append(task)
         for lines in list(rows.values())[:share]:
             found.append(_card(task, runs, lines, originals, album if pictures else None))
-    made = list(tqdm(thumbnails(album.values()), "thumbnails", len(album), delay=2, leave=False))
+    made = list(tqdm(thumbnails(album.values()), "thumbnails", len(album), delay=2, leave=False, disable=None))
     shown = [None if isinstance(each, DataError) else each for each in made]
     places = {key: number for number, key in enumerate(album) if shown[number]}
     for picture in (picture for card in found for picture in card["pictures"]):
