@@ -52,7 +52,7 @@ WORKERS = $(TEST_WORKERS)
 PYTEST = $(BIN)/python -m pytest $(TESTS) -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 # One process more: some of these tests wait for a server or a browser.
-test test-slow: WORKERS = $$(($(TEST_WORKERS) + 1))
+test-slow: WORKERS = $$(($(TEST_WORKERS) + 1))
 
 test: $(STAMP)  ## run the test suite, but for the few long runs
 	@echo "==> running the test suite"
