@@ -102,7 +102,7 @@ class Answers:
         for some at a time, or tell answers. Calls are cut by place, so that a run that goes on has the same batches.
         """
         if self._store is None or getattr(lm, "needs_no_cache", False):
-            return _ask(lm, kind, requests)
+            return [_text(answer) for answer in _ask(lm, kind, requests)]
         keys = self._keys(lm, requests, self._store.seed)
         answers = self._store.look_up(keys)
         self._all += len(keys)
@@ -163,10 +163,13 @@ class Answers:
 
         Taken before the model is asked: some classes write into the settings.
         """
+        different = {id(request): request for request in requests}  # repeats of a request are one object
         with threads(THREADS) as pool:  # pictures are decoded for this
-            digests = list(pool.map(lambda request: digest(lm, request, seed), requests))
+            found = pool.map(lambda request: digest(lm, request, seed), different.values())
+            digests = dict(zip(different, found, strict=True))
         keys = []
-        for request, known in zip(requests, digests, strict=True):
+        for request in requests:
+            known = digests[id(request)]
             padding = (request.metadata or {}).get("__padding_only__")  # the harness drops the answer
             row = f"{request.task_name} {request.doc_id} {known}"
             keys.append(f"{known}-{0 if padding else self._asked[row]}")
@@ -174,9 +177,9 @@ class Answers:
         return keys
 
 
-def _ask(lm: Any, kind: str, requests: Sequence[Instance]) -> list[GenerationResult]:
-    answers = getattr(lm, kind)(list(requests))
-    return [_text(answer) for answer in answers[: len(requests)]]  # some classes give one too many
+def _ask(lm: Any, kind: str, requests: Sequence[Instance]) -> list[Any]:
+    answers: list[Any] = getattr(lm, kind)(list(requests))
+    return answers[: len(requests)]  # some classes give one too many
 
 
 def _text(answer: Any) -> GenerationResult:
