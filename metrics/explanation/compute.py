@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -121,7 +122,7 @@ class Runner:
         return torch.device("cpu")
 
 
-class PairModel:
+class PairModel(ABC):
     """Scores pairs with one model by way of a cache; `identity` names all that decides a score beside the dtype."""
 
     def __init__(self, identity: str, device: str, dtype: DType, cache: ScoreCache) -> None:
@@ -146,12 +147,13 @@ class PairModel:
         """Free the model's memory."""
         self._runner.release()
 
+    @abstractmethod
     def _load(self, dtype: torch.dtype) -> nn.Module:
-        raise NotImplementedError
+        """The network, in a dtype."""
 
+    @abstractmethod
     def _computed(self, pairs: set[Pair]) -> Iterator[Mapping[Pair, float]]:
         """Scores of all pairs, part by part; what is left after some parts is cut into the very same other parts."""
-        raise NotImplementedError
 
 
 def _free_bytes(index: int) -> int:
