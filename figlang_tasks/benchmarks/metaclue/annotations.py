@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from PIL import Image
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, model_validator
@@ -22,8 +22,9 @@ from figlang_tasks.core.errors import DataError
 DATASET = "MetaCLUE"
 FILE = "annotations.jsonl"
 PARTS = ("primary", "relationship", "secondary")
-ROLES = ("primary", "secondary")
-BOX_TYPES = ("explicit", "contextual", "logo", "text")
+Role = Literal["primary", "secondary"]
+BoxType = Literal["explicit", "contextual", "logo", "text"]
+ROLES, BOX_TYPES = get_args(Role), get_args(BoxType)
 # set -> test images, sections 3.1 and 3.2 of the paper
 PAPER = {"metaphor": 1331, "symbolic_negative": 1419, "literal_negative": 1000}
 _ORIENTATION, _TURNED = 0x0112, (5, 6, 7, 8)  # of EXIF; those that swap width and height
@@ -92,8 +93,8 @@ def statement(primary: str, relationship: str, secondary: str) -> str:
 class Box(_Object):
     """A region that invokes a concept of the best metaphor; `bbox`: left, top, right, bottom in the upright picture."""
 
-    role: Literal["primary", "secondary"]
-    type: Literal["explicit", "contextual", "logo", "text"]
+    role: Role
+    type: BoxType
     bbox: tuple[_Edge, _Edge, _Edge, _Edge]
 
     @model_validator(mode="after")
