@@ -234,7 +234,7 @@ def test_samples_of_every_benchmark(browser: Browser, report: Path) -> None:
         "figlang_mini_irfl_retrieve_metaphor": r"1\. \d\.\d{3}",
         "figlang_mini_nykms_metaphor": "metaphorical word",
         "figlang_mini_metaclue_localize": "dashed are annotated",
-        "figlang_mini_metaclue_vqa_best": "right answers",
+        "figlang_mini_metaclue_vqa": "right answers",
         "figlang_mini_flute": "hypothesis",
     }
     with opened(browser, report) as (page, seen):

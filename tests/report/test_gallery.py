@@ -26,8 +26,8 @@ from figlang_tasks.results.runs import RunError, read
 
 @lru_cache(maxsize=len(TASKS))
 def lines_and_cards(task: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]], gallery.Gallery]:
-    """The lines of a run of a task, and the cards and the gallery of all of it; not to be changed."""
-    lines = lines_of(task)
+    """The lines of a run of a task, and the cards and the gallery of it; not to be changed."""
+    lines = lines_of(task, 80)
     with TemporaryDirectory() as folder:
         made = gallery.build([read(str(write_run(Path(folder), {task: lines})))])
     return lines, made.cards, made

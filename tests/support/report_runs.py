@@ -7,104 +7,56 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from figlang_tasks.benchmarks.flute import rows as flute_rows
-from figlang_tasks.benchmarks.flute import task as flute
-from figlang_tasks.benchmarks.irfl import rows as irfl_rows
-from figlang_tasks.benchmarks.irfl import task as irfl
-from figlang_tasks.benchmarks.metaclue import rows as metaclue_rows
-from figlang_tasks.benchmarks.metaclue import task as metaclue
-from figlang_tasks.benchmarks.nykms import rows as nykms_rows
-from figlang_tasks.benchmarks.nykms import task as nykms
-from figlang_tasks.benchmarks.vflute import rows as vflute_rows
-from figlang_tasks.benchmarks.vflute import task as vflute
+from figlang_tasks import resource_dir
+from figlang_tasks.core import task_files
+from figlang_tasks.core.documents import asked_for
 from figlang_tasks.results.runs import Run, read
 
 DATE = "20260102_030405"
 METADATA = {"version": "2-0", "prompt_hash": "abc123", "explanation_scorer": "embedded|" + "key:value," * 20}
 Answer = Callable[[Mapping[str, Any], int], str]
 
-
-def _metaclue(name: str) -> Callable[[], Any]:
-    return lambda: metaclue_rows.load("figlang_mini_metaclue", name)
-
-
-# task -> its documents, how it judges, what a model says
-TASKS: dict[str, tuple[Callable[[], Any], Callable[..., dict[str, Any]], Answer]] = {
-    "figlang_mini": (
-        lambda: vflute_rows.load("figlang_mini", "test"),
-        vflute.process_results,
-        lambda doc, n: (
-            f"{doc['explanation']}\nLABEL: {doc['label']}",
-            "A kettle.\nLABEL: contradiction",
-            "I would not say.",
-        )[n % 3],
-    ),
-    "figlang_mini_flute": (
-        lambda: flute_rows.load("figlang_mini_flute", "train"),
-        flute.process_results,
-        lambda doc, n: ("Entails. They go together.", "Contradicts. They do not.", "Who knows.")[n % 3],
-    ),
-    "figlang_mini_irfl_detect_idiom": (
-        lambda: irfl_rows.load("figlang_mini_irfl", "idiom-detection-task"),
-        irfl.process_results,
-        lambda doc, n: "ABCD?"[n % 5],
-    ),
-    "figlang_mini_irfl_match_idiom": (
-        lambda: irfl_rows.load("figlang_mini_irfl", "idiom-detection-task"),
-        irfl.match_process_results,
-        lambda doc, n: json.dumps({"scores": [0.1, 0.4, 0.2, (0.3, 0.8, 0.4)[n % 3]]}),
-    ),
-    "figlang_mini_irfl_retrieve_metaphor": (
-        lambda: irfl_rows.load("figlang_mini_irfl", "metaphor-retrieval-task"),
-        irfl.retrieve_process_results,
-        lambda doc, n: json.dumps({"scores": [(7 * n % 11) / 11]}),
-    ),
-    "figlang_mini_nykms_metaphor": (
-        lambda: nykms_rows.load("figlang_mini_nykms", "metaphor", "image"),
-        nykms.process_results,
-        lambda doc, n: ("1. Yes\n2. cage\n3. The job is a cage.", "1. No", "", "I'm sorry, but I can't.")[n % 4],
-    ),
-    "figlang_mini_nykms_mw": (
-        lambda: nykms_rows.load("figlang_mini_nykms", "mw", "image"),
-        nykms.process_results,
-        lambda doc, n: ("cage", "")[n % 2],
-    ),
-    "figlang_mini_metaclue_classify_literal": (
-        _metaclue("classify_literal"),
-        metaclue.classify_process_results,
-        lambda doc, n: ("Yes", "No", "Hm")[n % 3],
-    ),
-    "figlang_mini_metaclue_retrieve_swap": (
-        _metaclue("retrieve_swap"),
-        metaclue.retrieve_process_results,
-        lambda doc, n: json.dumps({"scores": [0.6, (0.4, 0.6)[n % 3 == 2]]}),
-    ),
-    "figlang_mini_metaclue_caption": (
-        _metaclue("caption"),
-        metaclue.caption_process_results,
-        lambda doc, n: (doc["references"][0], "this is as bright as that", "")[n % 3],
-    ),
-    "figlang_mini_metaclue_vqa_best": (
-        _metaclue("vqa_best"),
-        metaclue.vqa_process_results,
-        lambda doc, n: (doc["references"][0], "a kettle", "")[n % 3],
-    ),
-    "figlang_mini_metaclue_localize": (
-        _metaclue("localize"),
-        metaclue.localize_process_results,
-        lambda doc, n: ("[[100, 100, 500, 500]]", "nothing to see")[n % 2],
-    ),
+# task -> what a model says of a document, by its number
+TASKS: dict[str, Answer] = {
+    "figlang_mini": lambda doc, n: (
+        f"{doc['explanation']}\nLABEL: {doc['label']}",
+        "A kettle.\nLABEL: contradiction",
+        "I would not say.",
+    )[n % 3],
+    "figlang_mini_flute": lambda doc, n: (
+        "Entails. They go together.",
+        "Contradicts. They do not.",
+        "Who knows.",
+    )[n % 3],
+    "figlang_mini_irfl_detect_idiom": lambda doc, n: "ABCD?"[n % 5],
+    "figlang_mini_irfl_match_idiom": lambda doc, n: json.dumps({"scores": [0.1, 0.4, 0.2, (0.3, 0.8, 0.4)[n % 3]]}),
+    "figlang_mini_irfl_retrieve_metaphor": lambda doc, n: json.dumps({"scores": [(7 * n % 11) / 11]}),
+    "figlang_mini_nykms_metaphor": lambda doc, n: (
+        "1. Yes\n2. cage\n3. The job is a cage.",
+        "1. No",
+        "",
+        "I'm sorry, but I can't.",
+    )[n % 4],
+    "figlang_mini_nykms_mw": lambda doc, n: ("cage", "")[n % 2],
+    "figlang_mini_metaclue_classify_literal": lambda doc, n: ("Yes", "No", "Hm")[n % 3],
+    "figlang_mini_metaclue_retrieve_swap": lambda doc, n: json.dumps({"scores": [0.6, (0.4, 0.6)[n % 3 == 2]]}),
+    "figlang_mini_metaclue_caption": lambda doc, n: (doc["references"][0], "this is as bright as that", "")[n % 3],
+    "figlang_mini_metaclue_vqa": lambda doc, n: (doc["references"][0], "a kettle", "")[n % 3],
+    "figlang_mini_metaclue_localize": lambda doc, n: ("[[100, 100, 500, 500]]", "nothing to see")[n % 2],
 }
 
 
 def lines_of(task: str, count: int | None = None, answer: Answer | None = None) -> list[dict[str, Any]]:
     """The lines of a samples file of a task."""
-    documents, judge, own_answer = TASKS[task]
+    (path,) = (resource_dir("task_yamls") / "lmms_eval" / "mini").rglob(f"{task}.yaml")
+    config = task_files.read(path)
+    judge = task_files.named(config["process_results"])
+    benchmark, asked = asked_for(config["dataset_name"])
     found = []
-    for number, doc in enumerate(documents()):
+    for number, doc in enumerate(benchmark.load(asked, True)):
         if number == count:
             break
-        output = (answer or own_answer)(doc, number)
+        output = (answer or TASKS[task])(doc, number)
         judged = json.loads(json.dumps(judge(doc, [output]), default=str))
         found.append(
             {"doc_id": number, "input": f"What of {doc['id']}?", "filtered_resps": output, "target": "", **judged}
