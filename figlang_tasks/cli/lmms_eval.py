@@ -133,7 +133,6 @@ def _stand_around(errors: list[Exception], keep_log: bool) -> None:
     from lmms_eval import evaluator
     from lmms_eval.loggers import EvaluationTracker
 
-    from figlang_tasks.core import part_of_data
     from figlang_tasks.core.errors import FigLangError, ending_the_command
     from figlang_tasks.harness.saving import checked
 
@@ -146,7 +145,6 @@ def _stand_around(errors: list[Exception], keep_log: bool) -> None:
         with ending_the_command():  # the harness would show a traceback
             if args.tasks is None:
                 raise FigLangError("figlang_tasks: no task is named: --tasks NAME (`figlang tasks` lists ours)")
-            part_of_data.check_values(args.limit, args.offset)
             if (args.log_samples or args.predict_only) and not args.output_path:
                 raise FigLangError("figlang_tasks: --log_samples and --predict_only need --output_path FOLDER")
         try:

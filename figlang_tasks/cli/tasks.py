@@ -20,6 +20,7 @@ from figlang_tasks.cli import fail, say, say_json
 from figlang_tasks.cli.options import AsJson
 from figlang_tasks.core import task_files
 from figlang_tasks.core.benchmark import benchmarks, names, of_dataset
+from figlang_tasks.core.documents import asked_for
 from figlang_tasks.core.text import did_you_mean
 
 Harness = Literal["lmms_eval", "lm_eval"]
@@ -167,11 +168,9 @@ def _members(entries: Any) -> Iterator[str]:
         yield entry if isinstance(entry, str) else entry.get("task") or entry["group"]
 
 
-def _asked(content: Mapping[str, Any], harness: Harness) -> dict[str, str]:
+def _asked(content: Mapping[str, Any], harness: Harness) -> Mapping[str, str]:
     """What a task says of its data: in ``dataset_name`` (lmms-eval), or in ``dataset_kwargs`` (lm-eval)."""
-    from figlang_tasks.core import hub
-
-    return content["dataset_kwargs"] if harness == "lm_eval" else hub.read_name(content["dataset_name"])
+    return content["dataset_kwargs"] if harness == "lm_eval" else asked_for(content["dataset_name"])[1]
 
 
 def asked_of(benchmark: str) -> list[Mapping[str, str]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core.benchmark import Asked, Benchmark, of_dataset
 from figlang_tasks.core.errors import DataError, FigLangError
-from figlang_tasks.core.hub import read_name
+from figlang_tasks.core.part_of_data import chosen
 
 if TYPE_CHECKING:
     import datasets
@@ -38,9 +38,13 @@ def preflight(config: Mapping[str, Any]) -> None:
     except DataError as error:
         raise DataError(f"figlang_tasks: task {task}: {error}") from error
     own = benchmark.preflight
-    steps: list[Callable[[], object]] = [lambda: benchmark.options.blocks(config), lambda: benchmark.load(asked, True)]
+    steps: list[Callable[[], object]] = [
+        lambda: benchmark.options.blocks(config),
+        lambda: chosen(len(benchmark.load(asked, True)), config),
+        lambda: own and own(config, asked),
+    ]
     faults: list[Exception] = []
-    for step in [*steps, *([lambda: own(config, asked)] if own else [])]:
+    for step in steps:
         try:
             step()
         except (DataError, ValueError) as error:
@@ -55,11 +59,20 @@ def of_faults(faults: Iterable[Exception]) -> type[FigLangError]:
 
 
 def asked_for(dataset_name: object) -> tuple[Benchmark, Asked]:
-    """The benchmark that a task file names, and what it asks for."""
-    asked = read_name(dataset_name)
-    benchmark = of_dataset(asked["dataset"])
+    """The benchmark that a task file names, and what it asks for: ``dataset_name: FLUTE,part=train,prompt=v2``.
+
+    The harness hands it to ``process_docs`` as the ``config_name`` of its stub, which is ``default`` where a task file
+    has none. It may hold none of ``<>:/\\|?*``.
+    """
+    dataset, *rest = str(dataset_name).split(",")
+    asked = {"dataset": dataset} | dict(each.partition("=")[::2] for each in rest)
+    try:
+        benchmark = of_dataset(dataset)
+    except DataError as error:
+        raise DataError(f"dataset_name is {dataset_name!r}: {error}") from error
     keys, optional = benchmark.keys, benchmark.optional_keys
-    if not set(keys) <= asked.keys() - {"dataset"} <= {*keys, *optional}:
+    known = set(keys) <= asked.keys() - {"dataset"} <= {*keys, *optional}
+    if not known or len(asked) <= len(rest) or not all(asked.values()):
         form = ",".join(["DATASET", *(f"{key}=..." for key in keys)]) + "".join(f"[,{key}=...]" for key in optional)
         raise DataError(f"dataset_name is {dataset_name!r}; it must be {form}")
     return benchmark, asked

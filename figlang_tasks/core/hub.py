@@ -301,24 +301,3 @@ def _reason(origin: Source, revision: str, error: Exception) -> str:
         return f"{missing} HF_HUB_OFFLINE is set. Unset it, connect and run again"
     told = next(iter(str(answered or error).strip().splitlines()), type(error).__name__)
     return f"{missing} {constants.ENDPOINT} does not give it ({told}). Offline? Connect, or wait, and run again"
-
-
-def read_name(name: object) -> dict[str, str]:
-    """``dataset`` and each key with its value, of a task file's ``dataset_name``, e.g. ``FLUTE,part=train,prompt=v2``.
-
-    The harness hands it to ``process_docs`` as the ``config_name`` of its stub, which is ``default`` where a task file
-    has none. It may hold none of ``<>:/\\|?*``.
-    """
-    dataset, *rest = name.split(",") if isinstance(name, str) and name != "default" else ("",)
-    found = {"dataset": dataset} | dict(each.partition("=")[::2] for each in rest)
-    if len(found) <= len(rest) or not all(found) or not all(found.values()):
-        raise DataError(f"dataset_name is {name!r}; it names the data, for example dataset_name: V-FLUTE,split=test")
-    return found
-
-
-def stub(name: object) -> datasets.Dataset:
-    """Return the one row that the harness hands to ``process_docs`` of a task with this ``dataset_name``."""
-    import datasets
-
-    info = datasets.DatasetInfo(config_name=name)
-    return datasets.Dataset.from_list([{"stub": "dataset_name says which data"}], info=info)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from figlang_tasks.core import hub
 from figlang_tasks.core.errors import FigLangError
 
 
@@ -22,16 +21,12 @@ def check_values(limit: float | None, offset: float | None) -> None:
         )
 
 
-def check_offset(config: Mapping[str, Any]) -> None:
-    """Check that a run leaves at least one document of a task; its data is known to be there."""
-    try:
-        chosen(len(config["process_docs"](hub.stub(config.get("dataset_name")))), config)
-    except ValueError as error:
-        raise FigLangError(f"figlang_tasks: task {config.get('task')}: {error}") from error
-
-
 def chosen(count: int, config: Mapping[str, Any]) -> range:
-    """The places, of `count`, that a run asks; `config` is the YAML of a task with ``limit`` and ``offset``."""
+    """The places, of `count`, that a run asks; `config` is the YAML of a task with ``limit`` and ``offset``.
+
+    Raises:
+        ValueError: none is left.
+    """
     limit, offset = config.get("limit"), config.get("offset") or 0
     if offset >= count:
         raise ValueError(f"--offset {offset} skips all {count} rows of this task")

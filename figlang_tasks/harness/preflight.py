@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from figlang_tasks import models
-from figlang_tasks.core import hub, part_of_data, score_requests, status
+from figlang_tasks.core import documents, hub, part_of_data, score_requests, status
 from figlang_tasks.core.documents import asked_for, of_faults
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import did_you_mean
@@ -67,9 +66,7 @@ def preflight(
         own = {**config_for(config, named), "model": name, "limit": limit, "offset": offset or 0}
         try:
             _check_kind_of_answers(own, models.scoring_class(named))
-            sys.modules[config["process_docs"].__module__].preflight(own)
-            if offset:
-                part_of_data.check_offset(own)
+            documents.preflight(own)
         except FigLangError as fault:
             found.append(fault)
             for what in str(fault).removeprefix(f"figlang_tasks: task {config['task']}: ").split("\n"):

@@ -21,7 +21,6 @@ from PIL import Image
 
 from figlang_tasks.core import score_requests
 from figlang_tasks.core.documents import asked_for
-from figlang_tasks.core.hub import read_name
 from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.models.baselines import _chance_answers
 
@@ -188,7 +187,7 @@ def test_a_task_of_lm_eval_asks_and_counts_as_its_namesake(path: Path) -> None:
     assert lists[0] == lists[1]
     for theirs, ours in (("max_gen_toks", "max_new_tokens"), ("until", "until")):
         assert one["generation_kwargs"][theirs] == other["generation_kwargs"][ours]
-    assert {key: str(value) for key, value in one["dataset_kwargs"].items()} == read_name(other["dataset_name"])
+    assert {key: str(value) for key, value in one["dataset_kwargs"].items()} == asked_for(other["dataset_name"])[1]
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in TEXT_TASKS.rglob("figlang_mini_*.yaml")))

@@ -14,8 +14,8 @@ import pytest
 from lm_eval.tasks import TaskManager
 
 import figlang_tasks
-from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import names
+from figlang_tasks.core.documents import asked_for
 from figlang_tasks.harness.plugin import tasks_dir
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -62,7 +62,7 @@ def test_each_task_is_told_as_the_harness_reads_it(manager: Any) -> None:
         assert (REPOSITORY / each["card"]).is_file()
         assert set(each["metrics"]) >= set(each["headline_metrics"])
         assert each["version"] == config["metadata"]["version"]
-        asked = hub.read_name(config["dataset_name"])
+        asked = dict(asked_for(config["dataset_name"])[1])
         assert each["dataset"] == asked.pop("dataset")
         assert all((key if value == "true" else value) in each["data"] for key, value in asked.items())
     for each in [each for each in ours if each["kind"] == "group" and "lmms_eval" in each["harnesses"]]:
@@ -76,7 +76,8 @@ def test_rows_of_the_shipped_data_are_those_that_are_loaded(manager: Any) -> Non
         if each["benchmark"] != "figlang_mini" or each["rows"] is None or each["data"].endswith("rotations"):
             continue
         config = manager._get_config(each["name"])
-        documents = config["process_docs"](hub.stub(config["dataset_name"]))
+        benchmark, asked = asked_for(config["dataset_name"])
+        documents = benchmark.load(asked, False)
         rows = set(documents["row"]) if "row" in documents.column_names else documents
         assert each["rows"] == len(rows), each["name"]
         checked += 1

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from datasets import Dataset, DatasetInfo
 
 from figlang_tasks import FigLangError, mini
 from figlang_tasks.core import documents, hub
@@ -14,11 +15,11 @@ from figlang_tasks.core import documents, hub
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        (None, "dataset_name is None; it names the data, for example dataset_name: V-FLUTE,split=test"),
-        ("FLUTE,train", "it names the data, for example"),
-        ("FLUTE,part=", "it names the data, for example"),
-        (",part=train", "it names the data, for example"),
-        ("FLUTE,part=a,part=b", "it names the data, for example"),
+        (None, "dataset_name is None: unknown dataset 'None'; known: "),
+        ("FLUTE,train", "it must be DATASET,part=..."),
+        ("FLUTE,part=", "it must be DATASET,part=..."),
+        (",part=train", "dataset_name is ',part=train': unknown dataset ''"),
+        ("FLUTE,part=a,part=b", "it must be DATASET,part=..."),
         ("FLUTE", "dataset_name is 'FLUTE'; it must be DATASET,part=...[,prompt=...][,scorer=...]"),
         ("FLUTE,part=train,prompt=v2,x=1", "it must be DATASET,part=...[,prompt=...][,scorer=...]"),
         ("figlang_max,split=test", "unknown dataset 'figlang_max'; known: "),
@@ -58,7 +59,8 @@ def test_rows_of_another_folder_and_rows_that_were_changed(
 
     def data_in(place: str) -> set[str]:
         monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / place))
-        return set(documents.process_docs(hub.stub(f"{folder.name},{asked}"))["data"])
+        stub = Dataset.from_dict({}, info=DatasetInfo(config_name=f"{folder.name},{asked}"))
+        return set(documents.process_docs(stub)["data"])
 
     def change(place: str) -> None:
         path = tmp_path / place / folder.name / table
