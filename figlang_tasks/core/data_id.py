@@ -39,10 +39,17 @@ class DataId:
         joined = "" if self.joined is None else f"+{self.joined}"
         return f"{self.name}{revision}:{self.digest}{joined}"
 
-    @classmethod
-    def parse(cls, text: str) -> DataId:
+    @staticmethod
+    @lru_cache(maxsize=64)  # all rows of a task hold the same text
+    def parse(text: str) -> DataId:
         """Take apart what ``str`` of one made."""
-        return _parsed(text)
+        found = PATTERN.fullmatch(text)
+        if found is None:
+            raise ValueError(
+                f"{reprlib.repr(text)} does not name data: it must be dataset/part:digest or "
+                "dataset/part@revision:digest"
+            )
+        return DataId(**found.groupdict())
 
     @property
     def name(self) -> str:
@@ -53,13 +60,3 @@ class DataId:
     def texts(self) -> DataId:
         """What all copies of the same texts share: it tells not which revision they are from, nor what was joined."""
         return replace(self, revision=None, joined=None)
-
-
-@lru_cache(maxsize=64)  # all rows of a task hold the same text
-def _parsed(text: str) -> DataId:
-    found = PATTERN.fullmatch(text)
-    if found is None:
-        raise ValueError(
-            f"{reprlib.repr(text)} does not name data: it must be dataset/part:digest or dataset/part@revision:digest"
-        )
-    return DataId(**found.groupdict())

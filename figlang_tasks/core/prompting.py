@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from figlang_tasks import resource_dir
 
@@ -24,19 +24,13 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=False,
+        auto_reload=False,
     )
 
 
 def render(template: str, **values: Any) -> str:
     """Render ``prompts/<template>``, for example ``render("vflute/question.jinja", claim=..., instruction=3)``."""
-    return _template(template).render(**values)
-
-
-@cache
-def _template(name: str) -> Template:
-    found = _environment().get_template(name)
-    found.globals = dict(found.globals)  # Jinja copies them for each text, its chain of mappings slowly
-    return found
+    return _environment().get_template(template).render(**values)
 
 
 def prompt_hash(benchmark: str) -> str:
