@@ -16,6 +16,7 @@ from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from figlang_tasks.core.row_files import first_fault
 from figlang_tasks.core.score_requests import ONLY_SCORES, SCORES
 from figlang_tasks.core.text import did_you_mean
 
@@ -52,32 +53,25 @@ class Options(BaseModel):
         try:
             return cls.model_validate(required | given)
         except ValidationError as error:
-            wrong = error.errors()[0]
-            must = wrong["msg"].replace("Input should", "must")
-            raise ValueError(f"{cls.OF} task option {wrong['loc'][0]}={wrong['input']!r}: {must}") from error
+            raise ValueError(f"{cls.OF} task option {first_fault(error)}") from error
 
     @classmethod
     def blocks(cls: type[_Own], config: Mapping[str, Any]) -> list[_Own]:
-        """The options that a task file has, for each model (:func:`by_model`)."""
-        return [cls.of(kwargs) for kwargs in by_model(config)]
+        """The options that a task file has, for each model, put together as the harness does.
+
+        ``default``, and a block that may take its place, adds to what stands outside of blocks; a block with the name
+        of a model stands alone. What stands outside is for models without a block where there is no ``default``.
+        """
+        kwargs = config.get("lmms_eval_specific_kwargs") or {}
+        blocks = {name: block for name, block in kwargs.items() if isinstance(block, Mapping)}
+        outside = {name: value for name, value in kwargs.items() if name not in blocks}
+        usual = {**outside, **blocks.get("default", {})}
+        upon = {"default": outside, SCORES: outside, ONLY_SCORES: outside, PICTURES_FIRST: usual}
+        found = [{**upon.get(name, {}), **block} for name, block in blocks.items()]
+        if "default" not in blocks and (outside or config.get("model") not in (None, *blocks) or not blocks):
+            found.append(outside)
+        return [cls.of(each) for each in found]
 
 
 class NoOptions(Options):
     """Of a benchmark whose tasks have no options."""
-
-
-def by_model(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """What a task file gives each model, put together as the harness does.
-
-    ``default``, and a block that may take its place, adds to what stands outside of blocks; a block with the name of a
-    model stands alone. What stands outside is for models without a block where there is no ``default``.
-    """
-    kwargs = config.get("lmms_eval_specific_kwargs") or {}
-    blocks = {name: block for name, block in kwargs.items() if isinstance(block, Mapping)}
-    outside = {name: value for name, value in kwargs.items() if name not in blocks}
-    usual = {**outside, **blocks.get("default", {})}
-    upon = {"default": outside, SCORES: outside, ONLY_SCORES: outside, PICTURES_FIRST: usual}
-    found: list[Mapping[str, Any]] = [{**upon.get(name, {}), **block} for name, block in blocks.items()]
-    if "default" not in blocks and (outside or config.get("model") not in (None, *blocks) or not blocks):
-        found.append(outside)
-    return found

@@ -5,7 +5,6 @@ Lines are counted from 1. JSON Lines are UTF-8, one value a line; empty lines ar
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import json
@@ -38,7 +37,7 @@ def lines(path: Path, required: Sequence[str] = ()) -> Iterator[tuple[str, dict[
     """
     content = content_of(path)
     delimiter = {".csv": ",", ".tsv": "\t"}.get(path.suffix.lower())
-    found = _json(content) if delimiter is None else _csv(content, required, delimiter)
+    found = _json(io.BytesIO(content)) if delimiter is None else _csv(content, required, delimiter)
     for number, row in found:
         wrong = row if isinstance(row, str) else _missing(row, required)
         yield f"{path}, line {number}", wrong or row
@@ -84,34 +83,33 @@ def checked(model: type[_Model], values: Mapping[str, Any], where: str) -> _Mode
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        wrong = error.errors()[0]
-        told = [where, ".".join(map(str, wrong["loc"])), wrong["msg"].removeprefix("Value error, ")]
-        if wrong["loc"] and wrong["type"] != "missing":
-            told[1] += f" is {brief(wrong['input'])}"
-        raise DataError(": ".join(filter(None, told))) from error
+        raise DataError(f"{where}: {first_fault(error)}") from error
 
 
-def _json(content: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
-    # Not splitlines: texts may hold other line separators, unescaped.
-    for number, line in enumerate(content.removeprefix(codecs.BOM_UTF8).split(b"\n"), start=1):
+def first_fault(error: ValidationError) -> str:
+    """The first field that is not valid, and what it must be."""
+    wrong = error.errors()[0]
+    field = ".".join(map(str, wrong["loc"]))
+    must = wrong["msg"].removeprefix("Value error, ").replace("Input should", "must")
+    if not field:
+        return must
+    return f"{field}: {must}" if wrong["type"] == "missing" else f"{field} is {brief(wrong['input'])}: {must}"
+
+
+def _json(lines: Iterable[bytes]) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    # Lines end at \n alone: texts may hold other line separators, unescaped.
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
-            found = json.loads(line.decode("utf-8"), object_pairs_hook=_unique)
+            found = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
         except UnicodeDecodeError as error:
             yield number, f"is not UTF-8 ({error.reason} at byte {error.start}): save the file as UTF-8"
         except (ValueError, RecursionError) as error:
-            yield number, f"is not valid JSON ({getattr(error, 'msg', None) or error}): write one object a line"
+            yield number, f"is not valid JSON ({getattr(error, 'msg', None) or error}): each line must be an object"
         else:
-            wrong = f"is {reprlib.repr(found)}, not a JSON object: write one object a line"
+            wrong = f"is {reprlib.repr(found)}, not a JSON object: each line must be one"
             yield number, found if isinstance(found, dict) else wrong
-
-
-def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):  # of which Python would take the last in silence
-        raise ValueError("a key occurs twice in an object")
-    return found
 
 
 def _csv(content: bytes, required: Sequence[str], delimiter: str) -> Iterator[tuple[int, dict[str, Any] | str]]:
@@ -120,9 +118,6 @@ def _csv(content: bytes, required: Sequence[str], delimiter: str) -> Iterator[tu
         text = io.StringIO(content.decode("utf-8-sig"), newline="")
         reader = csv.DictReader(text, delimiter=delimiter, strict=True)
         columns = reader.fieldnames or ()
-        if len(set(columns)) < len(columns):  # of which Python would take the last in silence
-            yield 1, "has a column twice: rename one"
-            return
         if columns and (wrong := _missing(columns, required)):
             yield 1, wrong
             return
@@ -163,20 +158,20 @@ def text(values: Mapping[str, Any], column: str, where: str, optional: bool = Fa
     return value.strip()
 
 
-def saved_lines(path: Path) -> Iterator[tuple[str, Any]]:
-    """Each line of a samples file: its place (file and line), and its JSON."""
+def saved_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each line of a samples file: its place (file and line), and its JSON object."""
     where = ""
     try:
         with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):  # ends at \n alone: texts hold other line separators
+            for number, found in _json(file):
                 where = f"{path}, line {number}"
-                yield where, json.loads(line.decode("utf-8"))
+                if isinstance(found, str):
+                    raise RunError(
+                        f"{where} {found}. Was the file cut off (an interruption, a full disk)? Restore the file that "
+                        "the harness wrote; the last line may be deleted"
+                    )
+                yield where, found
     except OSError as error:
         raise RunError(f"{path} cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise RunError(
-            f"{where} is not JSON ({getattr(error, 'msg', error)}): was the file cut off (an interruption, a full "
-            "disk)? Restore the file that the harness wrote; the last line may be deleted"
-        ) from error
     if not where:
         raise RunError(f"{path} is empty: the run that wrote it has failed; evaluate again with --log_samples")

@@ -13,7 +13,9 @@ import math
 from collections.abc import Mapping, Sequence, Set
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
+
+from figlang_tasks.core.row_files import first_fault
 
 KEY = "figlang_score"
 Kind = Literal["candidates", "match"]
@@ -60,9 +62,7 @@ def score_request(generation_kwargs: Mapping[str, Any], doc: Mapping[str, Any]) 
     try:
         found = ScoreRequest.model_validate(given)
     except ValidationError as error:
-        wrong = error.errors()[0]
-        name, must = ".".join(map(str, wrong["loc"])), wrong["msg"].replace("Input should", "must")
-        raise ScoreRequestError(f"{KEY}: {name}={wrong['input']!r}: {must}") from error
+        raise ScoreRequestError(f"{KEY}: {first_fault(error)}") from error
     for index, text in enumerate(found.candidates):
         if not isinstance(text, str) or not text:
             raise ScoreRequestError(f"{KEY}: candidates[{index}] is {text!r}, must be a text that is not empty")
@@ -122,6 +122,12 @@ def only_ranks(model: str, task: str) -> str:
     )
 
 
+class _Scores(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    scores: list[FiniteFloat]
+
+
 def answer(scores: Sequence[float]) -> str:
     """Return the answer to a score request; raises `ValueError` for a score that is NaN or infinite."""
     for index, score in enumerate(scores):
@@ -132,19 +138,7 @@ def answer(scores: Sequence[float]) -> str:
 
 def read_answer(output: str | None) -> list[float] | None:
     """Return the scores in a scoring backend's answer, all finite; None if the output is in words, or there is none."""
-    if output is None or not output.lstrip().startswith("{"):
-        return None
     try:
-        found = json.loads(output)
-    except (ValueError, RecursionError):  # what a model writes may be nested without end
+        return None if output is None else _Scores.model_validate_json(output).scores
+    except ValidationError:
         return None
-    if not isinstance(found, dict) or found.keys() != {"scores"} or not isinstance(found["scores"], list):
-        return None
-    scores = found["scores"]
-    if any(isinstance(score, bool) or not isinstance(score, int | float) for score in scores):
-        return None
-    try:
-        values = [float(score) for score in scores]
-    except OverflowError:
-        return None
-    return values if all(map(math.isfinite, values)) else None

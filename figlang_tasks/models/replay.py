@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import reprlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -79,8 +79,8 @@ def read(paths: Sequence[Path]) -> dict[int, Saved]:
     return saved
 
 
-def _read_line(where: str, values: Any) -> tuple[int, Saved]:
-    if not isinstance(values, dict) or not isinstance(values.get("doc_id"), int):
+def _read_line(where: str, values: Mapping[str, Any]) -> tuple[int, Saved]:
+    if not isinstance(values.get("doc_id"), int):
         raise RunError(f"{where} has no doc_id: is it a samples file of the harness?")
     # The harness leaves `resps`, what the model said, out where the filters changed nothing.
     outputs = values.get("resps", values.get("filtered_resps"))

@@ -268,7 +268,7 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | No
     lines: list[dict[str, Any]] = []
     without = ""  # the first place without a record
     for where, line in saved_lines(path):
-        record = line.get("sample") if isinstance(line, dict) else None
+        record = line.get("sample")
         if isinstance(record, dict) and isinstance(record.get("id"), str) and "data" in record:
             lines.append(line)
         else:

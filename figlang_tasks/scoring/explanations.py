@@ -25,7 +25,7 @@ DEVICE_VARIABLE = "FIGLANG_SCORER_DEVICE"
 DEFAULT = "vflute25"
 OFF = "off"
 Name = Literal["vflute25", "figlang24", "flute22", "flute22-xlarge", "embedded", "off"]
-Choice = Name | Literal[False] | None
+Choice = Literal[Name, False] | None
 """The option `scorer` of a task: None where the task file names none; YAML reads ``off`` as False."""
 CHOICES = get_args(Name)
 

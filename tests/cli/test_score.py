@@ -151,7 +151,7 @@ def test_nothing_is_loaded_for_a_wrong_file(samples_file: Path) -> None:
         [sys.executable, "-c", script, "score", samples_file, *EMBEDDED], capture_output=True, text=True
     )
     assert (result.returncode, result.stdout) == (1, "False\n")
-    assert f"{NAME}, line 10 is not JSON" in result.stderr
+    assert f"{NAME}, line 10 is not valid JSON" in result.stderr
     assert names(samples_file.parent) == {NAME}
 
 

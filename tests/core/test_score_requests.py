@@ -96,15 +96,15 @@ def test_yes_and_no_as_yaml_reads_them() -> None:
     ("asked", "message"),
     [
         (True, "valid: a mapping with kind: candidates or match"),
-        ({"kind": "rank"}, "kind='rank': must be 'candidates' or 'match'"),
-        ({"kind": "match", "maybe": "Perhaps"}, "maybe='Perhaps': Extra inputs are not permitted"),
+        ({"kind": "rank"}, "kind is 'rank': must be 'candidates' or 'match'"),
+        ({"kind": "match", "maybe": "Perhaps"}, "maybe is 'Perhaps': Extra inputs are not permitted"),
         ({"kind": "candidates", "candidates": "empty"}, "candidates is empty; valid: a list"),
-        ({"kind": "candidates", "candidates": "text"}, "candidates='x': must be a valid tuple"),
+        ({"kind": "candidates", "candidates": "text"}, "candidates is 'x': must be a valid tuple"),
         ({"kind": "candidates", "candidates": "phrases"}, "no column 'phrases'; it has: id, statements, empty, text"),
         ({"kind": "candidates", "candidates": ["A", ""]}, r"candidates\[1\] is ''"),
         ({"kind": "candidates", "candidates": ["A", 3]}, r"candidates\[1\] is 3"),
         # The words yes and no as YAML reads them without quotation marks.
-        ({"kind": "match", True: True, False: False}, "yes=True: must be a valid string"),
+        ({"kind": "match", True: True, False: False}, "yes is True: must be a valid string"),
     ],
 )
 def test_invalid_requests_name_the_valid_values(asked: Any, message: str) -> None:

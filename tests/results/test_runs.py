@@ -142,7 +142,7 @@ def test_what_cannot_be_read_is_named_with_a_remedy(folder: Path, tmp_path: Path
         runs.read(str(folder))
     (folder / RESULTS).unlink()
     (folder / NAME).write_bytes(evaluated()[0][:-20])
-    with pytest.raises(RunError, match="line 76 is not JSON .*was the file cut off"):
+    with pytest.raises(RunError, match="line 76 is not valid JSON .*Was the file cut off"):
         runs.read(str(folder))
 
 
@@ -197,7 +197,7 @@ def test_fields_that_are_not_known_are_kept_and_no_newline_at_the_end_is_no_faul
         (lambda lines: lines[4]["sample"].update(data="V-FLUTE/test:0123"), "has rows of figlang_mini/test:.*V-FLUTE"),
         (lambda lines: lines.append(lines[6]), "has 2 lines of the row .*: are these several runs. Split the file"),
         (lambda lines: lines[4].pop("sample"), "line 5 has no `sample` record of figlang_tasks, but other lines"),
-        (lambda lines: lines.insert(4, [1, 2]), "line 5 has no `sample` record"),
+        (lambda lines: lines.insert(4, [1, 2]), r"line 5 is \[1, 2\], not a JSON object"),
         (lambda lines: lines.clear(), "is empty: .*--log_samples"),
         (lambda lines: [each["sample"].update(data="x: /test:ff\x1b[2J") for each in lines], "does not name data"),
     ],
