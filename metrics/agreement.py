@@ -14,8 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["BestF1", "best_f1", "krippendorff_alpha"]
-
 
 def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float:
     """Krippendorff's alpha for nominal labels: ``1 - observed / expected`` disagreement, of any number of annotators.

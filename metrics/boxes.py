@@ -30,18 +30,6 @@ import numpy.typing as npt
 
 from .intervals import DEFAULT_SEED, Interval, error_of_resamples, of_resamples
 
-__all__ = [
-    "THRESHOLDS",
-    "AveragePrecision",
-    "BoxImage",
-    "BoxType",
-    "PredictedBox",
-    "Role",
-    "TrueBox",
-    "Xyxy",
-    "average_precision",
-]
-
 Role: TypeAlias = Literal["primary", "secondary"]
 BoxType: TypeAlias = Literal["explicit", "contextual", "logo", "text"]
 Xyxy: TypeAlias = tuple[float, float, float, float]

@@ -38,19 +38,6 @@ import numpy as np
 import numpy.typing as npt
 from loguru import logger
 
-__all__ = [
-    "CaptionScores",
-    "Metric",
-    "available",
-    "bleu4",
-    "caption_scores",
-    "exact_match",
-    "has_spice",
-    "java",
-    "java_metrics",
-    "tokenize",
-]
-
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 

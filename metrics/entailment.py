@@ -19,10 +19,6 @@ import numpy.typing as npt
 
 from . import classification
 
-__all__ = ["CURVE_THRESHOLDS", "Explained", "counts_as_right", "f1_at", "f1_curve", "macro_f1"]
-
-Floats: TypeAlias = npt.NDArray[np.float64]
-
 CURVE_THRESHOLDS: tuple[float, ...] = tuple(i / 100 for i in range(101))
 """0.00, 0.01 ... 1.00; each is exactly ``i / 100``, the double that the literal ``0.53`` denotes as well."""
 
@@ -91,7 +87,7 @@ def macro_f1(gold: Sequence[int], predicted: Sequence[int | None]) -> float:
         >>> round(macro_f1(gold=[1, 0, 1], predicted=[1, 0, None]), 3)
         0.667
     """
-    return float(classification.macro_f1(classification.confusion_counts(gold, predicted), skip_absent=True))
+    return _macro_f1(gold, _right(gold, predicted))
 
 
 def f1_at(gold: Sequence[int], predicted: Sequence[int | None], scores: Sequence[float], threshold: float) -> float:
@@ -118,50 +114,30 @@ def f1_at(gold: Sequence[int], predicted: Sequence[int | None], scores: Sequence
 
     Source: V-FLUTE, section 4.2.
     """
-    return float(f1_curve(gold, predicted, scores, [threshold])[0])
-
-
-def f1_curve(
-    gold: Sequence[int],
-    predicted: Sequence[int | None],
-    scores: Sequence[float],
-    thresholds: Sequence[float] | Floats = CURVE_THRESHOLDS,
-) -> Floats:
-    """`f1_at` for many thresholds at once (V-FLUTE, Figures 6 and 11).
-
-    Args:
-        gold, predicted, scores: as in `f1_at`.
-        thresholds: T values in [0, 1] in any order.
-
-    Returns:
-        float64 array of shape [T], in the order of `thresholds`, each in [0, 1].
-
-    Raises:
-        ValueError: as `f1_at`.
-
-    Examples:
-        >>> f1_curve([1, 0, 1, 0], [1, 0, None, 0], [0.7, 0.55, 0.0, 0.8], thresholds=[0, 0.6, 1]).round(3).tolist()
-        [0.733, 0.5, 0.0]
-    """
-    truth, right = classification.truth_and_right(gold, predicted)
-    values, cuts = _finite(scores, len(truth)), _thresholds(thresholds)
-    kept = [counts_as_right(truth, right, values, cut) for cut in cuts]
-    counts = [classification.confusion_cells(truth, each).sum(axis=0) for each in kept]
-    return classification.macro_f1(np.array(counts).reshape(-1, 4), skip_absent=True)
-
-
-def _finite(scores: Sequence[float], n: int) -> Floats:
-    values = np.asarray(scores, dtype=np.float64)
-    if values.shape != (n,):
-        raise ValueError(f"scores has shape {values.shape}, gold has {n} rows")
+    right, values = _right(gold, predicted), np.asarray(scores, dtype=np.float64)
+    if values.shape != (len(gold),):
+        raise ValueError(f"scores has shape {values.shape}, gold has {len(gold)} rows")
     if not np.isfinite(values).all():
         place = int(np.argmin(np.isfinite(values)))
         raise ValueError(f"scores[{place}] is {scores[place]!r}, must be a finite number")
-    return values
+    if not 0 <= threshold <= 1:
+        raise ValueError(f"threshold is {threshold}, must lie in [0, 1]")
+    return _macro_f1(gold, counts_as_right(gold, right, values, threshold))
 
 
-def _thresholds(thresholds: Sequence[float] | Floats) -> Floats:
-    cuts = np.asarray(thresholds, dtype=np.float64)
-    if cuts.ndim != 1 or not ((cuts >= 0) & (cuts <= 1)).all():
-        raise ValueError(f"thresholds must lie in [0, 1], got {cuts.tolist()}")
-    return cuts
+def _right(gold: Sequence[int], predicted: Sequence[int | None]) -> list[bool]:
+    """Whether each prediction is right."""
+    if not len(gold) == len(predicted) > 0:
+        raise ValueError(
+            f"gold has {len(gold)} labels and predicted {len(predicted)}: give as many of both, at least 1"
+        )
+    for name, labels, valid in (("gold", gold, (0, 1)), ("predicted", predicted, (0, 1, None))):
+        for place, label in enumerate(labels):
+            if label not in valid:
+                raise ValueError(f"{name}[{place}] is {label!r}, must be one of {valid}")
+    return [label == true for true, label in zip(gold, predicted, strict=True)]
+
+
+def _macro_f1(gold: Sequence[int], right: npt.ArrayLike) -> float:
+    counts = classification.confusion_cells(gold, right).sum(axis=0)
+    return float(classification.macro_f1(counts, skip_absent=True))

@@ -25,19 +25,6 @@ from .explanation.weights import WEIGHTS_DIR_VARIABLE, Weights, WeightsError, lo
 if TYPE_CHECKING:
     from PIL import Image
 
-__all__ = [
-    "CLIP_MODEL",
-    "FEATURES",
-    "PAPER_IMAGES",
-    "ImageMetricError",
-    "Similarity",
-    "clip_similarity",
-    "fid",
-    "fid_signature",
-    "inception_features",
-    "preference_shares",
-]
-
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 FEATURES = 2048

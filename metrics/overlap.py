@@ -21,17 +21,6 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from sacrebleu.metrics import BLEU
 
-__all__ = [
-    "ORDER",
-    "bleu_statistics",
-    "corpus_bleu4",
-    "exact_match",
-    "relaxed",
-    "relaxed_match",
-    "sentence_bleu4",
-    "signature",
-]
-
 ORDER = 4
 
 

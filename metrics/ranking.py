@@ -17,14 +17,6 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "best_rank",
-    "depends_on_ties",
-    "precision_at_k",
-    "random_tie_precision_at_k",
-    "tied_at_top",
-]
-
 Floats: TypeAlias = npt.NDArray[np.float64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 

@@ -240,8 +240,9 @@ def train(
                 schedule.step()
                 losses += [loss.item()] * len(batch)
             found = labels(network, validation, settings.batch_size)
-            counts = classification.confusion_counts([example.label for example in validation], found)
-            score = float(classification.macro_f1(counts))
+            gold = [example.label for example in validation]
+            right = [label == true for true, label in zip(gold, found, strict=True)]
+            score = float(classification.macro_f1(classification.confusion_cells(gold, right).sum(axis=0)))
             epochs.append({"loss": math.fsum(losses) / len(losses), "validation_macro_f1": score})
             progress.set_postfix(epochs[-1])
             if epoch == 0 or score > epochs[best]["validation_macro_f1"]:

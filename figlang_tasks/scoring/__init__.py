@@ -21,28 +21,3 @@ from figlang_tasks.scoring.measure import (
     ratio,
     to_json,
 )
-
-__all__ = [
-    "BOOTSTRAP",
-    "OVERALL",
-    "TWO_CLASSES",
-    "WILSON",
-    "Estimate",
-    "Estimates",
-    "IntervalMethod",
-    "Measure",
-    "Measures",
-    "Record",
-    "Scopes",
-    "by_field",
-    "evaluate",
-    "failed",
-    "flat",
-    "from_json",
-    "full_name",
-    "grouped",
-    "judged",
-    "judged_for_lm_eval",
-    "ratio",
-    "to_json",
-]

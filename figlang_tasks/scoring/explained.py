@@ -89,7 +89,6 @@ class Scheme:
     thresholds: tuple[Threshold, ...]  # the first has a value without scores too: the labels' own
     scorer: str  # the paper's, where neither environment nor task name another
     main: str  # the metric that stands for the task; "" if that is none of a threshold
-    explains: entailment.Explained = "all"  # which rows are asked for an explanation
 
     @property
     def of_labels(self) -> str:
@@ -123,9 +122,7 @@ SCHEMES: Mapping[str, Scheme] = {
         main="acc@60",
     ),
     # FLUTE as in arXiv 2205.12404v1, section 3: entailments are answered "No." and have no explanation.
-    "contradiction": Scheme(
-        _thresholds("acc", explained="contradiction"), "flute22", main="acc@60", explains="contradiction"
-    ),
+    "contradiction": Scheme(_thresholds("acc", explained="contradiction"), "flute22", main="acc@60"),
     # Explanations alone (New Yorker Caption Contest): a row is right if there is one.
     "alone": Scheme(_thresholds("explained", _PAPER, "all"), "vflute25", main=""),
 }
@@ -160,7 +157,7 @@ def the_scheme(records: Sequence[Record]) -> Scheme:
 
 def needs_score(record: Record) -> bool:
     """Whether an explanation is asked for: by the paper's first version of FLUTE, of contradictions alone."""
-    return scheme_of(record).explains == "all" or record["gold"] == 0
+    return scheme_of(record).thresholds[0].explained != "contradiction" or record["gold"] == 0
 
 
 def pair(record: Record) -> tuple[str, str]:

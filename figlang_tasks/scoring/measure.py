@@ -156,7 +156,6 @@ class Measure:
         own: value and interval of records that count, in a scope; for what is no function of sums. None: no value.
         interval: how the interval is made; by default that of a share: `each` is 0 or 1 by its nature.
         applies: whether a record counts, as `each` says by None.
-        unit: what is resampled.
         scopes: parts of the benchmark with a value of their own.
         higher_is_better: whether more is better.
         percent: whether it is from 0 to 1 and people read it in percent.
@@ -176,7 +175,6 @@ class Measure:
     own: Callable[[Sequence[Record], str], Estimate | None] | None = None
     interval: IntervalMethod = WILSON
     applies: Callable[[Record], bool] = lambda record: True
-    unit: Callable[[Record], str] = unit_of
     scopes: Scopes | None = None
     higher_is_better: bool = True
     percent: bool = True
@@ -238,7 +236,7 @@ class Measure:
                     f"{self.name} of row {records[at]['id']} is {numbers[at]}: a share counts 0 or 1 of each record; a "
                     f"mean of other numbers has interval=BOOTSTRAP"
                 )
-            found: Statistic | None = ratio(map(self.unit, records), numbers)
+            found: Statistic | None = ratio(map(unit_of, records), numbers)
         else:
             found = self.statistic(records) if self.statistic else None
         if found is None or not np.isfinite(found.total()) or (self.rare and not found.total()):
@@ -273,7 +271,7 @@ class Measure:
         repeats = self.repeats(records)
         if len(repeats) == 1:
             return self.interval.of(found)
-        if sum(len(set(map(self.unit, own))) for own in repeats) > len(found.units):
+        if sum(len(set(map(unit_of, own))) for own in repeats) > len(found.units):
             return BOOTSTRAP.of(found)
         parts = [each for own in repeats if (each := self.estimate(own))]  # each has a value, as their mean has
         ends = [Interval(each.low, each.high) for each in parts if each.low is not None and each.high is not None]

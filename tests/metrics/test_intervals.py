@@ -117,7 +117,7 @@ def test_a_score_lies_in_its_interval_whatever_the_units(counts: list[int], unit
     rows = units_of(counts)
     owner = np.random.default_rng(seed).integers(0, units, size=len(rows)).astype(str)
     _, sums = sums_by_unit(list(owner), rows)
-    for score in (macro_f1, *classification.STATISTICS.values()):
+    for score in (macro_f1, classification.macro_precision, classification.macro_recall):
         interval, found = of_two_classes(sums, score), float(score(counts))
         if interval is None:  # one class alone, or units whose errors cancel
             assert units > 1 or score is classification.macro_precision

@@ -15,7 +15,7 @@ A record has ``id``, ``data``, ``unit`` (the cartoon: up to three captions of on
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
 from figlang_tasks.benchmarks.nykms.parse import FIELDS, LABELS
 from figlang_tasks.metrics import classification, overlap
@@ -40,12 +40,12 @@ _STATUS = (
 )
 
 
-def _of_labels(score: str, field: str) -> Callable[[Sequence[Record]], Statistic]:
+def _of_labels(score: Callable[..., Any], field: str) -> Callable[[Sequence[Record]], Statistic]:
     def of(records: Sequence[Record]) -> Statistic:
         gold = [record["gold"][field] for record in records]
         right = [record["gold"][field] == record["predicted"][field] for record in records]
         cells = classification.confusion_cells(gold, right)
-        return grouped(map(unit_of, records), cells, classification.STATISTICS[score])
+        return grouped(map(unit_of, records), cells, score)
 
     return of
 
@@ -57,13 +57,13 @@ def _labels(field: str) -> tuple[Measure, ...]:
         Measure(f"{name}_acc", each=lambda record: float(record["gold"][field] == record["predicted"][field])),
         *(
             Measure(
-                f"{name}_{score}",
+                f"{name}_{score.__name__}",
                 statistic=_of_labels(score, field),
                 interval=TWO_CLASSES,
-                main=score == "macro_f1",
+                main=score is classification.macro_f1,
                 answer=lambda record: record["predicted"][field],
             )
-            for score in ("macro_precision", "macro_recall", "macro_f1")
+            for score in (classification.macro_precision, classification.macro_recall, classification.macro_f1)
         ),
     )
 

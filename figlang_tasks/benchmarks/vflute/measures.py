@@ -38,7 +38,6 @@ INSTRUCTIONS = Measures.of(
         higher_is_better=False,
         diagnostic=True,
     ),
-    row=lambda record: str(record["row"]),
 )
 """Of all rows asked with each of the 21 instructions (Table 8): means over the instructions, and their spread."""
 
