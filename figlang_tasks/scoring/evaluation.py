@@ -232,7 +232,7 @@ FACTS = "figlang_tasks"
 
 def judged_for_lm_eval(record: dict[str, Any], measures: Measures, results: Sequence[str]) -> dict[str, Any]:
     """As :func:`judged`, each value with its record; `results` is what the model said, for the notices on the run."""
-    source = Source(record, next(iter(results), None), record.get("scorer"), record["data"])
+    source = Source(record, next(iter(results), None), task=record["data"])
     return _Judged(with_source(judged(record, measures), (row["metric"] for row in measures), source))
 
 

@@ -99,11 +99,6 @@ class Scheme:
     def need_scores(self) -> tuple[str, ...]:
         return (*(each.name for each in self.thresholds[1:]), MEAN_SCORE)
 
-    @property
-    def without_scorer(self) -> str:
-        """What stands in the results in place of a signature."""
-        return f"none ({self.of_labels} counts labels alone)"
-
 
 def _thresholds(
     name: str, at: tuple[float, ...] = (0.0, 0.5, 0.6), explained: entailment.Explained | None = None

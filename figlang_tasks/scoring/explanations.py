@@ -144,7 +144,7 @@ def score(records: Sequence[Record], option: str | Literal[False] | None = None)
     name = choose(option, scheme.scorer)
     pairs = sorted({explained.pair(record) for record in own if explained.needs_score(record)})
     found = _scores(name, pairs, scheme) if pairs and name != OFF else None
-    signature, details = found or (scheme.without_scorer, {})
+    signature, details = found or (f"none ({scheme.of_labels} counts labels alone)", {})
     scored = Scored(name, signature, option in (OFF, False), details)
     scored.add_to(own)
     return scored

@@ -56,10 +56,6 @@ def test_what_is_trimmed(text: str) -> None:
     assert overlap.relaxed(text) == outer.sub("", outer.sub("", bare))
 
 
-def test_signatures_name_what_makes_the_score() -> None:
-    version = f"version:{sacrebleu.__version__}"
-    sentence, corpus = overlap.signature(), overlap.signature(corpus=True)
-    assert (
-        sentence == f"nrefs:1|case:mixed|eff:yes|tok:13a|smooth:exp|{version}|order:4|level:sentence|average:arithmetic"
-    )
-    assert corpus == f"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|{version}|order:4|level:corpus"
+def test_the_signature_names_what_makes_the_score() -> None:
+    made = f"nrefs:1|case:mixed|eff:yes|tok:13a|smooth:exp|version:{sacrebleu.__version__}"
+    assert overlap.signature() == f"{made}|order:4|level:sentence|average:arithmetic"
