@@ -14,8 +14,6 @@ import numpy as np
 import pytest
 import tiny_encoders
 import torch
-import warm
-from hub_server import HubServer
 from PIL import Image
 
 from figlang_tasks.metrics import generated_images as module
@@ -175,16 +173,6 @@ def test_clip_similarity_equals_the_cosine_of_the_two_towers(clip: Path, monkeyp
     assert found.signature == f"clip|{identity}|transformers:{transformers.__version__}"
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(clip.parent))
     assert clip_similarity(PICTURES, TEXTS, "somebody/tiny-clip").signature == found.signature
-
-
-def test_the_signature_of_a_model_of_the_hub_has_its_commit(clip: Path, tmp_path: Path) -> None:
-    picture(0, (50, 36)).save(tmp_path / "picture.png")
-    call = "from PIL import Image; from figlang_tasks.metrics.generated_images import clip_similarity; "
-    call += "print(clip_similarity([Image.open('picture.png')], ['a'], 'somebody/clip').signature)"
-    with HubServer() as hub:
-        commit = hub.add_repo("somebody/clip", clip, repo_type="model")
-        done = warm.run(["python", "-c", call], cwd=tmp_path, env=hub.env(tmp_path))
-    assert done.stdout.startswith(f"clip|somebody/clip@{commit[:12]}|"), done.stderr
 
 
 def test_no_clip_model(clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from figlang_tasks.metrics import classification, intervals
+from figlang_tasks.metrics import classification
 from figlang_tasks.metrics.classification import macro_f1
 from figlang_tasks.metrics.intervals import (
     Interval,
@@ -42,14 +42,6 @@ def rows_of(hits: int, n: int) -> tuple[list[float], list[float]]:
 def test_wilson_as_published(hits: int, n: int, low: float, high: float) -> None:
     """Newcombe 1998, "Two-sided confidence intervals for the single proportion", Table I, method 3."""
     assert share(*rows_of(hits, n)) == pytest.approx((low, high), abs=5e-5)
-
-
-@given(st.integers(1, 800), st.floats(0, 1))
-@settings(max_examples=100)
-def test_of_single_rows_it_is_wilsons(n: int, part: float) -> None:
-    hits = round(part * n)
-    oracle = stats.binomtest(hits, n).proportion_ci(0.95, method="wilson")
-    assert share(*rows_of(hits, n)) == pytest.approx((oracle.low, oracle.high), abs=1e-9)
 
 
 def test_all_right_in_some_units_is_the_evidence_of_so_many_rows() -> None:
@@ -175,15 +167,6 @@ def test_percentiles_of_resampled_rows() -> None:
 def test_where_resampling_knows_nothing_there_is_no_interval(rows: list[list[float]]) -> None:
     """A single unit, one value whatever is drawn, and a value that most resamples do not have."""
     assert bootstrap(rows, ratio, resamples=500) is None
-
-
-def test_blocks_change_memory_and_not_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = np.random.default_rng(4).random((500, 2)) + 1
-    whole = bootstrap(rows, ratio, resamples=300)
-    monkeypatch.setattr(intervals, "_BLOCK", 3000)
-    assert bootstrap(rows, ratio, resamples=300) == bootstrap(rows[::-1], ratio, resamples=300) == whole
-    rows = rows[:50]
-    assert bootstrap(rows, ratio) == bootstrap(rows, ratio, resamples=10_000) != bootstrap(rows, ratio, 10_001)
 
 
 # --- means and units --------------------------------------------------------------------------------------------------

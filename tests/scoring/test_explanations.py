@@ -21,7 +21,7 @@ from figlang_tasks.scoring import OVERALL, from_json
 from figlang_tasks.scoring.explanations import choose
 
 WITHOUT_SCORER = "none (f1@0 counts labels alone)"
-
+OF_LABELS = {"f1@0", "acc", "parse_rate", "parse_disagreement"}
 
 ANSWERS = (
     "The image shows a mule, the animal we name when somebody refuses to budge.\nLABEL: entailment",
@@ -112,26 +112,20 @@ def test_invalid_settings_end_the_run_before_a_model_is_loaded(
         evaluate("figlang_mini", Says(*ANSWERS), limit=1)
 
 
-def test_off_leaves_the_thresholds_out_and_says_nothing(
-    monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
-) -> None:
-    monkeypatch.setenv("FIGLANG_SCORER", "off")
-    results = evaluate("figlang_mini", Says(*ANSWERS), limit=10)
-    assert metric_names(results) == {"f1@0", "acc", "parse_rate", "parse_disagreement"}
-    assert not [message for message in warnings_of_loguru if "scor" in message]
-    assert results["configs"]["figlang_mini"]["metadata"]["explanation_scorer"] == WITHOUT_SCORER
-
-
 @pytest.mark.parametrize("option", ['"off"', "off"])  # without quotation marks YAML reads false
-def test_the_samples_of_a_task_that_asks_for_labels_alone_cannot_be_scored_later(option: str, tmp_path: Path) -> None:
-    """Its outputs are labels, and would get an F1@53 that nobody meant."""
+def test_off_leaves_the_thresholds_out_says_nothing_and_samples_cannot_be_scored_later(
+    option: str, tmp_path: Path, warnings_of_loguru: list[str]
+) -> None:
+    """The outputs are labels, and would get an F1@53 that nobody meant."""
     (tmp_path / "figlang_mini_label.yaml").write_text(
         f"include: {tasks_dir()}/mini/figlang_mini.yaml\n"
         "task: figlang_mini_label\n"
         f"lmms_eval_specific_kwargs: {{default: {{label_only: true, scorer: {option}}}}}\n"
     )
     results = evaluate("figlang_mini_label", Says("entailment"), include_path=str(tmp_path), limit=3)
-    assert metric_names(results, "figlang_mini_label") == {"f1@0", "acc", "parse_rate", "parse_disagreement"}
+    assert metric_names(results, "figlang_mini_label") == OF_LABELS
+    assert not [message for message in warnings_of_loguru if "scor" in message]
+    assert results["configs"]["figlang_mini_label"]["metadata"]["explanation_scorer"] == WITHOUT_SCORER
     path = tmp_path / "run_samples_figlang_mini_label.jsonl"
     lines = [json.dumps({"sample": sample["sample"]}) for sample in results["samples"]["figlang_mini_label"]]
     path.write_text("\n".join(lines) + "\n")
@@ -161,42 +155,33 @@ def test_weights_out_of_reach_cost_no_output_and_are_told_once(
     results = evaluate("figlang_mini", Says(*ANSWERS), limit=10)
     assert notes.noted() == [MISSING]
     assert len(results["samples"]["figlang_mini"]) == 10
-    assert metric_names(results) == {"f1@0", "acc", "parse_rate", "parse_disagreement"}
+    assert metric_names(results) == OF_LABELS
     before, after = [message for message in warnings_of_loguru if "figlang_tasks: explanations" in message]
     assert "will not be scored unless you correct this" in before
     assert "figlang score SAMPLES.jsonl --scorer vflute25" in after
     assert "f1@53, f1@60, explanation_score" in after and f"{tmp_path}" in after
 
 
-def test_a_scoring_that_breaks_off_costs_no_run(monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]) -> None:
-    def fail(*texts: Any) -> None:
-        raise MemoryError("no room")
-
-    monkeypatch.setattr(Scorer, "score", fail)
-    notes.noted()
-    results = evaluate("figlang_mini", Says(*ANSWERS), limit=10)
-    assert notes.noted() == [MISSING]
-    assert metric_names(results) == {"f1@0", "acc", "parse_rate", "parse_disagreement"}
-    (message,) = [message for message in warnings_of_loguru if "explanations were not scored" in message]
-    assert "MemoryError: no room" in message
-    assert results["configs"]["figlang_mini"]["metadata"]["explanation_scorer"] == WITHOUT_SCORER
-
-
-def test_one_interrupt_ends_the_scoring_of_all_tasks(
-    monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
+@pytest.mark.parametrize(("error", "times"), [(MemoryError("no room"), 2), (KeyboardInterrupt(), 1)])
+def test_a_scoring_that_breaks_off_costs_no_run_and_one_interrupt_ends_that_of_all_tasks(
+    error: BaseException, times: int, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
 ) -> None:
     asked = []
 
-    def interrupt(*texts: Any) -> None:
+    def fail(*texts: Any) -> None:
         asked.append(texts)
-        raise KeyboardInterrupt
+        raise error
 
-    monkeypatch.setattr(Scorer, "score", interrupt)
+    monkeypatch.setattr(Scorer, "score", fail)
+    notes.noted()
     results = evaluate(["figlang_mini", "figlang_mini_flute"], "figlang_random", limit=10)
-    assert len(asked) == 1
-    assert {"f1@0,none"} <= set(results["results"]["figlang_mini"])
+    assert len(asked) == times
+    assert MISSING in notes.noted()
+    assert metric_names(results) == OF_LABELS
     assert {"acc@0,none"} <= set(results["results"]["figlang_mini_flute"])
-    assert len([each for each in warnings_of_loguru if "explanations were not scored" in each]) == 2
+    messages = [each for each in warnings_of_loguru if "explanations were not scored" in each]
+    assert len(messages) == 2 and f"{type(error).__name__}: {error}" in messages[0]
+    assert results["configs"]["figlang_mini"]["metadata"]["explanation_scorer"] == WITHOUT_SCORER
 
 
 ODD_TASK = """\

@@ -22,7 +22,6 @@ from sklearn.metrics import f1_score
 import figlang_tasks
 from figlang_tasks.core import notes
 from figlang_tasks.metrics.classification import macro_f1
-from figlang_tasks.results import measures
 from figlang_tasks.scoring import (
     BOOTSTRAP,
     OVERALL,
@@ -35,7 +34,6 @@ from figlang_tasks.scoring import (
     evaluate,
     failed,
     from_json,
-    full_name,
     grouped,
     judged,
     judged_for_lm_eval,
@@ -207,23 +205,3 @@ def test_estimates_are_read_as_they_were_written(found: dict[str, dict[str, Esti
 def test_a_damaged_file_is_told(content: Any, match: str) -> None:
     with pytest.raises(ValueError, match=match):
         from_json(content)
-
-
-# --- names ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("f1@60", ("f1@60", OVERALL)),
-        ("f1@60_muse", ("f1@60", "muse")),
-        ("f1@60_nobody", None),
-        ("v1_acc@50_paraphrase_sarcasm", ("v1_acc@50", "paraphrase_sarcasm")),
-        ("bleu", None),
-    ],
-)
-def test_full_names_are_those_of_declared_measures(name: str, expected: tuple[str, str] | None) -> None:
-    found = measures.named(name)
-    assert (found and (found[0].name, found[1])) == expected
-    if expected:
-        assert full_name(*expected) == name

@@ -60,6 +60,7 @@ def test_tables_are_short_and_names_say_one_thing(name: str) -> None:
     assert len(set(names)) == len(names)
     told = [measures.named(each) for each in names]
     assert [(of[0].name, of[1]) for of in told if of] == places
+    assert measures.named(f"{names[0]}_nobody") is None
     for of, (declared, _) in zip(found.all, {each[0].name: each for each in told if each}.values(), strict=True):
         facts = ("higher_is_better", "percent", "diagnostic", "interval", "main")
         assert [getattr(of, fact) for fact in facts] == [getattr(declared, fact) for fact in facts], of.name

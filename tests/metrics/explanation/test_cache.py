@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -49,26 +47,6 @@ def test_the_environment_names_the_folder_or_switches_off(tmp_path: Path, monkey
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     open_cache(True).store("model", {PAIR: 1.0})
     assert (tmp_path / "xdg" / "figlang_tasks" / "explanation" / "scores.sqlite").is_file()
-
-
-WRITER = """
-import sys
-from pathlib import Path
-from figlang_tasks.metrics.explanation.cache import ScoreCache
-cache = ScoreCache(Path(sys.argv[1]))
-for index in range(100):
-    cache.store("model", {(sys.argv[2], str(index)): index / 7, ("shared", str(index)): index / 3})
-"""
-
-
-@pytest.mark.slow
-def test_several_processes_write_at_once(tmp_path: Path) -> None:
-    writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), name]) for name in "abcd"]
-    assert [writer.wait(timeout=600) for writer in writers] == [0] * 4
-    cache = ScoreCache(tmp_path)
-    for name, divisor in [*((name, 7) for name in "abcd"), ("shared", 3)]:
-        pairs = {(name, str(index)): index / divisor for index in range(100)}
-        assert cache.scores("model", pairs) == pairs
 
 
 def test_a_folder_that_cannot_be_used_is_told_once_and_costs_nothing(
