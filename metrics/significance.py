@@ -24,7 +24,7 @@ import itertools
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -67,7 +67,6 @@ class Statistic:
             given several times; its rows are added up.
         rows: float64 [n, k], finite, in the order of `units`.
         value: the metric of summed rows: [..., k] to [...]. A value that is not finite is undefined (0/0, say).
-        sums: float64 [k], the exactly rounded sums of `rows`.
 
     Raises:
         ValueError: no units, rows of another shape or not finite (names the unit).
@@ -76,7 +75,6 @@ class Statistic:
     units: tuple[str, ...]
     rows: Floats
     value: Callable[[Floats], Floats]
-    sums: Floats = field(init=False)
 
     def __post_init__(self) -> None:
         given = np.asarray(self.rows, dtype=np.float64)
@@ -86,8 +84,8 @@ class Statistic:
         if not np.isfinite(rows).all():
             at = int(np.argmin(np.isfinite(rows).all(axis=1)))
             raise ValueError(f"the row of unit {units[at]!r} is {rows[at].tolist()}, must be finite")
-        for name, of in (("units", units), ("rows", rows), ("sums", np.array([math.fsum(c) for c in rows.T]))):
-            object.__setattr__(self, name, of)
+        object.__setattr__(self, "units", units)
+        object.__setattr__(self, "rows", rows)
 
     @classmethod
     def ratio_of(
@@ -107,8 +105,8 @@ class Statistic:
         return cls(tuple(units), np.stack([numerators, totals], axis=1), lambda sums: sums[..., 0] / sums[..., 1])
 
     def total(self) -> float:
-        """The metric of all units; NaN where it is undefined."""
-        return float(self.at(self.sums))
+        """The metric of all units, of exactly rounded sums; NaN where it is undefined."""
+        return float(self.at(np.array([math.fsum(column) for column in self.rows.T])))
 
     def at(self, sums: Floats) -> Floats:
         """The metric of sums of shape [..., k], as shape [...]; NaN where it is undefined."""
@@ -128,11 +126,10 @@ class Comparison:
         difference: ``second - first``.
         low, high: ends of the interval of the difference, by the paired bootstrap; NaN where resampling knows of none
             (``intervals.bootstrap``): of a single unit, of one difference in all resamples, and where the metric is
-            undefined in more than half of them, because too few units carry it.
+            undefined in more than half of them, because too few units carry it. Other resamples without a value are
+            left out, and count against the difference in `p_bootstrap`, as such swaps do in `p_randomization`.
         p_bootstrap: one-sided. Share of resamples in which the system that is better on all units is not better.
         p_randomization: two-sided. Share of random swaps of outputs with a difference at least as large either way.
-        undefined: resamples in which the metric of either system is undefined. They are left out of the interval, and
-            count against the difference in `p_bootstrap`, as undefined swaps do in `p_randomization`.
         smallest: the `smallest_difference` that these units show of systems that disagree as much as these two; NaN
             where they differ in fewer than eight units: even if all spoke for one system, that is hardly a finding.
         p_repeats: of `compare_repeats`, which has no p_randomization; else NaN.
@@ -145,7 +142,6 @@ class Comparison:
     high: float
     p_bootstrap: float
     p_randomization: float
-    undefined: int
     smallest: float
     p_repeats: float = math.nan
 
@@ -310,7 +306,6 @@ def _of_repeats(
         high,
         p_bootstrap=_not_better(difference, differences, tolerance),
         p_randomization=math.nan,
-        undefined=int(np.count_nonzero(np.isnan(differences))),
         smallest=smallest,
         p_repeats=p,
     )
@@ -404,7 +399,6 @@ class _Test:
         self.units = len(cells[a].units)
         self.differing = int(np.count_nonzero((cells[a].rows != cells[b].rows).any(axis=1)))
         self.differences = drawn[b] - drawn[a]
-        self.undefined = int(np.count_nonzero(np.isnan(self.differences)))
         where = f"metric {a[1]!r} of systems {a[0]} and {b[0]}"
         if math.isnan(self.difference):
             raise ValueError(f"{where} is {self.first} and {self.second} on all units: nothing to compare")
@@ -421,7 +415,6 @@ class _Test:
             *(interval or (math.nan, math.nan)),
             p_bootstrap=_not_better(self.difference, self.differences, self.tolerance),
             p_randomization=(extreme + 1) / (len(self.differences) + 1),
-            undefined=self.undefined,
             smallest=math.nan if error is None else smallest_difference(error, self.units, self.difference),
         )
 

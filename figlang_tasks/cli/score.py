@@ -87,13 +87,11 @@ def _score(task: TaskRun, scorer: Scorer) -> TaskRun:
     """The task with scores in its records, and the values of these."""
     records = [dict(record) for record in task.records]
     asked = [record for record in records if explained.needs_score(record)]
-    pairs = [explained.pair(record) for record in asked]
-    scored = scorer.score([reference for reference, _ in pairs], [candidate for _, candidate in pairs])
-    details = explanations.by_pair(pairs, scored)
+    signature, details = explanations.by_pair(list(map(explained.pair, asked)), scorer)
     for record in asked:
         record["explanation_scores"] = {"scorer": scorer.name, **details[explained.pair(record)]}
     lines = tuple({**line, "sample": record} for line, record in zip(task.lines, records, strict=True))
-    made = replace(task, lines=lines, signature=scored.signature)
+    made = replace(task, lines=lines, signature=signature)
     return replace(made, reported=evaluate(records, made.measures))
 
 

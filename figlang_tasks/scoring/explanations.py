@@ -17,7 +17,7 @@ from figlang_tasks.scoring import explained
 from figlang_tasks.scoring.measure import Record
 
 if TYPE_CHECKING:
-    from figlang_tasks.metrics.explanation import ExplanationScores, Scorer
+    from figlang_tasks.metrics.explanation import Scorer
 
 SCORER_VARIABLE = "FIGLANG_SCORER"
 DTYPE_VARIABLE = "FIGLANG_SCORER_DTYPE"
@@ -161,8 +161,7 @@ def _scores(
         if _interrupted:  # in an earlier task of this evaluation
             raise KeyboardInterrupt
         status.tell(f"scoring {len(pairs):,} explanations ({name}) ...")
-        references, candidates = zip(*pairs, strict=True)
-        scored = scorer(name).score(references, candidates)
+        return by_pair(pairs, scorer(name))
     except (Exception, KeyboardInterrupt) as error:  # hours of model output must not be lost for a score
         _interrupted = isinstance(error, KeyboardInterrupt)
         cause = str(error) if isinstance(error, WeightsError) else f"{type(error).__name__}: {error}"
@@ -174,13 +173,13 @@ def _scores(
         )
         notes.note(f"explanations were not scored, so {', '.join(scheme.need_scores)} are missing")
         return None
-    return scored.signature, by_pair(pairs, scored)
 
 
-def by_pair(pairs: Sequence[tuple[str, str]], scored: ExplanationScores) -> dict[tuple[str, str], dict[str, float]]:
-    """Scores as plain numbers: bertscore, bleurt (where there is one) and mean of each pair."""
+def by_pair(pairs: Sequence[tuple[str, str]], scorer: Scorer) -> tuple[str, dict[tuple[str, str], dict[str, float]]]:
+    """Signature of the scorer, and of each pair of texts bertscore, bleurt (where there is one) and mean."""
+    scored = scorer.score([reference for reference, _ in pairs], [candidate for _, candidate in pairs])
     columns = {"bertscore": scored.bertscore, "bleurt": scored.bleurt, "mean": scored.mean}
-    return {
+    return scored.signature, {
         pair: {name: float(column[index]) for name, column in columns.items() if column is not None}
         for index, pair in enumerate(pairs)
     }

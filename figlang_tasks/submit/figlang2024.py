@@ -187,8 +187,7 @@ def score(path: Path, get_scorer: Callable[[], Scorer]) -> dict[str, Any]:
 
     rows, data = answers(path)
     scorer = get_scorer()
-    scored = scorer.score(*zip(*map(pair, rows), strict=True))
-    details = explanations.by_pair(list(map(pair, rows)), scored)
+    signature, details = explanations.by_pair(list(map(pair, rows)), scorer)
     for row in rows:
         row["explanation_scores"] = details[pair(row)]
     return {
@@ -198,6 +197,6 @@ def score(path: Path, get_scorer: Callable[[], Scorer]) -> dict[str, Any]:
         "without_label": sum(row["predicted"] is None for row in rows),
         "without_explanation": sum(row["explanation"].strip() in ("", _AS_SCORED) for row in rows),
         "scorer": scorer.name,
-        "signature": scored.signature,
+        "signature": signature,
         "measures": scoring.to_json(scoring.evaluate(rows, FIGLANG24, stderr_resamples=0)),
     }

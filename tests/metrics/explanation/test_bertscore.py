@@ -118,13 +118,6 @@ def test_the_budget_bounds_a_batch_of_texts_and_of_pairs() -> None:
     assert sum(done) == len(set(pairs))  # progress counts each once
 
 
-def test_pairs_are_planned_by_reference_longest_first() -> None:
-    """A chunk holds 8 budgets of distinct texts: four texts of two tokens each are just 8 budgets of one token."""
-    pairs = [("a", "b"), ("c", "d"), ("e", "f"), ("g", "h"), ("i", "i")]
-    ids = {text: [0, 0] for text in "abcdefghi"}
-    assert [len(chunk) for chunk in ours("deberta", 1)._chunks(pairs, ids)] == [2, 2, 1]
-
-
 @pytest.mark.parametrize("model", BOTH)
 def test_order_of_the_input_never_changes_a_score(model: str) -> None:
     pairs = mixed_pairs(seed=4, count=15)
