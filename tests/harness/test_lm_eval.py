@@ -19,7 +19,7 @@ from hub_server import HubServer
 from lm_eval.loggers import EvaluationTracker
 from lm_eval.tasks import TaskManager
 from lm_eval_models import Again
-from tiny_vlms import _tokenizer
+from tiny_vlms import tokenizer_of
 from transformers import LlamaConfig, LlamaForCausalLM
 
 import figlang_tasks
@@ -135,7 +135,7 @@ def test_runs_with_and_without_a_chat_template_are_told_apart_and_replayed(
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A causal language model of one layer with random weights."""
     target = tmp_path_factory.mktemp("tiny")
-    tokenizer = _tokenizer({})
+    tokenizer = tokenizer_of({})
     tokenizer.save_pretrained(target)
     torch.manual_seed(0)
     config = LlamaConfig(

@@ -20,7 +20,7 @@ from loguru import logger
 from marks import slow_unless
 from PIL import Image
 from safetensors.torch import load_file, save_file
-from tiny_encoders import KINDS, LENGTHS, LONGEST, WORDS, reference, sentences
+from tiny_encoders import KINDS, WORDS, longest, reference, sentences
 
 from figlang_tasks import FigLangError
 from figlang_tasks.core.images import content_key
@@ -162,7 +162,7 @@ def test_long_texts_are_cut_and_counted(
     found = ask(loaded(kind), docs)
     docs[0]["candidates"] = ["love", long, f"{long} love", "love \ufffd"]
     assert apart(found, expected(checkpoints[kind], kind, docs)) < 1e-5
-    assert f"2 of 4 texts cut to {LENGTHS.get(kind, LONGEST)} tokens" in "".join(messages)
+    assert f"2 of 4 texts cut to {longest(kind)} tokens" in "".join(messages)
 
 
 def test_a_picture_of_another_mode_is_read_as_rgb(loaded: Callable[[str], FigLangCLIP]) -> None:

@@ -9,7 +9,7 @@ import pytest
 import torch
 import transformers as hf
 from demo_runs import evaluate
-from tiny_vlms import _tokenizer
+from tiny_vlms import tokenizer_of
 
 from figlang_tasks.benchmarks.flute.task import doc_to_text
 from figlang_tasks.core.documents import asked_for
@@ -27,7 +27,7 @@ TEMPLATE = (
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("llama")
-    tokenizer = _tokenizer({"tokens": ["<|im_start|>", "<|im_end|>"]})
+    tokenizer = tokenizer_of({"tokens": ["<|im_start|>", "<|im_end|>"]})
     tokenizer.chat_template = TEMPLATE
     torch.manual_seed(3)
     config = hf.LlamaConfig(

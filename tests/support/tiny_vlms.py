@@ -20,49 +20,30 @@ from figlang_tasks.mini import DEMO_MODEL_DIR
 hf: Any = transformers
 OLD = hf.__version__.startswith("4.")
 SPREAD = 0.1
-DATA: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("families.yaml").read_text(encoding="utf-8"))
-CHECKPOINT = {"tokens", "named", "tokenizer", "tokenizer_set", "template", "chatml", "on_tokenizer"}
-CHECKPOINT |= {"model", "config", "processor"}
-SIZES: dict[str, dict[str, Any]] = {
-    "TEXT": {
-        "hidden_size": 64,
-        "intermediate_size": 96,
-        "num_hidden_layers": 3,
-        "num_attention_heads": 4,
-        "num_key_value_heads": 2,
-        "head_dim": 16,
-        "max_position_embeddings": 4096,
-        "pad_token_id": 0,
-        "bos_token_id": 1,
-        "eos_token_id": 2,
-        "tie_word_embeddings": False,
-        "vocab_size": "@",
-    },
-    "QWEN_VISION": {"depth": 2, "hidden_size": 32, "intermediate_size": 64, "num_heads": 2, "patch_size": 8},
-    "VISION": {
-        "hidden_size": 32,
-        "intermediate_size": 64,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 2,
-        "image_size": 32,
-        "patch_size": 8,
-    },
-}
-FAMILIES = ["llava", "qwen2_5_vl", "qwen3_vl", "idefics3", "internvl", "gemma3", "mllama"]
+
+
+def read(file: str) -> dict[str, dict[str, Any]]:
+    """What checkpoints are made of, by name."""
+    found = yaml.safe_load(Path(__file__).with_name(file).read_text(encoding="utf-8"))
+    del found["sizes"]
+    return found
+
+
+DATA = read("families.yaml")
 
 
 def _checkpoint(family: str) -> dict[str, Any]:
     """What the checkpoint of a family is made of."""
-    own = {name: value for name, value in DATA[family].items() if name in CHECKPOINT}
-    return _checkpoint(DATA[family]["like"]) | own if "like" in DATA[family] else own
+    own = DATA[family]
+    return _checkpoint(own["like"]) | own if "like" in own else own
 
 
-def _tokenizer(data: dict[str, Any]) -> Any:
+def tokenizer_of(data: dict[str, Any]) -> Any:
     kind = data.get("tokenizer") if OLD else None  # 4.x wants the class that a processor is used with
     named = data.get("named", {})
     tokenizer = Tokenizer.from_file(str(DEMO_MODEL_DIR / "tokenizer.json"))
     tokenizer.add_special_tokens([*data.get("tokens", []), *named.values()])
-    made = getattr(hf, kind or "PreTrainedTokenizerFast")(
+    found = getattr(hf, kind or "PreTrainedTokenizerFast")(
         tokenizer_object=tokenizer,
         pad_token="<pad>",
         bos_token="<s>",
@@ -72,18 +53,18 @@ def _tokenizer(data: dict[str, Any]) -> Any:
         extra_special_tokens=named,
     )
     for name, value in data.get("tokenizer_set", {}).items():
-        setattr(made, name, value)
-    return made
+        setattr(found, name, value)
+    return found
 
 
-def _made(value: Any, data: dict[str, Any], tokenizer: Any) -> Any:
-    """What a value of `families.yaml` stands for."""
+def made(value: Any, data: dict[str, Any], tokenizer: Any) -> Any:
+    """What a value in the YAML files stands for."""
     if isinstance(value, list):
-        return [_made(each, data, tokenizer) for each in value]
+        return [made(each, data, tokenizer) for each in value]
     if value == "TOKENIZER":
         return tokenizer
     if value == "OTHER_TOKENIZER":
-        return _tokenizer(data)
+        return tokenizer_of(data)
     if value == "@":
         return len(tokenizer)
     if value == "@32":
@@ -94,18 +75,16 @@ def _made(value: Any, data: dict[str, Any], tokenizer: Any) -> Any:
         return tokenizer.convert_tokens_to_ids(value[1:])
     if not isinstance(value, dict):
         return value
-    base = SIZES[value["base"]] if "base" in value else {}
-    own = {name: each for name, each in base.items() if name not in value.get("without", [])}
-    own |= {name: each for name, each in value.items() if name not in ("base", "without", "class", "args", "set")}
-    options = {name: _made(each, data, tokenizer) for name, each in own.items()}
+    left_out = {"class", "args", "set", "without", *value.get("without", [])}
+    options = {name: made(each, data, tokenizer) for name, each in value.items() if name not in left_out}
     if OLD and "rope_parameters" in options:
         options["rope_scaling"] = options.pop("rope_parameters")
     if "class" not in value:
         return options
-    made = getattr(hf, value["class"])(*_made(value.get("args", []), data, tokenizer), **options)
+    found = getattr(hf, value["class"])(*made(value.get("args", []), data, tokenizer), **options)
     for name, each in value.get("set", {}).items():
-        setattr(made, name, each)
-    return made
+        setattr(found, name, each)
+    return found
 
 
 def _template(start: str, end: str, image: str, answer: str, bos: str = "") -> str:
@@ -195,17 +174,19 @@ TEMPLATES["thought_closed"] = QWEN.replace("assistant\\n' }}", "assistant\\n<thi
 def build(family: str, matrix: bool = False) -> tuple[Any, Any]:
     """Return model and processor of a family; `matrix`: with the template that the matrix has, if it has another."""
     torch.manual_seed(7)
-    data = _checkpoint(family) | {"matrix_template": DATA[family].get("matrix_template")}
-    tokenizer = _tokenizer(data)
-    model = getattr(hf, data["model"])(_made(data["config"], data, tokenizer))
+    data = _checkpoint(family)
+    tokenizer = tokenizer_of(data)
+    model = getattr(hf, data["model"])(made(data["config"], data, tokenizer))
     for name, weight in model.named_parameters():
         if "timm_model" in name:
             if weight.ndim == 4 and family == "fast_vlm":  # else so small that pictures make no difference
                 torch.nn.init.kaiming_normal_(weight.data)
         elif "norm" not in name.lower():
             torch.nn.init.normal_(weight.data, std=SPREAD)
-    processor = _made(data["processor"], data, tokenizer)
-    template = (matrix and data.get("matrix_template")) or data.get("template") or _chatml(data.get("chatml", ""))
+    processor = made(data["processor"], data, tokenizer)
+    template = (
+        (matrix and DATA[family].get("matrix_template")) or data.get("template") or _chatml(data.get("chatml", ""))
+    )
     template = TEMPLATES.get(template, template) if isinstance(template, str) else _template(*template)
     if not data.get("on_tokenizer"):
         processor.chat_template = template
