@@ -1,4 +1,4 @@
-"""The workflows of the forge: they call what exists, and try what pyproject.toml declares."""
+"""The workflows of the forge: a release is of its tag, and what pyproject.toml declares is tried."""
 
 from __future__ import annotations
 
@@ -12,20 +12,6 @@ import figlang_tasks
 
 ROOT = Path(__file__).resolve().parents[1]
 CI = ROOT / ".github/workflows/ci.yml"
-
-
-def targets(*paths: Path) -> set[str]:
-    """The targets that files ask make for."""
-    text = "\n".join(path.read_text(encoding="utf-8") for path in paths)
-    called = re.findall(r"^ *(?:- run: )?make ([^|\n]+)", re.sub('"[^"\n]*"| +#.*', "", text), re.MULTILINE)
-    return {word for words in called for word in words.split() if re.fullmatch("[a-z][a-z-]*", word)}
-
-
-def test_every_target_exists_and_ci_runs_those_of_the_local_run() -> None:
-    known = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    local, forge = targets(ROOT / ".ci/run"), targets(*CI.parent.glob("*.yml"))
-    assert {"setup", "test", "lint", "docs"} <= local <= forge <= known
-    assert local - {"upstream-newest", "linkcheck"} == targets(CI)  # these two weekly
 
 
 def test_a_tag_is_compared_with_the_version() -> None:

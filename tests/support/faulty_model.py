@@ -5,9 +5,9 @@ plugin of the harness, as any other package would be. What they do is told by th
 model belong to the key of a cached answer:
 
 * ``FAULTY_LOG``: file that gets one line for each document that is asked about.
-* ``FAULTY_AT`` and ``FAULTY``: number of the answer, from 0, before which it happens, and what: ``raise``, ``memory``,
-  ``cuda``, ``kill`` (itself, by SIGKILL), ``wait`` (until somebody else kills it), ``swallow`` (waits, and goes on
-  waiting after a KeyboardInterrupt), ``leave`` (this rank alone).
+* ``FAULTY_AT`` and ``FAULTY``: number of the answer, from 0, before which it happens, and what: ``raise``, ``cuda``,
+  ``kill`` (itself, by SIGKILL), ``swallow`` (waits, and goes on waiting after a KeyboardInterrupt), ``leave`` (this
+  rank alone).
 * ``FAULTY_SECONDS``: that it takes for an answer; 0 if not given.
 * ``FAULTY_RANK``: the rank that it happens on; 0 if not given.
 """
@@ -16,10 +16,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-import resource
 import signal
 import time
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -72,13 +71,11 @@ class Faulty(Offline):
             os.kill(os.getpid(), signal.SIGKILL)
         if how == "leave":
             os._exit(3)
-        if how in ("wait", "swallow"):
-            with suppress(KeyboardInterrupt) if how == "swallow" else nullcontext():
+        if how == "swallow":
+            with suppress(KeyboardInterrupt):
                 Path(os.environ["FAULTY_LOG"]).with_suffix(".waiting").touch()
                 time.sleep(600)
             time.sleep(600)
-        if how == "memory":
-            _allocate_until_it_fails()
         if how == "cuda":
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB.")
         raise RuntimeError("the model is broken")
@@ -93,24 +90,9 @@ class FaultyChat(Faulty):
         return request.args[1](doc)
 
 
-def _allocate_until_it_fails() -> None:
-    """A real MemoryError: the process gets half a GiB more than it has, and asks for more."""
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    before = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (1 << 29), before[1]))
-    try:
-        bytearray(1 << 32)
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, before)
-
-
-def manifest(module: str = __name__) -> ModelManifest:
-    return ModelManifest("faulty", simple_class_path=f"{module}.Faulty", chat_class_path=f"{module}.FaultyChat")
-
-
 def manifests() -> list[ModelManifest]:
     """The entry point."""
-    return [manifest()]
+    return [ModelManifest("faulty", simple_class_path=f"{__name__}.Faulty", chat_class_path=f"{__name__}.FaultyChat")]
 
 
 def install(folder: Path) -> str:
