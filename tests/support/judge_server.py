@@ -34,4 +34,4 @@ class JudgeServer(OpenAIServer):
         said = self.answer(prompt, pictures)
         if body["model"] != MODEL or said is None:
             raise Refused(400, "refused\x1b[31m")
-        return Reply(said or None, 1, 1)
+        return Reply(said or None)

@@ -22,10 +22,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import torch
 from PIL import Image
 from typing_extensions import Self
+from vlm_requests import GREEDY, asked, made
 
-_LOADING = threading.Lock()  # transformers replaces functions of its own while it loads: in one thread at a time
+from figlang_tasks.models.vlm import FigLangVLM
 
 RETRY_AFTER = 0.1  # seconds; clients ignore 0
 
@@ -41,73 +43,45 @@ class LoggedRequest:
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer: its text, the number of tokens of the prompt and of itself, its tokens as the protocol has them."""
+    """An answer: its text, and its first token as the protocol has it."""
 
     text: str | None
-    prompt_tokens: int
-    tokens: int
-    logprobs: list[dict[str, Any]] | None = None
+    first: dict[str, Any] | None = None
 
 
 class Refused(Exception):
     """An answer with an error: its status, its message."""
 
 
-class ChatModel:
-    """A model of transformers that answers one conversation at a time, greedily."""
-
-    def __init__(self, pretrained: str) -> None:
-        from transformers import AutoModelForImageTextToText, AutoProcessor
-
-        self._processor = AutoProcessor.from_pretrained(pretrained)
-        self._model = AutoModelForImageTextToText.from_pretrained(pretrained, dtype="auto").eval()
-        self._lock = threading.Lock()
-
-    def reply(self, messages: list[dict[str, Any]], max_tokens: int, top: int | None = None) -> Reply:
-        """Return the answer, with as many `top` log-probabilities for each of its tokens; None leaves them out."""
-        pictures = images_of(messages)
-        turns = [
-            {
-                "role": message["role"],
-                "content": [
-                    {"type": "image"} if part["type"] == "image_url" else {"type": "text", "text": part["text"]}
-                    for part in _parts(message)
-                ],
-            }
-            for message in messages
-        ]
-        text = self._processor.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
-        inputs = self._processor(images=pictures or None, text=text, return_tensors="pt").to(dtype=self._model.dtype)
-        end = self._processor.tokenizer.eos_token_id
-        with self._lock:
-            output = self._model.generate(
-                **inputs,
-                do_sample=False,
-                num_beams=1,
-                max_new_tokens=max_tokens,
-                pad_token_id=end,
-                eos_token_id=end,
-                output_logits=True,
-                return_dict_in_generate=True,
-            )
-        prompt_length = inputs["input_ids"].shape[1]
-        answer = output.sequences[0, prompt_length:].tolist()
-        logprobs = None
-        if top is not None:
-            steps = zip(answer, output.logits, strict=True)
-            logprobs = [self._logprob(token, logits[0].float().log_softmax(-1), top) for token, logits in steps]
-        text = self._processor.tokenizer.decode(answer, skip_special_tokens=True)
-        return Reply(text, prompt_length, len(answer), logprobs)
-
-    def _logprob(self, token: int, values: Any, top: int) -> dict[str, Any]:
-        def entry(index: int) -> dict[str, Any]:
-            text = self._processor.tokenizer.decode([index])
-            return {"token": text, "logprob": values[index].item(), "bytes": list(text.encode())}
-
-        return entry(token) | {"top_logprobs": [entry(index) for index in values.topk(top).indices.tolist()]}
+_ONE_AT_A_TIME = threading.Lock()
+_model = lru_cache(maxsize=1)(lambda pretrained: FigLangVLM(pretrained, device="cpu"))
 
 
-chat_model = lru_cache(maxsize=1)(ChatModel)
+def answered(pretrained: str, messages: list[dict[str, Any]], max_tokens: int, top: int | None) -> Reply:
+    """What `figlang_vlm` says, with as many `top` log-probabilities of its first token; None leaves them out."""
+    pictures = iter(images_of(messages))
+    turns = [
+        {
+            "role": message["role"],
+            "content": [
+                {"type": "image", "url": next(pictures)} if part["type"] == "image_url" else part
+                for part in _parts(message)
+            ],
+        }
+        for message in messages
+    ]
+    with _ONE_AT_A_TIME:
+        lm = _model(pretrained)
+        (text,) = asked(lm, [turns], GREEDY | {"max_new_tokens": max_tokens})
+        if top is None:
+            return Reply(text)
+        with torch.inference_mode():
+            values = lm.model(**made(lm, turns)[1]).logits[0, -1].float().log_softmax(-1).topk(top)
+    tokens = [
+        {"token": word, "logprob": value, "bytes": list(word.encode())}
+        for word, value in zip(map(lm.tokenizer.decode, values.indices[:, None]), values.values.tolist(), strict=True)
+    ]
+    return Reply(text, tokens[0] | {"top_logprobs": tokens})
 
 
 def _parts(message: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -154,9 +128,7 @@ class OpenAIServer:
         if body["model"] != self.name:
             raise Refused(404, f"The model {body['model']!r} does not exist")
         top = body.get("top_logprobs", 0) if body.get("logprobs") and self.logprobs else None
-        with _LOADING:
-            model = chat_model(self._pretrained)
-        return model.reply(body["messages"], body["max_tokens"], top)
+        return answered(self._pretrained, body["messages"], body["max_tokens"], top)
 
     @property
     def url(self) -> str:
@@ -202,9 +174,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, reply: Reply, said: Mapping[str, Any]) -> None:
         choice: dict[str, Any] = {"index": 0, "finish_reason": "stop"}
         choice["message"] = {"role": "assistant", "content": reply.text, **said}
-        choice["logprobs"] = reply.logprobs and {"content": reply.logprobs, "refusal": None}
-        usage = {"prompt_tokens": reply.prompt_tokens, "completion_tokens": reply.tokens}
-        usage["total_tokens"] = reply.prompt_tokens + reply.tokens
+        choice["logprobs"] = reply.first and {"content": [reply.first], "refusal": None}
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
         answer = {"id": "chatcmpl-0", "object": "chat.completion", "created": 0, "model": f"{self.owner.name}-2026"}
         self._send(200, {**answer, "choices": [choice], "usage": usage})
 
