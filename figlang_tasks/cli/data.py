@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
 from figlang_tasks.cli import failing, new_folder, say
-from figlang_tasks.cli.tasks import MINI, asked_of
+from figlang_tasks.cli.tasks import asked_of
 from figlang_tasks.core import checks, finetuning, hub
-from figlang_tasks.core.benchmark import Benchmark, benchmarks, names, of_dataset
-from figlang_tasks.core.checks import downloading_nothing, reading
+from figlang_tasks.core.benchmark import Benchmark, benchmarks, names
+from figlang_tasks.core.checks import downloading_nothing
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.text import did_you_mean, listing, printable
 
@@ -23,11 +23,23 @@ def data() -> None:
     """Download and check data, or bring your own."""
 
 
+def _named(name: str) -> Benchmark:
+    if name not in names():
+        meant = did_you_mean(name, names())
+        raise typer.BadParameter(f"unknown benchmark {printable(name)}{meant}; there are: {', '.join(names())}")
+    return benchmarks()[name]
+
+
+Named: TypeAlias = Annotated[
+    Benchmark, typer.Argument(parser=_named, metavar="BENCHMARK", help=f"One of {', '.join(names())}.")
+]
+
+
 @app.command()
 def prefetch(
     wanted: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[BENCHMARK]...", help=f"Of {', '.join(names())}. [default: all open ones]"),
+        list[Benchmark] | None,
+        typer.Argument(parser=_named, metavar="BENCHMARK", help=f"Of {', '.join(names())}. [default: all open ones]"),
     ] = None,
     scorers: Annotated[
         bool, typer.Option("--scorers", help="Also download the weights of the papers' explanation scorers (5.4 GB).")
@@ -42,12 +54,10 @@ def prefetch(
     figlang data prefetch vflute flute --scorers
     HF_HUB_OFFLINE=1 lmms_eval --tasks vflute ...
     """
-    chosen = [_benchmark(name) for name in dict.fromkeys(wanted or ())]
-    if not chosen:
-        every = benchmarks().values()
-        chosen = [each for each in every if not each.source.gated and any(source.repository for source in each.sources)]
+    every = benchmarks().values()
+    are_open = [each for each in every if not each.source.gated and any(source.repository for source in each.sources)]
     failed = False
-    for benchmark in chosen:
+    for benchmark in wanted or are_open:
         try:
             _fetch(benchmark)
         except DataError as error:
@@ -95,36 +105,19 @@ def _prefetch_scorers() -> bool:
     return complete
 
 
-def _benchmark(name: str) -> Benchmark:
-    if name not in names():
-        meant = did_you_mean(name, names())
-        raise typer.BadParameter(f"unknown benchmark {printable(name)}{meant}; there are: {', '.join(names())}")
-    return benchmarks()[name]
-
-
 @app.command()
-def check(
-    benchmark: Annotated[str, typer.Argument(help=f"One of {', '.join(names())}.", metavar="BENCHMARK")],
-    folder: Annotated[
-        Path | None,
-        typer.Argument(
-            help="The data folder, or the folder that contains it. [default: where the tasks look: "
-            "$FIGLANG_DATA_DIR/NAME, then the hub's cache]",
-            show_default=False,
-        ),
-    ] = None,
-) -> None:
+def check(benchmark: Named) -> None:
     """Check the data of a benchmark, and list all errors.
 
     The command loads what each task asks for, compares the number of rows with the published one, and opens every
-    picture. It downloads nothing. If it finds an error, the exit status is 1.
+    picture. It looks where the tasks look, in $FIGLANG_DATA_DIR and then in the hub's cache, and downloads nothing. If
+    it finds an error, the exit status is 1.
 
     \b
-    figlang data check metaclue my_data/MetaCLUE
+    FIGLANG_DATA_DIR=my_data figlang data check metaclue
     """
-    chosen = _benchmark(benchmark)
-    with failing("data"), downloading_nothing(), reading(chosen.source.name, folder):
-        report = checks.check(chosen, asked_of(benchmark))
+    with failing("data"), downloading_nothing():
+        report = checks.check(benchmark, asked_of(benchmark.name))
     say("\n".join(map(printable, report.lines)))
     if report.faults:
         raise typer.Exit(1)
@@ -132,7 +125,7 @@ def check(
 
 @app.command()
 def template(
-    benchmark: Annotated[str, typer.Argument(help="For example nykms or vflute.", metavar="BENCHMARK")],
+    benchmark: Named,
     output: Annotated[
         Path, typer.Option(help="Folder to write into; it becomes your FIGLANG_DATA_DIR.", show_default="here")
     ] = Path("."),
@@ -145,26 +138,23 @@ def template(
     figlang data template vflute --output my_data
     FIGLANG_DATA_DIR=my_data lmms_eval --tasks vflute --model ...
     """
-    chosen = _benchmark(benchmark)
-    if chosen.template is None:
+    if benchmark.template is None:
         having = [each.name for each in benchmarks().values() if each.template]
-        raise typer.BadParameter(f"there is no template for {benchmark}; there are: {', '.join(having)}")
-    folder = output / chosen.source.name
+        raise typer.BadParameter(f"there is no template for {benchmark.name}; there are: {', '.join(having)}")
+    folder = output / benchmark.source.name
     with failing("data"), new_folder(folder) as made:
-        written = chosen.template(made)
+        written = benchmark.template(made)
     say("\n".join(printable(folder / path.relative_to(made)) for path in written))
 
 
 @app.command()
 def export(
-    benchmark: Annotated[str, typer.Argument(help="For example vflute or flute.", metavar="BENCHMARK")],
+    task: Annotated[
+        str, typer.Argument(metavar="TASK", help="A task or a group, whose prompt is written: vflute, flute_v1.")
+    ],
     form: Annotated[finetuning.Form, typer.Option("--format", help="messages: for TRL; sharegpt: for LLaMA-Factory.")],
     output: Annotated[Path, typer.Option(help="Folder to write into; the split becomes a folder in it.")],
     split: Annotated[finetuning.Split, typer.Option(help="The rows of the test are never written.")] = "train",
-    task: Annotated[
-        str | None,
-        typer.Option(help="The task, or the group, whose prompt is written. [default: BENCHMARK]", show_default=False),
-    ] = None,
     rows: Annotated[
         Path | None,
         typer.Option(
@@ -185,18 +175,12 @@ def export(
 
     \b
     figlang data export vflute --format messages --output my_training --split validation
-    figlang data export flute --task flute_v1 --format sharegpt --output my_training
+    figlang data export flute_v1 --format sharegpt --output my_training
     figlang data export nykms --rows my_train --format messages --output my_training
     """
-    name = task or benchmark
-    if benchmark == MINI:
-        benchmark = of_dataset(MINI).name
-    if _benchmark(benchmark).finetuning is None:
-        having = ", ".join(each.name for each in benchmarks().values() if each.finetuning)
-        raise typer.BadParameter(f"{benchmark} has no rows for training; there are: {having}")
     folder = output / split
     with failing("data"), new_folder(folder) as made:
-        written, left_out = finetuning.write(benchmark, name, split, form, made, rows, keep_shared)
-    say(f"{printable(folder)}: {written} rows of {split}, with the prompt of {name}")
+        written, left_out = finetuning.write(task, split, form, made, rows, keep_shared)
+    say(f"{printable(folder)}: {written} rows of {split}, with the prompt of {printable(task)}")
     for why, ids in left_out.items():
         say(f"left out, because they {why}: {len(ids)} ({listing(ids, 5)})")

@@ -135,7 +135,7 @@ def on_this_machine(benchmark: Benchmark) -> Snapshot:
         if isinstance(error.__cause__, FileNotFoundError):  # the hub's client: not in the cache
             raise DataError(
                 f"{source.name} is neither in ${DATA_DIR_VARIABLE} nor in the hub's cache: run `figlang data prefetch "
-                f"{benchmark.name}`, or give the folder that contains it"
+                f"{benchmark.name}`, or put its files into ${DATA_DIR_VARIABLE}/{source.name}"
             ) from error
         raise
 

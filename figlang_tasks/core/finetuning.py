@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from figlang_tasks import resource_dir
 from figlang_tasks.core import checks, images, task_files
+from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.documents import asked_for
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import folded
@@ -35,7 +36,6 @@ class Example:
 
 
 def write(
-    benchmark: str,
     name: str,
     split: Split,
     form: Form,
@@ -43,7 +43,7 @@ def write(
     rows_from: Path | None = None,
     keep_shared: bool = False,
 ) -> tuple[int, Mapping[str, Sequence[str]]]:
-    """Write the rows that a model can be trained on for a task of a benchmark, or for each task of a group.
+    """Write the rows that a model can be trained on for a task, or for each task of a group.
 
     Args:
         rows_from: a data folder that the rows are read from, in place of the one that the task evaluates.
@@ -52,7 +52,7 @@ def write(
     Returns:
         The number of rows written, and the ids of the others by what is wrong with them, in words.
     """
-    tasks = [_Task(each, benchmark) for each in _members(name)]
+    tasks = list(map(_Task, _members(name)))
     evaluated = {task.subject(doc) for task in tasks for doc in task.benchmark.load(task.asked, False)}
     parts: frozenset[str] = frozenset() if keep_shared else frozenset().union(*evaluated)
     (folder / "images").mkdir(parents=True)
@@ -98,12 +98,12 @@ def _members(name: str) -> Iterator[dict[str, Any]]:
 
 
 class _Task:
-    def __init__(self, config: Mapping[str, Any], expected: str) -> None:
+    def __init__(self, config: Mapping[str, Any]) -> None:
         self.name, self.config = config["task"], config
         self.benchmark, self.asked = asked_for(config["dataset_name"])
-        if self.benchmark.name != expected:
-            raise DataError(f"{self.name} is a task of {self.benchmark.name}, not of {expected}")
-        assert self.benchmark.finetuning is not None  # the command refuses others
+        if self.benchmark.finetuning is None:
+            having = ", ".join(each.name for each in benchmarks().values() if each.finetuning)
+            raise DataError(f"{self.name}: {self.benchmark.name} has no rows for training; there are those of {having}")
         if config["doc_to_messages"] is None:
             raise DataError(f"{self.name} asks in several steps: name a task with one prompt (`figlang tasks`)")
         self.finetuning = self.benchmark.finetuning

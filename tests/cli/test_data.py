@@ -12,7 +12,6 @@ from typing import Any
 
 import commands
 import irfl_hub
-import metaclue_rows
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -63,25 +62,11 @@ def test_what_could_not_be_written_whole_does_not_stand_in_the_way(
     assert [path.name for path in tmp_path.iterdir()] == ["NYK-MS"]
 
 
-def test_a_folder_is_checked_the_one_above_is_read_too_and_another_name_is_refused(tmp_path: Path) -> None:
-    folder = metaclue_rows.write(tmp_path, [metaclue_rows.row(1)]) / "MetaCLUE"
-    for given in (folder.parent, folder):
-        done = figlang("check", "metaclue", given)
-        assert done.exit_code == 0 and done.stdout.splitlines()[-1] == "no faults", done.output
-    (folder / "1" / "1.jpg").unlink()
-    done = figlang("check", "metaclue", folder)
-    assert done.exit_code == 1 and "line 1 (1/1.jpg): image file" in done.stdout
-    folder.rename(tmp_path / "mine")
-    done = figlang("check", "metaclue", tmp_path / "mine")
-    assert done.exit_code == 1 and "the tasks read a folder with the name MetaCLUE" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
         (("template", "flute"), 2, "there is no template for flute; there are: nykms, vflute"),
         (("prefetch", "vflutes"), 2, "unknown benchmark vflutes (did you mean `vflute`"),
-        (("check", "flute", "none"), 1, "figlang data: none: the tasks read a folder with the name FLUTE"),
     ],
 )
 def test_mistakes(arguments: tuple[str, ...], status: int, message: str) -> None:
@@ -178,8 +163,11 @@ def test_scorer_weights(tmp_path: Path) -> None:
 # --- check -----------------------------------------------------------------------------------------------------------
 
 
-def check(benchmark: str, folder: Path | None = None) -> tuple[int, list[str], str]:
-    done = figlang("check", benchmark, *([folder] if folder else []))
+def check(benchmark: str, folder: Path) -> tuple[int, list[str], str]:
+    hub.look_again()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv(hub.DATA_DIR_VARIABLE, str(folder))
+        done = figlang("check", benchmark)
     return done.exit_code, done.stdout.splitlines(), done.stderr
 
 
@@ -201,7 +189,7 @@ def test_vflute_every_faulty_row_is_listed(tmp_path: Path) -> None:
     content[7]["label"], content[9]["source_dataset"] = "neutral", "newspaper"
     content[11]["image"]["bytes"] = content[11]["image"]["bytes"][:40]
     pq.write_table(pa.Table.from_pylist(content, schema=vflute_hub.FEATURES.arrow_schema), path)
-    status, lines, _ = check("vflute", tmp_path / "V-FLUTE")
+    status, lines, _ = check("vflute", tmp_path)
     assert status == 1 and lines[-1] == "3 fault(s)"
     assert re.findall(r"^V-FLUTE/test row (\d+)", "\n".join(lines), re.M) == ["7", "9", "11"]
     assert count(lines, "V-FLUTE, test") == ["-", "723", "(faulty)"]
@@ -209,6 +197,5 @@ def test_vflute_every_faulty_row_is_listed(tmp_path: Path) -> None:
 
 def test_check_without_data_names_the_ways_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv(hub.DATA_DIR_VARIABLE, raising=False)
-    status, lines, stderr = check("irfl")
+    status, lines, stderr = check("irfl", tmp_path)
     assert (status, lines) == (1, []) and "figlang data prefetch irfl" in stderr and "nor in the hub's cache" in stderr
