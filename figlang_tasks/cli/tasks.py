@@ -1,23 +1,21 @@
-"""``figlang tasks``: which benchmarks and tasks there are, on what data and with which metrics.
+"""``figlang tasks``: which benchmarks and tasks there are, and on what data.
 
-Task files are read as the harnesses read them, but of what they name only the measures are imported: the list is there
-at once.
+Task files are read as the harnesses read them, but nothing that they name is imported: the list is there at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import typer
 
 from figlang_tasks import resource_dir
-from figlang_tasks.cli import fail, say, say_json
-from figlang_tasks.cli.options import AsJson
+from figlang_tasks.cli import fail, say
 from figlang_tasks.core import task_files
 from figlang_tasks.core.benchmark import benchmarks, names, of_dataset
 from figlang_tasks.core.documents import asked_for
@@ -34,30 +32,19 @@ class Definition:
 
     Attributes:
         name: what ``--tasks`` takes.
-        kind: ``task`` or ``group``.
         benchmark: name of its folder; :data:`MINI` for tasks on our own data.
-        card: the page that describes it, in the project's repository.
         members: of a group: tasks and groups, in order.
-        dataset: a key of :func:`figlang_tasks.core.hub.sources`; None for a group.
-        data: which part of it: split, table, question ...
+        asked: what it asks for: ``dataset``, and split, table, question ... of it.
         rows: published rows of that part; None where no number was published. A row of IRFL's retrieval is one request
             for each image, one with rotations is four.
-        metrics: names, in the order of tables: ``f1@60``, then its values for a part of the rows, ``f1@60_muse``.
-        headline_metrics: those that the harness's own table has.
     """
 
     name: str
-    kind: str
     benchmark: str
     harnesses: tuple[Harness, ...]
-    card: str
     members: tuple[str, ...] = ()
-    dataset: str | None = None
-    data: str = ""
+    asked: Mapping[str, str] = field(default_factory=dict)
     rows: int | None = None
-    version: str | None = None
-    metrics: tuple[str, ...] = ()
-    headline_metrics: tuple[str, ...] = ()
 
 
 def tasks(
@@ -74,13 +61,12 @@ def tasks(
         Harness | None,
         typer.Option("--path", help="Print only the folder with the task files for this harness.", show_default=False),
     ] = None,
-    as_json: AsJson = False,
 ) -> None:
-    """List the benchmarks, or the tasks of one of them. JSON has version, harnesses and metrics too.
+    """List the benchmarks, or the tasks of one of them.
 
     \b
     figlang tasks irfl
-    figlang tasks 'nykms_*_text' --json
+    figlang tasks 'nykms_*_text'
 
     lmms-eval finds the tasks by itself. For lm-eval, which runs the text tasks, name their folder:
 
@@ -96,10 +82,7 @@ def tasks(
     if not found:
         meant = did_you_mean(str(pattern), [*names(), MINI, *(each.name for each in every)])
         fail("tasks", f"no task matches {pattern!r}{meant}; `figlang tasks '*'` lists all")
-    if as_json:
-        say_json([asdict(each) for each in found])
-    else:
-        say("\n".join(_overview(found) if pattern is None else _listing(found)))
+    say("\n".join(_overview(found) if pattern is None else _listing(found)))
 
 
 def folder(harness: Harness) -> Path:
@@ -127,40 +110,13 @@ def _definition(file: Path, harness: Harness) -> Definition | None:
     content = task_files.read(file.resolve())
     below = file.relative_to(folder(harness)).parts[0]
     benchmark = MINI if below == "mini" else below
-    define = partial(Definition, benchmark=benchmark, harnesses=(harness,), card=f"docs/cards/{benchmark}.md")
-    if isinstance(content.get("group"), str):
-        return define(content["group"], "group", members=tuple(_members(content["task"])))
-    if not isinstance(content.get("task"), str):
+    define = partial(Definition, benchmark=benchmark, harnesses=(harness,))
+    if "group" in content:
+        return define(content["group"], members=tuple(_members(content["task"])))
+    if "task" not in content:
         return None
-    asked = _asked(content, harness)
-    metrics, headline = _metrics(content["metric_list"])
-    return define(
-        content["task"],
-        "task",
-        dataset=asked["dataset"],
-        data=", ".join(_words(asked)),
-        rows=of_dataset(asked["dataset"]).rows(asked),
-        version=str(content["metadata"]["version"]),
-        metrics=metrics,
-        headline_metrics=headline,
-    )
-
-
-@cache
-def _metrics(named: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """All metrics of a task file's ``metric_list``, and those of the harness's table."""
-    from figlang_tasks.scoring import OVERALL, Measures, full_name
-
-    found = task_files.named(named)
-    headline = tuple(row["metric"] for row in found)
-    if not isinstance(found, Measures):  # of lm-eval
-        return headline, headline
-    names = [
-        full_name(measure.name, scope)
-        for measure in found.all
-        for scope in (OVERALL, *(measure.scopes.names if measure.scopes else ()))
-    ]
-    return tuple(names), headline
+    asked = content["dataset_kwargs"] if harness == "lm_eval" else asked_for(content["dataset_name"])[1]
+    return define(content["task"], asked=asked, rows=of_dataset(asked["dataset"]).rows(asked))
 
 
 def _members(entries: Any) -> Iterator[str]:
@@ -168,19 +124,9 @@ def _members(entries: Any) -> Iterator[str]:
         yield entry if isinstance(entry, str) else entry.get("task") or entry["group"]
 
 
-def _asked(content: Mapping[str, Any], harness: Harness) -> Mapping[str, str]:
-    """What a task says of its data: in ``dataset_name`` (lmms-eval), or in ``dataset_kwargs`` (lm-eval)."""
-    return content["dataset_kwargs"] if harness == "lm_eval" else asked_for(content["dataset_name"])[1]
-
-
 def asked_of(benchmark: str) -> list[Mapping[str, str]]:
-    """What the task files of a benchmark ask of its data, each once."""
-    found: list[Mapping[str, str]] = []
-    for file in sorted((folder("lmms_eval") / benchmark).rglob("*.yaml")):
-        content = task_files.read(file.resolve())
-        if "task" in content and "dataset_name" in content and _asked(content, "lmms_eval") not in found:
-            found.append(_asked(content, "lmms_eval"))
-    return found
+    """What the tasks of a benchmark ask of its data."""
+    return [each.asked for each in definitions().values() if each.benchmark == benchmark and each.asked]
 
 
 def _words(asked: Mapping[str, str]) -> Iterator[str]:
@@ -225,5 +171,5 @@ def _listing(found: Sequence[Definition]) -> Iterator[str]:
     yield f"{'':{width}}   rows  data"
     for each in found:
         rows = "-" if each.rows is None else f"{each.rows:,}"
-        yield f"{each.name:{width}}  {rows:>5}  {each.data or f'group of {len(each.members)}'}"
-    yield "\nrows: as published; - if not. --json also has version, harnesses, metrics and the members of groups."
+        yield f"{each.name:{width}}  {rows:>5}  {', '.join(_words(each.asked)) or f'group of {len(each.members)}'}"
+    yield "\nrows: as published; - if not."

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from documents import ROOT, blocks
 from lmms_eval import utils
 
-from figlang_tasks.cli.tasks import definitions
+from figlang_tasks.cli.tasks import MINI
+from figlang_tasks.core import task_files
+from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.documents import asked_for
-from figlang_tasks.core.hub import sources
 from figlang_tasks.harness.plugin import tasks_dir
 
-CARDS = {Path(each.card).stem: ROOT / each.card for each in definitions().values()}
+CARDS = {name: ROOT / "docs" / "cards" / f"{name}.md" for name in (*benchmarks(), MINI)}
 
 
 def sections(name: str) -> dict[str, str]:
@@ -43,7 +43,10 @@ def test_the_example_is_a_row_that_the_package_ships(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(CARDS))
 def test_versions_are_those_of_the_task_files_and_in_the_changelog(name: str) -> None:
-    versions = {each.version for each in definitions().values() if Path(each.card).stem == name and each.version}
+    files = (tasks_dir() / name.removeprefix("figlang_")).rglob("*.yaml")
+    versions = {
+        each["metadata"]["version"] for each in map(task_files.read, files) if "task" in each and "group" not in each
+    }
     (told,) = re.findall(r"Task version\s+(.+?)\.\n", sections(name)["Paper"], re.DOTALL)
     assert set(re.findall(r"\d+-\d+", told)) == versions
     assert versions <= set(re.findall(r"^\* (\d+-\d+)", sections(name)["Changelog"], re.MULTILINE))
@@ -52,9 +55,6 @@ def test_versions_are_those_of_the_task_files_and_in_the_changelog(name: str) ->
 @pytest.mark.parametrize("name", ["vflute", "irfl", "flute", "nykms"])
 def test_repository_and_revision_are_those_that_are_read(name: str) -> None:
     text = sections(name)["Data access and licence"]
-    datasets = {each.dataset for each in definitions().values() if Path(each.card).stem == name and each.dataset}
-    if name == "nykms":
-        datasets.add("NewYorkerCaptionContest")
-    for source in (sources()[dataset] for dataset in datasets if dataset):
+    for source in benchmarks()[name].sources:
         assert source.repository is None or source.repository in text
         assert source.revision is None or source.revision in text

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from functools import lru_cache
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from task_metrics import reported
 
 from figlang_tasks.benchmarks.metaclue.annotations import PAPER
 from figlang_tasks.cli.tasks import definitions
@@ -30,12 +30,6 @@ from figlang_tasks.scoring import Estimate
 
 FOLDER = Path(published.__file__).parents[1] / "benchmarks"
 NOT_IRFL = ("flute", "metaclue", "nykms", "vflute")
-
-
-@lru_cache(maxsize=1)
-def reported() -> dict[str, set[str]]:
-    """The metrics of every task of ours."""
-    return {name: set(each.metrics) for name, each in definitions().items() if each.kind == "task"}
 
 
 @pytest.mark.parametrize(
