@@ -10,32 +10,17 @@ from typing import Annotated, Literal
 
 import typer
 
-from figlang_tasks.cli import failing, own_commands, say, say_json
+from figlang_tasks.cli import failing, say, say_json
 from figlang_tasks.cli.options import AsJson, Device, Dtype, Run, Runs
-from figlang_tasks.core.benchmark import Submission, benchmarks
+from figlang_tasks.cli.summary import summary_table
+from figlang_tasks.core.benchmark import Benchmark, Submission, benchmarks
+from figlang_tasks.core.hub import source
 from figlang_tasks.core.text import printable
+from figlang_tasks.metrics.explanation import WeightsError, get_scorer
+from figlang_tasks.results.runs import read, read_all
+from figlang_tasks.submit import board, every_eval_ever, figlang2022, figlang2024, hub_results, irfl
 
-
-def _board(name: str, submission: Submission) -> Callable[..., None]:
-    """The command that makes the zip of a benchmark's leaderboard."""
-    benchmark = benchmarks()[name]
-
-    def command(
-        runs: Runs,
-        output: Annotated[Path, typer.Option("-o", "--output", help="The zip to write.")] = Path(f"{name}.zip"),
-    ) -> None:
-        with failing(f"submit {name}"):
-            from figlang_tasks.results.runs import read_all
-            from figlang_tasks.submit import board
-
-            files, tasks = board.write_zip(benchmark, read_all(runs), output)
-        _written(output, f"{', '.join(files)}, of {', '.join(tasks)}", {}, submission.upload)
-
-    command.__doc__ = f"Make the zip that the leaderboard of {benchmark.source.name} takes."
-    return command
-
-
-app = own_commands.group("submission", _board)
+app = typer.Typer(no_args_is_help=True)
 
 
 @app.callback()
@@ -46,8 +31,29 @@ def submit() -> None:
     """
 
 
-@app.command()
-def figlang2024(
+def _board(benchmark: Benchmark, submission: Submission) -> Callable[..., None]:
+    """The command that makes the zip of a benchmark's leaderboard."""
+    name = benchmark.name
+
+    def command(
+        runs: Runs,
+        output: Annotated[Path, typer.Option("-o", "--output", help="The zip to write.")] = Path(f"{name}.zip"),
+    ) -> None:
+        with failing(f"submit {name}"):
+            files, tasks = board.write_zip(benchmark, read_all(runs), output)
+        _written(output, f"{', '.join(files)}, of {', '.join(tasks)}", {}, submission.upload)
+
+    command.__doc__ = f"Make the zip that the leaderboard of {benchmark.source.name} takes."
+    return command
+
+
+for _benchmark in benchmarks().values():
+    if _benchmark.submission is not None:
+        app.command(_benchmark.name)(_board(_benchmark, _benchmark.submission))
+
+
+@app.command("figlang2024")
+def for_figlang2024(
     run: Run,
     output: Annotated[Path, typer.Option("-o", "--output", help="The zip to write.")] = Path("figlang2024.zip"),
 ) -> None:
@@ -60,15 +66,12 @@ def figlang2024(
     figlang submit figlang2024 results/MODEL -o figlang2024.zip
     """
     with failing("submit figlang2024"):
-        from figlang_tasks.results import runs
-        from figlang_tasks.submit import figlang2024 as target
-
-        written = target.write(runs.read(run), output)
+        written = figlang2024.write(read(run), output)
     counts = {
         "without a label: counted as wrong": written["without_label"],
         "without an explanation": written["without_explanation"],
     }
-    _written(output, f"{written['n']} rows of {written['data']}", counts, target.UPLOAD)
+    _written(output, f"{written['n']} rows of {written['data']}", counts, figlang2024.UPLOAD)
 
 
 @app.command()
@@ -89,34 +92,31 @@ def score2024(
     \b
     figlang submit score2024 figlang2024.zip
     """
-    from figlang_tasks.metrics.explanation import WeightsError, get_scorer
-
     with failing("submit score2024", WeightsError, ValueError, ArithmeticError, MemoryError):
-        from figlang_tasks.submit import figlang2024 as target
-
-        report = target.score(file, partial(get_scorer, scorer, device=device, dtype=dtype))
+        report = figlang2024.score(file, partial(get_scorer, scorer, device=device, dtype=dtype))
     if as_json:
         say_json(report)
         return
-    from figlang_tasks import scoring
-    from figlang_tasks.cli.summary import estimates_table, scorer_line
-
+    metadata = {"measures": report["measures"], "explanation_scorer": report["signature"]}
     say(
         f"{printable(report['file'])}: {report['n']} rows of {report['data']}, in percent with 95 % intervals\n\n"
-        f"{estimates_table('figlang2024', scoring.from_json(report['measures']))}\n\n"
-        f"{scorer_line(report['signature'])}\n"
+        f"{summary_table({'configs': {'figlang2024': {'metadata': metadata}}})}\n"
         f"without a label, which counts as wrong: {report['without_label']} of {report['n']}\n"
         f"without an explanation, which is scored as the text nan: {report['without_explanation']} of {report['n']}"
     )
 
 
-@app.command()
-def figlang2022(
+@app.command("figlang2022")
+def for_figlang2022(
     run: Run,
     output: Annotated[Path, typer.Option("-o", "--output", help="The file to write.")] = Path("submission.jsonl"),
     fallback: Annotated[
-        Literal["entailment", "contradiction"] | None,
-        typer.Option(help="Label for outputs without one. By default such outputs are an error.", show_default=False),
+        Literal["Entailment", "Contradiction"] | None,
+        typer.Option(
+            help="Label for outputs without one. By default such outputs are an error.",
+            case_sensitive=False,
+            show_default=False,
+        ),
     ] = None,
 ) -> None:
     """Make the JSON lines of the FigLang 2022 shared task.
@@ -127,11 +127,7 @@ def figlang2022(
     figlang submit figlang2022 results/MODEL -o submission.jsonl
     """
     with failing("submit figlang2022"):
-        from figlang_tasks.results import runs
-        from figlang_tasks.submit import figlang2022 as target
-
-        label = fallback.capitalize() if fallback else None
-        chosen, fallbacks = target.write_lines(runs.read(run), output, label)
+        chosen, fallbacks = figlang2022.write_lines(read(run), output, fallback)
     if fallbacks:
         say(
             f"figlang submit figlang2022: {fallbacks} labels are the fallback, not the model's: they may add up "
@@ -139,11 +135,11 @@ def figlang2022(
             err=True,
         )
     counts = {"with the fallback label": fallbacks}
-    _written(output, f"{len(chosen.lines)} rows of {chosen.data}", counts, target.UPLOAD)
+    _written(output, f"{len(chosen.lines)} rows of {chosen.data}", counts, figlang2022.UPLOAD)
 
 
-@app.command()
-def irfl(
+@app.command("irfl")
+def for_irfl(
     runs: Runs,
     family: Annotated[
         Literal["match", "detect", "detect_grid"] | None,
@@ -158,16 +154,13 @@ def irfl(
     figlang submit irfl "CLIP ViT-L/14=results/MODEL" --family match > irfl.txt
     """
     with failing("submit irfl"):
-        from figlang_tasks.results.runs import read
-        from figlang_tasks.submit import irfl as target
-
-        found = target.row([read(run) for run in runs], family)  # of one model: names need no paths
-    say(target.as_email(found).rstrip("\n"))
-    say(f"to submit: {target.UPLOAD}", err=True)
+        found = irfl.row(list(map(read, runs)), family)  # of one model: names need no paths
+    say(irfl.as_email(found).rstrip("\n"))
+    say(f"to submit: {irfl.UPLOAD}", err=True)
 
 
-@app.command()
-def hub(
+@app.command("hub")
+def for_hub(
     runs: Runs,
     repo: Annotated[str, typer.Option(help="The model's repository on the hub, ORG/MODEL.", show_default=False)],
     output: Annotated[
@@ -183,17 +176,11 @@ def hub(
     figlang submit hub results/MODEL --repo ORG/MODEL
     """
     folder = output or Path(repo.rpartition("/")[2])
-    shown = shlex.quote(printable(folder))
-    with failing("submit hub", ValueError):
-        from huggingface_hub.utils import validate_repo_id
-
-        from figlang_tasks.results.runs import read_all
-        from figlang_tasks.submit import hub_results as target
-
-        validate_repo_id(repo)
-        made = target.files(read_all(runs))
-        is_new = not (folder / target.README).exists()
-        for path in target.write(made, folder):
+    repository, shown = (shlex.quote(printable(each)) for each in (repo, folder))
+    with failing("submit hub"):
+        made = hub_results.files(read_all(runs))
+        is_new = not (folder / hub_results.README).exists()
+        for path in hub_results.write(made, folder):
             say(f"written: {printable(path)}")
     if made.without:
         say(
@@ -204,14 +191,14 @@ def hub(
     if is_new:
         say(
             "figlang submit hub: README.md is new, and would replace one of the repository. If it has one: "
-            f"hf download {repo} README.md --local-dir {shown}, then this command again",
+            f"hf download {repository} README.md --local-dir {shown}, then this command again",
             err=True,
         )
-    say(f"to upload as a pull request: hf upload {repo} {shown} . --create-pr")
+    say(f"to upload as a pull request: hf upload {repository} {shown} . --create-pr")
 
 
 @app.command("every-eval-ever")
-def every_eval_ever(
+def for_every_eval_ever(
     runs: Runs,
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write data/... into.", show_default=False)],
     organization: Annotated[str, typer.Option(help="Who evaluated.", show_default=False)],
@@ -234,13 +221,9 @@ def every_eval_ever(
     figlang submit every-eval-ever results/MODEL -o eee --organization "My Lab" --relationship third_party
     """
     with failing("submit every-eval-ever"):
-        from figlang_tasks.core.hub import source
-        from figlang_tasks.results.runs import read_all
-        from figlang_tasks.submit import every_eval_ever as target
-
         found = read_all(runs)
-        about = target.About(organization, relationship, model)
-        for path in target.write(found, output, about, samples=not no_samples):
+        about = every_eval_ever.About(organization, relationship, model)
+        for path in every_eval_ever.write(found, output, about, samples=not no_samples):
             say(f"written: {printable(path)}")
     gated = sorted({each.dataset for run in found for each in run.tasks.values() if source(each.dataset).gated})
     if gated and not no_samples:
@@ -249,7 +232,7 @@ def every_eval_ever(
             "hub: --no-samples leaves the samples out",
             err=True,
         )
-    say(f"to submit: a pull request with the folder data to {target.DATASTORE}")
+    say(f"to submit: a pull request with the folder data to {every_eval_ever.DATASTORE}")
 
 
 def _written(output: Path, what: str, counts: dict[str, int], upload: str) -> None:

@@ -76,12 +76,6 @@ def scorer_line(signature: str) -> str:
     return f"explanation scorer: {signature}"
 
 
-def estimates_table(title: str, estimates: Estimates) -> str:
-    """Return a Markdown table: a line for each scope, a column for each measure that says something."""
-    numbers = frame.values([("", {title: estimates})])
-    return _markdown(title, _wide(numbers, _telling(estimates)))
-
-
 # --- what stands in a table -------------------------------------------------------------------------------------------
 
 

@@ -8,13 +8,16 @@ from typing import Annotated, Any, get_args
 
 import typer
 
-from figlang_tasks.cli import failing, own_commands, say
+from figlang_tasks.cli import failing, say
+from figlang_tasks.core.benchmark import benchmarks
+
+app = typer.Typer(no_args_is_help=True)
 
 
-def _command(name: str, trainer: Callable[..., str]) -> Callable[..., None]:
+def command(trainer: Callable[..., str]) -> Callable[..., None]:
     """The command of a trainer: parameters without a default are arguments, others options; what it returns is said."""
 
-    def command(**given: Any) -> None:
+    def train(**given: Any) -> None:
         with failing("train"):
             say(trainer(**given))
 
@@ -23,12 +26,14 @@ def _command(name: str, trainer: Callable[..., str]) -> Callable[..., None]:
         kind, text = get_args(each.annotation)
         shown = typer.Argument(help=text) if each.default is each.empty else typer.Option(help=text)
         parameters.append(each.replace(annotation=Annotated[kind, shown], kind=each.KEYWORD_ONLY))
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__doc__ = (trainer.__doc__ or "").partition("\n    Args:")[0]
-    return command
+    train.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    train.__doc__ = (trainer.__doc__ or "").partition("\n    Args:")[0]
+    return train
 
 
-app = own_commands.group("trainer", _command)
+for _benchmark in benchmarks().values():
+    if _benchmark.trainer is not None:
+        app.command(_benchmark.name)(command(_benchmark.trainer))
 
 
 @app.callback()

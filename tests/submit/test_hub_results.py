@@ -156,5 +156,3 @@ def test_the_command_writes_a_folder_and_says_how_to_upload_it(
         assert "README.md is new" not in commands.figlang("submit", "hub", run.path, "--repo", "org/model").stderr
         assert readme.read_bytes().decode() == f"{README}\n{section}"
     assert sorted(path.name for path in readme.parent.iterdir()) == [".eval_results", "README.md"]
-    told = commands.refused("submit", "hub", run.path, "--repo", "a/b/c")
-    assert "'repo_name' or 'namespace/repo_name'" in told
