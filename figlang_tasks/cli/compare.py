@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from figlang_tasks.cli import failing, say, say_json
-from figlang_tasks.cli.options import AsJson
+from figlang_tasks.cli.options import AsJson, Runs
 from figlang_tasks.cli.summary import scorer_line
 from figlang_tasks.core.text import latex, printable
 from figlang_tasks.results import comparison, frame, measures, published, tables, verdict
@@ -25,15 +25,7 @@ if TYPE_CHECKING:
 
 
 def compare(
-    runs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="RUN RUN...",
-            help="Two runs or more: the samples file, results file or folder of each; NAME=PATH gives it a "
-            'name. Runs of one name are repeats (other seeds): "NAME=runs/a_seed*".',
-            show_default=False,
-        ),
-    ],
+    runs: Runs,
     task: Annotated[
         list[str] | None, typer.Option(help="Compare only this task; may be repeated.", show_default="all shared")
     ] = None,

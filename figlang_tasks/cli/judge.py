@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from figlang_tasks.cli import failing, say, say_json
-from figlang_tasks.cli.options import AsJson
+from figlang_tasks.cli.options import AsJson, Runs
 from figlang_tasks.core.text import printable
 from figlang_tasks.judge import JudgeError
 
@@ -22,15 +22,7 @@ def judge() -> None:
 
 @app.command()
 def export(
-    runs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="[NAME=]RUN",
-            help="Samples files, results files or folders of runs with explanations, all on the same rows; with --task "
-            "folders of generated pictures.",
-            show_default=False,
-        ),
-    ],
+    runs: Runs,
     output: Annotated[
         Path,
         typer.Option("--output", "-o", help="NAME.csv; the command writes NAME.annotator1.csv, ... and NAME.key.json."),
@@ -47,11 +39,13 @@ def export(
 ) -> None:
     """Write blind sheets for annotators, and pictures.
 
-    A sheet has one row for each explanation, with letters in place of the systems' names. Keep the key file secret: it
-    says which letter is which system and contains gold labels and ExplanationScores. Give each annotator a sheet and
-    the folder of pictures. docs/judge.md explains how to fill in a sheet.
+    The runs have explanations of the same rows. A sheet has one row for each explanation, with letters in place of the
+    systems' names. Keep the key file secret: it says which letter is which system and contains gold labels and
+    ExplanationScores. Give each annotator a sheet and the folder of pictures. docs/judge.md explains how to fill in a
+    sheet.
 
-    With --task, a row is a picture that a text-to-image model generated, and annotators sort it into a category.
+    With --task, RUN is a folder of pictures that a text-to-image model generated, and annotators sort each picture
+    into a category.
 
     \b
     figlang judge export SG=results/llava GPT=results/gpt -o human/sheet.csv --n 50

@@ -169,26 +169,20 @@ def _stand_around(errors: list[Exception], keep_log: bool) -> None:
     harness.EvaluationTracker = tracker
     harness.get_eval_banner = lambda **_: ""
     if not keep_log:
-        harness.eval_logger = _Warnings(harness.eval_logger)
+        harness.eval_logger = _of_warnings(harness.eval_logger)
     for module in (lmms_eval.api.task, evaluator):  # what takes no time needs no bar
         module.tqdm = functools.partial(module.tqdm, delay=2, leave=False)
 
 
-class _Warnings:
+def _of_warnings(logger: Any) -> Any:
     """The harness's logger, whose handlers show warnings alone, in short lines and in colour on a terminal alone.
 
     The level cannot be given as ``--verbosity``: that stands in the results files.
     """
-
-    def __init__(self, logger: Any) -> None:
-        self._logger = logger
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._logger, name)
-
-    def add(self, sink: Any, **options: Any) -> int:
-        shown = {"level": "WARNING", "format": "<level>{level}: {message}</level>", "colorize": None}
-        return int(self._logger.add(sink, **{**options, **shown}))
+    shown = {"level": "WARNING", "format": "<level>{level}: {message}</level>", "colorize": None}
+    again = logger.bind()  # another object with the same handlers
+    again.add = lambda sink, **options: logger.add(sink, **{**options, **shown})
+    return again
 
 
 def _tables(results: Mapping[str, Any], make_table: Callable[..., str]) -> str:

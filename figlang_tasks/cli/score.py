@@ -58,7 +58,7 @@ def score(
         folder = output or _beside(read.path, scorer or "scored")
         chosen = {task: scorer or papers for task, papers in _explained(read).items()}
         with new_folder(folder) as made:
-            scorers = {name: get_scorer(name, device=device, dtype=dtype) for name in set(chosen.values())}
+            scorers = {name: get_scorer(name, device=device, dtype=dtype) for name in dict.fromkeys(chosen.values())}
             found = {task: _score(read.tasks[task], scorers[name]) for task, name in chosen.items()}
             contents = _write(read, made, found)
     say("shares in percent, with 95 % intervals:")
