@@ -51,11 +51,7 @@ class Measures(list[dict[str, Any]]):
 
     @classmethod
     def of(cls, *measures: Measure, row: Callable[[Record], str] = row_of) -> Measures:
-        """The measures, in the order of tables; beside ``parse_rate`` the share of unfinished answers.
-
-        Raises:
-            ValueError: two have one name.
-        """
+        """The measures, in the order of tables; beside ``parse_rate`` the share of unfinished answers."""
         found = cls()
         found.by_name, found.row = {}, row
         for measure in measures:
@@ -285,13 +281,10 @@ def guarded(name: str, compute: Callable[[], _Value], otherwise: _Value) -> _Val
 def evaluate(
     records: Sequence[Record], measures: Measures, stderr_resamples: int = STDERR_RESAMPLES, in_run: bool = False
 ) -> dict[str, dict[str, Estimate]]:
-    """Every measure, of all records and of each scope, where it has a value.
+    """Every measure of a task, of all records and of each scope, where it has a value.
 
-    Args:
-        records: of one task, in any order.
-        measures: of that task.
-        stderr_resamples: of the standard error of the headline measures; 0: none is computed.
-        in_run: a measure that fails is :func:`guarded`, and measures make their remarks.
+    Headline measures have a standard error, of so many resamples. In a run a measure that fails is :func:`guarded`, and
+    measures make their remarks.
     """
     found = {}
     for measure in measures.all:

@@ -134,11 +134,7 @@ def scheme_of(record: Record) -> Scheme:
 
 
 def the_scheme(records: Sequence[Record]) -> Scheme:
-    """The one scheme of the records of a task.
-
-    Raises:
-        ValueError: a record has no reference and explanation, or they are of several schemes.
-    """
+    """The one scheme of the records of a task, all of which have a reference and an explanation."""
     for record in records:
         if not (is_explained(record) and isinstance(record["reference"], str)):
             raise ValueError(f"row {record['id']} has no gold, reference and explanation, but other rows have them")
@@ -188,11 +184,7 @@ def is_right(record: Record) -> bool:
 
 
 def curve(records: Sequence[Record], at: Sequence[float] = entailment.CURVE_THRESHOLDS) -> list[Estimate]:
-    """F1@t or Acc@t of records that have scores, by their scheme, at many thresholds t, each with its interval.
-
-    Raises:
-        ValueError: there are no scores, or one is missing.
-    """
+    """F1@t or Acc@t of records that have scores, by their scheme, at many thresholds t, each with its interval."""
     of_labels = scheme_of(records[0]).thresholds[0]
     made = [_at(replace(of_labels, at=t), is_of_labels=t == of_labels.at).estimate(records) for t in at]
     found = [each for each in made if each is not None]
@@ -202,17 +194,13 @@ def curve(records: Sequence[Record], at: Sequence[float] = entailment.CURVE_THRE
 
 
 def _at(threshold: Threshold, is_of_labels: bool, scopes: Scopes | None = None, main: bool = False) -> Measure:
-    """The measure of one threshold.
-
-    Args:
-        is_of_labels: whether without scores the labels alone decide. Acc@0 never looks at scores: "a threshold of 0%
-            does not account for the quality of NLE and is equivalent to simply reporting label accuracy" (arXiv
-            2205.12404v1, section 4; the shared task's page says the same).
-    """
+    """The measure of one threshold; where it `is_of_labels`, without scores the labels alone decide."""
 
     def statistic(records: Sequence[Record]) -> Statistic | None:
         gold, hit = [record["gold"] for record in records], list(map(is_right, records))
         is_scored = has_scores(records)
+        # Acc@0 never looks at scores: "a threshold of 0% does not account for the quality of NLE and is equivalent to
+        # simply reporting label accuracy" (arXiv 2205.12404v1, section 4; the shared task's page says the same).
         if not (is_of_labels and (threshold.explained or not is_scored)):
             if not is_scored:
                 return None

@@ -37,9 +37,6 @@ def choose(option: str | Literal[False] | None, default: str = DEFAULT) -> str:
 
     A task whose option is ``off`` (in YAML also without quotation marks, which reads as false) asks for no
     explanations: it stays off whatever the environment says.
-
-    Raises:
-        ValueError: there is no such scorer; the message lists the valid ones.
     """
     if option is False or option == OFF:
         return OFF
@@ -55,12 +52,7 @@ _interrupted = False  # so that one Ctrl-C ends the scoring of all tasks
 
 
 def scorer(name: str) -> Scorer:
-    """The scorer `name`, its weights located; kept for the next task.
-
-    Raises:
-        WeightsError: the weights are not available.
-        ValueError: ``$FIGLANG_SCORER_DTYPE`` or ``$FIGLANG_SCORER_DEVICE`` is not valid.
-    """
+    """The scorer `name`, its weights located; kept for the next task."""
     from figlang_tasks.metrics.explanation import get_scorer
 
     device, dtype = os.environ.get(DEVICE_VARIABLE, "auto"), os.environ.get(DTYPE_VARIABLE, "fp32")
@@ -82,13 +74,7 @@ def preflight(option: str | Literal[False] | None, default: str = DEFAULT, requi
     """Check the choice of the scorer, and fetch its weights, before a model answers.
 
     Weights that are not available cost no run: the thresholded metrics are left out of it, and a warning says so now.
-
-    Args:
-        option, default: as in `choose`.
-        required: whether such weights end the run: lm-eval would end it with status 0.
-
-    Raises:
-        ValueError: there is no such scorer, or an environment variable is not valid; required weights are missing.
+    Where they are `required` they end it: lm-eval would end it with status 0.
     """
     from figlang_tasks.metrics.explanation import WeightsError
 
@@ -130,12 +116,7 @@ class Scored(NamedTuple):
 
 
 def score(records: Sequence[Record], option: str | Literal[False] | None = None) -> Scored | None:
-    """Score the explanations of all records of a task, and write the scores into them; None if it has none.
-
-    Args:
-        records: those that are of no explainable entailment are left alone.
-        option: the task's option `scorer`.
-    """
+    """Score the explanations of all records of a task, and write the scores into them; None if it has none."""
     own = [record for record in records if explained.is_explained(record)]
     if not own:
         return None

@@ -250,12 +250,7 @@ class Measure:
         return found if OVERALL in found else {}
 
     def estimate(self, records: Sequence[Record], scope: str = OVERALL, stderr_resamples: int = 0) -> Estimate | None:
-        """The value of records that count, with its interval; None where there is no value.
-
-        Args:
-            records: of `scope`, at least one.
-            stderr_resamples: of the bootstrap of the standard error; 0: none is computed.
-        """
+        """The value of records of a scope that count, at least one, with its interval; None where there is no value."""
         if self.own is not None:
             parts = [self.own(answers, scope) for answers in by_repeat(records)]
             known = [part for part in parts if part is not None]
@@ -297,12 +292,7 @@ def grouped(units: Iterable[str], rows: npt.ArrayLike, value: Callable[[Floats],
 
 
 def over_parts(parts: Sequence[Statistic], combine: Callable[..., Any]) -> Statistic:
-    """A function of the values of several statistics (``numpy.mean``, say), over the units of all of them.
-
-    Args:
-        parts: at least one; they may share units.
-        combine: of an array and the axis along which the parts are.
-    """
+    """A function (``numpy.mean``, say) of the values of several statistics, over the units of all of them."""
     units = sorted({unit for part in parts for unit in part.units})
     ends = np.cumsum([part.rows.shape[1] for part in parts])
     rows = np.zeros((len(units), ends[-1]))
@@ -358,11 +348,7 @@ def to_json(estimates: Estimates) -> dict[str, Any]:
 
 
 def from_json(content: Any) -> dict[str, dict[str, Estimate]]:
-    """Estimates of what :func:`to_json` returned.
-
-    Raises:
-        ValueError: it is damaged, or of a later version of figlang_tasks.
-    """
+    """Estimates of what :func:`to_json` returned."""
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
         raise ValueError(f"measures do not have the format {FORMAT}: did another version of figlang_tasks write them?")
     try:

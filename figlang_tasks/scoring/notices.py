@@ -28,13 +28,7 @@ _LONGEST = 80  # characters of an output
 
 
 def notices(measures: Mapping[str, Measure], records: Sequence[Record], outputs: Sequence[str | None]) -> list[str]:
-    """Return notices about the outputs of a task, a line each without a full stop; none where all is well.
-
-    Args:
-        measures: of the task, by name.
-        records: of its documents.
-        outputs: what the model said of each; empty where that was not kept.
-    """
+    """Notices about the outputs of a task, a line each without a full stop; `outputs` are empty where not kept."""
     found = []
     unfinished = [record["id"] for record in records if record.get(UNFINISHED.name)]
     if unfinished:
