@@ -80,16 +80,12 @@ def choices(dtype: torch.dtype) -> list[str]:
     return kernels(dtype) + [FLOAT32] * (dtype != torch.float32)
 
 
+@cache
 def choose(dtype: torch.dtype) -> str:
     """The quickest kernel for linear layers of `dtype` on this CPU, timed once and kept in the folder of the cache."""
-    return quickest(dtype, cache_root())
-
-
-@cache
-def quickest(dtype: torch.dtype, folder: Path | None) -> str:
-    """The quickest of `timing`, by the file in `folder` or timed now; None: keep nothing."""
     if len(candidates := choices(dtype)) == 1:
         return candidates[0]
+    folder = cache_root()
     key = f"{_cpu()}, torch {torch.__version__}, {dtype}"
     known = {} if folder is None else _read(folder / "kernels.json")
     if known.get(key) in candidates:
@@ -98,7 +94,6 @@ def quickest(dtype: torch.dtype, folder: Path | None) -> str:
     best = min(seconds, key=seconds.__getitem__)
     if folder is not None:
         try:
-            folder.mkdir(parents=True, exist_ok=True)
             write_whole(folder / "kernels.json", json.dumps({**known, key: best}, indent=1).encode())
         except OSError as error:
             logger.debug(f"figlang: {folder} cannot be written ({error}); the next process times the kernels again")

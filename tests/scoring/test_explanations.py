@@ -218,25 +218,3 @@ def test_a_task_of_another_shape_costs_no_run(metrics: str, tmp_path: Path, warn
     else:
         assert notes.noted() == ["odd: no records, so that its metrics are missing, see the log"]
         assert any("returns no record under `sample`, of which f1@0, " in each for each in warnings_of_loguru)
-
-
-OWN_MEASURES = """\
-from figlang_tasks.scoring import BOOTSTRAP, Measure, Measures
-from figlang_tasks.benchmarks.vflute.measures import VFLUTE
-
-LENGTH = Measure("length", each=lambda record: float(len(record["reference"])), interval=BOOTSTRAP)
-MEASURES = Measures.of(*VFLUTE.all, LENGTH)
-"""
-
-
-def test_a_list_of_measures_of_the_users_own(tmp_path: Path) -> None:
-    """With our process_results, which knows nothing of it."""
-    (tmp_path / "mine.py").write_text(OWN_MEASURES)
-    (tmp_path / "longer.yaml").write_text(
-        f"include: {tasks_dir()}/mini/figlang_mini.yaml\ntask: longer\nmetric_list: !function mine.MEASURES\n"
-    )
-    results = evaluate("longer", Says(*ANSWERS), include_path=str(tmp_path), limit=5)
-    reported = results["results"]["longer"]
-    lengths = [len(sample["sample"]["reference"]) for sample in results["samples"]["longer"]]
-    assert reported["length,none"] == pytest.approx(np.mean(lengths))
-    assert 0 < reported["acc,none"] < 1 and reported["length_stderr,none"] > 0

@@ -16,7 +16,6 @@ from figlang_tasks.metrics.explanation.kernels import (
     choices,
     choose,
     kernels,
-    quickest,
 )
 
 DTYPES = (torch.float32, torch.bfloat16)
@@ -25,9 +24,9 @@ ALL = [(dtype, kernel) for dtype in DTYPES for kernel in kernels(dtype)]
 
 @pytest.fixture(autouse=True)
 def nothing_known() -> Iterator[None]:
-    quickest.cache_clear()
+    choose.cache_clear()
     yield
-    quickest.cache_clear()
+    choose.cache_clear()
 
 
 @pytest.mark.parametrize(("dtype", "kernel"), ALL)
@@ -72,11 +71,11 @@ def test_the_choice_is_kept_for_later_processes(
     assert torch.__version__ in key and str(dtype) in key
     for other in choices(dtype):  # what stands there is taken, and what is known of other machines stays
         path.write_text(json.dumps({"another machine": "torch", key: other}))
-        quickest.cache_clear()
+        choose.cache_clear()
         assert choose(dtype) == other
         assert json.loads(path.read_text()) == {"another machine": "torch", key: other}
     path.write_text(json.dumps({"another machine": "torch"}))
-    quickest.cache_clear()
+    choose.cache_clear()
     assert choose(dtype) in choices(dtype)
     assert json.loads(path.read_text()).keys() == {"another machine", key}
 
