@@ -10,7 +10,6 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
@@ -49,49 +48,30 @@ def _unlike_pairs(counts: Counter[Hashable]) -> int:
     return counts.total() ** 2 - sum(count**2 for count in counts.values())
 
 
-class BestF1(NamedTuple):
-    """The cut of best F1, for both ways of cutting.
-
-    Attributes:
-        f1, precision, recall: there, in [0, 1].
-        at_least: the lowest score that is taken as positive (scikit-learn's threshold: ``score >= at_least``).
-        above: the highest score that is not; -inf where all are taken as positive. ``score > t`` cuts here for every
-            t in [above, at_least), as F1@t does.
-    """
-
-    f1: float
-    precision: float
-    recall: float
-    at_least: float
-    above: float
-
-
-def best_f1(positive: Sequence[bool], scores: Sequence[float]) -> BestF1:
+def best_f1(positive: Sequence[bool], scores: Sequence[float]) -> dict[str, float]:
     """The cut whose F1 of the positives is best; of several equal ones that with the highest recall.
 
     Args:
         positive: n truths, True (or 1) for what the score should be high for; at least one.
         scores: n finite numbers.
 
-    Raises:
-        ValueError: lists of unequal length, no positive, or a score that is not finite.
+    Returns:
+        ``f1``, ``precision`` and ``recall`` there, in [0, 1], and ``at_least``: the lowest score that is taken as
+        positive (scikit-learn's threshold: ``score >= at_least``).
 
     Examples:
         >>> best_f1([True, True, False], [0.9, 0.6, 0.2])
-        BestF1(f1=1.0, precision=1.0, recall=1.0, at_least=0.6, above=0.2)
+        {'f1': 1.0, 'precision': 1.0, 'recall': 1.0, 'at_least': 0.6}
     """
     truth, values = np.asarray(positive, dtype=bool), np.asarray(scores, dtype=np.float64)
-    if truth.shape != values.shape or not truth.any() or not np.isfinite(values).all():
-        raise ValueError("positive must hold a truth for each score, one of them true; scores must be finite")
     cuts = np.unique(values)
     at_least = values >= cuts[:, None]
     taken, found = at_least.sum(axis=1), (at_least & truth).sum(axis=1)
     f1 = 2 * found / (taken + truth.sum())  # of whole numbers: equal ones are equal to the last bit
     best = int(np.argmax(f1))  # the first: the lowest cut
-    return BestF1(
-        f1=float(f1[best]),
-        precision=float(found[best] / taken[best]),
-        recall=float(found[best] / truth.sum()),
-        at_least=float(cuts[best]),
-        above=float(cuts[best - 1]) if best else -math.inf,
-    )
+    return {
+        "f1": float(f1[best]),
+        "precision": float(found[best] / taken[best]),
+        "recall": float(found[best] / truth.sum()),
+        "at_least": float(cuts[best]),
+    }

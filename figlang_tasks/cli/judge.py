@@ -68,9 +68,6 @@ def agree(
     sheets: Annotated[
         list[Path], typer.Argument(metavar="SHEET SHEET...", help="Filled sheets, two or more.", show_default=False)
     ],
-    partial: Annotated[
-        bool, typer.Option("--partial", help="Accept missing judgements; the report counts them.")
-    ] = False,
     any_label: Annotated[
         bool,
         typer.Option(
@@ -81,9 +78,10 @@ def agree(
 ) -> None:
     """Compare sheets that annotators have filled in.
 
-    The command prints their agreement (Cohen's kappa), the adequacy, errors and preferences that they marked, and how
-    well ExplanationScore predicts their judgement, beside the paper's figures. Sheets may be saved by a spreadsheet
-    program. Of a sheet of pictures, it prints the share of each category for each system and kind of prompt.
+    The command prints their missing judgements, their agreement (Cohen's kappa), the adequacy, errors and preferences
+    that they marked, and how well ExplanationScore predicts their judgement, beside the paper's figures. Sheets may be
+    saved by a spreadsheet program. Of a sheet of pictures, it prints the share of each category for each system and
+    kind of prompt.
 
     \b
     figlang judge agree sheet.key.json ann.csv bob.csv gpt-4o.csv
@@ -94,7 +92,7 @@ def agree(
     from figlang_tasks.judge import agree as agreement
 
     with failing("judge agree"):
-        report = agreement.agree(key, sheets, partial=partial, any_label=any_label)
+        report = agreement.agree(key, sheets, any_label=any_label)
     if as_json:
         say_json(report)
     else:

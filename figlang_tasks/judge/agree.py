@@ -15,7 +15,7 @@ from sklearn.metrics import auc, average_precision_score, precision_recall_curve
 
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.text import printable, table
-from figlang_tasks.judge import JudgeError, figures, key, pictures, sheet
+from figlang_tasks.judge import figures, key, pictures, sheet
 from figlang_tasks.judge.figures import number, percent, share
 from figlang_tasks.judge.sheet import ERRORS, NO_PREFERENCE, Sheet
 from figlang_tasks.metrics.agreement import best_f1
@@ -23,16 +23,12 @@ from figlang_tasks.metrics.agreement import best_f1
 LABELS = ("contradiction", "entailment")
 
 
-def agree(
-    key_path: Path, sheet_paths: Sequence[Path], partial: bool = False, any_label: bool = False
-) -> dict[str, Any]:
+def agree(key_path: Path, sheet_paths: Sequence[Path], any_label: bool = False) -> dict[str, Any]:
     """Compare the sheets of an export; return what ``--json`` prints (docs/judge.md), shares as 0 to 1."""
     found = key.read(key_path)
     if "pictures" in found:
-        if any_label:
-            raise JudgeError("--any-label is of explanations: a sheet of pictures asks for no label")
-        return pictures.agree(key_path, found, sheet_paths, partial)
-    systems = [system["name"] for system in found["systems"]]
+        return pictures.agree(key_path, found, sheet_paths)
+    systems = found["systems"]
     explanations = _explanations(found)
     gold = _by_item(explanations["gold"])
     said, report = figures.gathered(
@@ -42,7 +38,6 @@ def agree(
         explanations.index,
         lambda filled: _judged(filled, explanations["system"]),
         lambda own: _missing(own, gold, any_label, len(systems)),
-        partial,
     )
     tables = {
         column: pd.DataFrame({annotator: own[column] for annotator, own in said.items()}) for column in sheet.JUDGED
@@ -86,7 +81,7 @@ def agree(
 def _explanations(found: Mapping[str, Any]) -> pd.DataFrame:
     """The `system`, its ExplanationScore `score` and the label `gold` of each item and letter."""
     rows = {
-        (item["number"], letter): {"system": name, "score": item["scores"][letter], "gold": LABELS[item["gold"]]}
+        (str(item["number"]), letter): {"system": name, "score": item["scores"][letter], "gold": LABELS[item["gold"]]}
         for item in found["items"]
         for letter, name in item["systems"].items()
     }
@@ -119,7 +114,7 @@ def _missing(said: pd.DataFrame, gold: pd.Series, any_label: bool, systems: int)
 
 def _by_item(said: Any) -> Any:
     """What is asked once an item, from any of its rows."""
-    return said.groupby(level="item").first()
+    return said.groupby(level="item", sort=False).first()
 
 
 # --- figures ---------------------------------------------------------------------------------------------------------
@@ -172,19 +167,12 @@ def _add_preferences(report: dict[str, Any], preferred: pd.DataFrame) -> None:
 
 def _as_predictor(found: Mapping[str, Any], explanations: pd.DataFrame, agreed: pd.Series) -> dict[str, Any]:
     """ExplanationScore against agreed adequacy (section 5.3), or why not."""
-    systems = found["systems"]
-    scorers = {system["scorer"] for system in systems}
-    signatures = sorted({system["signature"] for system in systems if system["signature"]})
-    if scorers == {None}:
+    if found["scorer"] is None:
         return {"undefined": "the samples had no explanation scores (figlang score, then export)"}
-    if len(scorers) > 1 or len(signatures) > 1:
-        made = ", ".join(f"{system['name']}: {system['signature'] or system['scorer']}" for system in systems)
-        return {"undefined": printable(f"the systems' scores are of different scorers ({made})")}
     scores = explanations["score"].loc[agreed.index].dropna().astype(float)
     positive = agreed.loc[scores.index].eq("yes")
     about: dict[str, Any] = {
-        "scorer": scorers.pop(),
-        "signature": signatures[0] if signatures else None,
+        "scorer": found["scorer"],
         "n": len(scores),
         "without_score": len(agreed) - len(scores),
         "adequate": int(positive.sum()),
@@ -192,11 +180,10 @@ def _as_predictor(found: Mapping[str, Any], explanations: pd.DataFrame, agreed: 
     if not 0 < about["adequate"] < len(scores):
         return about | {"undefined": "the annotators agree on only one adequacy, or never: there is nothing to predict"}
     precision, recall, _ = precision_recall_curve(positive, scores)
-    best = best_f1(positive.tolist(), scores.tolist())
     return about | {
         "average_precision": float(average_precision_score(positive, scores)),
         "trapezoidal_area": float(auc(recall, precision)),
-        "best_f1": {**best._asdict(), "above": best.above if math.isfinite(best.above) else None},
+        "best_f1": best_f1(positive.tolist(), scores.tolist()),
     }
 
 
@@ -256,14 +243,13 @@ def _predictor(report: Mapping[str, Any]) -> str:
     if "undefined" in found:
         return f"ExplanationScore as a predictor of adequacy: not computed, {found['undefined']}"
     best, chance = found["best_f1"], found["adequate"] / found["n"]
-    above = "" if best["above"] is None else f", that is score > t for t from {best['above']:.4f}"
     lines = [
-        f"ExplanationScore ({found['signature'] or found['scorer']}) as a predictor of adequacy, {found['n']} "
-        f"explanations, {found['adequate']} of them adequate:",
+        f"ExplanationScore ({found['scorer']}) as a predictor of adequacy, {found['n']} explanations, "
+        f"{found['adequate']} of them adequate:",
         f"area under the precision-recall curve: {found['average_precision']:.2f} (average precision; {chance:.2f} by "
         f"chance), {found['trapezoidal_area']:.2f} (trapezoidal)",
         f"best F1: {best['f1']:.2f} (precision {best['precision']:.2f}, recall {best['recall']:.2f}) at score >= "
-        f"{best['at_least']:.4f}{above}",
+        f"{best['at_least']:.4f}",
     ]
     if found["without_score"]:
         lines.append(f"explanations without a score, left out: {found['without_score']}")

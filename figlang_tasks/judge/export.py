@@ -7,7 +7,7 @@ import random
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from PIL import Image
 
@@ -18,12 +18,12 @@ from figlang_tasks.core.text import listing
 from figlang_tasks.judge import JudgeError, key, sheet
 from figlang_tasks.results import runs
 from figlang_tasks.results.runs import Run, TaskRun
-from figlang_tasks.scoring import Record
 from figlang_tasks.scoring.explained import the_scheme
 
 NO_EXPLANATION = "(no explanation)"
 
-_Records: TypeAlias = dict[str, dict[str, Any]]
+_Records = Mapping[str, Mapping[str, Any]]
+"""The records of a run by id."""
 
 
 def export(arguments: Sequence[str], output: Path, *, count: int, seed: int, annotators: int) -> list[Path]:
@@ -31,9 +31,9 @@ def export(arguments: Sequence[str], output: Path, *, count: int, seed: int, ann
     systems = {run.name: _explained(run) for run in runs.read_all(arguments)}
     first, *others = systems.values()
     for other in others:
-        _check_same_samples(first, other)
+        _check_alike(first, other)
     count = min(count, len(first.ids))
-    records = {name: run.computed(lambda _, found: _by_id(found)) for name, run in systems.items()}
+    records = {name: {record["id"]: record for record in run.records} for name, run in systems.items()}
     signed = _key(systems, records, count, seed)
     rows, pictures = _rows(signed, records)
     columns = [column for column in sheet.COLUMNS if column != ("premise" if pictures else "image")]
@@ -55,10 +55,11 @@ def _explained(run: Run) -> TaskRun:
         raise JudgeError(f"{run.path} holds several tasks with explanations ({tasks}): name one samples file of it")
     if (answers := len(found[0].lines)) != len(set(found[0].ids)):
         raise JudgeError(f"{run.path}: {answers} answers to {len(set(found[0].ids))} rows: evaluate without --repeats")
+    found[0].computed(lambda _, records: the_scheme(records))
     return found[0]
 
 
-def _check_same_samples(first: TaskRun, other: TaskRun) -> None:
+def _check_alike(first: TaskRun, other: TaskRun) -> None:
     if other.data != first.data:
         raise JudgeError(f"{first.path} is of {first.data}, {other.path} of {other.data}: judge runs on the same data")
     if differ := sorted({*first.ids} ^ {*other.ids}):
@@ -66,20 +67,10 @@ def _check_same_samples(first: TaskRun, other: TaskRun) -> None:
             f"{first.path} and {other.path} differ in {len(differ)} samples: {listing(differ, 20)}. Evaluate both on "
             "the same samples"
         )
-
-
-def _by_id(records: Sequence[Record]) -> _Records:
-    """What sheet and key take of the records of a run, by id."""
-    the_scheme(records)
-    found = {}
-    for record in records:
-        scores = record.get("explanation_scores")
-        found[record["id"]] = {
-            "gold": record["gold"],
-            "explanation": (record["explanation"] or "").strip() or NO_EXPLANATION,
-            "score": scores and float(scores["mean"]),
-        }
-    return found
+    scorers = {task.path: task.signature or task.scorer for task in (first, other)}
+    if len({*scorers.values()}) > 1:
+        told = ", ".join(f"{path}: {scorer}" for path, scorer in scorers.items())
+        raise JudgeError(f"the explanation scores are of different scorers ({told}): figlang score both by one")
 
 
 def _key(systems: Mapping[str, TaskRun], records: Mapping[str, _Records], count: int, seed: int) -> dict[str, Any]:
@@ -90,14 +81,18 @@ def _key(systems: Mapping[str, TaskRun], records: Mapping[str, _Records], count:
         order = list(systems)
         generator.shuffle(order)
         by_letter = dict(zip(sheet.LETTERS[: len(order)], order, strict=True))
-        scores = {letter: records[name][row_id]["score"] for letter, name in by_letter.items()}
-        gold = records[order[0]][row_id]["gold"]
+        judged = {letter: records[name][row_id] for letter, name in by_letter.items()}
+        scores = {letter: (each.get("explanation_scores") or {}).get("mean") for letter, each in judged.items()}
+        gold = judged["A"]["gold"]
         items.append({"number": number, "id": row_id, "gold": gold, "systems": by_letter, "scores": scores})
-    made = [
-        {"name": name, "task": run.task, "scorer": run.scorer, "signature": run.signature}
-        for name, run in systems.items()
-    ]
-    return key.signed(benchmark=first.benchmark, data=str(first.data), seed=seed, systems=made, items=items)
+    return key.signed(
+        benchmark=first.benchmark,
+        data=str(first.data),
+        seed=seed,
+        scorer=first.signature or first.scorer,
+        systems=list(systems),
+        items=items,
+    )
 
 
 def _rows(
@@ -123,7 +118,7 @@ def _rows(
             "reference": document["explanation"],
         }
         for letter, system in item["systems"].items():
-            said = records[system][item["id"]]["explanation"]
+            said = (records[system][item["id"]]["explanation"] or "").strip() or NO_EXPLANATION
             rows.append({"item": item["number"], "letter": letter, "image": name, **context, "explanation": said})
     return rows, pictures
 

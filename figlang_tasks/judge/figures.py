@@ -28,14 +28,13 @@ def gathered(
     places: pd.Index,
     meanings: Callable[[Sheet], pd.DataFrame],
     missing: Callable[[pd.DataFrame], Iterable[str]],
-    partial: bool,
 ) -> tuple[dict[str, pd.DataFrame], dict[str, Any]]:
     """What each annotator says of each place (item and letter) of a key, and the head of the report.
 
-    `meanings` gives what a sheet says, and `missing` the places that it lacks: an error if not `partial`.
+    `meanings` gives what a sheet says, and `missing` the places that it lacks.
     """
     said: dict[str, pd.DataFrame] = {}
-    about, incomplete = [], []
+    about = []
     for path in sheet_paths:
         filled = sheet.read(path)
         if filled.code != found["sheet"]:
@@ -53,13 +52,8 @@ def gathered(
                 f"{path}, row {number}: the key has no such item and letter: restore it as it was exported"
             )
         said[filled.annotator] = own.reindex(places)
-        gaps = list(missing(said[filled.annotator]))
-        if gaps:
-            incomplete.append(f"{path} lacks {len(gaps)} judgements ({listing(gaps, 20)})")
         named = {"name": filled.annotator, "llm": filled.annotator.startswith(sheet.LLM), "file": path.name}
-        about.append({**named, "missing": len(gaps)})
-    if incomplete and not partial:
-        raise JudgeError("; ".join(incomplete) + ". Fill them in, or accept the gaps with --partial")
+        about.append({**named, "missing": list(missing(said[filled.annotator]))})
     of_key = {"file": key_path.name, "sheet": found["sheet"]}
     return said, {"written_by": "figlang judge agree", "key": of_key, "data": found["data"], "annotators": about}
 
@@ -105,8 +99,9 @@ def annotators_text(report: Mapping[str, Any]) -> str:
     lines = []
     for each in report["annotators"]:
         right = f", labels right {percent(each['labels_right'])} %" if "labels_right" in each else ""
-        missing = f", {each['missing']} judgements missing" if each["missing"] else ""
-        lines.append(f"{each['name']}: {printable(each['file'])}{right}{missing}")
+        lines.append(f"{each['name']}: {printable(each['file'])}{right}")
+        if gaps := each["missing"]:
+            lines[-1] += f", {len(gaps)} judgements missing: {listing(gaps, 20)}"
     if any(each["llm"] for each in report["annotators"]):
         lines.append("one of the annotators is a language model: this is not agreement between people")
     return "\n".join(lines)

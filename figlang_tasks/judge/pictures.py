@@ -100,11 +100,12 @@ def _placed(
 # --- what was said ---------------------------------------------------------------------------------------------------
 
 
-def agree(key_path: Path, found: Mapping[str, Any], sheet_paths: Sequence[Path], partial: bool) -> dict[str, Any]:
+def agree(key_path: Path, found: Mapping[str, Any], sheet_paths: Sequence[Path]) -> dict[str, Any]:
     """Sort the pictures of an export by filled sheets: the category of a picture is that of more than half of them."""
     sorting = benchmarks()[found["benchmark"]].sorting
     assert sorting is not None  # the key is of an export
-    drawn = pd.DataFrame(found["pictures"]).rename(columns={"number": "item"}).set_index(["item", "letter"])
+    drawn = pd.DataFrame(found["pictures"]).rename(columns={"number": "item"}).astype({"item": str})
+    drawn = drawn.set_index(["item", "letter"])
     said, report = figures.gathered(
         key_path,
         found,
@@ -112,7 +113,6 @@ def agree(key_path: Path, found: Mapping[str, Any], sheet_paths: Sequence[Path],
         drawn.index,
         lambda filled: sheet.meanings(filled, {"category": sorting.categories}),
         lambda own: [f"{item} {letter}" for item, letter in own.index[own["category"].isna()]],
-        partial,
     )
     votes = pd.DataFrame({annotator: own["category"] for annotator, own in said.items()})
     category = figures.majority(votes).reindex(votes.index)

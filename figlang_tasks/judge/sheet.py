@@ -10,7 +10,6 @@ phrase.
 from __future__ import annotations
 
 import csv
-import re
 import string
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -62,8 +61,8 @@ SPELLINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 class Sheet:
     """A sheet as it was read: the rows of one annotator, of the export `code`.
 
-    `rows` has the known columns, as they were before they were made safe; `item` is a number. The index counts as a
-    spreadsheet program does: the head is row 1.
+    `rows` has the known columns, as they were before they were made safe. The index counts as a spreadsheet program
+    does: the head is row 1.
     """
 
     path: Path
@@ -124,13 +123,6 @@ def read(path: Path) -> Sheet:
         raise JudgeError(f"{path} has no rows: export the sheet again with figlang judge export")
     rows = frame[[column for column in known if column in head]].apply(lambda cells: cells.str.removeprefix("'"))
     rows[_PLACE] = rows[_PLACE].apply(lambda cells: cells.str.strip())
-    for number, item, letter in rows[["item", "letter"]].itertuples():
-        if not re.fullmatch("[0-9]{1,9}", item) or letter not in tuple(LETTERS):
-            raise JudgeError(
-                f"{path}, row {number}: item {printable(item)!r} and letter {printable(letter)!r}: must be as they "
-                "were exported, a number and one of A to Z"
-            )
-    rows["item"] = rows["item"].astype(int)
     for _, same in rows[rows.duplicated(["item", "letter"], keep=False)].groupby(["item", "letter"]):
         raise JudgeError(f"{path}: rows {listing(same.index, 5, ' and ')} hold the same item and letter: delete one")
     for column in ("annotator", "sheet"):

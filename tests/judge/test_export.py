@@ -54,14 +54,15 @@ def test_sheets_key_and_pictures(tmp_path: Path, two_runs: list[str]) -> None:
     found, first, second = key.read(written[3]), sheet.read(written[1]), sheet.read(written[2])
     assert (first.annotator, second.annotator) == ("annotator 1", "annotator 2")
     assert first.rows.drop(columns="annotator").equals(second.rows.drop(columns="annotator"))
-    assert {*first.rows["item"]} == {item["number"] for item in found["items"]} == {*range(1, 21)}
+    assert [item["number"] for item in found["items"]] == [*range(1, 21)]
+    assert {*first.rows["item"]} == {*map(str, range(1, 21))}
     documents = {doc["id"]: doc for doc in rows.load("figlang_mini", "test")}
     by_run = {name: records(run) for name, run in zip(NAMES, two_runs, strict=True)}
     for item in found["items"]:
         document = documents[item["id"]]
         assert item["gold"] == rows.LABELS[document["label"]]
         assert set(item["systems"].values()) == set(NAMES)
-        for _, row in first.rows[first.rows["item"].eq(item["number"])].iterrows():
+        for _, row in first.rows[first.rows["item"].eq(str(item["number"]))].iterrows():
             record = by_run[item["systems"][row["letter"]]][item["id"]]
             assert row["explanation"] == (record["explanation"] or "(no explanation)")
             assert item["scores"][row["letter"]] == record["explanation_scores"]["mean"]
@@ -126,6 +127,8 @@ def test_runs_that_cannot_be_judged_together(tmp_path: Path, two_runs: list[str]
     refused(
         r"samples are of figlang_mini/test:0\w+, but the data on this machine is figlang_mini/test:\w", two_runs[1:]
     )
+    second.write_text("".join(lines).replace('"embedded"', '"vflute25"'), "utf-8")
+    refused(r"different scorers \(\S+Shark\S+: embedded, \S+Kettle\S+: vflute25\): figlang score both by one")
     second.write_text("".join([*lines[:-1], lines[-1].replace('"explanation":', '"no":')]), "utf-8")
     refused(r"Kettle\S+ has a record that is not as the task vflute writes it .*explanation")
     second.write_text("".join(lines), "utf-8")

@@ -82,7 +82,7 @@ def test_a_sheet_is_filled_in_and_marked(tmp_path: Path, blank: Path, server: Ju
     assert filled.annotator == report["annotator"] == name
     said = sheet.judged(filled)
     for item in KEY["items"]:
-        own, by_name = said.loc[item["number"]], {name: letter for letter, name in item["systems"].items()}
+        own, by_name = said.loc[str(item["number"])], {name: letter for letter, name in item["systems"].items()}
         assert [*own["label"].dropna()] == [("contradiction", "entailment")[item["gold"]]]
         assert [*own["preferred"].dropna()] == [by_name["one"]]
         assert own["adequate"].to_dict() == {by_name["one"]: "yes", by_name["two"]: "no"}

@@ -103,7 +103,6 @@ def edited(changes: dict[int, dict[str, str]], drop: str = "") -> bytes:
         (f"{HEAD},Adequate\n".encode(), "the column adequate occurs twice: delete one"),
         (HEAD.encode(), "has no rows: export"),
         (f"{HEAD}\n1,A,a,b,c,d,e,f,g,h,i,j,k,l,m,n,o\n".encode(), "Expected 14 fields in line 2, saw 17"),
-        (edited({3: {"item": "two"}}), "row 3: item 'two' and letter 'B'"),
         (edited({3: {"letter": "A"}}), "rows 2 and 3 hold the same item and letter"),
         (edited({4: {"annotator": "Bob"}}), "row 4, column annotator: 'Bob', but 'annotator 1' in row 2"),
         (edited({4: {"sheet": ""}}), "row 4, column sheet: '', but 's-"),
@@ -122,5 +121,5 @@ def test_a_sheet_that_cannot_be_used(tmp_path: Path, content: bytes, says: str) 
 def test_a_label_may_stand_in_any_row_of_its_item(tmp_path: Path) -> None:
     path = tmp_path / "s.csv"
     path.write_bytes(edited({2: {"label": "", "preferred": ""}, 3: {"label": "E", "preferred": "b"}}))
-    said = sheet.judged(sheet.read(path)).loc[1]
+    said = sheet.judged(sheet.read(path)).loc["1"]
     assert ([*said["label"].dropna()], [*said["preferred"].dropna()]) == (["entailment"], ["B"])

@@ -34,9 +34,8 @@ def key_of(
     systems: Sequence[str],
     gold: Sequence[int],
     scores: Sequence[Sequence[float | None]] | None = None,
-    made_by: Sequence[tuple[str | None, str | None]] | None = None,
 ) -> dict[str, Any]:
-    """A key with one item for each gold label; letters turn from item to item. `made_by`: scorers and signatures."""
+    """A key with one item for each gold label; letters turn from item to item."""
     items = []
     for number, label in enumerate(gold, start=1):
         turn = number % len(systems)
@@ -50,13 +49,8 @@ def key_of(
                 "scores": {letter: scores and scores[number - 1][index] for letter, index in order.items()},
             }
         )
-    made_by = made_by or [("embedded" if scores else None, None)] * len(systems)
-    entries = [
-        {"name": name, "task": "vflute", "scorer": of, "signature": signed}
-        for name, (of, signed) in zip(systems, made_by, strict=True)
-    ]
-    data = "V-FLUTE/test:0123456789ab"
-    return key.signed(benchmark="vflute", data=data, seed=0, systems=entries, items=items)
+    about = {"benchmark": "vflute", "data": "V-FLUTE/test:0123456789ab", "scorer": "embedded" if scores else None}
+    return key.signed(**about, seed=0, systems=list(systems), items=items)
 
 
 def save_key(folder: Path, made: Mapping[str, Any]) -> Path:
