@@ -139,23 +139,17 @@ def for_figlang2022(
 
 
 @app.command("irfl")
-def for_irfl(
-    runs: Runs,
-    family: Annotated[
-        Literal["match", "detect", "detect_grid"] | None,
-        typer.Option(help="The tasks of the row, if the runs have several kinds.", show_default=False),
-    ] = None,
-) -> None:
+def for_irfl(runs: Runs) -> None:
     """Print the e-mail with a row for IRFL's leaderboard.
 
     It has detection accuracies in percent, and precision at k if the run has it.
 
     \b
-    figlang submit irfl "CLIP ViT-L/14=results/MODEL" --family match > irfl.txt
+    figlang submit irfl "CLIP ViT-L/14=results/MODEL" > irfl.txt
     """
     with failing("submit irfl"):
-        found = irfl.row(list(map(read, runs)), family)  # of one model: names need no paths
-    say(irfl.as_email(found).rstrip("\n"))
+        text = irfl.email(list(map(read, runs)))  # of one model: names need no paths
+    say(text.rstrip("\n"))
     say(f"to submit: {irfl.UPLOAD}", err=True)
 
 
@@ -178,13 +172,12 @@ def for_hub(
     folder = output or Path(repo.rpartition("/")[2])
     repository, shown = (shlex.quote(printable(each)) for each in (repo, folder))
     with failing("submit hub"):
-        made = hub_results.files(read_all(runs))
         is_new = not (folder / hub_results.README).exists()
-        for path in hub_results.write(made, folder):
-            say(f"written: {printable(path)}")
-    if made.without:
+        written, without = hub_results.write(read_all(runs), folder)
+    say("\n".join(f"written: {printable(path)}" for path in written))
+    if without:
         say(
-            f"figlang submit hub: no .eval_results entries for {', '.join(made.without)}, which the hub does not have; "
+            f"figlang submit hub: no .eval_results entries for {', '.join(without)}, which the hub does not have; "
             "the model card has their results",
             err=True,
         )
@@ -222,8 +215,7 @@ def for_every_eval_ever(
     """
     with failing("submit every-eval-ever"):
         found = read_all(runs)
-        about = every_eval_ever.About(organization, relationship, model)
-        for path in every_eval_ever.write(found, output, about, samples=not no_samples):
+        for path in every_eval_ever.write(found, output, organization, relationship, model, samples=not no_samples):
             say(f"written: {printable(path)}")
     gated = sorted({each.dataset for run in found for each in run.tasks.values() if source(each.dataset).gated})
     if gated and not no_samples:

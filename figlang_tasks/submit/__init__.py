@@ -5,14 +5,14 @@ from __future__ import annotations
 import io
 import math
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing, printable, whole_characters
 from figlang_tasks.results.runs import Run, TaskRun, check_consistent
-from figlang_tasks.scoring import OVERALL, Estimate, Measure, Record, full_name
+from figlang_tasks.scoring import OVERALL, Estimate, Measure, full_name
 
 _ROUNDING = 1e-6
 
@@ -26,16 +26,16 @@ def brief(text: object) -> str:
     return printable(text, limit=80)
 
 
-def answered(task: TaskRun) -> TaskRun:
-    """Return `task`."""
+def answered(task: TaskRun, count: int | None = None) -> TaskRun:
+    """Return `task` after checking that its answers can be handed in, of all `count` rows where that is known."""
     if setting := task.sampled:
         raise SubmissionError(
             f"{task.path}: answers were sampled ({setting}), so another run gives other answers. Evaluate again with "
             "the task's own settings, or --gen_kwargs do_sample=False,temperature=0"
         )
-    if count := task.unanswered:
+    if without := task.unanswered:
         raise SubmissionError(
-            f"{task.path}: {count} of {len(task.lines)} rows got no answer (requests failed, or --max_tokens was "
+            f"{task.path}: {without} of {len(task.lines)} rows got no answer (requests failed, or --max_tokens was "
             "spent): evaluate again; with --use_cache FOLDER only these are asked again"
         )
     if (answers := len(task.lines)) != len(set(task.ids)):
@@ -44,18 +44,16 @@ def answered(task: TaskRun) -> TaskRun:
         )
     if task.cut:
         raise SubmissionError(f"{task.path}: the run was cut short ({task.cut}): evaluate again without it")
+    if count not in (None, task.rows):  # no results file tells of samples that were cut
+        raise SubmissionError(f"{task.path}: {task.rows} of the {count} rows of {task.data.part}: evaluate all rows")
     check_consistent(task)
     return task
 
 
 def all_rows(run: Run) -> Run:
     """Return `run` after checking that it has all rows."""
-    for task in map(answered, run.tasks.values()):
-        # No results file tells of samples that were scored alone.
-        part = task.data.part
-        count = None if task.own else hub.source(task.dataset).splits.get(part)
-        if count not in (None, len(task.lines)):
-            raise SubmissionError(f"{task.path}: {len(task.lines)} of the {count} rows of {part}: evaluate all rows")
+    for task in run.tasks.values():
+        answered(task, None if task.own else hub.source(task.dataset).splits.get(task.data.part))
         if not task.config:
             raise SubmissionError(f"{task.path}: no metrics: the results file of the run is not next to it")
     return run
@@ -91,10 +89,15 @@ def the_task(run: Run, what: str, fits: Callable[[TaskRun], bool]) -> TaskRun:
 
 def tasks_of(found: Sequence[Run]) -> dict[str, TaskRun]:
     """The tasks of the runs of one model by name."""
+    return each_once((name, task) for run in found for name, task in run.tasks.items())
+
+
+def each_once(named: Iterable[tuple[str, TaskRun]]) -> dict[str, TaskRun]:
+    """Tasks by what they are named here; two of one name are an error."""
     tasks: dict[str, TaskRun] = {}
-    for name, task in (each for run in found for each in run.tasks.items()):
+    for name, task in named:
         if (other := tasks.setdefault(name, task)) is not task:
-            raise SubmissionError(f"{name} is in {other.path} and in {task.path}: give one run for a model and task")
+            raise SubmissionError(f"{name} is in {other.path} and in {task.path}: give one of the two")
     return tasks
 
 
@@ -105,14 +108,6 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
         for name, data in files.items():
             archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
     return content.getvalue()
-
-
-def explanation_of(record: Record) -> str:
-    """The explanation of a record, "" where there is none; a TypeError if it is no text."""
-    found = record["explanation"]
-    if not isinstance(found, str | None):
-        raise TypeError(f"row {record['id']} has the explanation {brief(found)}, must be a text or null")
-    return found or ""
 
 
 def plain(text: str) -> str:

@@ -9,22 +9,20 @@ from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import listing
 from figlang_tasks.metrics.files import write_whole
-from figlang_tasks.results.runs import Run, TaskRun
-from figlang_tasks.submit import SubmissionError, answered, zipped
+from figlang_tasks.results.runs import Run
+from figlang_tasks.submit import SubmissionError, answered, each_once, zipped
 
 
 def write_zip(benchmark: Benchmark, found: Sequence[Run], output: Path) -> tuple[list[str], list[str]]:
     """Write the zip; return the names of its files and of the tasks that they are of."""
     submission = benchmark.submission
     assert submission is not None
-    tasks: dict[str, TaskRun] = {}
-    for task in (task for run in found for task in run.tasks.values()):
-        if task.dataset != benchmark.source.name or task.data.part not in submission.parts:
-            continue
-        if (other := tasks.setdefault(task.data.part, task)) is not task:
-            raise SubmissionError(
-                f"{other.path} and {task.path} are both of {task.data.name}: give the samples file of one"
-            )
+    tasks = each_once(
+        (task.data.part, task)
+        for run in found
+        for task in run.tasks.values()
+        if task.dataset == benchmark.source.name and task.data.part in submission.parts
+    )
     if not tasks:
         wanted = f"a task on {benchmark.source.name} ({listing(submission.parts, 6)})"
         raise SubmissionError(f"{listing(run.path for run in found)}: no samples of {wanted}: give a run of it")

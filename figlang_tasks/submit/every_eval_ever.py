@@ -13,7 +13,6 @@ import re
 import time
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,35 +34,41 @@ _ARGUMENTS = {"max_new_tokens": "max_tokens", "temperature": "temperature", "top
 _PER_ROW = ("acc", "acc@0", "em", "p@1", "bleu4")
 
 
-@dataclass(frozen=True)
-class About:
-    """Facts that a run's files do not contain."""
-
-    organization: str  # who evaluated
-    relationship: str  # of them to the model's developers
-    model: str | None = None  # DEVELOPER/MODEL; None: as the run's arguments name it
-
-
-def write(found: Sequence[Run], folder: Path, about: About, samples: bool = True) -> list[Path]:
+def write(
+    found: Sequence[Run],
+    folder: Path,
+    organization: str,
+    relationship: str,
+    model: str | None = None,
+    samples: bool = True,
+) -> list[Path]:
     """Write two files for each run and dataset; return their paths.
 
-    The same samples get the same file names again.
+    The same samples get the same file names again. `organization` evaluated, `relationship` is that to the model's
+    developers, `model` is DEVELOPER/MODEL where the run's arguments do not name it.
     """
+    source = {
+        "source_name": "figlang_tasks",
+        "source_type": "evaluation_run",
+        "source_organization_name": organization,
+        "evaluator_relationship": relationship,
+    }
     made: dict[str, bytes] = {}
     for run in found:
         of_dataset: dict[str, list[TaskRun]] = {}
         for task in all_rows(run).tasks.values():
             of_dataset.setdefault(task.dataset, []).append(task)
         for tasks in of_dataset.values():
-            made |= _files(run, tasks, about, samples)
+            made |= _files(run, tasks, _model(run, model), source, samples)
     for name, content in made.items():
         write_whole(folder / name, content)
     return [folder / name for name in made]
 
 
-def _files(run: Run, tasks: Sequence[TaskRun], about: About, samples: bool) -> dict[str, bytes]:
+def _files(
+    run: Run, tasks: Sequence[TaskRun], model: str, source: Mapping[str, str], samples: bool
+) -> dict[str, bytes]:
     """Content of the two files for tasks of one dataset, by path below the folder."""
-    model = _model(run, about)
     collection = tasks[0].dataset.lower()
     digest = hashlib.sha256(f"{collection}/{model}/{'/'.join(task.sha256 for task in tasks)}".encode()).digest()
     stem = f"data/{collection}/{model}/{uuid.UUID(bytes=digest[:16], version=4)}"
@@ -75,12 +80,7 @@ def _files(run: Run, tasks: Sequence[TaskRun], about: About, samples: bool) -> d
         "schema_version": VERSION,
         "evaluation_id": log_id,
         "retrieved_timestamp": now,
-        "source_metadata": {
-            "source_name": "figlang_tasks",
-            "source_type": "evaluation_run",
-            "source_organization_name": about.organization,
-            "evaluator_relationship": about.relationship,
-        },
+        "source_metadata": source,
         "eval_library": {
             **dict(zip(("name", "version"), provenance.harness(run), strict=True)),
             "additional_details": _texts(figlang_tasks=figlang_tasks.__version__),
@@ -115,8 +115,8 @@ def _files(run: Run, tasks: Sequence[TaskRun], about: About, samples: bool) -> d
     return {**files, f"{stem}.json": _json(aggregate, indent=2) + b"\n"}
 
 
-def _model(run: Run, about: About) -> str:
-    model = about.model or provenance.model_id(run)
+def _model(run: Run, given: str | None) -> str:
+    model = given or provenance.model_id(run)
     if model is None:
         raise SubmissionError(f"{run.path}: the run does not name a model as DEVELOPER/MODEL: give it with --model")
     parts = model.split("/")

@@ -13,25 +13,24 @@ fails.
 from __future__ import annotations
 
 import io
-import re
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from figlang_tasks import scoring
 from figlang_tasks.core import hub
 from figlang_tasks.core.text import listing, printable
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results.runs import Run, TaskRun
-from figlang_tasks.scoring import Record, explanations
+from figlang_tasks.scoring import explanations
 from figlang_tasks.scoring.explained import pair
-from figlang_tasks.submit import SubmissionError, answered, explanation_of, plain, the_task, zipped
+from figlang_tasks.submit import SubmissionError, answered, plain, the_task, zipped
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from figlang_tasks.metrics.explanation import Scorer
 
 MEMBER = "pred.csv"
@@ -40,7 +39,6 @@ DATASET, SPLIT = "V-FLUTE", "test"
 UPLOAD = "CodaBench, the competition of the FigLang 2024 shared task on multimodal figurative language"
 
 _AS_SCORED = "nan"  # what the board scores in place of a missing explanation
-_ID = re.compile(r"[a-z]+-test-(0|[1-9]\d*)")
 
 
 # --- the file --------------------------------------------------------------------------------------------------------
@@ -53,10 +51,10 @@ def write(run: Run, output: Path) -> dict[str, Any]:
     no explanation, the first row that has one is written before it: the board finds rows by their ids.
     """
     chosen = the_task(run, f"{DATASET}'s {SPLIT} split with explanations", _fits)
-    records = _complete(answered(chosen))
-    rows = chosen.computed(
-        lambda *_: [(each["id"], each["predicted"], plain(explanation_of(each))) for each in records]
+    rows = answered(chosen, hub.source(DATASET).splits[SPLIT]).computed(
+        lambda _, records: [(each["id"], each["predicted"], plain(each["explanation"] or "")) for each in records]
     )
+    rows.sort(key=lambda row: int(row[0].rpartition("-")[2]))  # the order of the split
     missing = [not text for text in _read(_csv(rows))["explanation"].notna()]
     if all(missing):
         raise SubmissionError(
@@ -76,39 +74,19 @@ def write(run: Run, output: Path) -> dict[str, Any]:
 
 
 def _fits(task: TaskRun) -> bool:
-    return task.explained and task.data.name == f"{DATASET}/{SPLIT}"
-
-
-def _complete(task: TaskRun) -> list[Record]:
-    """All rows of the test split in its order, or an error."""
-    count = hub.source(DATASET).splits[SPLIT]
-    numbers = {row: int(row.rpartition("-")[2]) if _ID.fullmatch(row) else count for row in task.ids}
-    if foreign := [row for row, number in numbers.items() if number >= count]:
-        raise SubmissionError(f"{task.path}: {len(foreign)} ids are not in the {SPLIT} split ({listing(foreign)})")
-    if missing := sorted({*range(count)} - {*numbers.values()}):
-        raise SubmissionError(
-            f"{task.path}: {len(missing)} of {count} rows are missing (rows {listing(missing)} of the split, from 0): "
-            f"evaluate again without --limit"
-        )
-    return sorted(task.records, key=lambda record: numbers[record["id"]])
+    return task.explained and task.data.name == f"{DATASET}/{SPLIT}" and not task.own
 
 
 def _csv(rows: Sequence[tuple[str, int | None, str]]) -> bytes:
-    import pandas as pd
-
     return pd.DataFrame(rows, columns=list(COLUMNS), dtype=object).to_csv(index=False, lineterminator="\n").encode()
 
 
 def _read(content: bytes) -> pd.DataFrame:
-    import pandas as pd
-
     return pd.read_csv(io.BytesIO(content), dtype={"id": str, "explanation": str})
 
 
 def read(path: Path) -> pd.DataFrame:
     """Read a submission, by whatever tool it was made: its columns id, label and explanation, as the board does."""
-    import pandas as pd
-
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()

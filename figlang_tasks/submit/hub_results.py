@@ -5,8 +5,7 @@ The form of the files and their writer are those of ``huggingface_hub`` (https:/
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +23,12 @@ FOLDER = ".eval_results"
 README = "README.md"
 
 
-@dataclass(frozen=True)
-class Files:
-    """The files for a model repository."""
+def write(found: Sequence[Run], folder: Path) -> tuple[list[Path], list[str]]:
+    """Write the files of runs of one model into a folder in the layout of its repository.
 
-    results: Mapping[str, str]  # by path
-    section: str  # of the model card
-    without: tuple[str, ...]  # datasets that have no repository, and so no entry
-
-
-def files(found: Sequence[Run]) -> Files:
-    """Make the files of runs of one model."""
+    A README there gets or keeps its section. Return the paths, and the datasets that have no repository, and so no
+    entry.
+    """
     try:
         from huggingface_hub import eval_result_entries_to_yaml
     except ImportError as error:
@@ -48,14 +42,20 @@ def files(found: Sequence[Run]) -> Files:
     for run in found:
         for task in run.tasks.values():
             by_dataset.setdefault(task.dataset, []).extend(_entries(run, task))
-    results = {
-        f"{FOLDER}/{dataset}.yaml": yaml.safe_dump(
-            eval_result_entries_to_yaml(entries), sort_keys=False, allow_unicode=True, width=10_000
-        )
-        for dataset, entries in by_dataset.items()
-        if entries
-    }
-    return Files(results, section, tuple(dataset for dataset, entries in by_dataset.items() if not entries))
+    readme = folder / README
+    try:
+        before = readme.read_bytes().decode("utf-8") if readme.exists() else None  # its line ends stay as they are
+    except (OSError, UnicodeDecodeError) as error:
+        raise SubmissionError(f"{readme} cannot be read: {error}") from error
+    contents = {README: model_card.placed(section, before)}
+    for dataset, entries in by_dataset.items():
+        if entries:
+            contents[f"{FOLDER}/{dataset}.yaml"] = yaml.safe_dump(
+                eval_result_entries_to_yaml(entries), sort_keys=False, allow_unicode=True, width=10_000
+            )
+    for path, text in contents.items():
+        write_whole(folder / path, text.encode("utf-8"))
+    return [folder / path for path in contents], [name for name, entries in by_dataset.items() if not entries]
 
 
 def _entries(run: Run, task: TaskRun) -> list[Any]:
@@ -93,16 +93,3 @@ def _entries(run: Run, task: TaskRun) -> list[Any]:
             )
         )
     return entries
-
-
-def write(made: Files, folder: Path) -> list[Path]:
-    """Write the files into a folder in the layout of a model repository; a README there gets or keeps its section."""
-    readme = folder / README
-    try:
-        before = readme.read_bytes().decode("utf-8") if readme.exists() else None  # its line ends stay as they are
-    except (OSError, UnicodeDecodeError) as error:
-        raise SubmissionError(f"{readme} cannot be read: {error}") from error
-    contents = {README: model_card.placed(made.section, before), **made.results}
-    for path, text in contents.items():
-        write_whole(folder / path, text.encode("utf-8"))
-    return [folder / path for path in contents]

@@ -18,11 +18,10 @@ from varied_runs import strong
 from figlang_tasks.results import measures, runs
 from figlang_tasks.results.runs import Run
 from figlang_tasks.submit import SubmissionError, every_eval_ever, values
-from figlang_tasks.submit.every_eval_ever import About
 
 PATCH = Path(__file__).parents[2] / "docs" / "upstream" / "every_eval_ever_lmms_eval.patch"
 SCHEMA = Path(__file__).with_name("every_eval_ever.schema.json")
-ABOUT = About("My Lab", "third_party", model="me/varied")
+ABOUT = ("My Lab", "third_party", "me/varied")
 # What the datastore wants of a path (README of every_eval_ever 0.3.0).
 PLACE = re.compile(r"data/([\w-]+)/me/varied/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 
@@ -36,10 +35,10 @@ def run() -> Run:
 Written = dict[str, tuple[dict[str, Any], list[dict[str, Any]]]]
 
 
-def written(run: Run, folder: Path, about: About = ABOUT) -> Written:
+def written(run: Run, folder: Path) -> Written:
     """Aggregate and samples by collection."""
     found = {}
-    paths = every_eval_ever.write([run], folder, about)
+    paths = every_eval_ever.write([run], folder, *ABOUT)
     for path in paths:
         if path.suffix == ".json":
             aggregate = json.loads(path.read_text())
@@ -64,7 +63,7 @@ def files(run: Run, folder: Path) -> Written:
 def test_every_dataset_has_its_files_where_the_datastore_wants_them(
     run: Run, folder: Path, files: Written, tmp_path: Path
 ) -> None:
-    paths = every_eval_ever.write([run], tmp_path, ABOUT)
+    paths = every_eval_ever.write([run], tmp_path, *ABOUT)
     names = [path.relative_to(tmp_path).as_posix() for path in paths]
     places = Counter(match[0] for name in names if (match := PLACE.match(name)))
     assert set(places.values()) == {2} and sum(places.values()) == len(names)
@@ -145,7 +144,7 @@ def test_samples_average_to_what_was_reported(files: Written) -> None:
 def test_the_official_validator_has_no_complaint(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its package needs Python 3.12 and other versions than ours: where somebody has put it on the path."""
     validate = pytest.importorskip("every_eval_ever.validator.validate")
-    paths = every_eval_ever.write([run], tmp_path, ABOUT)
+    paths = every_eval_ever.write([run], tmp_path, *ABOUT)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.argv", ["validate", *(path.relative_to(tmp_path).as_posix() for path in paths)])
     assert validate.main() in (None, 0)
@@ -184,11 +183,11 @@ def test_hub_data_generation_and_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize("model", ["x", "a/b/c", "../b", "data/b", "a/b.", "a b/c", "a/"])
 def test_models_that_are_no_folders(model: str, run: Run, tmp_path: Path) -> None:
     with pytest.raises(SubmissionError, match="must have the form DEVELOPER/MODEL"):
-        every_eval_ever.write([run], tmp_path / "out", About("me", "other", model=model))
+        every_eval_ever.write([run], tmp_path / "out", "me", "other", model)
     assert not (tmp_path / "out").exists()
 
 
 def test_what_is_no_result_is_refused(run: Run, tmp_path: Path) -> None:
     with pytest.raises(SubmissionError, match="does not name a model as DEVELOPER/MODEL: give it with --model"):
-        every_eval_ever.write([run], tmp_path, About("me", "other"))
+        every_eval_ever.write([run], tmp_path, "me", "other")
     assert not list(tmp_path.glob("data/**/*.json*"))

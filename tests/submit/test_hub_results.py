@@ -32,13 +32,19 @@ def test_hub_needs_a_newer_client(run: runs.Run, tmp_path: Path) -> None:
     assert not (tmp_path / "model").exists()
 
 
+def written(found: runs.Run, folder: Path) -> dict[str, str]:
+    """The content of the files by path."""
+    paths, _ = hub_results.write([found], folder)
+    return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+
+
 @needs_eval_results
-def test_one_entry_for_each_metric(run: runs.Run) -> None:
-    made = hub_results.files([run])
-    assert list(made.results) == [".eval_results/V-FLUTE.yaml"]
+def test_one_entry_for_each_metric(run: runs.Run, tmp_path: Path) -> None:
     from huggingface_hub import parse_eval_result_entries
 
-    entries = parse_eval_result_entries(yaml.safe_load(made.results[".eval_results/V-FLUTE.yaml"]))
+    made = written(run, tmp_path / "model")
+    assert list(made) == ["README.md", ".eval_results/V-FLUTE.yaml"]
+    entries = parse_eval_result_entries(yaml.safe_load(made[".eval_results/V-FLUTE.yaml"]))
     assert {entry.task_id: entry.value for entry in entries} == {
         "vflute_f1@0": 74.69,
         "vflute_acc": 74.97,
@@ -50,12 +56,10 @@ def test_one_entry_for_each_metric(run: runs.Run) -> None:
         assert entry.verify_token is None
         assert entry.notes and "V-FLUTE/test, 723 rows, digest 0123456789ab; task version 1-0;" in entry.notes
     assert entries[0].notes and entries[0].notes.startswith("f1@0, percent, 95 % interval 62.5 to 87.5; ")
-    assert made.without == ()
 
 
-@needs_eval_results
 def test_the_section_says_how_to_get_the_numbers_again(run: runs.Run) -> None:
-    section = hub_results.files([run]).section
+    section = model_card.section([run])
     for expected in (
         "| scope | n |          **f1@0** | acc ↑ | parse_rate ↑ |",
         "| all   |   | 74.7 [62.5, 87.5] |",
@@ -76,28 +80,29 @@ def test_no_local_path_is_published(tmp_path: Path) -> None:
     found = results(config={"model": "llava_hf", "model_args": "pretrained=/home/me/models/tuned", "device": "cuda:0"})
     found["configs"]["vflute"]["metadata"]["explanation_scorer"] = "vflute25|bertscore:/home/me/deberta@sha256:12"
     lines = [{**each, "explanation_scores": {"scorer": "vflute25", "mean": 0.5}} for each in records()]
-    made = hub_results.files([runs.read(str(write_run(tmp_path / "run", lines, found)))])
-    texts = [made.section, *made.results.values()]
-    assert not any("/home" in text or str(tmp_path) in text or "cuda" in text for text in texts)
-    assert "- options: `--model llava_hf --model_args pretrained=[local]/tuned`\n" in made.section
-    assert all("vflute25|bertscore:[local]/deberta@sha256:12" in text for text in texts)
+    made = written(runs.read(str(write_run(tmp_path / "run", lines, found))), tmp_path / "model")
+    assert not any(each in text for text in made.values() for each in ("/home", str(tmp_path), "cuda"))
+    assert "- options: `--model llava_hf --model_args pretrained=[local]/tuned`\n" in made["README.md"]
+    assert all("vflute25|bertscore:[local]/deberta@sha256:12" in text for text in made.values())
 
 
 @needs_eval_results
 def test_a_dataset_without_a_repository_has_no_entries(tmp_path: Path) -> None:
     mini = [{**each, "data": "figlang_mini/test:fe9a"} for each in records()[:76]]
     cut = results({"acc": 57 / 76}) | {"n-samples": {"vflute": {"original": 76, "effective": 76}}}
-    run = runs.read(str(write_run(tmp_path / "run", mini, cut)))
-    made = hub_results.files([run])
-    assert (made.results, made.without) == ({}, ("figlang_mini",))
-    assert "- data: `figlang_mini/test:fe9a`\n" in made.section
+    result = commands.figlang(
+        *("submit", "hub", write_run(tmp_path / "run", mini, cut), "--repo", "org/model", "-o", tmp_path / "model")
+    )
+    assert "no .eval_results entries for figlang_mini, which the hub does not have" in result.stderr
+    (readme,) = (path for path in (tmp_path / "model").rglob("*") if path.is_file())
+    assert "- data: `figlang_mini/test:fe9a`\n" in readme.read_text()
 
 
 @needs_eval_results
 def test_one_task_in_two_runs_is_refused(run: runs.Run, tmp_path: Path) -> None:
     again = runs.read(str(write_run(tmp_path / "again", records(), results())))
-    with pytest.raises(SubmissionError, match="vflute is in .*run.* and in .*again.*: give one run"):
-        hub_results.files([run, again])
+    with pytest.raises(SubmissionError, match="vflute is in .*run.* and in .*again.*: give one of the two"):
+        hub_results.write([run, again], tmp_path / "model")
 
 
 # --- the section in a README -----------------------------------------------------------------------------------------

@@ -134,7 +134,7 @@ def test_what_is_not_whole_is_not_handed_in(tmp_path: Path) -> None:
     saved = sorted((tmp_path / "words").rglob("*_samples_*.jsonl"))
     samples = [str(path.relative_to(tmp_path / "words")) for path in saved]
     for arguments, message in (
-        (["words"], "are both of AdMIRe/en_test: give the samples file of one"),
+        (["words"], "en_test is in "),
         (
             [*(f"words/{name}" for name in samples if "in_words" not in name)],
             "tables en_test, sequence_test: hand in rankings or sequences",
