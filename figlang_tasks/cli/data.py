@@ -81,7 +81,7 @@ def _fetch(benchmark: Benchmark) -> None:
         say(f"{benchmark.name}: its rows are not on the hub: {benchmark.source.bring}")
     if benchmark.source.repository is None:
         return
-    for asked in checks.parts(benchmark, benchmark.source, asked_of(benchmark.name)):
+    for asked in checks.parts(benchmark, asked_of(benchmark.name)):
         try:
             rows = checks.rows_of(benchmark.load(asked, False))
             tell(f"{checks.label(asked)}: {rows} rows", hub.snapshot(benchmark.source))
@@ -117,9 +117,9 @@ def check(benchmark: Named) -> None:
     FIGLANG_DATA_DIR=my_data figlang data check metaclue
     """
     with failing("data"), downloading_nothing():
-        report = checks.check(benchmark, asked_of(benchmark.name))
-    say("\n".join(map(printable, report.lines)))
-    if report.faults:
+        lines, faults = checks.check(benchmark, asked_of(benchmark.name))
+    say("\n".join(map(printable, lines)))
+    if faults:
         raise typer.Exit(1)
 
 

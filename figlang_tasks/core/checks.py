@@ -10,27 +10,20 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import Asked, Benchmark
 from figlang_tasks.core.errors import DataError, PartMissing
-from figlang_tasks.core.hub import DATA_DIR_VARIABLE, Snapshot, Source
+from figlang_tasks.core.hub import DATA_DIR_VARIABLE
 
 if TYPE_CHECKING:
     import datasets
 
 
-class Report(NamedTuple):
-    """What a check found: lines to print, with the faults; and what is wrong."""
-
-    lines: tuple[str, ...]
-    faults: tuple[str, ...]
-
-
-def parts(benchmark: Benchmark, source: Source, asked: Iterable[Asked]) -> list[Asked]:
-    """The parts of a source that tasks ask for, each once, and its other splits; options of prompts are left out."""
-    keys = ("dataset", *benchmark.keys)
+def parts(benchmark: Benchmark, asked: Iterable[Asked]) -> list[Asked]:
+    """The parts of the published data that tasks ask for, each once, and its other splits, without options of prompts."""
+    source, keys = benchmark.source, ("dataset", *benchmark.keys)
     splits = source.splits if benchmark.keys == ("split",) else ()
     wanted = [*asked, *({"dataset": source.name, "split": split} for split in splits)]
     values = dict.fromkeys(tuple(each[key] for key in keys) for each in wanted if each["dataset"] == source.name)
@@ -47,13 +40,13 @@ def label(asked: Asked) -> str:
     return ", ".join(asked.values())
 
 
-def check(benchmark: Benchmark, asked: Iterable[Asked]) -> Report:
-    """What is wrong with the published data of a benchmark on this machine; `asked` is what its tasks ask for.
+def check(benchmark: Benchmark, asked: Iterable[Asked]) -> tuple[list[str], list[str]]:
+    """What to print of the published data of a benchmark on this machine, with its faults; and the faults alone.
 
-    That a part is missing is a fault if no other part is there.
+    `asked` is what its tasks ask for. That a part is missing is a fault if no other part is there.
     """
-    here = on_this_machine(benchmark)
-    wanted = parts(benchmark, benchmark.source, asked)
+    here = hub.snapshot(benchmark.source)  # a part of a repository is enough: the check says what is missing
+    wanted = parts(benchmark, asked)
     width = max(len(label(each)) for each in wanted)
     lines = [f"{here.folder} ({here.revision})", "", f"{'':{width}}  {'here':>8}  published"]
     faults: list[str] = []
@@ -80,7 +73,7 @@ def check(benchmark: Benchmark, asked: Iterable[Asked]) -> Report:
         faults, missing = faults + missing, []
     faults = list(dict.fromkeys(faults))
     verdict = [*faults, f"{len(faults)} fault(s)"] if faults else ["no faults"]
-    return Report((*lines, "", *missing, *verdict), tuple(faults))
+    return [*lines, "", *missing, *verdict], faults
 
 
 def end_with_the_first(faults: Sequence[str], benchmark: str) -> None:
@@ -124,20 +117,6 @@ def downloading_nothing() -> Iterator[None]:
         yield
     finally:
         constants.HF_HUB_OFFLINE = before
-
-
-def on_this_machine(benchmark: Benchmark) -> Snapshot:
-    """The files of a benchmark on this machine."""
-    source = benchmark.source
-    try:
-        return hub.snapshot(source)  # a part of a repository is enough: the check says what is missing
-    except DataError as error:
-        if isinstance(error.__cause__, FileNotFoundError):  # the hub's client: not in the cache
-            raise DataError(
-                f"{source.name} is neither in ${DATA_DIR_VARIABLE} nor in the hub's cache: run `figlang data prefetch "
-                f"{benchmark.name}`, or put its files into ${DATA_DIR_VARIABLE}/{source.name}"
-            ) from error
-        raise
 
 
 def progress(rows: Iterable[Any], what: str) -> Iterable[Any]:

@@ -278,7 +278,9 @@ def _download(origin: Source, patterns: Sequence[str]) -> Snapshot:
             f"{origin.repository} has no revision {revision}, which {whose} asks for: see {origin.page}"
         ) from error
     except Exception as error:
-        why = _reason(origin, revision, refused or error)
+        why = f"{origin.name} is not on this machine: run `figlang data prefetch BENCHMARK`"
+        if patterns:
+            why = _reason(origin, revision, refused or error)
         raise DataError(f"{why}, or put the files into ${DATA_DIR_VARIABLE}/{origin.name}.") from error
     return Snapshot(Path(found), Path(found).name)  # the cache names a snapshot's folder after its commit
 

@@ -98,12 +98,12 @@ def test_a_fault_is_named(name: str, fault: dict[str, Any], written: Callable[..
 def test_the_check_passes_valid_data_and_finds_what_a_run_refuses(name: str, written: Callable[..., Path]) -> None:
     given = head(name)
     folder = written(given)
-    found = report(benchmarks()[name])
-    assert (found.faults, found.lines[-1]) == ((), "no faults")
+    lines, faults = report(benchmarks()[name])
+    assert (faults, lines[-1]) == ([], "no faults")
     first = next(each for each in ({**given, **fault} for fault in given["faults"]) if "set" in each)
     change(folder, first)
-    found = report(benchmarks()[name])
-    assert any(first["says"] in fault for fault in found.faults) and found.lines[-1].endswith(" fault(s)")
+    lines, faults = report(benchmarks()[name])
+    assert any(first["says"] in fault for fault in faults) and lines[-1].endswith(" fault(s)")
 
 
 def run(benchmark: Benchmark, fault: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from figlang_tasks.cli.tasks import asked_of
 from figlang_tasks.core.benchmark import Benchmark
-from figlang_tasks.core.checks import Report, check, downloading_nothing, reading
+from figlang_tasks.core.checks import check, downloading_nothing, reading
 from figlang_tasks.core.errors import DataError
 
 
@@ -18,22 +18,17 @@ def refused(benchmark: Benchmark, **asked: str) -> str:
     with pytest.raises(DataError) as told:
         benchmark.load(asked, True)
     fault = re.sub(r" \d+ more fault\(s\): `figlang data check \w+` lists them\.$", "", str(told.value))
-    assert any(fault in line for line in report(benchmark).lines)
+    assert any(fault in line for line in report(benchmark)[0])
     return str(told.value)
 
 
 def accepted(benchmark: Benchmark, **asked: str) -> Any:
     """The documents of a run; the check finds no fault either."""
-    assert faults(benchmark) == []
+    assert report(benchmark)[1] == []
     return benchmark.load(asked, True)
 
 
-def faults(benchmark: Benchmark) -> list[str]:
-    """What the check finds."""
-    return list(report(benchmark).faults)
-
-
-def report(benchmark: Benchmark) -> Report:
-    """What ``figlang data check`` says."""
+def report(benchmark: Benchmark) -> tuple[list[str], list[str]]:
+    """What ``figlang data check`` says, and the faults in it."""
     with downloading_nothing(), reading(benchmark.source.name, None):
         return check(benchmark, asked_of(benchmark.name))
