@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def parts(benchmark: Benchmark, asked: Iterable[Asked]) -> list[Asked]:
-    """The parts of the published data that tasks ask for, each once, and its other splits, without options of prompts."""
+    """The parts of the published data that tasks ask for, each once, and its other splits; options are left out."""
     source, keys = benchmark.source, ("dataset", *benchmark.keys)
     splits = source.splits if benchmark.keys == ("split",) else ()
     wanted = [*asked, *({"dataset": source.name, "split": split} for split in splits)]

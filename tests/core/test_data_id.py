@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hypothesis.strategies as st
 import pytest
-from hypothesis import given
 
 from figlang_tasks.core.data_id import DataId
 
@@ -27,14 +25,6 @@ TEXTS = {
 def test_a_text_of_each_benchmark(text: str) -> None:
     assert DataId.parse(text) == TEXTS[text]
     assert str(TEXTS[text]) == text
-
-
-@given(st.text("a/@:+.-\n \x1b", max_size=12) | st.text())
-def test_any_text_is_printed_as_it_was_or_refused_by_name(text: str) -> None:
-    try:
-        assert str(DataId.parse(text)) == text
-    except ValueError as error:
-        assert "does not name data" in str(error) and str(error).isprintable()
 
 
 @pytest.mark.parametrize(

@@ -187,37 +187,13 @@ def test_one_message_when_nothing_helps(
         assert_loaded(load(server, tmp_path, program=FETCH), repository)  # what the first left does no harm
 
 
-# --- $FIGLANG_DATA_DIR ------------------------------------------------------------------------------------------------
+# --- $FIGLANG_DATA_DIR; other faults: tests/benchmarks/vflute/faults.yaml --------------------------------------------
 
 
-@pytest.fixture
-def local(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
-    folder = tmp_path / "V-FLUTE"
-    shutil.copytree(repository, folder)
-    return folder
-
-
-def test_data_directory_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / "typo"))
-    with pytest.raises(DataError, match="FIGLANG_DATA_DIR=.*typo is not a folder: correct the variable, or unset it"):
-        hub.load_split("V-FLUTE", "test")
-
-
-def test_missing_split_file_names_what_is_there(local: Path) -> None:
-    (local / "data" / "validation-00000-of-00001.parquet").unlink()
-    with pytest.raises(DataError, match=r"no file validation-\*\.parquet .*data/test-00000-of-00001\.parquet"):
-        hub.load_split("V-FLUTE", "validation")
-
-
-def test_part_of_a_split_is_told(local: Path) -> None:
+def test_part_of_a_split_is_told(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a broken download leaves it."""
-    (local / "data" / "train-00001-of-00003.parquet").unlink()
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
+    shutil.copytree(repository, tmp_path / "V-FLUTE")
+    (tmp_path / "V-FLUTE" / "data" / "train-00001-of-00003.parquet").unlink()
     with pytest.raises(DataError, match="2 of 3 files of split 'train' are in .*: the others are missing"):
         hub.load_split("V-FLUTE", "train")
-
-
-def test_a_wrong_row_count_is_a_fault(local: Path) -> None:
-    rows, (fault,) = hub.load_split("V-FLUTE", "test")
-    assert len(rows) == 30
-    assert re.search("has 30 rows, the published one has 723.*use --limit", fault)

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,7 +26,8 @@ DOC = {"id": "a", "statements": ["love is as sweet as honey", "time is money"], 
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [
-        ({"kind": "match", "yes": "Ja", "no": "Nein"}, ScoreRequest(kind="match", yes="Ja", no="Nein")),
+        # The keys yes and no, as YAML reads them without quotation marks.
+        ({"kind": "match", True: "Ja", False: "Nein"}, ScoreRequest(kind="match", yes="Ja", no="Nein")),
         ({"kind": "candidates", "candidates": ["A", "B"]}, ScoreRequest(kind="candidates", candidates=("A", "B"))),
         (
             {"kind": "candidates", "candidates": "statements", "normalize": "tokens"},
@@ -85,11 +85,6 @@ def test_a_declaration_that_is_not_valid_is_told(kinds: Any) -> None:
     config = {"model_specific_generation_kwargs": {"scores": MATCH}}
     with pytest.raises(ScoreRequestError, match="Declares: answers_score_requests=.*; valid: a tuple of candidates, m"):
         for_model(config, "mine", declares(kinds))
-
-
-def test_yes_and_no_as_yaml_reads_them() -> None:
-    text = f"{KEY}: {{kind: match, yes: Ja, no: Nein}}"
-    assert score_request(yaml.full_load(text), DOC) == ScoreRequest(kind="match", yes="Ja", no="Nein")
 
 
 @pytest.mark.parametrize(

@@ -33,17 +33,13 @@ def checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("model", [FigLangVLM, FigLangCLIP])
-def test_code_of_a_checkpoint_does_not_run(model: Any, checkpoint: Path, tmp_path: Path) -> None:
-    with pytest.raises(FigLangError, match="trust_remote_code"):
-        model(pretrained=str(checkpoint), device="cpu")
-    assert not (tmp_path / "it-ran").exists()
-
-
-@pytest.mark.parametrize("model", [FigLangVLM, FigLangCLIP])
-def test_it_would_run_if_asked_for(
+def test_code_of_a_checkpoint_runs_where_it_is_asked_for_alone(
     model: Any, checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
+    with pytest.raises(FigLangError, match="trust_remote_code"):
+        model(pretrained=str(checkpoint), device="cpu")
+    assert not (tmp_path / "it-ran").exists()
     with pytest.raises(FigLangError):  # the class is no model, but its module has been run by then
         model(pretrained=str(checkpoint), device="cpu", trust_remote_code=True)
     assert (tmp_path / "it-ran").exists()

@@ -7,7 +7,7 @@ import math
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, get_args
@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from irfl_hub import metaphor_row, write_table
+from report_runs import lines_of
 
 from figlang_tasks.answers.echo import before_echo
 from figlang_tasks.answers.entailment import entailment
@@ -127,33 +128,22 @@ def test_scores_pictures_and_cells_of_a_judge(text: str) -> None:
 
 # --- files of a run --------------------------------------------------------------------------------------------------
 
-RECORD: dict[str, Any] = {
-    "doc_id": 0,
-    "target": "It is a shark.",
-    "filtered_resps": ["LABEL: entailment"],
-    "sample": {
-        "id": "vismet-test-0",
-        "data": "V-FLUTE/test:0123456789ab",
-        "gold": 1,
-        "predicted": None,
-        "explanation": "It is a shark.",
-        "status": "unreadable",
-        "rule": "none",
-        "predicted_strict": None,
-        "report_group": "vismet",
-        "unit": "vismet-test-0",
-        "reference": "It is a shark.",
-    },
-    "acc": 0.0,
-}
-NAME = "2026-01-02T03-04-05_samples_vflute.jsonl"
+NAME = "2026-01-02T03-04-05_samples_figlang_mini.jsonl"
+
+
+@cache
+def sample() -> dict[str, Any]:
+    """A line of a run on figlang_mini."""
+    return lines_of("figlang_mini", 1)[0]
 
 
 @settings(max_examples=60)
-@given(text=hostile(), field=st.sampled_from(sorted(RECORD["sample"])), place=st.integers(0, 400))
-def test_a_samples_file_is_read_or_named_in_one_line(text: str, field: str, place: int) -> None:
-    line = json.dumps(RECORD)
-    changed = json.dumps(RECORD | {"filtered_resps": [text], "sample": RECORD["sample"] | {field: text}})
+@given(text=hostile(), field=st.integers(0, 99), place=st.integers(0, 400))
+def test_a_samples_file_is_read_or_named_in_one_line(text: str, field: int, place: int) -> None:
+    record = sample()["sample"]
+    line = json.dumps(sample())
+    damaged = record | {sorted(record)[field % len(record)]: text}
+    changed = json.dumps(sample() | {"filtered_resps": [text], "sample": damaged})
     with TemporaryDirectory() as folder:
         path = Path(folder) / NAME
         for content in (text, changed, line[:place] + text + line[place:]):
@@ -179,7 +169,7 @@ def test_the_answer_of_a_cut_off_scene_graph_run() -> None:
 
 def test_a_results_file(tmp_path: Path) -> None:
     samples_file = tmp_path / NAME
-    samples_file.write_text(json.dumps(RECORD) + "\n")
+    samples_file.write_text(json.dumps(sample()) + "\n")
     (tmp_path / "2026-01-02T03-04-05_results.json").write_text('{"config":' * 200_000)
     with pytest.raises(runs.RunError, match="results.json cannot be read"):
         runs.read(str(samples_file))

@@ -49,16 +49,6 @@ def test_a_path_that_leaves_its_folder_is_refused(tmp_path: Path, image: str) ->
 # --- IRFL's zip ------------------------------------------------------------------------------------------------------
 
 
-def test_members_with_names_outside_are_read_and_never_written(tmp_path: Path) -> None:
-    folder = tmp_path / "a" / "b"
-    folder.mkdir(parents=True)
-    with zipfile.ZipFile(folder / "IRFL_images.zip", "w") as archive:
-        archive.writestr(zipfile.ZipInfo(f"../../{uuid(0)}.jpeg"), drawn()[0])
-    before = set(tmp_path.rglob("*"))
-    assert Pictures(folder).read(uuid(0), "row 1").size == (48, 48)
-    assert set(tmp_path.rglob("*")) == before
-
-
 def test_a_table_named_by_saved_samples_is_one_of_the_release() -> None:
     with pytest.raises(DataError, match="figlang_mini_irfl has no table"):
         tables.detection("figlang_mini_irfl", "../../x-detection-task")

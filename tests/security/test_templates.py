@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pytest
-import yaml
-from jinja2 import TemplateNotFound, UndefinedError
+from jinja2 import UndefinedError
 
 from figlang_tasks.benchmarks.vflute import task as vflute
 from figlang_tasks.core.prompting import render
-from figlang_tasks.core.task_files import Loader
 
 HOSTILE = (
     "{{ 7 * 7 }} {% for x in ().__class__.__mro__ %}{{ x }}{% endfor %} {# gone #} {{ cycler.__init__.__globals__ }}"
@@ -23,17 +21,6 @@ def test_what_a_model_said_first_is_no_template_of_the_second_prompt() -> None:
     doc = {"claim": "c", "instruction": 1, "dataset": "d", "id": "i", "image": None}
     visuals_prompt = vflute.scene_graph_doc_to_text(doc, {"blind": True}, [HOSTILE])
     assert HOSTILE in str(visuals_prompt[1])
-
-
-@pytest.mark.parametrize("name", ["../pyproject.toml", "/etc/hosts", ""])
-def test_templates_come_from_one_folder(name: str) -> None:
-    with pytest.raises((TemplateNotFound, IsADirectoryError)):
-        render(name)
-
-
-def test_our_reader_of_task_files_builds_no_objects() -> None:
-    with pytest.raises(yaml.YAMLError):
-        yaml.load("!!python/object/apply:os.getcwd []", Loader=Loader)
 
 
 def test_a_missing_value_is_an_error() -> None:
