@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from figlang_tasks.cli.tasks import asked_of
+from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import Benchmark
-from figlang_tasks.core.checks import check, downloading_nothing, reading
+from figlang_tasks.core.checks import check, downloading_nothing
 from figlang_tasks.core.errors import DataError
 
 
@@ -30,5 +31,6 @@ def accepted(benchmark: Benchmark, **asked: str) -> Any:
 
 def report(benchmark: Benchmark) -> tuple[list[str], list[str]]:
     """What ``figlang data check`` says, and the faults in it."""
-    with downloading_nothing(), reading(benchmark.source.name, None):
+    hub.look_again()
+    with downloading_nothing():
         return check(benchmark, asked_of(benchmark.name))
