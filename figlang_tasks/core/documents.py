@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core.benchmark import Asked, Benchmark, of_dataset
 from figlang_tasks.core.errors import DataError, FigLangError
-from figlang_tasks.core.part_of_data import chosen
 
 if TYPE_CHECKING:
     import datasets
@@ -51,6 +51,20 @@ def preflight(config: Mapping[str, Any]) -> None:
             faults.append(error)
     if faults:
         raise of_faults(faults)(f"figlang_tasks: task {task}: " + "\n".join(dict.fromkeys(map(str, faults))))
+
+
+def chosen(count: int, config: Mapping[str, Any]) -> range:
+    """The places, of `count`, that a run asks; `config` is the YAML of a task with ``limit`` and ``offset``.
+
+    Raises:
+        ValueError: none is left.
+    """
+    limit, offset = config.get("limit"), config.get("offset") or 0
+    if offset >= count:
+        raise ValueError(f"--offset {offset} skips all {count} rows of this task")
+    if limit is None or limit == -1:
+        return range(offset, count)
+    return range(offset, min(count, offset + (math.ceil(count * limit) if limit < 1 else int(limit))))
 
 
 def of_faults(faults: Iterable[Exception]) -> type[FigLangError]:

@@ -90,12 +90,9 @@ def for_model(config: Mapping[str, Any], name: object, model_class: type | None)
 
     A block under `name`, what follows ``--model``, stands above the others: the harness takes it.
     """
-    by_model = config.get("model_specific_generation_kwargs") or {}
     text_alone = getattr(model_class, "scores_text_alone", not answers_words(model_class))
     names = (ONLY_SCORES, SCORES) if text_alone else (SCORES,)
-    own = next((by_model[block] for block in (name, *names, "default") if block in by_model), None)
-    request = {**(config.get("generation_kwargs") or {}), **(own or {})}.get(KEY)
-    chosen = dict(config)
+    request, chosen = _asked(config, name, *names, "default"), dict(config)
     if not isinstance(request, Mapping) or request.get("kind") not in kinds_of(model_class):
         return chosen
     for key in ("model_specific_generation_kwargs", "lmms_eval_specific_kwargs"):
@@ -109,9 +106,14 @@ def for_model(config: Mapping[str, Any], name: object, model_class: type | None)
 
 def is_asked(config: Mapping[str, Any]) -> bool:
     """Whether a task asks a model for scores; `config` as of :func:`for_model`, with the name under ``model``."""
+    return _asked(config, config.get("model"), "default") is not None  # as the harness chooses
+
+
+def _asked(config: Mapping[str, Any], *blocks: object) -> Any:
+    """What a task file asks for under :data:`KEY`, by the first of these blocks that it has; None for words."""
     by_model = config.get("model_specific_generation_kwargs") or {}
-    own = by_model.get(config.get("model"), by_model.get("default"))  # as the harness chooses
-    return {**(config.get("generation_kwargs") or {}), **(own or {})}.get(KEY) is not None
+    own = next((by_model[block] for block in blocks if block in by_model), None)
+    return {**(config.get("generation_kwargs") or {}), **(own or {})}.get(KEY)
 
 
 def only_ranks(model: str, task: str) -> str:

@@ -17,11 +17,16 @@ _CONTROL = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066
 _ONE_LINE = re.compile(f"[{_CONTROL}]+")
 _LINES = re.compile(rf"(?![\n\t])[{_CONTROL}]")
 
-_LATEX_FOR = {**{each: f"\\{each}" for each in "&%$#_{}"}, **{each: f"${each}$" for each in "<>|"}}
-_LATEX_FOR |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-_LATEX_FOR |= {"↑": r"$\uparrow$", "↓": r"$\downarrow$"}
-# At the start of a row, [ and * would be options of the \\ before it.
-_LATEX = re.compile(r"^[\[*]|" + "|".join(map(re.escape, _LATEX_FOR)))
+_LATEX = str.maketrans(
+    {
+        **{each: f"\\{each}" for each in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "↑": r"$\uparrow$",
+        "↓": r"$\downarrow$",
+    }
+)
 
 # What spreadsheet programs take for a formula (the full-width forms too), and our own mark.
 _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠']|[\t\r]")
@@ -54,8 +59,8 @@ def whole_characters(text: str) -> str:
 
 
 def latex(text: object) -> str:
-    """`text` in one line of LaTeX, as it is: without meaning for TeX, also at the start of a row of a table."""
-    return _LATEX.sub(lambda found: _LATEX_FOR.get(found[0], f"{{{found[0]}}}"), printable(text))
+    """`text` in one line of LaTeX, as it is: without meaning for TeX."""
+    return printable(text).translate(_LATEX)
 
 
 def well_formed(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from figlang_tasks import models
-from figlang_tasks.core import documents, hub, part_of_data, score_requests, status
+from figlang_tasks.core import documents, hub, score_requests, status
 from figlang_tasks.core.documents import asked_for, of_faults
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import did_you_mean
@@ -45,7 +46,14 @@ def preflight(
     # Tasks are built for the name that the manager knows; a model may be an object.
     named = manager.model_name if isinstance(manager.model_name, str) else model
     name = named if isinstance(named, str) else None
-    part_of_data.check_values(limit, offset)
+    if limit is not None and limit != -1 and not 0 < limit < math.inf:
+        raise FigLangError(
+            f"figlang_tasks: --limit {limit:g}: must be a number of rows, a share below 1, or -1 for all rows"
+        )
+    if offset is not None and not 0 <= offset < math.inf:
+        raise FigLangError(
+            f"figlang_tasks: --offset {offset:g}: must be the number of rows to skip at the start, 0 or more"
+        )
     if num_fewshot:
         raise FigLangError(
             f"figlang_tasks: --num_fewshot is no option of {listed([config['task'] for config in ours])}: examples are "

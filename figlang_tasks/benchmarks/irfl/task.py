@@ -18,8 +18,9 @@ from figlang_tasks.answers.yes_no import yes_no
 from figlang_tasks.benchmarks.irfl import rows
 from figlang_tasks.benchmarks.irfl.archive import grid, pictures
 from figlang_tasks.benchmarks.irfl.measures import CIRCULAR, DETECT, NO_SCORES, RANDOM, RETRIEVE, SCORES
-from figlang_tasks.core import notes, part_of_data, score_requests
+from figlang_tasks.core import notes, score_requests
 from figlang_tasks.core.benchmark import Asked
+from figlang_tasks.core.documents import chosen
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, turn_with_pictures_inside
@@ -71,7 +72,7 @@ def preflight(config: Mapping[str, Any], asked: Asked) -> None:
 
 def _check_rows(docs: datasets.Dataset, config: Mapping[str, Any]) -> None:
     """Check that a run holds a whole row, whose documents (pictures, rotations) are judged together."""
-    places = part_of_data.chosen(len(docs), config)
+    places = chosen(len(docs), config)
     of_docs = list(docs["row"])
     sizes, here = Counter(of_docs), Counter(of_docs[place] for place in places)
     if all(found < sizes[row] for row, found in here.items()):
