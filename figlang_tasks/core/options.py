@@ -34,7 +34,7 @@ class Options(BaseModel):
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
-    OF: ClassVar[str] = ""
+    OF: ClassVar[str] = "figlang_tasks"
 
     @classmethod
     def of(cls: type[_Own], kwargs: Kwargs) -> _Own:

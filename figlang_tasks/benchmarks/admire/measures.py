@@ -24,12 +24,7 @@ _SENSES = by_field("sense", SENSES)
 def dcg(gold: Sequence[str], predicted: Sequence[str] | None) -> float:
     """The official DCG, whose weights belong to the expected ranks, not to the predicted ones.
 
-    Args:
-        gold: five file names, the best first.
-        predicted: the same names; None: no ranking, which the scorer does not define.
-
-    Returns:
-        1.5912 (the expected first and second picture last) to 3.6309, by chance 2.3588; without a ranking 0.
+    It is 1.5912 to 3.6309, by chance 2.3588; without a ranking 0, which the scorer does not define.
     """
     if predicted is None:
         return 0.0

@@ -42,10 +42,9 @@ ROWS = {
 def load(dataset: str, table: str, shown: str, look_at_pictures: bool = True) -> datasets.Dataset:
     """Return the documents of a table (a key of `ROWS`); of ``*_both`` the two of each compound stand together.
 
-    A document has ``id``, ``dataset``, ``data``, ``shown``, ``compound``, ``sense``, ``sentence`` ("" of a sequence),
-    ``order`` (file names, the best first; of a sequence the right one alone), ``names`` (candidates in the order
-    shown), ``paths`` and ``captions`` (of the two pictures of a sequence, then of the candidates; captions are [] where
-    `shown` is ``pictures``).
+    ``sentence`` is "" of a sequence; ``order`` are file names, the best first (of a sequence the right one alone),
+    ``names`` the candidates in the order shown; ``paths`` and ``captions`` are of the two pictures of a sequence, then
+    of the candidates.
     """
     import datasets
 

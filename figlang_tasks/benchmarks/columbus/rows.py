@@ -46,16 +46,8 @@ def here() -> hub.Snapshot:
 def load(dataset: str, order: str, graph: bool = False) -> datasets.Dataset:
     """Return the documents, sorted by id.
 
-    Columns: `id`, `data`, `unit` (the phrase), `kind` (text or icon), `overlap` (the puzzle is there in both kinds),
-    `candidates` (the four options), `answer` (a letter), `image` (undecoded); with `graph` also `nodes` and
-    `nodes_and_edges`, descriptions of the picture.
-
-    Args:
-        order: of the options: ``benchmark``, as released, or ``published``, as the published runs had it.
-        graph: whether descriptions are asked for.
-
-    Raises:
-        DataError: the data is not available or not valid; the message names row and remedy.
+    `unit` is the phrase; `overlap` says that the puzzle is there in both kinds. The `order` of options is that of the
+    release (``benchmark``) or of the published runs; with `graph` there are descriptions of the picture.
     """
     import datasets
 

@@ -1,9 +1,7 @@
 """From a model's words to a label and an explanation, for both prompts of FLUTE.
 
-`parse_official` reads the form in which the papers' models answer. For prompt v2 that is what the released code does
-(``generateLabel&Explanations.py`` of tuhinjubcse/model-in-the-loop-fig-lang at 44bd0de); models that were not trained
-on it answer in looser forms, which that code does not foresee (it would repeat the answer of the row before): there the
-word that opens the answer decides. It is pure, takes any string in linear time, and never raises on what a model wrote.
+The released code (``generateLabel&Explanations.py`` of tuhinjubcse/model-in-the-loop-fig-lang at 44bd0de) reads prompt
+v2 alone, and does not foresee the looser forms of models that were not trained on it.
 """
 
 from __future__ import annotations
@@ -37,30 +35,9 @@ _ECHO = re.compile(r"\A[\s\"'“”‘’*_]{0,4}(?:or|/|and|\|)[\s\"'“”‘�
 def parse_official(output: str | None, prompt: Prompt = "v2") -> Explained:
     """Return label and explanation by the papers' form of answer.
 
-    Prompt v2, in this order:
-
-    - ``released-entails``: "Entails." stands anywhere, in this spelling. The explanation is what follows it, up to the
-      next "Entails.", without the end of quotation marks or emphasis around the word. So "Contradicts. It never says
-      Entails." is an entailment.
-    - ``released-contradicts``: the same with "Contradicts.".
-    - ``opening-entails``, ``opening-contradicts``: the answer begins with a form of either word ("Contradicts, since",
-      "**Entailment**: ..."); the explanation is the rest.
-
-    Prompt v1:
-
-    - ``opening-yes``: the answer begins with "Yes": a contradiction; the explanation is the rest.
-    - ``opening-no``: it begins with "No": an entailment, which is not explained.
-
-    The forms of ours are looked for outside of thoughts (`Answer`), the released ones everywhere, as the released code
-    does. Otherwise ``missing``, ``empty``, ``thought`` (nothing but one) or ``none``. The explanation of a missing
-    output and of an entailment by prompt v1 is None.
-
-    Args:
-        output: the model's output; None if there is none.
-        prompt: the prompt that was answered.
-
-    Raises:
-        TypeError: `output` is neither str nor None. Never raises on any str.
+    Prompt v2: "Entails." anywhere, else "Contradicts." anywhere, as released (so "Contradicts. It never says Entails."
+    is an entailment); else the word that opens the answer. Prompt v1: "Yes" at the start is a contradiction, "No" an
+    entailment, which is not explained. The explanation is None there, and without an output.
     """
     found = _released(output) if prompt == "v2" and isinstance(output, str) else None
     if found is not None:
@@ -106,12 +83,9 @@ CONTRADICT = r"contradict\w*(?! (?:itself|themselves)\b)"
 
 
 def parse_careful(output: str | None, prompt: Prompt, own: Sequence[str] = ()) -> Read[Label]:
-    """Return the label as a careful reader takes it; prompt v1 asks whether the sentences contradict.
+    """Return the label as a careful reader takes it; `own` are premise and hypothesis.
 
-    Args:
-        output: the model's output; None if there is none.
-        prompt: the prompt that was answered.
-        own: its premise and hypothesis.
+    Prompt v1 asks whether the sentences contradict.
     """
     if prompt == "v2":
         return entailment(output, own)

@@ -59,14 +59,7 @@ BLIND_COLUMNS = ("codalab_id", "id", "premise", "hypothesis")
 
 @dataclass(frozen=True)
 class Pair:
-    """A valid row of the release: two sentences, and whether one entails the other.
-
-    Attributes:
-        source_id: the release's `id`, which several rows share, within a type and across types.
-        premise, hypothesis, label, explanation: as released.
-        report_group: one of :data:`REPORT_GROUPS`.
-        key: SHA-256 (hex) of the texts and the label, white space collapsed.
-    """
+    """A valid row of the release; several rows share the release's `id`, within a type and across types."""
 
     source_id: str
     premise: str
@@ -113,12 +106,9 @@ def _sha256(*texts: str) -> str:
 def load(name: str, part: str, prompt: str = "v2", scorer: str = "") -> datasets.Dataset:
     """Return the documents of one part of a dataset.
 
-    Columns: `dataset`; `data` (dataset, part, and the first 12 hex digits of the SHA-256 over its sorted texts: the
-    same for the same rows in any order and any file format); `id` (`{portion}-{id of the release}-{8 hex digits of the
-    texts}`, unique); `premise`, `hypothesis`, `label`, `explanation`; `report_group`; `family`
-    (the first id of the rows that share a sentence with it, :func:`families`); `revision` (commit on the hub,
-    ``local`` or ``package``); and, for lm-eval, which hands task functions nothing but the document, the options
-    `prompt` and `scorer`.
+    `data` is the same for the same rows in any order and any file format. `family` is the first id of the rows that
+    belong together (:func:`families`). The options `prompt` and `scorer` are columns, as lm-eval hands task functions
+    nothing but the document.
 
     The parts are ``heldout`` and ``rest``, which share no sentence, and ``train``, all rows. The held-out part is in
     the order of a hash, so that ``--limit`` takes a mixture; the others are in released order.
@@ -168,8 +158,8 @@ EXEMPLAR_SEED = 42
 def exemplars(name: str, count: int, prompt: str) -> tuple[dict[str, Any], ...]:
     """Return few-shot exemplars of the part ``rest``, drawn over the figurative types and the labels.
 
-    So 4 exemplars hold each of sarcasm, metaphor, simile and idiom once, and each label twice. The draw does not depend
-    on the order of the file. A paraphrase is not figurative, and what has no explanation shows no answer.
+    So 4 exemplars hold each type once, and each label twice. The draw does not depend on the order of the file.
+    A paraphrase is not figurative, and what has no explanation shows no answer.
     """
     documents = sorted(load(name, "rest", prompt), key=lambda document: document["id"])
     shown = [
@@ -210,19 +200,13 @@ def families(rows: Sequence[Pair]) -> list[list[int]]:
 
 
 def heldout(rows: Sequence[Pair]) -> list[int]:
-    """Draw the held-out rows: a rule on texts alone, whatever the order of the rows or the version of Python.
+    """Return the held-out rows, as indices: drawn by texts alone, whatever the order of the rows or Python's version.
 
     1. Rows are grouped into :func:`families`. A family with a sentence pair that stands there twice, or with an empty
        explanation, is left out: the pair would count twice or has two answers, the explanation cannot be scored.
     2. Each row has the number SHA-256(seed, premise, hypothesis; newlines between, white space collapsed), each family
        the smallest of its rows'.
     3. Families are taken in the order of their numbers, whole, each that still fits into :data:`HELDOUT_SIZES`.
-
-    Returns:
-        Indices of the rows, in the order of their numbers.
-
-    Raises:
-        DataError: the sizes cannot be reached with these rows.
     """
     numbers = [_sha256(HELDOUT_SEED, _plain(row.premise), _plain(row.hypothesis)) for row in rows]
     repeated = Counter(row.sentences for row in rows)
@@ -262,7 +246,7 @@ def _released(name: str) -> tuple[Sequence[Pair], str]:
 
 
 def _lines(origin: hub.Source, folder: Path) -> tuple[str, Iterable[tuple[str, Any]]]:
-    """Return the train split's files, and its rows as `row_files.valid` takes them."""
+    """Return the place of the train split, and its rows as `row_files.valid` takes them."""
     if parquet := hub.split_files(origin.name, "train", folder):
         where = f"{origin.name}: {parquet[0].parent}/train-*.parquet"
         table = hub.read_parquet(parquet, COLUMNS, where)
@@ -304,11 +288,7 @@ def _pair(values: Mapping[str, Any], where: str) -> Pair:
 
 
 def load_blind() -> datasets.Dataset:
-    """Return the shared task's 1,500 test rows, which come without answers, as documents.
-
-    Columns: `dataset`, `data`, `id` (``codalab-{codalab_id}``), `codalab_id`, `source_id`, `premise`, `hypothesis`,
-    `prompt`.
-    """
+    """Return the shared task's 1,500 test rows, which come without answers, as documents."""
     import datasets
 
     folder = hub.local_folder(hub.source("FLUTE"))

@@ -18,7 +18,7 @@ from figlang_tasks.core.benchmark import Asked
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
-from figlang_tasks.scoring import Measures, explanations, judged, judged_for_lm_eval
+from figlang_tasks.scoring import explanations, judged, judged_for_lm_eval
 from figlang_tasks.scoring.explained import SCHEMES, Explained, record_of
 
 if TYPE_CHECKING:
@@ -137,19 +137,15 @@ def _read(doc: Document, output: str | None) -> tuple[Explained, int | None, int
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """Return the record of one output and its numbers (`judged`); of a blind row the label is read and not judged."""
-    return judged(_record(doc, results[0]), _measures(doc))
+    record = _record(doc, results[0])
+    return judged(record, measures.of_records([record]))
 
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """As :func:`process_results`, for lm-eval."""
     (output,) = without_echoes(doc, results, doc_to_text)
-    return judged_for_lm_eval(_record(doc, output), _measures(doc), results)
-
-
-def _measures(doc: Document) -> Measures:
-    if "label" not in doc:
-        return measures.BLIND
-    return measures.V1 if doc["prompt"] == "v1" else measures.V2
+    record = _record(doc, output)
+    return judged_for_lm_eval(record, measures.of_records([record]), results)
 
 
 def _record(doc: Document, output: str | None) -> dict[str, Any]:

@@ -14,8 +14,6 @@ from figlang_tasks.core.errors import DataError
 
 ARCHIVE = "IRFL_images.zip"
 SUFFIX = ".jpeg"
-LARGEST = 64 << 20
-"""Bytes of the largest file that is read as a picture: a zip can say that some kilobytes unpack to many gigabytes."""
 _AGAIN = "Load it again from the hub's repository (delete the damaged file first)."
 
 
@@ -30,6 +28,10 @@ class Pictures:
             raise DataError(f"{self._place} cannot be read ({error}). {_AGAIN}") from error
         self._names = {PurePosixPath(name).stem: name for name in self._zip.namelist() if name.endswith(SUFFIX)}
 
+    @property
+    def uuids(self) -> Iterable[str]:
+        return self._names
+
     def check(self, uuids: Iterable[str], where: str) -> None:
         """Check that pictures are there, without reading them; the `DataError` names `where` and the uuid."""
         for uuid in uuids:
@@ -39,11 +41,6 @@ class Pictures:
     def read(self, uuid: str, where: str) -> Image.Image:
         """Return a picture, RGB, upright; a `DataError` with `where` and the uuid if it is missing or damaged."""
         self.check([uuid], where)
-        if (size := self._zip.getinfo(self._names[uuid]).file_size) > LARGEST:
-            raise DataError(
-                f"{where}: the picture {uuid} in {self._place} has {size} bytes unpacked, more than the {LARGEST} "
-                f"that a picture may have. {_AGAIN}"
-            )
         try:
             data = self._zip.read(self._names[uuid])  # it checks the CRC
         except (OSError, EOFError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:

@@ -1,4 +1,4 @@
-"""The report's charts of IRFL: accuracy of choices, literal preference, the order of pairs, retrieval, letters."""
+"""The report's charts of IRFL: accuracy of choices, literal preference, the order of pairs, retrieval."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from figlang_tasks.benchmarks.irfl.measures import LITERAL_ROLES, by_row, images_of
-from figlang_tasks.benchmarks.irfl.rows import CLASSES, LETTERS
+from figlang_tasks.benchmarks.irfl.rows import CLASSES
 from figlang_tasks.core.presentation import BarChart, Bars, BarSection, Records
 
 _TASK = re.compile(
@@ -69,23 +69,11 @@ def _choices(dataset: str, task: str, scopes: Scopes) -> Iterator[Bars]:
         yield Bars(chart=orders, measure=measure, category=category, panel=f"{panel}: {what}", chance=lambda _: 0.5)
 
 
-def _letters(dataset: str, task: str, scopes: Scopes) -> Iterator[Bars]:
-    chart = BarChart(f"{task}: letters named", "share of the letters named (percent)")
-    for letter in LETTERS:
-        yield Bars(chart=chart, measure=f"share_{letter}", category=letter, chance=lambda _: 1 / len(LETTERS))
-
-
 CHARTS = (
     BarSection(
         id="detection",
         title="Detection and retrieval",
         intro="Which image shows the figurative meaning? Dashed lines are chance on the rows of these runs.",
         bars=_choices,
-    ),
-    BarSection(
-        id="position",
-        title="Position bias",
-        intro="Every row was asked in all four orders of its images: each letter is right equally often.",
-        bars=_letters,
     ),
 )

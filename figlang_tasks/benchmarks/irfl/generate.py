@@ -72,16 +72,7 @@ SORTING = Sorting(
 def prompts(dataset: str, idioms: int = PAPER_IDIOMS, pictures: int = PICTURES) -> list[dict[str, Any]]:
     """Return one line for each picture to generate; the prompts of an idiom are the idiom, and each definition of it.
 
-    Args:
-        dataset: ``IRFL`` or ``figlang_mini_irfl``.
-        idioms: how many to draw, whatever the order of the table. The names of the paper's 15 are not published.
-        pictures: of each prompt.
-
-    Returns:
-        ``file``, ``prompt``, ``input`` (``idiom`` or ``definition``), ``phrase``, ``definitions`` and ``data``.
-
-    Raises:
-        DataError: the table is missing or not valid, or has fewer idioms.
+    Idioms are drawn, whatever the order of the table: the names of the paper's 15 are not published.
     """
     table = tables.images(dataset, "idioms-dataset")
     known: dict[str, tuple[str, ...]] = {}
@@ -108,8 +99,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--idioms", type=int, default=PAPER_IDIOMS, help="how many to draw; default: %(default)s")
     parser.add_argument("--pictures", type=int, default=PICTURES, help="of each prompt; default: %(default)s")
     args = parser.parse_args(argv)
-    if min(args.idioms, args.pictures) < 1:
-        parser.error("--idioms and --pictures must be 1 or more")
     try:
         found = prompts(args.dataset, args.idioms, args.pictures)
         content = "".join(f"{json.dumps(each)}\n" for each in found).encode("ascii")

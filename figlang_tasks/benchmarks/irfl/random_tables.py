@@ -1,9 +1,8 @@
 """Random candidates: the answer with images of other phrases (Tables 4 and 5 of the paper).
 
-The paper's rows were not released. Ours are drawn from the base tables with a published seed: each image of a category
-is the answer of one row, and its distractors are drawn without replacement from the images of all other phrases of the
-same table. A draw depends on seed, configuration, phrase and uuids alone, neither on the order of the table nor on
-Python's version.
+The paper's rows were not released. Each image of a category is the answer of one row here, and its distractors are
+drawn from the images of all other phrases of the table: by seed, configuration, phrase and uuids alone, whatever the
+order of the table or Python's version.
 """
 
 from __future__ import annotations

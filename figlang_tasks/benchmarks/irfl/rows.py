@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.benchmarks.irfl import random_tables, tables
@@ -25,14 +24,10 @@ CLASSES = tuple(dict.fromkeys(TYPES.values()))
 
 @hub.kept(maxsize=8)
 def load(dataset: str, table: str, rotations: bool = False) -> datasets.Dataset:
-    """Return the documents of a table; all pictures are known to be there.
+    """Return the documents of a table of the hub, or of random candidates; all pictures are known to be there.
 
-    Args:
-        dataset: ``IRFL`` or ``figlang_mini_irfl``.
-        table: a detection or retrieval table of the hub (``idiom-detection-task``), or random candidates
-            (``random4-idiom-figurative``).
-        rotations: of a detection table: every row as many times as it has candidates, rotated by one each time, so
-            that the answer stands in each place once.
+    With `rotations` every row of a detection table comes as many times as it has candidates, rotated by one each time,
+    so that the answer stands in each place once.
     """
     import datasets
 
@@ -42,8 +37,7 @@ def load(dataset: str, table: str, rotations: bool = False) -> datasets.Dataset:
 
 
 def _choices(dataset: str, table: str, rotations: bool) -> list[dict[str, Any]]:
-    """Return documents of detection: `candidates` are uuids in the order shown; `answer` is the place of the right
-    one, `roles` what each is, `row` the id of the row (the same for all rotations of it)."""
+    """Return documents of detection: `candidates` in the order shown, and the place of the `answer`."""
     drawn = table in random_tables.CONFIGURATIONS
     found = random_tables.load(dataset, table) if drawn else tables.detection(dataset, table)
     store = pictures(dataset)
@@ -70,8 +64,7 @@ def _choices(dataset: str, table: str, rotations: bool) -> list[dict[str, Any]]:
 
 
 def _pairs(dataset: str, table: str) -> list[dict[str, Any]]:
-    """Return documents of retrieval, one for each image: `positive` says whether it is to be ranked high, `images`
-    how many the row has."""
+    """Return documents of retrieval, one for each image; `images` is the number of those of its row."""
     found = tables.retrieval(dataset, table)
     store = pictures(dataset)
     documents = []
@@ -111,20 +104,13 @@ def figurative_type(table: str) -> str | None:
 
 
 def answer_place(table: str, number: int, phrase: str, count: int) -> int:
-    """Return the place of a row's answer, 0 to `count` - 1. It depends only on table, row number and phrase.
-
-    The tables keep the answer in a column of its own and give no order.
-    """
+    """Return the place of a row's answer, 0 to `count` - 1, which the tables do not give."""
     key = f"{random_tables.SEED}/{table}/{number}/{phrase}"
     return int(hashlib.sha256(key.encode()).hexdigest(), 16) % count
 
 
 def text(doc: Mapping[str, Any], phrase_only: bool = False) -> str:
-    """Return the text for a phrase that the authors' evaluation gives to matching models.
-
-    Idioms come with their definitions, ``phrase.definition.definition.``, unless `phrase_only`; metaphors and similes
-    are the phrase.
-    """
+    """Return the text that the authors' evaluation gives to matching models: idioms come with their definitions."""
     definitions: Sequence[str] = doc["definitions"]
     if phrase_only or not definitions:
         return doc["phrase"]
@@ -143,17 +129,10 @@ def load_asked(asked: Mapping[str, str], look_at_pictures: bool = True) -> datas
 
 
 def check() -> Iterator[DataError]:
-    """Every picture that the tables name and that cannot be shown; a run looks at those alone that it shows."""
-    readers = {"detection": tables.detection, "retrieval": tables.retrieval, "dataset": tables.images}
-    wanted: dict[str, str] = {}  # the picture of each uuid, and the first row that names it
-    for name in tables.ROWS:
-        read = next(read for kind, read in readers.items() if kind in name)
-        with suppress(DataError):  # of a table: the check tells it
-            for row in read("IRFL", name).rows:
-                wanted |= {uuid: row.where for uuid in row.uuids if uuid not in wanted}
+    """Every picture that cannot be shown; a run looks at those alone that it shows."""
     store = pictures("IRFL")
-    for uuid, where in progress(wanted.items(), "IRFL"):
+    for uuid in progress(store.uuids, "IRFL"):
         try:
-            store.read(uuid, where)
+            store.read(uuid, "IRFL")
         except DataError as error:
             yield error

@@ -45,15 +45,13 @@ class Row:
     """A row of a table.
 
     Attributes:
-        where: names table and row in errors.
-        phrase: the figurative phrase.
-        definitions: of an idiom, 1 to 4; otherwise empty.
-        type: of detection ``figurative`` or ``figurative+literal``, the category of the answer; of retrieval ``FvsPL``
-            (figurative against partial literal) or ``FLvsPL``; of a base table the category of its image in lower case.
+        definitions: of an idiom.
+        type: of detection the category of the answer; of retrieval ``FvsPL`` (figurative against partial literal) or
+            ``FLvsPL``; of a base table the category of its image in lower case.
         positives: uuids: the answer of detection, the first category of retrieval, the image of a base table.
-        negatives: three distractors of detection (1 or 3 for random candidates), the second category of retrieval.
-        roles: of each negative, by uuid: ``literal`` (shows the phrase's words: a partial-literal image of an idiom or
-            metaphor), ``source`` and ``target`` (the two of a simile), ``random``.
+        negatives: the distractors of detection, the second category of retrieval.
+        roles: of each negative: ``literal`` (shows the words of an idiom or metaphor), ``source`` and ``target`` (of a
+            simile), ``random``.
     """
 
     where: str
@@ -237,8 +235,7 @@ def _category(image: _Image | _Base) -> str:
 def _role(kind: str, image: _Image, phrase: str, known: str | None) -> str:
     """Return the role of a distractor; of idioms and metaphors, what is no literal image was a random draw.
 
-    Of similes the detection table names the source alone; `known` is what the retrieval table says, which resolves all
-    277 closed rows.
+    Of similes the detection table names the source alone; `known` is what the retrieval table says.
     """
     if kind == "idiom":
         return "literal" if image.phrase == phrase else "random"

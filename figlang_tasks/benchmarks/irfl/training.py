@@ -23,7 +23,7 @@ Document = Mapping[str, Any]
 
 BASE = "idioms-dataset"
 FIGURATIVE = ("figurative", "figurative+literal")
-OTHERS = ("literal", "partial literal", "none")
+CATEGORIES = (*FIGURATIVE, "literal", "partial literal", "none")
 BATCH, LEARNING_RATE = 12, 0.001  # of Adam
 
 
@@ -36,13 +36,9 @@ def train(
     seeds: Annotated[int, "How many networks: seeds 0, 1, 2 ..."] = 5,
     output: Annotated[Path, "Folder to write."] = Path("irfl_probe"),
     phrase_only: Annotated[bool, "Train and test with the idiom alone, without its definitions."] = False,
-    without_none: Annotated[
-        bool, "Leave out the images of the category None, which are not figurative either."
-    ] = False,
     hidden: Annotated[int, "Units of the hidden layer; 0: no hidden layer."] = 512,
     epochs: Annotated[int, "Passes over the training data."] = 7,
     dataset: Annotated[str, "IRFL, or figlang_mini_irfl, small data of this package."] = "IRFL",
-    device: Annotated[str | None, "Of the encoder, such as cuda:0. [default: the GPU, if there is one]"] = None,
 ) -> str:
     """Train IRFL's classifier of idioms, and test it (Tables 6 and 8 of the paper).
 
@@ -52,24 +48,15 @@ def train(
     figlang train irfl --output probe
     figlang train irfl --table idiom-retrieval-task --output probe_retrieval
     lmms_eval --tasks irfl_match_idiom --model figlang_probe --model_args probe=probe,seed=0 ...
-
-    Args:
-        The options of the command; see their help.
-
-    Raises:
-        FigLangError: the data or the encoder is not available, the folder exists, or a setting is out of range.
     """
     from figlang_tasks.models import probe, probe_pair
     from figlang_tasks.models.dual_encoder import FigLangCLIP
 
-    for name, value, least in (("seeds", seeds, 1), ("epochs", epochs, 1), ("hidden", hidden, 0)):
-        if value < least:
-            raise DataError(f"--{name} is {value}, must be at least {least}")
     probe.refuse_existing(output)
     tested = _tested(dataset, table)
-    documents = _trainable(dataset, tested, FIGURATIVE + OTHERS[: -1 if without_none else None])
+    documents = _trainable(dataset, tested)
     encoder = probe.encoder_name(encoder)
-    own = FigLangCLIP(encoder, revision, device=device, batch_size="auto")
+    own = FigLangCLIP(encoder, revision, batch_size="auto")
     settings = {"encoder": encoder, "revision": own.commit or revision}
 
     def features(of: Sequence[Document]) -> Any:
@@ -112,11 +99,11 @@ def train(
     return "\n".join([told, "", shown, "", f"{output} written"])
 
 
-def _trainable(dataset: str, tested: Sequence[Document], categories: Sequence[str]) -> list[Document]:
+def _trainable(dataset: str, tested: Sequence[Document]) -> list[Document]:
     """Return the rows of the base table whose phrase no test document has, in the shape of those documents."""
     phrases = {folded(document["phrase"]) for document in tested}
     images = [each for each in tables.images(dataset, BASE).rows if folded(each.phrase) not in phrases]
-    chosen = [each for each in images if each.type in categories]
+    chosen = [each for each in images if each.type in CATEGORIES]
     for image in chosen:
         pictures(dataset).check(image.uuids, image.where)
     return [

@@ -68,11 +68,7 @@ class _Object(BaseModel):
 
 
 class Metaphor(_Object):
-    """One interpretation of an image: the blanks of "... is as ... as ...".
-
-    Attributes:
-        best: the one with the best validation of its image; boxes belong to it.
-    """
+    """One interpretation of an image; boxes belong to the one with the best validation."""
 
     primary: _Part
     relationship: _Part
@@ -106,14 +102,7 @@ class Box(_Object):
 
 
 class Annotation(_Object):
-    """One image.
-
-    Attributes:
-        where: file, line and image, for messages.
-        image: path, ``{folder}/{file}``.
-        metaphors: of an image of the set ``metaphor``; exactly one of them is the best, if there are any.
-        boxes: empty too where none were annotated.
-    """
+    """One image; `where` is for messages."""
 
     version: Literal[1] = Field(alias="schema")
     image: Annotated[str, AfterValidator(_image)]

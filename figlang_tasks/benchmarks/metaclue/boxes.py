@@ -1,7 +1,4 @@
-"""From a model's words to the boxes of the primary and the secondary concept.
-
-Thoughts, special tokens and what surrounds ``<answer>`` are out (``figlang_tasks.answers.text``).
-"""
+"""From a model's words to the boxes of the primary and the secondary concept."""
 
 from __future__ import annotations
 
@@ -15,18 +12,15 @@ from figlang_tasks.answers.words import REFUSAL
 
 Role: TypeAlias = Literal["primary", "secondary"]
 Convention: TypeAlias = Literal["pixel", "unit", "thousand", "thousand_yx", "loc1024"]
-"""How a model family writes coordinates. See `parse_boxes`."""
+"""How a model family writes coordinates: as pixels, 0 to 1, 0 to 1000, likewise y before x (``box_2d`` of Gemini), or
+``<loc0000>`` to ``<loc1023>``, y before x (PaliGemma)."""
 
 PixelBox: TypeAlias = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
 class Boxes:
-    """Boxes x0, y0, x1, y1 in pixels by role, in the order of the output; none where the model says so.
-
-    Attributes:
-        dropped: number of boxes left out, as they have no area or belong to neither role.
-    """
+    """Boxes x0, y0, x1, y1 in pixels by role, in the order of the output, and how many were left out."""
 
     primary: tuple[PixelBox, ...]
     secondary: tuple[PixelBox, ...]
@@ -52,6 +46,7 @@ _CORNERS = re.compile(
 _LOC = re.compile(r"<loc([0-9]{4})>" * 4)
 _LOC_OF_FLORENCE = re.compile(r"<loc_([0-9]{1,3})>" * 4)
 _FORMS: Final = {"loc": _LOC, "florence": _LOC_OF_FLORENCE, "corners": _CORNERS, "brackets": _BOX}
+"""Four numbers in brackets of any kind are a box, in JSON, in tags and in words."""
 _TAG = re.compile(r"<[^<>]{1,40}>")
 _NO_BOXES = re.compile(r"\[\s{0,9}\]")
 _LOOK: Final = 300  # characters around a box in which its label is sought
@@ -68,33 +63,14 @@ def parse_boxes(
 ) -> Read[Boxes]:
     """The boxes of the primary and the secondary concept in an answer.
 
-    Four numbers in brackets of any kind are a box, in JSON, in tags and in words, as are two points ("(x0,y0),(x1,y1)";
-    rule ``brackets``); ``"x_min": ...`` to ``"y_max": ...`` (``corners``); PaliGemma's ``<loc0123>`` (``loc``) and
-    Florence-2's ``<loc_123>`` (``florence``). Its label is the last known name before it, or the first behind it in its
-    JSON object or before the next PaliGemma box. A box right behind another shares its label.
-
-    What the numbers mean is declared, never guessed:
-
-    - ``pixel``: x in 0 to `width`, y in 0 to `height`, of the image that `width` and `height` are of.
-    - ``unit``: 0 to 1.
-    - ``thousand``: 0 to 1000 in both directions.
-    - ``thousand_yx``: likewise, y before x: y0, x0, y1, x1 (``box_2d`` of Gemini; refused with other conventions).
-    - ``loc1024``: ``<loc0000>`` to ``<loc1023>``, y before x, and no other form.
-
-    One coordinate outside of its range, a box of which all four are at most 1 where they are no shares, or a form of
-    another convention gives ``out_of_range`` and no box at all; its rule is the form. In ``unit`` there is no telling
-    pixels of a one-pixel image, and pixels below 1000 fit ``thousand``: a convention is declared per model family, and
-    to be right.
+    The label of a box is the last known name before it, or the first behind it in its JSON object or before the next
+    PaliGemma box. A box right behind another shares its label. What the numbers mean is declared, never guessed: one
+    that is outside of its range, a box of which all four are at most 1 where they are no shares, or a form of another
+    convention gives ``out_of_range`` and no box at all.
 
     Args:
-        width, height: of the image in pixels, at least 1.
         role: whose boxes those without a known label are (the prompt asked for one concept); None: nobody's.
         names: more labels and the role of each, such as the concepts' own words; "primary" and "secondary" are known.
-
-    Returns:
-        Boxes, with the form of the first one as the rule, or none of them with rule ``empty-list``. Unreadable:
-        ``unlabelled`` (none is known to be of a role), ``degenerate`` (none has an area), ``nothing``. Else
-        ``refusal``, ``thought``, ``empty``, ``missing``.
     """
     answer = opened(output)
     if isinstance(answer, Read):

@@ -1,18 +1,15 @@
 """Candidate statements of retrieval: one of the image's own, the others drawn with a published seed (paper, 3.2).
 
 The paper's candidates were not released. Ours are a function of seed, setting, image and the set of annotations alone:
-neither of the order of the file nor of Python's version. All test images with metaphors take part.
+neither of the order of the file nor of Python's version.
 
-- The positive is one of the image's own statements, drawn: "exactly one positive (correct) metaphorical statement from
-  its ground truth messages".
 - ``random``: the others are drawn from all distinct statements of the other test images. Those of a smaller K are the
   first of those of a larger one.
 - ``neg_prim``, ``neg_sec``, ``neg_prim_rel``, ``neg_sec_rel``: in the positive, the primary (secondary) concept, or the
   concept and the relationship together, are replaced by those of an annotation of an image of another topic.
-- ``swap``: primary and secondary concept change places; K = 2.
+- ``swap``: primary and secondary concept change places.
 
-No negative is a ground truth of its image, and no concept that is put in is one that the image's own annotations have
-at that place. All candidates of an image differ. Comparisons ignore case, spacing and a final full stop.
+No negative is a ground truth of its image. Comparisons ignore case, spacing and a final full stop.
 """
 
 from __future__ import annotations

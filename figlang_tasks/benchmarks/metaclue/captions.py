@@ -1,7 +1,6 @@
 """From a model's words to a metaphor's statement: ``primary is as relationship as secondary``.
 
-`parse_official` is the paper's reading, `parse_caption` a careful one of ours. Thoughts, special tokens and what
-surrounds ``<answer>`` are out in both (``figlang_tasks.answers.text``).
+`parse_official` is the paper's reading, `parse_caption` a careful one of ours.
 """
 
 from __future__ import annotations
@@ -40,15 +39,9 @@ def _line(answer: Answer) -> str:
 
 
 def parse_official(output: str | None) -> Read[Statement]:
-    """The parts of a caption as the paper has them: the whole answer is ``primary is as relationship as secondary``.
+    """The parts of a caption as the paper has them (section 3.2): the whole answer is the statement.
 
-    The first "is as" and the first "as" after it separate the parts, whatever stands around the statement; so a
-    preface becomes part of the primary concept. A caption without them has no parts and scores 0 on each ("The score
-    of 0 is given if parsing fails").
-
-    Rules: ``statement`` (its text is the whole answer in one line), ``nothing``, ``thought``, ``empty``, ``missing``.
-
-    Source: MetaCLUE (arXiv 2212.09898), section 3.2; no code was released. That the first "as" counts is inferred.
+    So a preface becomes part of the primary concept. No code was released; that the first "as" counts is inferred.
     """
     answer = opened(output)
     if isinstance(answer, Read):
@@ -90,18 +83,10 @@ _NAMED = re.compile(rf"\bprimary{_VALUE}relationship{_VALUE}secondary{_VALUE}", 
 
 
 def parse_caption(output: str | None) -> Read[Statement]:
-    """The statement in a caption, as a careful reader takes it.
+    """The statement in a caption, as a careful reader takes it: without what leads in, and without afterthoughts.
 
-    Sentences are looked through for ``primary is (are ...) as relationship as secondary``, without what stands around:
-    numbering, Markdown, quotes and brackets, what leads in ("Metaphor:", "The image suggests that ..."), and
-    afterthoughts ("..., which shows", "because"). A repeated pattern ("... is as relationship as ...") is no
-    statement, nor is what follows "Explanation". The first of these decides:
-
-    - ``named``: the three parts stand by their names, in lines or in JSON.
-    - ``heading``: the one statement behind a colon ("Best fit: ...").
-    - ``statement``: the only statement. Several different ones are ambiguous (``conflict``).
-
-    Without one of these: ``refusal``, ``nothing``, ``thought``, ``empty``, ``missing``.
+    The first of these decides: the three parts stand by their names (``named``); the one statement behind a colon
+    (``heading``); the only one (``statement``). A repeated pattern ("... is as relationship as ...") is none.
     """
     answer = opened(output)
     if isinstance(answer, Read):

@@ -24,7 +24,8 @@ def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
     elif "truth" in record:
         source = record["role"]
         facts = [("concept", record["concept"])]
-        gold = [("boxes", ", ".join(f"{kind} {_box(box)}" for box, kind in zip(*_truth(record), strict=True)))]
+        each = zip(record["truth"], record["types"], strict=True)
+        gold = [("boxes", ", ".join(f"{kind} {_box(box)}" for box, kind in each))]
     elif "caption" in record:
         gold = [("statements", "\n".join(known.get("references") or []))]
     else:
@@ -34,7 +35,7 @@ def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
         "facts": facts,
         "gold": gold,
         "pictures": [{"name": record["id"].partition("#")[0], "label": "", "role": ""}],
-        **({"boxes": record["truth"]} if "truth" in record else {}),
+        "boxes": record.get("truth", []),
     }
 
 
@@ -47,23 +48,22 @@ def answer(records: Sequence[Record]) -> Answer:
             "outcome": outcome(predicted == record["gold"], predicted is not None),
         }
     if "chosen_text" in record:
-        chosen, rank = record["chosen"], record["rank"]
+        chosen = record["chosen"]
         predicted, answered = no_choice(record) if chosen is None else (record["chosen_text"], True)
         return {
             "predicted": predicted,
             "outcome": outcome(chosen == record["answer"], answered),
-            "said": [("rank of the right one", rank)],
+            "said": [("rank of the right one", record["rank"])],
         }
     if "question" in record:
         words = record["answer"]
         return {"predicted": words or "nothing", "outcome": outcome(record["em"], bool(words), OPEN)}
     if "truth" in record:
         boxes = record["predicted"]
-        listed = ", ".join(map(_box, boxes))
         return {
             "predicted": f"{len(boxes)} box{'es' * (len(boxes) != 1)}",
             "outcome": OPEN if boxes else NO_ANSWER,
-            "said": [("boxes", listed), ("left out", record["dropped"] or "")],
+            "said": [("boxes", ", ".join(map(_box, boxes))), ("left out", record["dropped"] or "")],
             "boxes": boxes,
         }
     if "caption" in record:
@@ -71,10 +71,6 @@ def answer(records: Sequence[Record]) -> Answer:
         parts = [(part, record[part]) for part in ("primary", "relationship", "secondary")]
         return {"predicted": words or "nothing", "outcome": outcome(record["em"], bool(words), OPEN), "said": parts}
     return {"predicted": record["file"] or "no picture", "outcome": OPEN if record["file"] else NO_ANSWER}
-
-
-def _truth(record: Record) -> tuple[Sequence[Sequence[float]], Sequence[str]]:
-    return record["truth"], record["types"]
 
 
 def _box(edges: Sequence[float]) -> str:

@@ -146,11 +146,7 @@ def _once(texts: Iterable[str]) -> list[str]:
 
 
 def _localize(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> list[dict[str, Any]]:
-    """One document for each concept of the best metaphor of an image that has boxes.
-
-    `convention` says what numbers a model is to give boxes in and is read by. `boxes` are lists of left, top, right,
-    bottom in pixels of the upright picture, `types` the type of each.
-    """
+    """One document for each concept of the best metaphor of an image that has boxes."""
     found = []
     for row, role in itertools.product(rows, ROLES):
         if not (boxes := [box for box in row.boxes if box.role == role]):
@@ -170,10 +166,9 @@ def _localize(dataset: str, task: str, table: Table, rows: Sequence[Annotation])
 
 
 def _generate(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> list[dict[str, Any]]:
-    """A document for each image whose best metaphor a text-to-image model draws: 300, with the seed of the candidates.
+    """A document for each image whose best metaphor a text-to-image model draws, in the order of their paths.
 
-    In the order of their paths. `number` is the place of the document: what the harness's own text-to-image classes
-    name their files by. So another order of the annotation file gives no picture to another prompt.
+    `number` is what the harness's text-to-image classes name their files by.
     """
     by_image = {row.image: row for row in rows}
     found: list[dict[str, Any]] = []

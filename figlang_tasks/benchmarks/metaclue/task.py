@@ -148,8 +148,7 @@ def classify_process_results(doc: Document, results: Sequence[str]) -> dict[str,
 def retrieve_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """Return the record of one choice and its numbers: by scores where the backend gives them, else in words.
 
-    A tie goes against the model: the right statement stands behind all others with its score. An answer in words has no
-    rank.
+    A tie goes against the model.
     """
     texts, answer, output = doc["candidates"], doc["answer"], results[0]
     scores = score_requests.read_answer(output)
@@ -223,8 +222,7 @@ def vqa_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]
 def localize_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """Return the record of the boxes of one concept and its numbers; `dropped` has those of the other concept too.
 
-    The convention of the numbers is declared by the task, never guessed. A model is asked for one concept at a time, as
-    the paper asks its phrase-grounding model, and gives any number of boxes.
+    A model is asked for one concept at a time, as the paper asks its phrase-grounding model.
     """
     role, convention = doc["role"], doc["convention"]
     width, height = doc["width"], doc["height"]
@@ -269,10 +267,10 @@ def resized(width: int, height: int) -> tuple[int, int]:
 
 
 def generate_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Return the record of one document and its numbers: the picture is found in what a class of the harness answers.
+    """Return the record of one document and its numbers.
 
-    That is JSON with a list ``images`` of paths, the path of a picture, or that of a folder with ``{number}.png`` or
-    ``{number}_s0.png``.
+    Classes of the harness answer JSON with a list ``images`` of paths, the path of a picture, or that of a folder with
+    ``{number}.png`` or ``{number}_s0.png``.
     """
     file = _generated(results[0], doc["number"])
     if file is not None:

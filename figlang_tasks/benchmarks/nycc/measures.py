@@ -90,8 +90,6 @@ EXPLANATION = Measures.of(
     ),
 )
 
-BY_TASK = {"matching": MATCHING, "ranking": RANKING, "explanation": EXPLANATION}
-
 
 def of_records(records: Sequence[Record]) -> Measures:
     """The measures of the task that wrote `records`."""

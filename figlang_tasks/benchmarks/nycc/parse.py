@@ -24,12 +24,7 @@ _AT_THE_END = (
 
 
 def parse_official(output: str, options: int, pixels: bool) -> str | None:
-    """The letter that the released rules find.
-
-    From a description: the one of "Answer: A" to "Answer: E" that occurs, of two options too; none where several do.
-    From pixels: the first "Final Answer: X"; else, at the end of the last paragraph, "Answer: X" or "Therefore, the
-    answer is X" and the like.
-    """
+    """The letter that the released rules find; from a description one of A to E, of two options too."""
     if not pixels:
         found = [letter for letter in "ABCDE" if f"Answer: {letter}" in output]
         return found[0] if len(found) == 1 else None
@@ -62,8 +57,7 @@ def common(output: str | None, options: int) -> Read[str]:
 def explanation(output: str | None) -> Read[str]:
     """The explanation in an answer, by the released rules: what stands behind the first "Explanation:", up to a second.
 
-    "Here's my best explanation:", "Step 3: Explanation -", "Summary:" and "explanation:" count as such. Without one it
-    is the whole answer. Unlike in the script, thoughts are left out.
+    Without one it is the whole answer.
     """
     answer = opened(output)
     if isinstance(answer, Read):

@@ -71,11 +71,7 @@ def config(name: str) -> Config:
 
 
 def configs(asked: Mapping[str, str]) -> list[str]:
-    """The configurations that a task reads, one for each of its folds; a `DataError` if there are none such.
-
-    Args:
-        asked: ``config`` without a fold, and ``fold``: 0 to 4, or ``all``.
-    """
+    """The configurations that a task reads, one for each of its folds; a `DataError` if there are none such."""
     name, fold = asked["config"], str(asked["fold"])
     if config(name).fold:
         raise DataError(f"NYCC,config={name}: write the fold apart, as config=matching,fold=3")
@@ -106,10 +102,8 @@ def _count(name: str) -> int:
 def load(dataset: str, name: str, fold: str = ALL, check_images: bool = True) -> datasets.Dataset:
     """Return the test rows of one fold, or of all, as documents.
 
-    Columns: `dataset`, `config`, `fold`, `data`, `id`, `revision`, `family` (the contest, whose captions are not
-    independent), `captions` and, of matching and ranking, `candidates` (as the paper gives them to CLIP); `label` (a
-    letter, or the reference explanation); of descriptions `location`, `description`, `uncanny_description`, `entities`
-    (cleaned); of ranking `winner_source`; of explanation also what is scored: `claim`, `explanation`, `report_group`.
+    `family` is the contest, whose captions are not independent; `candidates` are as the paper gives them to CLIP;
+    `label` is a letter, or the reference explanation.
     """
     import datasets
 
@@ -212,9 +206,9 @@ def entity(url: str, where: str) -> str:
 
 
 def exemplars(dataset: str, name: str, row_id: str, shots: int, seed: int) -> list[dict[str, Any]]:
-    """Training rows to show before the question of a row: as released, one of each of `shots` contests, drawn anew.
+    """Training rows to show before the question of a row: as released, one of each of `shots` contests.
 
-    The draw depends on the seed and the row's id, not on the order of rows. A `DataError`: too few contests.
+    The draw depends on the seed and the row's id, not on the order of rows.
     """
     table, _ = _table(dataset, name, "train")
     contests = _contests(dataset, name)

@@ -13,8 +13,7 @@ from pydantic import Field
 
 from figlang_tasks.answers.echo import without_echoes
 from figlang_tasks.answers.verdict import Read
-from figlang_tasks.benchmarks.nycc import parse, rows
-from figlang_tasks.benchmarks.nycc.measures import BY_TASK
+from figlang_tasks.benchmarks.nycc import measures, parse, rows
 from figlang_tasks.core import images, score_requests
 from figlang_tasks.core.benchmark import Asked
 from figlang_tasks.core.options import Kwargs
@@ -112,14 +111,14 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """Return the record of one output and its numbers (``figlang_tasks.scoring.judged``)."""
-    return judged(_record(doc, results), BY_TASK[rows.config(doc["config"]).task])
+    record = _record(doc, results)
+    return judged(record, measures.of_records([record]))
 
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """Return the record of one output and its numbers for lm-eval."""
-    task = rows.config(doc["config"]).task
     record = _record(doc, without_echoes(doc, results, doc_to_text))
-    return judged_for_lm_eval(record, BY_TASK[task], results)
+    return judged_for_lm_eval(record, measures.of_records([record]), results)
 
 
 def _record(doc: Document, results: Sequence[str]) -> dict[str, Any]:

@@ -41,7 +41,6 @@ BENCHMARK = Benchmark(
         "question": record["question"],
         "modality": record["modality"],
     },
-    options=task.Options,
     count=rows.count,
     card=card.card,
     answer=card.answer,

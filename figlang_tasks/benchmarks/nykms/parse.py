@@ -1,9 +1,6 @@
 """From a model's words to the answers of NYK-MS by the published post-processing, and the marks of gold answers.
 
-`parse_official` follows section 3.4 of the paper (arXiv 2409.01037), `read_annotation` its annotation rules
-(Appendix C). `first_answer` is ours: what a careful reader takes the label to be.
-
-All are pure, take any string in linear time, and never raise on what a model wrote.
+`parse_official` follows section 3.4 of the paper (arXiv 2409.01037), `read_annotation` its Appendix C.
 """
 
 from __future__ import annotations
@@ -30,9 +27,7 @@ Answers: TypeAlias = dict[str, int | str]
 """The answers by field (`FIELDS`): 0 or 1 of MC and SC, a text, possibly empty, of the others."""
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# The published rules
-# ---------------------------------------------------------------------------------------------------------------------
+# --- the published rules ---------------------------------------------------------------------------------------------
 
 _NUMBER = re.compile(r"\A[ \t]*\d{1,2}\.(?!\d)[ \t]*")  # "1. ", as in the paper; not the start of "3.5 million"
 _YES = re.compile(r"Yes\b")
@@ -93,33 +88,9 @@ def _declines(output: str, in_words: bool) -> bool:
 def parse_official(output: str | None, question: str) -> Read[Answers]:
     """Return the answers by the published post-processing; without a value they count as `nothing`.
 
-    0. What counts is the answer outside of thoughts (`Answer`).
-    1. The non-empty lines are taken, padded with blank ones to 4. What follows the fourth is not looked at.
-    2. A question number such as ``1. `` is removed from the front of each.
-    3. ``metaphor`` and ``sarcasm``: the first line "matches the word Yes" if it begins with it, in this spelling (the
-       paper does not say whether it must be all of the line, which would make a No of "Yes." and "Yes, it does").
-       Then MC (SC) is 1, else 0, and all other answers are empty.
-    4. The second line is the word (MW, SW); if it has double quotation marks, straight or curly, what stands between
-       the first pair of them.
-    5. ``metaphor``: lines 3 and 4, joined by a blank, are ME. ``sarcasm``: line 3 is ST, line 4 is SE.
-
-    Of a single question (ours, after the same rules) ``mc`` and ``sc`` are decided by the first line, ``mw`` and
-    ``sw`` are the first line as in rule 4; ``me``, ``st`` and ``se`` are all lines, joined by blanks.
-
-    Args:
-        output: the model's output; None if there is none.
-        question: what was asked.
-
-    Returns:
-        With one of these rules: ``missing``, ``empty``, ``thought`` (nothing but one), ``refusal``, ``yes``, ``no``,
-        ``not-yes`` (`unreadable`; counts as No), ``quoted`` or ``line`` (single questions in words), ``lines``. A
-        refusal is looked for only where the first line does not begin with Yes or No; of a question in words only one
-        that can be nothing else ("I'm sorry, but I can't ..."): "I can't help but think of the cage" is an answer.
-
-    Raises:
-        TypeError: `output` is neither str nor None. Never raises on any str.
-
-    Source: NYK-MS, section 3.4.
+    Lines are the answers, the word being what stands in quotation marks. The first line "matches the word Yes" if it
+    begins with it, in this spelling: the paper does not say whether it must be all of the line, which would make a No
+    of "Yes." and "Yes, it does". The rules for single questions are ours, after the same.
     """
     fields = FIELDS[question]
     asks_for_label = fields[0] in LABELS
@@ -165,10 +136,9 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 def first_answer(output: str | None, question: str) -> Read[bool]:
-    """Return the label as a careful reader takes it (`yes_no`).
+    """Return the label as a careful reader takes it, from the first line that is more than the question said again.
 
-    Looked at is the first line of the answer that has words, is no heading ("Answers:") and is more than the question
-    said again: of several numbered answers the others are not about the label.
+    Of several numbered answers the others are not about the label.
     """
     answer = opened(output)
     if isinstance(answer, Read):
@@ -179,9 +149,7 @@ def first_answer(output: str | None, question: str) -> Read[bool]:
     return yes_no(first, about=topic)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Marks of annotated answers
-# ---------------------------------------------------------------------------------------------------------------------
+# --- marks of annotated answers --------------------------------------------------------------------------------------
 
 Kind: TypeAlias = Literal["word", "object", "image", "free"]
 """What an annotated answer names, by its mark.
@@ -202,29 +170,16 @@ _WHOLE_IMAGE = re.compile(
 
 
 class Annotation(NamedTuple):
-    """An annotated answer without its mark.
-
-    Attributes:
-        text: what a prediction is compared with; ``the whole image`` for a bare ``[I]``.
-        kind: see `Kind`.
-    """
+    """An annotated answer without its mark: what a prediction is compared with."""
 
     text: str
     kind: Kind
 
 
 def read_annotation(raw: str, field: str) -> Annotation:
-    """Read the mark of an annotated answer.
+    """Return an annotated answer (``flat``, ``[I] horse``, ``[I]``, ``[S] office life``) without its mark.
 
-    Args:
-        raw: the answer as annotated, e.g. ``flat``, ``[I] horse``, ``[I]``, ``[S] office life``.
-        field: the answer it is; only MW, SW and ST carry marks, and only MW and SW may be the whole image.
-
-    Raises:
-        DataError: empty; an unknown mark, a second one, one that does not stand first; punctuation behind a
-            mark; ``[S]`` without words; a bare ``[I]`` of ST.
-
-    Source: NYK-MS, Appendix C.
+    A `DataError` if it breaks the rules of NYK-MS, Appendix C: only MW, SW and ST carry marks.
     """
     text = raw.strip()
     if not text:
@@ -260,8 +215,5 @@ def without_mark(text: str) -> tuple[str, bool]:
 
 
 def same_place(text: str) -> str:
-    """Return ``the whole image`` where an answer names it in other words, else the answer itself.
-
-    For gold answers that are the whole image only: the annotation has a mark for it and no words.
-    """
+    """Return ``the whole image`` where an answer names it in other words, else the answer itself."""
     return WHOLE_IMAGE if _WHOLE_IMAGE.match(text) else text

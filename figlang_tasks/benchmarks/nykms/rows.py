@@ -1,19 +1,8 @@
 """NYK-MS rows as documents: the import format, its checks, and cartoons joined from their public source.
 
-The annotations have no public release, so the user brings them: ``nyk_m.jsonl`` (metaphor) and ``nyk_s.jsonl``
-(sarcasm), one JSON object a line. A row has
-
-- ``id``: a text, once in the file, e.g. ``NYK_722_3``, the third caption of contest 722;
-- ``caption``: a text;
-- ``MC`` (``SC``): 0 or 1; where it is 1, ``MW`` and ``ME`` (``SW``, ``ST`` and ``SE``) are texts, where it is 0 they
-  are empty, null or left out. MW, SW and ST may carry the marks of the paper's annotation rules
-  (:func:`figlang_tasks.benchmarks.nykms.parse.read_annotation`);
-- ``image``: path of the cartoon, below the file's folder; ``description``: the cartoon in words. Where the one that a
-  task needs is empty or left out, it is taken from the New Yorker Caption Contest dataset, from which the paper took
-  both, by the contest that the id names (``NYK_{contest}_{caption}``);
-- ``split``: ``train``, ``validation`` or ``test``; may be left out (:func:`split_of`).
-
-Serves every dataset in this format (NYK-MS itself and figlang_mini_nykms).
+The annotations have no public release, so the user brings them; what a row has, the template says (`template`). A
+picture or description that it lacks is taken from the New Yorker Caption Contest dataset, from which the paper took
+both, by the contest that the id names (``NYK_{contest}_{caption}``).
 """
 
 from __future__ import annotations
@@ -21,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,17 +43,12 @@ _CONTEST_IN_ID = re.compile(r"NYK_([0-9]{1,9})_[0-9]+\Z")
 
 @dataclass(frozen=True)
 class AnnotatedCaption:
-    """A valid row of a file.
+    """A valid row of a file; description, image and split are empty where it has none.
 
     Attributes:
-        where: file and line, for messages.
-        id: unique in its file.
         contest: contest number, None if the id tells none.
-        description: the cartoon in words, "" if the row has none.
-        image: file of the cartoon, or its content from the contest dataset; None if the row names none.
-        label: MC or SC.
-        answers: the other annotated answers by field, with their marks; all "" where the label is 0.
-        split: as the row says it, "" if it says none; :func:`split_of` decides.
+        image: file of the cartoon, or its content from the contest dataset.
+        answers: the annotated answers beside the label, by field, with their marks.
     """
 
     where: str
@@ -88,8 +72,7 @@ class AnnotatedCaption:
 def split_of(row: AnnotatedCaption) -> str:
     """Return one of `SPLITS`: what the row says, else by a digest of its cartoon, about 8:1:1.
 
-    The paper's split is not published. So all captions of a cartoon, in both files, are in the same split, and a row's
-    split does not depend on the other rows.
+    The paper's split is not published. So all captions of a cartoon, in both files, are in the same split.
     """
     tenth = int(hashlib.sha256(row.cartoon.encode()).hexdigest(), 16) % 10
     return row.split or {0: "test", 1: "validation"}.get(tenth, "train")
@@ -106,13 +89,8 @@ def load(
 ) -> datasets.Dataset:
     """Return the documents of one task.
 
-    Rows: all of the file for the joint questions and MC, SC; only those whose label is 1 for MW, ME, SW, ST, SE. Their
-    questions presuppose a metaphor (sarcasm), and the paper's scores of words are shares of all positives.
-
-    Columns: ``dataset``, ``data`` (dataset, file, the first 12 hex digits of the SHA-256 of all texts that are asked
-    or compared, and where cartoons were joined from), ``id``, ``cartoon`` (:attr:`AnnotatedCaption.cartoon`),
-    ``question``, ``modality``, ``caption``, ``label``, the annotated answers (``MW`` ...), and ``image`` (undecoded) or
-    ``description``. `check_images` looks at every picture now; an error then costs no model time.
+    MW, ME, SW, ST and SE are asked of rows whose label is 1: they presuppose a metaphor (sarcasm), and the paper's
+    scores of words are shares of all positives.
     """
     import datasets
 
@@ -170,12 +148,9 @@ def _shown(name: str, path: Path, modality: str, check_images: bool) -> tuple[li
         for row in rows if check_images else ():
             if row.image:
                 first.setdefault(row.image, row)
-        for row in first.values():
-            try:
-                images.check(_cell(row, path.parent), row.where, name)
-            except DataError as error:
-                faults.append(str(error))
-        end_with_the_first(faults, "nykms")
+        shown = ((row.where, _cell(row, path.parent)) for row in first.values())
+        wrong = row_files.valid(shown, lambda cell, where: images.check(cell, where, name))[1]
+        end_with_the_first([*faults, *wrong], "nykms")
     elif faults:  # which the tasks that show cartoons do not need
         raise PartMissing(faults[0])
     texts = [[row.id, row.caption, row.label, row.answers, row.description * (modality == "text")] for row in rows]
@@ -194,10 +169,7 @@ def _cell(row: AnnotatedCaption, folder: Path) -> dict[str, Any]:
 
 
 def read(path: Path) -> tuple[list[AnnotatedCaption], list[str]]:
-    """Return the valid rows of a file of annotations, and its faults: file, line, field and what to do.
-
-    Whether cartoons are there is not looked at.
-    """
+    """Return the valid rows of a file of annotations, whose cartoons may be missing, and its faults."""
     answers = _ANSWERS[path.stem]
     rows, faults = row_files.valid(
         row_files.lines(path), lambda values, where: _row(values, where, path.parent, answers), lambda row: row.id
@@ -248,7 +220,7 @@ def _join(rows: Sequence[AnnotatedCaption], what: str) -> tuple[Mapping[str, Any
     if of_contests := [row for row in rows if row.contest is not None]:
         try:
             files, origin = _tables()
-            found = _pictures(of_contests, files) if what == "image" else _descriptions(of_contests, files)
+            found = _of_contests(of_contests, files, what)
         except DataError as error:
             return {}, None, [str(error)]
     faults = []
@@ -278,42 +250,29 @@ def _tables() -> tuple[list[Path], str]:
     return files, f"{CONTESTS}:{snapshot.revision[:12]}"
 
 
-def _instances(rows: Sequence[AnnotatedCaption], files: Sequence[Path], *columns: str) -> Iterator[dict[str, Any]]:
-    """Yield the records about a contest of these rows, in the order of the files; pictures are undecoded."""
-    wanted, where = {row.contest for row in rows}, f"{CONTESTS}: {files[0].parent}"
-    table = hub.read_parquet(files, columns, where).select_columns(list(columns))
-    table = images.undecoded(table, where) if "image" in columns else table
-    yield from table.select([place for place, each in enumerate(table["contest_number"]) if each in wanted])
-
-
-def _pictures(rows: Sequence[AnnotatedCaption], files: Sequence[Path]) -> dict[str, bytes]:
-    """Return the cartoon of each row's contest, by row id."""
-    pictures: dict[int | None, bytes] = {}
-    for each in _instances(rows, files, "contest_number", "image"):
-        if each["image"] and each["image"]["bytes"]:
-            pictures.setdefault(each["contest_number"], each["image"]["bytes"])
-    return {row.id: pictures[row.contest] for row in rows if row.contest in pictures}
-
-
-def _descriptions(rows: Sequence[AnnotatedCaption], files: Sequence[Path]) -> dict[str, str]:
-    """Return the description of each row's cartoon, by row id.
+def _of_contests(rows: Sequence[AnnotatedCaption], files: Sequence[Path], what: str) -> dict[str, Any]:
+    """Return the cartoon of each row's contest, or its description, by row id.
 
     A cartoon has several descriptions, by different people. The paper took cartoon, caption and description from one
     instance, so an instance with the row's caption goes first; else the first of the contest, in the order of the
-    splits train, validation, test.
+    files.
     """
-    first: dict[int | None, str] = {}
-    with_caption: dict[tuple[int | None, str], str] = {}
-    for each in _instances(rows, files, "contest_number", "image_description", "caption_choices"):
-        contest, text = each["contest_number"], (each["image_description"] or "").strip()
-        if text:
-            first.setdefault(contest, text)
-            for caption in each["caption_choices"] or ():
-                with_caption.setdefault((contest, _comparable(caption)), text)
+    columns = ["contest_number", *(["image"] if what == "image" else ["image_description", "caption_choices"])]
+    where = f"{CONTESTS}: {files[0].parent}"
+    table = hub.read_parquet(files, columns, where).select_columns(columns)
+    table = images.undecoded(table, where) if what == "image" else table
+    wanted = {row.contest for row in rows}
+    found: dict[Any, Any] = {}
+    for each in table.select([place for place, number in enumerate(table["contest_number"]) if number in wanted]):
+        contest = each["contest_number"]
+        value = (each["image"] or {}).get("bytes") if what == "image" else (each["image_description"] or "").strip()
+        for key in [contest, *((contest, _comparable(caption)) for caption in each.get("caption_choices") or ())]:
+            if value:
+                found.setdefault(key, value)
     return {
-        row.id: with_caption.get((row.contest, _comparable(row.caption)), first[row.contest])
+        row.id: found.get((row.contest, _comparable(row.caption)), found[row.contest])
         for row in rows
-        if row.contest in first
+        if row.contest in found
     }
 
 

@@ -1,16 +1,12 @@
-"""What the NYK-MS task files name, in lmms-eval and in lm-eval: documents, prompts, scoring.
+"""What the NYK-MS task files name (arXiv 2409.01037), in lmms-eval and in lm-eval: documents, prompts, scoring.
 
-NYK-MS: "A Well-annotated Multi-modal Metaphor and Sarcasm Understanding Benchmark on Cartoon-Caption Dataset",
-arXiv 2409.01037. Serves every dataset in its import format (:mod:`figlang_tasks.benchmarks.nykms.rows`).
-
-A document carries its question and whether the cartoon is shown or told, so one set of functions serves all tasks and
-both harnesses.
+A document carries its question and whether the cartoon is shown or told.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from PIL import Image
 
@@ -30,19 +26,12 @@ from figlang_tasks.benchmarks.nykms.parse import (
     without_mark,
 )
 from figlang_tasks.core import images
-from figlang_tasks.core.options import Options as TaskOptions
+from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.metrics import overlap
 from figlang_tasks.scoring import judged, judged_for_lm_eval
 
 Document = Mapping[str, Any]
-Kwargs = Mapping[str, Any] | None
-
-
-class Options(TaskOptions):
-    """NYK-MS tasks have none."""
-
-    OF: ClassVar[str] = "NYK-MS"
 
 
 # --- prompts ---------------------------------------------------------------------------------------------------------
@@ -159,9 +148,8 @@ def answered_as_annotated(record: Mapping[str, Any]) -> bool:
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
     """Return the possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``).
 
-    There is no chance level of words: to the joint questions the baselines answer the first only, to a question in
-    words nothing (the one possible answer is the empty text, which scores 0). So groups that hold both kinds of
-    question run to their end.
+    There is no chance level of words: baselines answer the first of the joint questions only, and of a question in
+    words nothing, so that groups that hold both kinds run to their end.
     """
     if FIELDS[doc["question"]][0] not in LABELS:
         return {"": ""}, ""

@@ -45,13 +45,6 @@ def train(
     It reads the rows of the splits train and validation. The defaults are the paper's baseline; --alignment ot is its
     best system without further data. It prints mean and standard deviation of the seeds on the rows of the split test,
     and the paper's values.
-
-    Args:
-        The options of the command; see their help.
-
-    Raises:
-        FigLangError: an option is not valid, the folder exists, or an encoder cannot be loaded.
-        DataError: the rows are missing or not valid, or a test row shows a cartoon that is trained on.
     """
     import torch
 
@@ -60,8 +53,7 @@ def train(
 
     if topic not in ASKS:
         raise FigLangError(f"topic is {topic!r}; valid: {', '.join(ASKS)}")
-    if seeds < 1:
-        raise FigLangError(f"seeds is {seeds}, must be at least 1")
+
     settings = kind.Settings(
         text_encoder=probe.encoder_name(text_encoder),
         image_encoder=probe.encoder_name(image_encoder),

@@ -41,34 +41,11 @@ _OFFICIAL_CONTRADICTS = ("contradict", "appears to contest")
 
 
 def parse_official(output: str | None, *, scene_graph: bool = False) -> Explained:
-    """Return label and explanation by the published rules, quirks included.
+    """Return label (1 entailment, 0 contradiction) and explanation by the published rules, quirks included.
 
-    1. No output: no label, no explanation.
-    2. Behind the first ``LABEL:`` / ``Label:`` / ``label:`` (these three spellings only): "neither" gives no label,
-       else "contradict" gives 0, else "entail" gives 1, else there is none. So ``LABEL: entailment, does not
-       contradict`` is a contradiction. The explanation is what precedes the marker; if that is blank, what follows
-       the first label word of the output; if that is blank too, the whole output.
-    3. Without a marker, over the whole output: phrases of refusal give no label; else "entail" or a phrase of
-       agreement gives 1; else "contradict" or "appears to contest" gives 0. So "does not entail; it contradicts" is
-       an entailment. The explanation is the whole output.
-    4. From the explanation, always: ``Contradiction.`` / ``Entailment.``, then the same with ``:``, then with a
-       newline are deleted wherever they stand; then everything from the last ``Therefore,`` on is dropped. Nothing
-       may be left.
-
-    Args:
-        output: the model's output; None if there is none.
-        scene_graph: the output is of a scene-graph run: apply `rewrite_scene_graph_talk` to the explanation (rule 5).
-
-    Returns:
-        1 entailment or 0 contradiction, with rule one of: ``missing``, ``marker-neither``, ``marker-contradict``,
-        ``marker-entail``, ``marker-none``, ``phrase-refusal``, ``phrase-entail``, ``phrase-contradict``, ``none``. The
-        status is ``ambiguous`` for the echo of "entailment or contradiction" alone. The explanation is None only for a
-        missing output, "" for a blank one.
-
-    Raises:
-        TypeError: `output` is neither str nor None. Never raises on any str.
-
-    Source: V-FLUTE, Appendix D ("we looked at the sample outputs of each model and designed rules").
+    Behind a marker ``LABEL: entailment, does not contradict`` is a contradiction; without one "does not entail; it
+    contradicts" is an entailment, and the explanation is the whole output. The explanation is None only for a missing
+    output, "" for a blank one. That of a scene-graph run is rewritten (`rewrite_scene_graph_talk`).
     """
     if output is None:
         return Explained(None, "missing", "missing")
@@ -81,6 +58,7 @@ def parse_official(output: str | None, *, scene_graph: bool = False) -> Explaine
 
 
 def _official_with_marker(output: str, marker: re.Match[str]) -> Explained:
+    """Return the reading by what follows the first marker; the explanation is what precedes it, if anything does."""
     before, after = output[: marker.start()].strip(), output[marker.end() :].lower()
     if "neither" in after:
         return Explained(None, "refused", "marker-neither", before or output)
@@ -133,12 +111,7 @@ _MOST_NODE_NAMES: Final = 200
 
 
 def rewrite_scene_graph_talk(explanation: str) -> str:
-    """Rewrite an explanation of a scene-graph run so that it speaks of the image (rule 5 of the published rules).
-
-    Phrases around "scene graph" come to speak of the image; then, in words with an underscore (names of graph nodes)
-    and without "emoji", underscores become blanks and double quotes go, wherever the word's letters stand in the
-    text. A text that does not mention a scene graph, in any case, stays as it is, underscores included. Labels are
-    not touched.
+    """Return an explanation of a scene-graph run so that it speaks of the image.
 
     Source: V-FLUTE's released `eval/extract_label_and_expl.py` (asaakyan/V-FLUTE at 053cba8).
     """
@@ -147,6 +120,7 @@ def rewrite_scene_graph_talk(explanation: str) -> str:
     for phrase, replacement in _GRAPH_PHRASES:
         explanation = explanation.replace(phrase, replacement)
     explanation = explanation.strip()
+    # Names of nodes lose their underscores and quotes, wherever their letters stand in the text.
     node_names = dict.fromkeys(word for word in explanation.split() if "_" in word and "emoji" not in word)
     for word in islice(node_names, _MOST_NODE_NAMES):
         explanation = explanation.replace(word, word.replace("_", " ").replace('"', ""))

@@ -11,8 +11,7 @@ import hashlib
 import json
 import random
 import re
-import reprlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,8 +42,7 @@ REPORT_GROUPS = ("vismet", "irfl_metaphor_simile", "irfl_idiom", "muse", "memeca
 def instruction_numbers(split_sizes: dict[str, int], split: str) -> list[int]:
     """Return the instruction (1 to 21, Table 8's order) of each row of `split`, as published.
 
-    One generator is seeded once and drawn from per row over train, validation and test, in the hub's row order;
-    `split_sizes` has them in that order.
+    One generator draws for the rows of all splits, in the order of `split_sizes`: train, validation, test.
     """
     generator = random.Random(INSTRUCTION_SEED)
     numbers = range(1, INSTRUCTION_COUNT + 1)
@@ -54,8 +52,7 @@ def instruction_numbers(split_sizes: dict[str, int], split: str) -> list[int]:
 def report_group(source_dataset: str, phenomenon: str) -> str:
     """Return the paper's source group of a row.
 
-    IRFL is split into idioms and the rest, which is what the official scorer does; `phenomenon` is used for nothing
-    else, because the hub's values for HAIVMet similes differ from the paper's.
+    `phenomenon` splits IRFL alone, as in the official scorer: the hub's values for HAIVMet differ from the paper's.
     """
     if source_dataset == "irfl":
         return "irfl_idiom" if phenomenon == "idiom" else "irfl_metaphor_simile"
@@ -66,12 +63,10 @@ def report_group(source_dataset: str, phenomenon: str) -> str:
 def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
     """Return the documents of one split.
 
-    Columns: the dataset's own, with `image` left undecoded (bytes and path), and `dataset`, `data` (dataset, split and
-    the first 12 hex digits of the SHA-256 of all its texts), `id` (the released id), `instruction` (1 to 21) and
-    `report_group`; with `check_images` `family`: the first id of the rows that share a claim or a picture with it (a
-    meme of MemeCap has a claim and its opposite). Rows of the user have ids of their own, the instructions of the
-    release's rows in the same places, and `revision`: ``own``. `check_images` looks at every picture now; an error then
-    costs no model time.
+    Beside the dataset's columns (`image` undecoded) they have `dataset`, `data`, `id`, `instruction` (1 to 21) and
+    `report_group`; with `check_images`, which looks at every picture, `family`: the first id of the rows that share a
+    claim or a picture with it (a meme of MemeCap has a claim and its opposite). Rows of the user have the instructions
+    of the release's rows in the same places, and `revision`: ``own``.
     """
     import datasets
 
@@ -79,20 +74,20 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
     files = [folder / f"{split}{suffix}" for suffix in (".csv", ".jsonl")] if folder else []
     own = next((path for path in files if path.is_file()), None)
     table, faults = _own(own, f"{name}/{split}") if own else _released(name, split)
-    texts, pictures = [], []
     columns = table.select_columns([*TEXTS, "image"] if check_images else [*TEXTS])
-    for where, row in zip(table["where"][:], progress(columns, f"{name}/{split}"), strict=True):
+
+    def valid(row: dict[str, Any], where: str) -> tuple[dict[str, Any], str]:
         cell = row.pop("image", None)
-        texts.append(row)
         if wrong := _wrong(row, any_source=own is not None):
-            faults.append(f"{where}: {wrong}. {'Correct the row.' if own else hub.USE_THE_RELEASE}")
+            raise DataError(f"{where}: {wrong}. {'Correct the row.' if own else hub.USE_THE_RELEASE}")
         if check_images:
-            try:
-                images.check(cell, where, name)
-                pictures.append(_picture(cell))
-            except DataError as error:
-                faults.append(str(error))
-    end_with_the_first(faults, "vflute")
+            images.check(cell, where, name)
+        return row, _picture(cell) if check_images else ""
+
+    places = zip(table["where"][:], progress(columns, f"{name}/{split}"), strict=True)
+    found, wrong = row_files.valid(places, valid)
+    end_with_the_first([*faults, *wrong], "vflute")
+    texts = [row for row, _ in found]
     digest = hashlib.sha256("".join(json.dumps(row, sort_keys=True) for row in texts).encode()).hexdigest()
     added = {
         "dataset": [name] * len(texts),
@@ -102,8 +97,7 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
         **({"revision": [hub.OWN] * len(texts)} if own else {}),
     }
     if check_images:
-        shown = [(("claim", row["claim"]), ("picture", each)) for row, each in zip(texts, pictures, strict=True)]
-        ids = table["id"][:]
+        ids, shown = table["id"][:], [(("claim", row["claim"]), ("picture", picture)) for row, picture in found]
         added["family"] = [ids[first] for first in linked(shown)]
     return datasets.concatenate_datasets([table.remove_columns("where"), datasets.Dataset.from_dict(added)], axis=1)
 
@@ -118,16 +112,16 @@ def with_all_instructions(documents: datasets.Dataset) -> datasets.Dataset:
     return found.remove_columns("instruction").add_column("instruction", asked)
 
 
-def _released(name: str, split: str) -> tuple[datasets.Dataset, list[str]]:
+def _released(name: str, split: str) -> tuple[datasets.Dataset, Sequence[str]]:
     """Return :data:`TEXTS`, `image`, `id` and `where` each row is, and what is wrong with the number of rows."""
     rows, faults = hub.load_split(name, split)
     ids = [f"{source}-{split}-{number}" for number, source in enumerate(rows["source_dataset"])]
     places = [f"{name}/{split} row {number} ({row_id})" for number, row_id in enumerate(ids)]
     rows = images.undecoded(rows, f"{name}/{split}")
-    return rows.add_column("id", ids).add_column("where", places), [*faults]
+    return rows.add_column("id", ids).add_column("where", places), faults
 
 
-def _own(path: Path, what: str) -> tuple[datasets.Dataset, list[str]]:
+def _own(path: Path, what: str) -> tuple[datasets.Dataset, Sequence[str]]:
     """Return rows of the user, with the columns that `_released` gives, and the faults of those that are left out."""
     import datasets
 
@@ -164,14 +158,14 @@ def _wrong(texts: Mapping[str, Any], any_source: bool) -> str:
     """Return what is wrong with the texts of a row; "" where nothing is."""
     for column, value in texts.items():
         if not isinstance(value, str):
-            return f"{column} is {reprlib.repr(value)}, not text"
+            return f"{column} is {row_files.brief(value)}, not text"
     if not texts["claim"].strip():
         return "claim is empty"
     if texts["label"] not in LABELS:
-        return f"unknown label {reprlib.repr(texts['label'])}; it must be one of {', '.join(LABELS)}"
+        return f"unknown label {row_files.brief(texts['label'])}; it must be one of {', '.join(LABELS)}"
     if not any_source and report_group(texts["source_dataset"], texts["phenomenon"]) not in REPORT_GROUPS:
         known = ", ".join(REPORT_GROUPS)
-        return f"unknown source_dataset {reprlib.repr(texts['source_dataset'])}; results are reported for {known}"
+        return f"unknown source_dataset {row_files.brief(texts['source_dataset'])}; results are reported for {known}"
     return ""
 
 
@@ -179,8 +173,7 @@ def _wrong(texts: Mapping[str, Any], any_source: bool) -> str:
 def exemplars(name: str, count: int, seed: int) -> tuple[dict[str, Any], ...]:
     """Return few-shot exemplars of the *train* split, drawn over sources and labels.
 
-    So 5 exemplars hold every source of V-FLUTE once, 10 hold each twice. The paper's own exemplars were not released.
-    They are documents as in :func:`load`, with `image` decoded (RGB).
+    So 5 exemplars hold every source of V-FLUTE once. The paper's own were not released. Their `image` is decoded.
     """
     documents = load(name, "train", check_images=False)
     shots = []

@@ -17,7 +17,7 @@ from pydantic import Field
 from figlang_tasks.answers.echo import before_echo
 from figlang_tasks.answers.entailment import entailment
 from figlang_tasks.benchmarks.vflute import rows
-from figlang_tasks.benchmarks.vflute.measures import of_records
+from figlang_tasks.benchmarks.vflute.measures import INSTRUCTIONS, VFLUTE
 from figlang_tasks.benchmarks.vflute.parse import parse_official
 from figlang_tasks.core import images
 from figlang_tasks.core.benchmark import Asked
@@ -142,11 +142,9 @@ def scene_graph_doc_to_text(
     round_idx: int | None = None,
     previous_round_info: Any = None,
 ) -> str | tuple[list[Image.Image] | None, str | None, bool, list[str], None]:
-    """Prompts of the two calls of compositional chain-of-thought, in the harness's protocol for agentic tasks.
+    """Return the prompt of the next call of compositional chain-of-thought, as the harness takes it of agentic tasks.
 
-    Without `previous_output` returns the scene-graph request. After one output returns
-    ``(visuals, prompt, False, outputs, None)`` for the answer, after two ``(None, None, True, [final], None)`` with
-    `final` a JSON object of ``scene_graph`` and ``answer``.
+    After both calls it is none, and the output is a JSON object of ``scene_graph`` and ``answer``.
     """
     options = Options.of(lmms_eval_specific_kwargs)
     text = question(doc, options)
@@ -201,11 +199,11 @@ def scene_graph_process_results(doc: Document, results: Sequence[str]) -> dict[s
 def _judge(doc: Document, output: str, scene_graph: bool = False) -> dict[str, Any]:
     official = parse_official(output, scene_graph=scene_graph)
     record = record_of(doc, rows.LABELS[doc["label"]], official, entailment(output, [doc["claim"]]).value)
-    more = {"revision": doc["revision"]} if "revision" in doc else {}  # of the user's rows
-    if "row" in doc:  # it is asked with every instruction
-        more |= {"row": doc["row"], "instruction": doc["instruction"]}
-    found = record | more
-    return judged(found, of_records([found]))
+    if "revision" in doc:  # of the user's rows
+        record["revision"] = doc["revision"]
+    if "row" not in doc:
+        return judged(record, VFLUTE)
+    return judged(record | {"row": doc["row"], "instruction": doc["instruction"]}, INSTRUCTIONS)
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:

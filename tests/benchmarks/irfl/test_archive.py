@@ -49,16 +49,16 @@ def test_a_damaged_member(folder: Path, number: int) -> None:
         Pictures(folder).read(uuid(number), "row 2")
 
 
-def test_the_check_looks_at_each_picture_that_a_table_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_check_looks_at_each_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = valid(tmp_path)
     files = {f"images/{uuid(number)}.jpeg": drawn()[number] for number in range(8)}
-    files[f"images/{uuid(3)}.jpeg"] = b"GIF"  # of the last distractor of every row
+    files[f"images/{uuid(3)}.jpeg"] = b"GIF"
     with zipfile.ZipFile(folder / "IRFL_images.zip", "w") as archive:
         for name, data in files.items():
             archive.writestr(name, data)
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
     _, (fault,) = report(BENCHMARK)
-    assert f"line 2, picture {uuid(3)}: the image cannot be decoded" in fault
+    assert f"IRFL, picture {uuid(3)}: the image cannot be decoded" in fault
 
 
 def test_grid_shows_each_picture_in_its_place() -> None:

@@ -33,7 +33,7 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def train(clip: Path, output: Path, table: str, **options: Any) -> probe.Probe:
-    training.train(encoder=str(clip), dataset=MINI, table=table, output=output, epochs=20, device="cpu", **options)
+    training.train(encoder=str(clip), dataset=MINI, table=table, output=output, epochs=20, **options)
     return probe.read(output)[0]
 
 
@@ -73,8 +73,7 @@ def test_it_runs_from_another_folder_than_the_one_it_was_trained_in(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--seeds", "0"], "--seeds is 0, must be at least 1"),
-        (["--hidden", "-1"], "--hidden is -1, must be at least 0"),
+
         (["--table", "idioms-dataset"], "--table idioms-dataset: must be a table of detection or retrieval"),
         (["--table", "x-detection-task"], "figlang_mini_irfl"),
         ([], "idioms-dataset has only pictures and phrases of idiom-detection-task: nothing to train on"),
@@ -92,7 +91,7 @@ def test_what_will_not_do(options: list[str], message: str, clip: Path, tmp_path
 
 def test_a_phrase_of_the_test_is_not_trained_on_in_another_spelling() -> None:
     tested = ["The tip  of\u00a0the iceberg", "at a snail\u2019s pace ", "burn your bridges"]
-    kept = training._trainable(MINI, [{"phrase": phrase} for phrase in tested], training.FIGURATIVE)
+    kept = training._trainable(MINI, [{"phrase": phrase} for phrase in tested])
     found = {document["phrase"] for document in kept}
     assert "burn your bridges behind you" in found
     assert found.isdisjoint({"the tip of the iceberg", "at a snail's pace"})
@@ -141,6 +140,6 @@ def test_what_the_released_table_shows_is_not_trained_on(
             )
             archive.writestr(f"images/{each}.jpeg", picture.getvalue())
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
-    told = training.train(str(clip), output=tmp_path / "probe", seeds=1, epochs=1, hidden=0, device="cpu")
+    told = training.train(str(clip), output=tmp_path / "probe", seeds=1, epochs=1, hidden=0)
     assert told.startswith(f"trained on {90 + len(table) - len(base):,} pictures of 50 idioms (")
     assert re.search(r"acc_figurative_literal +\| +[\d.]+ \| +[\d.]+ \| +49 ± 2\.6 \|", told)
