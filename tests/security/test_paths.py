@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import csv
 import os
-import zipfile
 from pathlib import Path
 
 import pytest
-from irfl_hub import drawn, uuid
 from judge_server import MODEL, JudgeServer
 from PIL import Image
 from report_runs import lines_of, write_run
 
 from figlang_tasks.benchmarks.irfl import tables
-from figlang_tasks.benchmarks.irfl.archive import Pictures
 from figlang_tasks.benchmarks.metaclue import task as metaclue_task
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.hub import source

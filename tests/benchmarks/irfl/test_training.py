@@ -73,7 +73,6 @@ def test_it_runs_from_another_folder_than_the_one_it_was_trained_in(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-
         (["--table", "idioms-dataset"], "--table idioms-dataset: must be a table of detection or retrieval"),
         (["--table", "x-detection-task"], "figlang_mini_irfl"),
         ([], "idioms-dataset has only pictures and phrases of idiom-detection-task: nothing to train on"),

@@ -126,7 +126,6 @@ def test_a_cartoon_of_the_test_among_the_others_is_refused(shared: str, towers: 
     ("options", "message"),
     [
         (["--topic", "irony"], "topic is 'irony'; valid: metaphor, sarcasm"),
-
         (["--output", ".", "--topic", "sarcasm"], "already exists and is not overwritten"),  # before anything is read
     ],
 )
