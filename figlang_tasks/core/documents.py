@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core.benchmark import Asked, Benchmark, of_dataset
@@ -27,30 +27,28 @@ def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
         raise FigLangError(f"figlang_tasks: {error}") from error
 
 
-def preflight(config: Mapping[str, Any]) -> None:
-    """Check the options and the data of a task before a model is loaded; the message lists all errors.
+def faults(config: Mapping[str, Any]) -> list[Exception]:
+    """What is wrong with the options and the data of a task, before a model is loaded; each message once.
 
     `config`: the task's YAML as a dict, with ``model``, ``limit`` and ``offset`` of the run.
     """
-    task = config.get("task")
     try:
         benchmark, asked = asked_for(config.get("dataset_name"))
     except DataError as error:
-        raise DataError(f"figlang_tasks: task {task}: {error}") from error
+        return [error]
     own = benchmark.preflight
     steps: list[Callable[[], object]] = [
         lambda: benchmark.options.blocks(config),
         lambda: chosen(len(benchmark.load(asked, True)), config),
         lambda: own and own(config, asked),
     ]
-    faults: list[Exception] = []
+    found: dict[str, Exception] = {}
     for step in steps:
         try:
             step()
         except (DataError, ValueError) as error:
-            faults.append(error)
-    if faults:
-        raise of_faults(faults)(f"figlang_tasks: task {task}: " + "\n".join(dict.fromkeys(map(str, faults))))
+            found.setdefault(str(error), error)
+    return list(found.values())
 
 
 def chosen(count: int, config: Mapping[str, Any]) -> range:
@@ -65,11 +63,6 @@ def chosen(count: int, config: Mapping[str, Any]) -> range:
     if limit is None or limit == -1:
         return range(offset, count)
     return range(offset, min(count, offset + (math.ceil(count * limit) if limit < 1 else int(limit))))
-
-
-def of_faults(faults: Iterable[Exception]) -> type[FigLangError]:
-    """The exception for several faults together: a `DataError` if one of them is about data."""
-    return DataError if any(isinstance(fault, DataError) for fault in faults) else FigLangError
 
 
 def asked_for(dataset_name: object) -> tuple[Benchmark, Asked]:

@@ -12,8 +12,8 @@ from loguru import logger
 
 from figlang_tasks import models
 from figlang_tasks.core import documents, hub, score_requests, status
-from figlang_tasks.core.documents import asked_for, of_faults
-from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.core.documents import asked_for
+from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.core.text import did_you_mean
 from figlang_tasks.harness.task_index import config_for, is_ours, leaf_configs
 
@@ -68,20 +68,15 @@ def preflight(
             )
         limit = None
     faults: dict[str, list[str]] = {}  # what is wrong, and with which tasks
-    found: list[FigLangError] = []
+    kind: type[FigLangError] = FigLangError
     hub.look_again()
     for config in ours:
         own = {**config_for(config, named), "model": name, "limit": limit, "offset": offset or 0}
-        try:
-            _check_kind_of_answers(own, models.scoring_class(named))
-            documents.preflight(own)
-        except FigLangError as fault:
-            found.append(fault)
-            for what in str(fault).removeprefix(f"figlang_tasks: task {config['task']}: ").split("\n"):
-                faults.setdefault(what, []).append(config["task"])
+        for fault in _other_kind_of_answers(own, models.scoring_class(named)) or documents.faults(own):
+            faults.setdefault(str(fault), []).append(config["task"])
+            kind = DataError if isinstance(fault, DataError) else kind
     if faults:
-        told = "\n".join(f"figlang_tasks: {listed(tasks)}: {what}" for what, tasks in faults.items())
-        raise of_faults(found)(told)
+        raise kind("\n".join(f"figlang_tasks: {listed(tasks)}: {what}" for what, tasks in faults.items()))
     if models.reads_text_alone(model, model_args):
         if shown := [config["task"] for config in ours if _shows_pictures(config_for(config, named))]:
             raise FigLangError(
@@ -129,14 +124,15 @@ def _require_model(name: str) -> None:
         raise FigLangError(f"figlang_tasks: no model class {name!r}{hint}. Ours are {ours}") from None
 
 
-def _check_kind_of_answers(config: Mapping[str, Any], model_class: type | None) -> None:
-    """Refuse a task that asks for scores, or for words, what is known to give none."""
-    model, task = config["model"], config["task"]
-    is_asked = score_requests.is_asked(config)
+def _other_kind_of_answers(config: Mapping[str, Any], model_class: type | None) -> list[Exception]:
+    """What is wrong where a task asks for scores, or for words, what is known to give none."""
+    model, is_asked = config["model"], score_requests.is_asked(config)
     if is_asked and model is not None and models.only_words(model):
-        raise FigLangError(
-            f"figlang_tasks: task {task}: it asks {model} for scores ({score_requests.KEY}), and this class answers in "
-            f"words: take that line out of the task file, or a class that gives scores (figlang_clip, figlang_vlm)"
+        told = (
+            f"it asks {model} for scores ({score_requests.KEY}), and this class answers in words: take that line out "
+            "of the task file, or a class that gives scores (figlang_clip, figlang_vlm)"
         )
+        return [FigLangError(told)]
     if not is_asked and not score_requests.answers_words(model_class):
-        raise FigLangError(score_requests.only_ranks(model or "this model", task))
+        return [FigLangError(score_requests.only_ranks(model or "this model", config["task"]))]
+    return []

@@ -37,10 +37,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from run_and_check import report
+from run_and_check import preflight, report
 
 from figlang_tasks.core.benchmark import Benchmark, benchmarks
-from figlang_tasks.core.documents import preflight
 from figlang_tasks.core.errors import FigLangError, PartMissing
 
 HERE = Path(__file__).parent

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from figlang_tasks.cli.tasks import asked_of
-from figlang_tasks.core import hub
+from figlang_tasks.core import documents, hub
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.checks import check, downloading_nothing
-from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.errors import DataError, FigLangError
 
 
 def refused(benchmark: Benchmark, **asked: str) -> str:
@@ -27,6 +28,12 @@ def accepted(benchmark: Benchmark, **asked: str) -> Any:
     """The documents of a run; the check finds no fault either."""
     assert report(benchmark)[1] == []
     return benchmark.load(asked, True)
+
+
+def preflight(config: Mapping[str, Any]) -> None:
+    """Raise what is wrong with the options and the data of a task."""
+    if found := documents.faults(config):
+        raise FigLangError("\n".join(map(str, found)))
 
 
 def report(benchmark: Benchmark) -> tuple[list[str], list[str]]:

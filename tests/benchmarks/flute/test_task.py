@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from flute_rows import blind_rows, released_shape, write_lines
+from run_and_check import preflight
 
 from figlang_tasks.benchmarks.flute import measures, rows, task
 from figlang_tasks.benchmarks.flute.measures import V2
-from figlang_tasks.core import documents, hub
+from figlang_tasks.core import hub
 from figlang_tasks.scoring import evaluate
 
 
@@ -153,7 +154,7 @@ def test_a_row_counts_for_its_type_and_the_papers_portion(group: str, scopes: se
 def test_blind_rows_are_read_and_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
     write_lines(tmp_path / "FLUTE" / rows.BLIND_FILE, blind_rows())
-    documents.preflight({"task": "mine", "dataset_name": "FLUTE,part=codalab"})
+    preflight({"dataset_name": "FLUTE,part=codalab"})
     doc = rows.load_blind()[8]
     assert task.doc_to_target(doc) == ""
     judged = task.process_results(doc, ["Contradicts. It is cold."])

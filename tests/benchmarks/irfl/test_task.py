@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+import run_and_check
 
 from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.irfl import measures, rows, task
-from figlang_tasks.core import documents, notes, score_requests
+from figlang_tasks.core import notes, score_requests
 from figlang_tasks.scoring import Estimate, Measures, evaluate
 
 LETTERS = rows.LETTERS
@@ -76,8 +77,8 @@ def test_ordinal_says_which_picture_has_which_letter_behind_all_pictures() -> No
 
 
 def preflight(config: dict[str, Any], table: str = "metaphor-retrieval-task") -> None:
-    named = {"task": "mine", "dataset_name": f"figlang_mini_irfl,table={table}"}
-    documents.preflight(named | {"lmms_eval_specific_kwargs": {"prompt": "match"}} | config)
+    named = {"dataset_name": f"figlang_mini_irfl,table={table}"}
+    run_and_check.preflight(named | {"lmms_eval_specific_kwargs": {"prompt": "match"}} | config)
 
 
 @pytest.mark.parametrize("model", [score_requests.REPLAY, "figlang_vlm"])

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 from lmms_eval.utils import load_yaml_config
+from run_and_check import preflight
 
 from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.metaclue import measures, rows, task
 from figlang_tasks.benchmarks.metaclue.annotations import BOX_TYPES, ROLES
-from figlang_tasks.core.documents import preflight
 from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.metrics import boxes
 from figlang_tasks.scoring import evaluate
