@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from typing import Annotated, Any, get_args
+from functools import wraps
+from typing import Any
 
 import typer
 
@@ -14,26 +14,20 @@ from figlang_tasks.core.benchmark import benchmarks
 app = typer.Typer(no_args_is_help=True)
 
 
-def command(trainer: Callable[..., str]) -> Callable[..., None]:
-    """The command of a trainer: parameters without a default are arguments, others options; what it returns is said."""
+def _command(trainer: Callable[..., str]) -> Callable[..., None]:
+    """The command of a trainer: what it returns is said."""
 
+    @wraps(trainer)
     def train(**given: Any) -> None:
         with failing("train"):
             say(trainer(**given))
 
-    parameters = []
-    for each in inspect.signature(trainer, eval_str=True).parameters.values():
-        kind, text = get_args(each.annotation)
-        shown = typer.Argument(help=text) if each.default is each.empty else typer.Option(help=text)
-        parameters.append(each.replace(annotation=Annotated[kind, shown], kind=each.KEYWORD_ONLY))
-    train.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    train.__doc__ = (trainer.__doc__ or "").partition("\n    Args:")[0]
     return train
 
 
 for _benchmark in benchmarks().values():
     if _benchmark.trainer is not None:
-        app.command(_benchmark.name)(command(_benchmark.trainer))
+        app.command(_benchmark.name)(_command(_benchmark.trainer))
 
 
 @app.callback()

@@ -115,8 +115,7 @@ class Benchmark:
             the tasks ask for.
         check: ``() -> faults`` of what ``figlang data check`` looks at beside what the tasks ask for.
         trainer: ``(...) -> what was trained``: makes a folder for the model class ``figlang_probe``. It is the command
-            ``figlang train NAME``; its parameters are options, each ``Annotated[type, "help"]``. Raises
-            `FigLangError`.
+            ``figlang train NAME``, with options as typer reads them. Raises `FigLangError`.
         template: ``(folder) -> files``: writes example files in the format that users bring their data in.
         submission: what its leaderboard takes, as one zip; None where there is no such board.
         finetuning: which of its rows models may be fine-tuned on; None: none.

@@ -12,6 +12,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
+from typer import Option
+
 from figlang_tasks.benchmarks.irfl import rows, tables, task
 from figlang_tasks.benchmarks.irfl.archive import pictures
 from figlang_tasks.benchmarks.irfl.measures import of_records
@@ -28,17 +30,20 @@ BATCH, LEARNING_RATE = 12, 0.001  # of Adam
 
 
 def train(
-    encoder: Annotated[str, "Dual encoder: an id of the hub, or a folder."] = "openai/clip-vit-base-patch32",
-    revision: Annotated[str | None, "Of the encoder's repository."] = None,
+    encoder: Annotated[
+        str, Option(help="Dual encoder: an id of the hub, or a folder.")
+    ] = "openai/clip-vit-base-patch32",
+    revision: Annotated[str | None, Option(help="Of the encoder's repository.")] = None,
     table: Annotated[
-        str, "Table to test on, such as idiom-retrieval-task; its pictures and phrases are not trained on."
+        str,
+        Option(help="Table to test on, such as idiom-retrieval-task; its pictures and phrases are not trained on."),
     ] = "idiom-detection-task",
-    seeds: Annotated[int, "How many networks: seeds 0, 1, 2 ..."] = 5,
-    output: Annotated[Path, "Folder to write."] = Path("irfl_probe"),
-    phrase_only: Annotated[bool, "Train and test with the idiom alone, without its definitions."] = False,
-    hidden: Annotated[int, "Units of the hidden layer; 0: no hidden layer."] = 512,
-    epochs: Annotated[int, "Passes over the training data."] = 7,
-    dataset: Annotated[str, "IRFL, or figlang_mini_irfl, small data of this package."] = "IRFL",
+    seeds: Annotated[int, Option(min=1, help="How many networks: seeds 0, 1, 2 ...")] = 5,
+    output: Annotated[Path, Option(help="Folder to write.")] = Path("irfl_probe"),
+    phrase_only: Annotated[bool, Option(help="Train and test with the idiom alone, without its definitions.")] = False,
+    hidden: Annotated[int, Option(min=0, help="Units of the hidden layer; 0: no hidden layer.")] = 512,
+    epochs: Annotated[int, Option(min=1, help="Passes over the training data.")] = 7,
+    dataset: Annotated[str, Option(help="IRFL, or figlang_mini_irfl, small data of this package.")] = "IRFL",
 ) -> str:
     """Train IRFL's classifier of idioms, and test it (Tables 6 and 8 of the paper).
 

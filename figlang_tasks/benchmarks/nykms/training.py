@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
+from typer import Option
+
 from figlang_tasks.benchmarks.nykms import measures, rows, task
 from figlang_tasks.core import images
 from figlang_tasks.core.errors import DataError, FigLangError
@@ -28,17 +30,17 @@ TABLE_11 = {
 
 
 def train(
-    output: Annotated[Path, "Folder to write."] = Path("nykms_probe"),
-    topic: Annotated[str, "metaphor or sarcasm."] = "metaphor",
-    dataset: Annotated[str, "A dataset in NYK-MS's form."] = "NYK-MS",
-    modality: Annotated[str, "What is read: both, text (the caption) or picture."] = "both",
-    alignment: Annotated[str, "Loss that aligns text and picture: none, contrastive or ot."] = "none",
-    text_encoder: Annotated[str, "Hub id or folder, like BERT."] = "google-bert/bert-base-uncased",
-    image_encoder: Annotated[str, "Hub id or folder, like ViT."] = "google/vit-base-patch32-224-in21k",
-    seeds: Annotated[int, "How many networks to train, with the seeds 0, 1 ..."] = 5,
-    epochs: Annotated[int, "Passes over the training rows."] = 15,
-    batch_size: Annotated[int, "Rows of a step."] = 8,
-    learning_rate: Annotated[float, "The highest."] = 1e-5,
+    output: Annotated[Path, Option(help="Folder to write.")] = Path("nykms_probe"),
+    topic: Annotated[str, Option(help="metaphor or sarcasm.")] = "metaphor",
+    dataset: Annotated[str, Option(help="A dataset in NYK-MS's form.")] = "NYK-MS",
+    modality: Annotated[str, Option(help="What is read: both, text (the caption) or picture.")] = "both",
+    alignment: Annotated[str, Option(help="Loss that aligns text and picture: none, contrastive or ot.")] = "none",
+    text_encoder: Annotated[str, Option(help="Hub id or folder, like BERT.")] = "google-bert/bert-base-uncased",
+    image_encoder: Annotated[str, Option(help="Hub id or folder, like ViT.")] = "google/vit-base-patch32-224-in21k",
+    seeds: Annotated[int, Option(min=1, help="How many networks to train, with the seeds 0, 1 ...")] = 5,
+    epochs: Annotated[int, Option(min=1, help="Passes over the training rows.")] = 15,
+    batch_size: Annotated[int, Option(help="Rows of a step.")] = 8,
+    learning_rate: Annotated[float, Option(help="The highest.")] = 1e-5,
 ) -> str:
     """Train BERT and ViT with cross attention to tell whether a cartoon with its caption has a metaphor (or sarcasm).
 
@@ -53,7 +55,6 @@ def train(
 
     if topic not in ASKS:
         raise FigLangError(f"topic is {topic!r}; valid: {', '.join(ASKS)}")
-
     settings = kind.Settings(
         text_encoder=probe.encoder_name(text_encoder),
         image_encoder=probe.encoder_name(image_encoder),
