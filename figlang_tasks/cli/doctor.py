@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from importlib import import_module, metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -276,8 +276,9 @@ SECTIONS: dict[str, tuple[Check, ...]] = {
 
 
 def doctor(
-    sections: Annotated[
-        list[str] | None, typer.Argument(help=f"Check only these: {', '.join(SECTIONS)}.", show_default="all")
+    section: Annotated[
+        Literal["versions", "libraries", "hub", "scorers"] | None,
+        typer.Argument(help="Check only this.", show_default="all"),
     ] = None,
     offline: Annotated[bool, typer.Option("--offline", help="Do not contact any server.")] = False,
 ) -> None:
@@ -287,20 +288,18 @@ def doctor(
     problem: runs fail, and the exit status is 1. Without a section, the last lines name the benchmarks that you can
     run now. Tokens are never shown.
     """
-    if unknown := sorted(set(sections or ()) - set(SECTIONS)):
-        raise typer.BadParameter(f"no section {printable(', '.join(unknown))}; there are: {', '.join(SECTIONS)}")
     findings: list[Finding] = []
     broken = False
     with downloading_nothing() if offline else nullcontext():
-        for section in [name for name in SECTIONS if name in (sections or SECTIONS)]:
-            say(section)
-            for finding in (each for check in SECTIONS[section] for each in _guarded(check)):
+        for name in [section] if section else SECTIONS:
+            say(name)
+            for finding in (each for check in SECTIONS[name] for each in _guarded(check)):
                 say(_line(finding))
                 findings.append(finding)
-                broken = broken or (finding.status == "problem" and section in ("versions", "libraries"))
+                broken = broken or (finding.status == "problem" and name in ("versions", "libraries"))
     counts = Counter(each.status for each in findings)
     say(f"\n{counts['problem']} problem(s), {counts['warning']} warning(s)")
-    if not sections:
+    if section is None:
         lacking = {each.name for each in findings if each.status != "ok"}
         ready = [MINI, *(each.name for each in benchmarks().values() if each.source.name not in lacking)]
         ready = [] if broken else ready

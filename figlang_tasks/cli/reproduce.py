@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -123,7 +123,7 @@ BY_NAME = {"admire": _admire, "columbus": _columbus, "irfl": _irfl, "vflute": _v
 
 
 def reproduce(
-    name: Annotated[str, typer.Argument(metavar="NAME", help=f"One of {', '.join(BY_NAME)}.")],
+    name: Annotated[Literal["admire", "columbus", "irfl", "vflute"], typer.Argument(help="The benchmark.")],
     data: Annotated[Path, typer.Option(help="Folder of what was released: docs/reproduced.md.")] = Path("."),
 ) -> None:
     """Compute published numbers again, and compare them: published, ours, difference.
@@ -133,8 +133,6 @@ def reproduce(
     \b
     figlang reproduce columbus --data my_data/COLUMBUS
     """
-    if name not in BY_NAME:
-        raise typer.BadParameter(f"{name!r}; there are: {', '.join(BY_NAME)}")
     try:
         if not (cells := list(BY_NAME[name](data))):
             raise DataError(f"{data} has nothing of {name}")
