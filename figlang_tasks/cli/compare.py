@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -101,7 +102,7 @@ class _Comparison:
         """For each task a table of the runs, and one of each pair; then how it was tested, and the verdicts."""
         parts = self.caveats()
         for task in self.by_task:
-            shown, told = self.values(task, str, "**{}**")
+            shown, told = self.values(task)
             parts += [f"## {task}", tables.markdown(shown), *told]
             parts += [f"{title}\n\n{tables.markdown(pair)}" for title, pair in self.pairs(task)]
         return "\n\n".join([*parts, self.how(), "\n".join(verdict.verdicts(self.differences))])
@@ -110,13 +111,13 @@ class _Comparison:
         """The same tables for a paper, what is said beside them as comments."""
         parts = [_comments([r"\usepackage{booktabs}", *self.caveats()])]
         for task in self.by_task:
-            shown, told = self.values(task, latex, r"\textbf{{{}}}")
+            shown, told = self.values(task)
             parts += [_latex(shown, f"{task}. {self.how()}"), _comments(told)]
-            parts += [_latex(pair.map(latex), f"{task}: {title}.") for title, pair in self.pairs(task)]
+            parts += [_latex(pair, f"{task}: {title}.") for title, pair in self.pairs(task)]
         return "\n\n".join(filter(None, [*parts, _comments(verdict.verdicts(self.differences))]))
 
-    def values(self, task: str, escape: Callable[[str], str], bold: str) -> tuple[pd.DataFrame, list[str]]:
-        """The table of the runs with what was published beneath, and what is said below it."""
+    def values(self, task: str) -> tuple[pd.DataFrame, list[str]]:
+        """The table of the runs, best values as ``**57.0**``, with what was published beneath; what is said below."""
         import pandas as pd
 
         of_runs = self.compared(task)
@@ -132,20 +133,15 @@ class _Comparison:
             for name, cell in zip(shown["run"], shown[column], strict=True):
                 if repeats[name] > 1 and cell:
                     cell = " ± ".join(measures.text(column, number) for number in means.loc[(name, column)])
-                value, _, interval = cell.partition(" ")
-                value = bold.format(escape(value)) if name in best and value else escape(value)
-                cells.append(value + escape(f" {interval}") if interval else value)
+                cells.append(re.sub(r"^\S+", r"**\g<0>**", cell) if name in best else cell)
             shown[column] = cells
-        labels = [f"{name} ({repeats[name]} runs)" if repeats[name] > 1 else name for name in shown["run"]]
-        shown["run"] = list(map(escape, labels))
+        shown["run"] = [f"{name} ({repeats[name]} runs)" if repeats[name] > 1 else name for name in shown["run"]]
         told = [scorer_line(each) for each in dict.fromkeys(own.signature or own.scorer for _, own in of_runs) if each]
         if self.paper:
             comparable, left_out = published.comparable(task, columns, [own.measured for _, own in of_runs])
             rows, protocol = published.rows(task, comparable), published.protocol(task, comparable)
-            beneath = tables.of_published(
-                [(f"{row.label} (published, {row.table})", row.values) for row in rows], shown
-            )
-            shown = pd.concat([shown, beneath.map(escape)])
+            lines = [(f"{row.label} (published, {row.table})", row.values) for row in rows]
+            shown = pd.concat([shown, tables.of_published(lines, shown)])
             about = [f"published: {protocol}" * bool(protocol), left_out]
             told = [*filter(None, about), *told]
         return tables.with_arrows(shown.rename(columns={"run": ""})), told
@@ -157,22 +153,15 @@ class _Comparison:
 
     def columns(self, task: str) -> list[str]:
         """The columns of the table of the runs: with the main metric all that stands in the harness's table."""
+        if self.is_short:
+            _, run = self.compared(task)[0]
+            return [each.name for each in run.measures.all if each.headline and not each.diagnostic]
         own = self.by_task[task]
-        whole = list(dict.fromkeys(each.name for each in own if each.scope == OVERALL) or [each.name for each in own])
-        if not self.is_short:
-            return whole
-        of_runs = [run for _, run in self.compared(task)]
-        there = {name for run in of_runs for name, scopes in run.estimates.items() if OVERALL in scopes}
-        every = of_runs[0].measures.all
-        shown = [each.name for each in every if each.headline and not each.diagnostic and each.name in there]
-        return shown or whole
+        return list(dict.fromkeys([each.name for each in own if each.scope == OVERALL] or [each.name for each in own]))
 
     @cached_property
     def by_task(self) -> dict[str, list[Difference]]:
-        found: dict[str, list[Difference]] = {}
-        for each in self.differences:
-            found.setdefault(each.task, []).append(each)
-        return found
+        return {task: list(own) for task, own in itertools.groupby(self.differences, key=lambda each: each.task)}
 
     def compared(self, task: str) -> list[tuple[Run, TaskRun]]:
         """The runs that were compared on a task, each repeat on its own; across tasks a run has a single one."""
@@ -219,8 +208,7 @@ def _comments(lines: Iterable[str]) -> str:
 
 
 def _latex(shown: pd.DataFrame, caption: str) -> str:
+    escaped = shown.map(latex).rename(columns=latex)
+    escaped = escaped.replace(r"^\{\*\}\*(\S+)\*\*", r"\\textbf{\1}", regex=True)
     aligned = "l" + "r" * (len(shown.columns) - 1)
-    made = shown.rename(columns=latex).to_latex(
-        index=False, escape=False, column_format=aligned, caption=latex(caption)
-    )
-    return made.rstrip()
+    return escaped.to_latex(index=False, escape=False, column_format=aligned, caption=latex(caption)).rstrip()

@@ -15,7 +15,7 @@ from figlang_tasks.scoring import OVERALL, Estimates
 if TYPE_CHECKING:
     import pandas as pd
 
-_WIDE = 6  # columns; of wider groups each task has its main measure alone
+_WIDE = 6  # columns; wider groups have the main measures of their tasks alone
 
 
 @dataclass(frozen=True)
@@ -122,14 +122,23 @@ def _groups(results: Mapping[str, Any], tasks: Mapping[str, _Task]) -> dict[str,
 
 
 def _of_task(task: _Task) -> list[str]:
-    """A line for each scope, then all figures that were published for it."""
+    """A line for each scope, all rows first, then all figures that were published for it."""
+    import pandas as pd
+
     lines = [
         (f"{label}: {measures.scope_text(scope)}" if scope != OVERALL else label, figures)
         for label, scope, figures in published.lines(task.name, task.published)
     ]
-    columns = _telling(task.estimates) + [name for _, of in lines for name in of]
+    wanted = _telling(task.estimates) + [name for _, of in lines for name in of]
+    columns = [name for name in task.estimates if name in wanted]
     numbers = frame.values([("", {task.name: task.estimates})])
-    parts = [_markdown(task.name, _wide(numbers, [name for name in task.estimates if name in columns]), lines)]
+    own = numbers[numbers["metric"].isin(columns)]
+    whole = own["scope"] == OVERALL
+    shown = tables.wide(pd.concat([own[whole], own[~whole]]), "scope", columns)
+    if lines:
+        rule = pd.DataFrame([["published:", *[""] * (len(shown.columns) - 1)]], columns=shown.columns)
+        shown = pd.concat([shown, rule, tables.of_published(lines, shown)])
+    parts = [_markdown(task.name, shown)]
     counts = numbers.dropna(subset="n").groupby("scope")["n"].max().to_dict()
     if measures.overlap(counts.pop(OVERALL, None), counts.values()):
         parts.append("parts overlap: a row counts in each that it belongs to")
@@ -139,41 +148,16 @@ def _of_task(task: _Task) -> list[str]:
 def _of_group(title: str, tasks: Sequence[_Task]) -> str:
     """A line for each task."""
     telling = {name for task in tasks for name in _telling(task.estimates)}
-    chosen = {task.name: [name for name in task.overall if name in telling] for task in tasks}
-    if len({name for names in chosen.values() for name in names if not _is_diagnostic(name)}) > _WIDE:
-        for task in tasks:
-            main = measures.headline(task.overall)
-            chosen[task.name] = [main, *(name for name in chosen[task.name] if _is_diagnostic(name))]
-    of_tasks = {
-        task.name.removeprefix(f"{title}_"): {name: task.estimates[name] for name in chosen[task.name]}
-        for task in tasks
-    }
-    numbers = frame.values([("", of_tasks)])
-    columns = list(dict.fromkeys(name for names in chosen.values() for name in names))
-    return _markdown(title, tables.wide(numbers[numbers["scope"] == OVERALL], "task", columns))
+    columns = [name for name in dict.fromkeys(name for task in tasks for name in task.overall) if name in telling]
+    if sum(not _is_diagnostic(name) for name in columns) > _WIDE:
+        main = {measures.headline(task.overall) for task in tasks}
+        columns = [name for name in columns if name in main or _is_diagnostic(name)]
+    numbers = frame.values([("", {task.name.removeprefix(f"{title}_"): task.estimates for task in tasks})])
+    own = numbers[(numbers["scope"] == OVERALL) & numbers["metric"].isin(columns)]
+    return _markdown(title, tables.wide(own, "task", columns))
 
 
-# --- the table --------------------------------------------------------------------------------------------------------
-
-
-def _wide(numbers: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """The table of one task, with the scopes that have a value, all rows first."""
-    import pandas as pd
-
-    own = numbers[numbers["metric"].isin(columns)]
-    whole = own["scope"] == OVERALL
-    return tables.wide(pd.concat([own[whole], own[~whole]]), "scope", columns)
-
-
-def _markdown(
-    title: str, shown: pd.DataFrame, beneath: Sequence[tuple[str, Mapping[str, published.Published]]] = ()
-) -> str:
-    import pandas as pd
-
-    if beneath:
-        rule = pd.DataFrame([["published:", *[""] * (len(shown.columns) - 1)]], columns=shown.columns)
-        beside: list[pd.DataFrame] = [shown, rule, tables.of_published(beneath, shown)]
-        shown = pd.concat(beside)
+def _markdown(title: str, shown: pd.DataFrame) -> str:
     return tables.markdown(tables.with_arrows(shown.rename(columns={shown.columns[0]: title})))
 
 

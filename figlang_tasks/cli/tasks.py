@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import typer
 
@@ -112,16 +112,11 @@ def _definition(file: Path, harness: Harness) -> Definition | None:
     benchmark = MINI if below == "mini" else below
     define = partial(Definition, benchmark=benchmark, harnesses=(harness,))
     if "group" in content:
-        return define(content["group"], members=tuple(_members(content["task"])))
+        return define(content["group"], members=tuple(content["task"]))
     if "task" not in content:
         return None
     asked = content["dataset_kwargs"] if harness == "lm_eval" else asked_for(content["dataset_name"])[1]
     return define(content["task"], asked=asked, rows=of_dataset(asked["dataset"]).rows(asked))
-
-
-def _members(entries: Any) -> Iterator[str]:
-    for entry in [entries] if isinstance(entries, str) else entries:
-        yield entry if isinstance(entry, str) else entry.get("task") or entry["group"]
 
 
 def asked_of(benchmark: str) -> list[Mapping[str, str]]:
