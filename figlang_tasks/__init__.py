@@ -16,7 +16,7 @@ from figlang_tasks.core.errors import DataError, FigLangError, RunError
 if TYPE_CHECKING:
     from lmms_eval.tasks import TaskManager
 
-    from figlang_tasks.metrics.entailment import f1_at, macro_f1
+    from figlang_tasks.metrics.entailment import f1_at, f1_curve, macro_f1
     from figlang_tasks.metrics.explanation import get_scorer
     from figlang_tasks.metrics.ranking import precision_at_k
     from figlang_tasks.results.frame import compare, table
@@ -36,6 +36,7 @@ __all__ = [
     "__version__",
     "compare",
     "f1_at",
+    "f1_curve",
     "get_scorer",
     "macro_f1",
     "precision_at_k",
@@ -47,6 +48,7 @@ __all__ = [
 _MODULES = {
     "compare": "results.frame",
     "f1_at": "metrics.entailment",
+    "f1_curve": "metrics.entailment",
     "get_scorer": "metrics.explanation",
     "macro_f1": "metrics.entailment",
     "precision_at_k": "metrics.ranking",

@@ -125,6 +125,31 @@ def f1_at(gold: Sequence[int], predicted: Sequence[int | None], scores: Sequence
     return _macro_f1(gold, counts_as_right(gold, right, values, threshold))
 
 
+def f1_curve(
+    gold: Sequence[int],
+    predicted: Sequence[int | None],
+    scores: Sequence[float],
+    thresholds: Sequence[float] = CURVE_THRESHOLDS,
+) -> npt.NDArray[np.float64]:
+    """F1@t at many thresholds (V-FLUTE, Figures 6 and 11).
+
+    Args:
+        gold, predicted, scores: as in `f1_at`.
+        thresholds: T values in [0, 1] in any order.
+
+    Returns:
+        float64 array of shape [T], in the order of `thresholds`, each in [0, 1].
+
+    Raises:
+        ValueError: as `f1_at`.
+
+    Examples:
+        >>> f1_curve([1, 0, 1, 0], [1, 0, None, 0], [0.7, 0.55, 0.0, 0.8], thresholds=[0, 0.6, 1]).round(3).tolist()
+        [0.733, 0.5, 0.0]
+    """
+    return np.array([f1_at(gold, predicted, scores, each) for each in thresholds], dtype=np.float64)
+
+
 def _right(gold: Sequence[int], predicted: Sequence[int | None]) -> list[bool]:
     """Whether each prediction is right."""
     if not len(gold) == len(predicted) > 0:

@@ -19,8 +19,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from figlang_tasks import scoring
 from figlang_tasks.core import hub
 from figlang_tasks.core.text import listing, printable
@@ -31,6 +29,8 @@ from figlang_tasks.scoring.explained import pair
 from figlang_tasks.submit import SubmissionError, answered, plain, the_task, zipped
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from figlang_tasks.metrics.explanation import Scorer
 
 MEMBER = "pred.csv"
@@ -78,15 +78,21 @@ def _fits(task: TaskRun) -> bool:
 
 
 def _csv(rows: Sequence[tuple[str, int | None, str]]) -> bytes:
+    import pandas as pd
+
     return pd.DataFrame(rows, columns=list(COLUMNS), dtype=object).to_csv(index=False, lineterminator="\n").encode()
 
 
 def _read(content: bytes) -> pd.DataFrame:
+    import pandas as pd
+
     return pd.read_csv(io.BytesIO(content), dtype={"id": str, "explanation": str})
 
 
 def read(path: Path) -> pd.DataFrame:
     """Read a submission, by whatever tool it was made: its columns id, label and explanation, as the board does."""
+    import pandas as pd
+
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import figlang_tasks
 from figlang_tasks.metrics import classification
-from figlang_tasks.metrics.entailment import CURVE_THRESHOLDS, counts_as_right, f1_at, macro_f1
+from figlang_tasks.metrics.entailment import CURVE_THRESHOLDS, counts_as_right, f1_at, f1_curve, macro_f1
 
 # --- literals ---------------------------------------------------------------------------------------------------------
 
@@ -123,6 +123,7 @@ def test_f1_at_equals_the_loop(rows: list[Row], threshold: float) -> None:
     oracle = metrics.f1_score(gold, flipped(rows, threshold), average="macro", zero_division=0)
     assert f1_at(gold, predicted, scores, threshold) == pytest.approx(oracle, abs=1e-12)
     assert macro_f1(gold, predicted) == f1_at(gold, predicted, [1.0] * len(rows), threshold / 2)
+    assert f1_curve(gold, predicted, scores)[round(100 * threshold)] == f1_at(gold, predicted, scores, threshold)
     assert f1_at([1], [1], [np.float32(0.53)], 0.53) == 0  # 0.5299999713897705 as a double: below the literal
 
 
