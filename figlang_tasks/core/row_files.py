@@ -118,6 +118,9 @@ def _csv(content: bytes, required: Sequence[str], delimiter: str) -> Iterator[tu
         text = io.StringIO(content.decode("utf-8-sig"), newline="")
         reader = csv.DictReader(text, delimiter=delimiter, strict=True)
         columns = reader.fieldnames or ()
+        if len(set(columns)) < len(columns):  # of which Python would take the last in silence
+            yield 1, "has a column twice: rename one"
+            return
         if columns and (wrong := _missing(columns, required)):
             yield 1, wrong
             return
