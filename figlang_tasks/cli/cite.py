@@ -54,7 +54,7 @@ def cite(
         except RunError as error:
             fail("cite", f"{error} (benchmarks: {', '.join(names())})")
         signatures += [signature(run, task) for task in run.tasks.values()]
-        cited |= dict.fromkeys(task.benchmark for task in run.tasks.values())
+        cited |= dict.fromkeys(task.benchmark.name for task in run.tasks.values())
     papers = [benchmarks()[name].citation for name in cited if name != MINI]
     comments = "\n".join(f"% {printable(each)}" for each in signatures)
     say("\n\n".join(filter(None, [comments, *papers, SOFTWARE])))

@@ -198,8 +198,7 @@ class _Comparison:
 
 def _best(values: pd.Series, metric: str) -> set[Any]:
     """The runs with the best value of a metric, as it is printed."""
-    found = measures.named(metric)
-    best = values.max() if found is None or found[0].higher_is_better else values.min()
+    best = values.max() if measures.of(metric).higher_is_better else values.min()
     return {name for name, value in values.items() if measures.text(metric, value) == measures.text(metric, best)}
 
 

@@ -149,9 +149,9 @@ def _of_group(title: str, tasks: Sequence[_Task]) -> str:
     """A line for each task."""
     telling = {name for task in tasks for name in _telling(task.estimates)}
     columns = [name for name in dict.fromkeys(name for task in tasks for name in task.overall) if name in telling]
-    if sum(not _is_diagnostic(name) for name in columns) > _WIDE:
+    if sum(not measures.of(name).diagnostic for name in columns) > _WIDE:
         main = {measures.headline(task.overall) for task in tasks}
-        columns = [name for name in columns if name in main or _is_diagnostic(name)]
+        columns = [name for name in columns if name in main or measures.of(name).diagnostic]
     numbers = frame.values([("", {task.name.removeprefix(f"{title}_"): task.estimates for task in tasks})])
     own = numbers[(numbers["scope"] == OVERALL) & numbers["metric"].isin(columns)]
     return _markdown(title, tables.wide(own, "task", columns))
@@ -161,21 +161,15 @@ def _markdown(title: str, shown: pd.DataFrame) -> str:
     return tables.markdown(tables.with_arrows(shown.rename(columns={shown.columns[0]: title})))
 
 
-def _is_diagnostic(name: str) -> bool:
-    found = measures.named(name)
-    return found is not None and found[0].diagnostic
-
-
 def _telling(estimates: Estimates) -> list[str]:
     """The measures that say something: of the diagnostic ones those that failed, or found a fault."""
     return [name for name, scopes in estimates.items() if _tells(name, [each.value for each in scopes.values()])]
 
 
 def _tells(name: str, values: Sequence[float]) -> bool:
-    found = measures.named(name)
-    if found is None or any(map(math.isnan, values)):
+    measure = measures.of(name)
+    if any(map(math.isnan, values)):
         return True
-    measure, _ = found
     good = measure.text(1.0 if measure.higher_is_better else 0.0)
     return measure.headline and (not measure.diagnostic or any(measure.text(value) != good for value in values))
 

@@ -86,7 +86,7 @@ def _key(systems: Mapping[str, TaskRun], records: Mapping[str, _Records], count:
         gold = judged["A"]["gold"]
         items.append({"number": number, "id": row_id, "gold": gold, "systems": by_letter, "scores": scores})
     return key.signed(
-        benchmark=first.benchmark,
+        benchmark=first.benchmark.name,
         data=str(first.data),
         seed=seed,
         scorer=first.signature or first.scorer,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.card import Answer, Card, Document, any_answer, any_card, clip
 from figlang_tasks.results.runs import TaskRun, outputs
 
@@ -20,7 +19,7 @@ def card_id(line: Line) -> str:
 
 def card(task: TaskRun, lines: Sequence[Line], document: Document) -> Card:
     """The card of a row, without answers."""
-    describe = benchmarks()[task.benchmark].card or any_card
+    describe = task.benchmark.card or any_card
     made: Card = {"facts": [], "gold": [], "source": "", "pictures": []}
     with task.reading(f"a row, {lines[0]['sample']['id']},"):
         made |= describe(task.data, [line["sample"] for line in lines], document)
@@ -32,7 +31,7 @@ def card(task: TaskRun, lines: Sequence[Line], document: Document) -> Card:
 def answer(task: TaskRun, lines: Sequence[Line]) -> Answer:
     """What a run answered to a row."""
     record = lines[0]["sample"]
-    judge = benchmarks()[task.benchmark].answer or any_answer
+    judge = task.benchmark.answer or any_answer
     with task.reading(f"a row, {record['id']},"):
         made = judge([line["sample"] for line in lines])
     made = {"status": record.get("status", ""), "rule": record.get("rule", "")} | made

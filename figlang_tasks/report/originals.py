@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from PIL import Image
 
 from figlang_tasks.core import images
-from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.checks import downloading_nothing
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
@@ -36,11 +35,10 @@ class Originals:
     def __init__(self, run: TaskRun) -> None:
         self._run = run
         with downloading_nothing():
-            self._whole = benchmarks()[run.benchmark].documents(run.data, run.lines[0]["sample"])
+            self._whole = run.benchmark.documents(run.data, run.lines[0]["sample"])
         found = DataId.parse(self._whole[0]["data"])
         if found.texts != run.data.texts:
             raise DataError(f"the run had {run.data}, and the data here is {found}: other texts")
-        self._benchmark = benchmarks()[run.benchmark]
         self._numbers = {row_id: number for number, row_id in enumerate(self._whole["id"])}
 
     def document(self, row_id: str) -> Mapping[str, Any] | None:
@@ -51,8 +49,8 @@ class Originals:
     def picture(self, name: str) -> Picture | None:
         """A picture by what names it in a card: the id of the row, or what its benchmark knows it by."""
         where = f"{self._run.task} {name}"
-        if (read := self._benchmark.picture) is not None:
-            return Picture(f"{self._benchmark.name} {name}", lambda: read(self._run.dataset, name, where))
+        if (read := self._run.benchmark.picture) is not None:
+            return Picture(f"{self._run.benchmark.name} {name}", lambda: read(self._run.dataset, name, where))
         document = self.document(name)
         if document is None or "image" not in document:
             return None

@@ -6,7 +6,6 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -127,7 +126,10 @@ def compare(
     known = {name for run in there for place in _values(run) for name in (place[0], full_name(*place))}
     if unknown := [name for name in metrics or () if name not in known]:
         raise ComparisonError(f"no metric {unknown[0]!r} in these runs; there are: {', '.join(sorted(known))}")
-    is_chosen = partial(chosen, metrics=metrics, overall=overall, every=every)
+
+    def is_chosen(place: Place, main: str, measure: Measure) -> bool:
+        return chosen(place, main, measure, metrics, overall, every)
+
     return adjusted(
         [each for task, sides in shared.items() for each in _compare_task(task, sides, is_chosen, resamples, seed)]
     )
@@ -254,8 +256,7 @@ def _check_scorers(task: str, sides: Sides) -> None:
 
 def _values(run: TaskRun) -> dict[Place, Estimate]:
     """The estimates of a run that have a value."""
-    found = {(metric, scope): each for metric, scope, each in flat(run.estimates) if np.isfinite(each.value)}
-    return {place: each for place, each in found.items() if place[0] in run.measures.by_name}
+    return {(metric, scope): each for metric, scope, each in flat(run.estimates) if np.isfinite(each.value)}
 
 
 def _compare_task(
@@ -341,17 +342,14 @@ def _tests(
             for system, run in zip(side, own, strict=True):
                 if place in run:
                     system[full_name(*place)] = _extended(run[place], units)
-    alone = [own[0] if len(own) == 1 else {} for own in systems]
+    single = significance.compare([own[0] if len(own) == 1 else {} for own in systems], resamples, seed)
     if all(len(own) == 1 for own in systems):
-        return significance.compare(alone, resamples, seed)
+        return single
     pooled = significance.compare_repeats(systems, resamples, seed)
-    single = significance.compare(alone, resamples, seed)
     return {(i, j): single[i, j] if len(systems[i]) == len(systems[j]) == 1 else of for (i, j), of in pooled.items()}
 
 
 def _extended(statistic: Statistic, units: Sequence[str]) -> Statistic:
     """The statistic with a row of zeros for each unit that it lacks."""
-    places = {unit: place for place, unit in enumerate(units)}
-    rows = np.zeros((len(units), statistic.rows.shape[1]))
-    rows[[places[unit] for unit in statistic.units]] = statistic.rows
-    return Statistic(tuple(units), rows, statistic.value)
+    zeros = np.zeros((len(units), statistic.rows.shape[1]))
+    return Statistic((*statistic.units, *units), np.concatenate([statistic.rows, zeros]), statistic.value)

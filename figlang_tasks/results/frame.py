@@ -85,7 +85,7 @@ def _of_path(path: Path) -> Mapping[str, Estimates]:
     tasks = runs.read(str(path)).tasks
     for task in tasks.values():
         runs.check_consistent(task)
-    return {name: task.estimates for name, task in tasks.items()}
+    return {name: task.reported or task.estimates for name, task in tasks.items()}
 
 
 def compare(

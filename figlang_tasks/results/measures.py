@@ -31,18 +31,19 @@ def named(full_name: str) -> tuple[Measure, str] | None:
     return None
 
 
+def of(full_name: str) -> Measure:
+    """The measure that a full name tells; one of the user's own is no share, and more of it is better."""
+    found = named(full_name)
+    return Measure(full_name, own=lambda records, scope: None, percent=False) if found is None else found[0]
+
+
 def headline(names: Iterable[str]) -> str:
     """The metric that stands for a task in tables, comparisons, reports and model cards; "" without any.
 
     It is the one that its benchmark declares as `main`. Where that has no value (F1@60 without explanation scores), or
     none is declared, it is the first that is not diagnostic.
     """
-
-    def place(name: str) -> tuple[bool, bool]:
-        found = named(name)
-        return (True, True) if found is None else found[0].standing
-
-    return min(names, key=place, default="")
+    return min(names, key=lambda name: of(name).standing, default="")
 
 
 def name_text(full_name: str) -> str:

@@ -28,9 +28,7 @@ OPTIONS = (
     "fewshot_as_multiturn",
     "force_simple",
     "max_tokens",
-    "reasoning_tags",
 )
-_DEFAULT_TAGS = '[["<think>", "</think>"], ["<analysis>", "</analysis>"]]'
 
 
 def of_run(run: Run) -> dict[str, str]:
@@ -134,7 +132,7 @@ def options(run: Run) -> str:
     told, words = _arguments(run), []
     for name in OPTIONS:
         value = told.get(name)
-        if value and value != _DEFAULT_TAGS:
+        if value:
             words += [f"--{name}"] if value is True else [f"--{name}", shlex.quote(_text(value))]
     return " ".join(words)
 

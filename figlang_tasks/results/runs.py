@@ -24,7 +24,7 @@ from loguru import logger
 
 from figlang_tasks import scoring
 from figlang_tasks.core import notes
-from figlang_tasks.core.benchmark import benchmarks, of_dataset
+from figlang_tasks.core.benchmark import Benchmark, of_dataset
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, RunError
 from figlang_tasks.core.hub import OWN
@@ -61,7 +61,6 @@ class TaskRun:
     """
 
     task: str
-    benchmark: str
     path: Path
     sha256: str
     data: DataId
@@ -94,9 +93,9 @@ class TaskRun:
 
     @cached_property
     def estimates(self) -> Estimates:
-        """The reported estimates; where there are none, or the samples give others, theirs (without METEOR, FID)."""
+        """The reported estimates of known measures; of the samples (without METEOR, FID) if they give others."""
         if self.reported and not self.contradictions:
-            return self.reported
+            return {name: self.reported[name] for name in self.measures.by_name if name in self.reported}
         return self.computed(lambda own, records: scoring.evaluate(records, own.sums, 0))
 
     @cached_property
@@ -128,7 +127,7 @@ class TaskRun:
     def computed(self, compute: Callable[[Measures, Sequence[Record]], _Value]) -> _Value:
         """The result of ``compute(measures, records)``; a damaged record is a RunError."""
         with self.reading("a record"):
-            return compute(benchmarks()[self.benchmark].measures(self.records), self.records)
+            return compute(self.benchmark.measures(self.records), self.records)
 
     @contextmanager
     def reading(self, what: str) -> Iterator[None]:
@@ -166,6 +165,11 @@ class TaskRun:
     def explained(self) -> bool:
         """Whether it asks for explanations, and its rows have published ones."""
         return any(is_explained(each) and each.get("asks_for_explanation") is not False for each in self.records)
+
+    @property
+    def benchmark(self) -> Benchmark:
+        """The benchmark that the data belongs to."""
+        return of_dataset(self.dataset)
 
     @property
     def dataset(self) -> str:
@@ -289,7 +293,7 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | No
         raise RunError(f"{path} has {more}: are these several runs? Split the file, one for each")
     try:
         data = DataId.parse(next(iter(of_data)))
-        benchmark = of_dataset(data.dataset)
+        of_dataset(data.dataset)
     except (ValueError, DataError) as error:
         raise RunError(f"{path}: {error}") from error
     config = (results.get("configs") or {}).get(task) or {}
@@ -297,7 +301,6 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | No
     scorer = _scorer(path, records)
     run = TaskRun(
         task=task,
-        benchmark=benchmark.name,
         path=path,
         sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
         data=data,

@@ -6,7 +6,7 @@ Markdown, LaTeX, HTML and CSV are made of the DataFrame of texts: `markdown`, an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from figlang_tasks.core import text
 from figlang_tasks.results import measures, published
@@ -32,17 +32,13 @@ def wide(found: pd.DataFrame, by: str | list[str], metrics: Sequence[str]) -> pd
         line = dict(zip(keys, labels, strict=True)) | {"n": "" if pd.isna(n) else str(n)}
         if "scope" in line:
             line["scope"] = measures.scope_text(str(line["scope"]))
-        cells = {each.metric: cell(each, None if pd.isna(n) else n) for each in own.itertuples()}
+        cells = {}
+        for each in own.to_dict("records"):
+            low, high, rows = (None if pd.isna(each[key]) else each[key] for key in ("low", "high", "n"))
+            estimate = Estimate(each["value"], low, high, rows=rows)
+            cells[each["metric"]] = measures.estimate_text(each["metric"], estimate, None if pd.isna(n) else n)
         lines.append(line | {metric: cells.get(metric, "") for metric in metrics})
     return pd.DataFrame(lines, columns=[*keys, "n", *metrics])
-
-
-def cell(row: Any, n: int | None = None) -> str:
-    """The number of a row of `figlang_tasks.results.frame.values` as people read it: ``57.0 [55.1, 58.9]``."""
-    import pandas as pd
-
-    low, high, rows = (None if pd.isna(each) else each for each in (row.low, row.high, row.n))
-    return measures.estimate_text(row.metric, Estimate(row.value, low, high, rows=rows), n)
 
 
 def with_arrows(shown: pd.DataFrame) -> pd.DataFrame:

@@ -34,7 +34,7 @@ def _ranking(heads: Sequence[Difference], tests: int) -> str:
     """The order of more than two runs on a task, and which of them cannot be told apart."""
     one = heads[0]
     values = {name: value for each in heads for name, value in zip((each.first, each.second), each.values, strict=True)}
-    order = sorted(values, key=values.__getitem__, reverse=_higher_is_better(one))
+    order = sorted(values, key=values.__getitem__, reverse=measures.of(one.metric).higher_is_better)
     places = "; ".join(f"{name} {measures.text(one.metric, values[name])}" for name in order)
     groups = _alike(order, heads)
     alike = "; ".join(", ".join(filter(group.__contains__, order)) for group in groups)
@@ -56,9 +56,8 @@ def _alike(order: Sequence[str], heads: Sequence[Difference]) -> list[frozenset[
 
 
 def _sentence(each: Difference, tests: int) -> str:
-    number = f"{measures.name_text(each.name)} {difference_text(each)}" + " (lower is better)" * (
-        not _higher_is_better(each)
-    )
+    number = f"{measures.name_text(each.name)} {difference_text(each)}"
+    number += " (lower is better)" * (not measures.of(each.metric).higher_is_better)
     if each.p_holm is None:
         return f"no test of {each.second} against {each.first} on {each.task}: {number}"
     number += f", p {p_text(each.p_holm)}" + f" (adjusted for {tests} tests)" * (tests > 1)
@@ -75,8 +74,7 @@ def _why(each: Difference) -> str:
         return "too many tests at once"
     if each.smallest is None:
         return "they differ in too few rows"
-    found = measures.named(each.metric)
-    points = " points" * (found is not None and found[0].percent)
+    points = " points" * measures.of(each.metric).percent
     return f"differences below {measures.text(each.metric, each.smallest)}{points} do not show"
 
 
@@ -84,12 +82,7 @@ def better(each: Difference) -> str | None:
     """The name of the run that is significantly better; None if neither is."""
     if each.p_holm is None or each.p_holm >= ALPHA:
         return None
-    return each.second if (each.difference > 0) == _higher_is_better(each) else each.first
-
-
-def _higher_is_better(each: Difference) -> bool:
-    found = measures.named(each.metric)
-    return found is None or found[0].higher_is_better
+    return each.second if (each.difference > 0) == measures.of(each.metric).higher_is_better else each.first
 
 
 def difference_text(each: Difference) -> str:

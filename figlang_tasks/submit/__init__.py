@@ -8,7 +8,6 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from figlang_tasks.core import hub
-from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing, printable, whole_characters
 from figlang_tasks.results.runs import Run, TaskRun, check_consistent
@@ -61,7 +60,7 @@ def all_rows(run: Run) -> Run:
 
 def values(task: TaskRun, scopes: bool = False) -> Iterator[tuple[str, Measure, Estimate]]:
     """Each number of a task with its name (``f1@0_muse``), in the order of tables; parts only with `scopes`."""
-    shown = (OVERALL, *benchmarks()[task.benchmark].parts.in_short)
+    shown = (OVERALL, *task.benchmark.parts.in_short)
     for measure in task.measures.all:
         for scope, estimate in task.estimates.get(measure.name, {}).items():
             if math.isfinite(estimate.value) and (scopes or scope in shown):

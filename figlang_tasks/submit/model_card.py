@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import figlang_tasks
-from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.redaction import without_paths
 from figlang_tasks.core.text import printable
 from figlang_tasks.results import frame, measures, provenance, tables
@@ -53,8 +52,8 @@ def placed(section: str, readme: str | None) -> str:
 def _table(task: TaskRun) -> str:
     """A line for each scope, a column for each metric; that of the main one is bold."""
     found = frame.values([("", {task.task: task.estimates})]).dropna(subset="value")
-    scopes = {OVERALL, *benchmarks()[task.benchmark].parts.in_short}
-    found = found[found["scope"].isin(scopes) & found["metric"].isin(task.measures.by_name)]
+    scopes = {OVERALL, *task.benchmark.parts.in_short}
+    found = found[found["scope"].isin(scopes)]
     main = measures.headline(found["metric"][found["scope"] == OVERALL])
     shown = tables.wide(found, "scope", list(dict.fromkeys(found["metric"])))
     return tables.markdown(

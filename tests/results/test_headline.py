@@ -61,7 +61,7 @@ def test_one_metric_stands_for_a_task_everywhere() -> None:
         (["f1@0", "acc", "parse_rate"], "f1@0"),  # explanations were not scored
         (["parse_rate", "acc"], "acc"),
         (["bleu4", "rouge_l", "explained@0", "explained@60"], "bleu4"),  # NYCC: those of thresholds are no paper's
-        (["parse_rate", "of my own"], "parse_rate"),
+        (["parse_rate", "of my own"], "of my own"),
         ([], ""),
     ],
 )

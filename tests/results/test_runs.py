@@ -32,7 +32,12 @@ def test_a_whole_run_is_read_from_its_folder() -> None:
     run = runs.read(str(varied_runs.weak()))
     assert set(run.tasks) == set(varied_runs.TASKS)
     mini = run.tasks["figlang_mini"]
-    assert (mini.benchmark, mini.dataset, len(mini.lines), len(set(mini.ids))) == ("vflute", "figlang_mini", 76, 76)
+    assert (mini.benchmark.name, mini.dataset, len(mini.lines), len(set(mini.ids))) == (
+        "vflute",
+        "figlang_mini",
+        76,
+        76,
+    )
     assert mini.sha256 == hashlib.sha256(mini.path.read_bytes()).hexdigest()
     assert re.fullmatch(r"figlang_mini/test:[0-9a-f]{12}", str(mini.data))
     assert mini.scorer == "embedded" and mini.signature is not None and mini.signature.startswith("embedded")
@@ -44,7 +49,7 @@ def test_a_whole_run_is_read_from_its_folder() -> None:
     assert {name: {scope: own[:3] for scope, own in of.items()} for name, of in of_records.items()} == {
         name: {scope: own[:3] for scope, own in of.items()} for name, of in mini.reported.items()
     }
-    assert run.tasks["figlang_mini_irfl_match_simile"].benchmark == "irfl"
+    assert run.tasks["figlang_mini_irfl_match_simile"].benchmark.name == "irfl"
     assert not run.tasks["figlang_mini_irfl_match_simile"].explained
     assert runs.limited(run) is None
 

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from tqdm import tqdm
 
-from figlang_tasks.metrics.intervals import DEFAULT_SEED
 from figlang_tasks.report.sections.bars import bar_section
 from figlang_tasks.report.sections.differences import compared, differences
 from figlang_tasks.report.sections.explanations import explanation_quality
@@ -22,15 +21,15 @@ from figlang_tasks.results.runs import Run
 __all__ = ["Group", "Section", "Table", "build"]
 
 
-def build(runs: Sequence[Run], seed: int = DEFAULT_SEED) -> list[Group]:
+def build(runs: Sequence[Run]) -> list[Group]:
     """Return what a report on some runs shows, in the order of the page; what has no content is left out."""
     results = by_task(runs)
-    tests, notes = compared(runs, results, seed)
+    tests, notes = compared(runs, results)
     groups = [_group("overview", "Overview", overview(runs, results, tests))]
     datasets = dict.fromkeys(of_task[0].of.dataset for of_task in results.values())
     for dataset in tqdm(datasets, "sections", delay=2, leave=False, disable=None):
         prefix, own = slug(dataset), {task: of for task, of in results.items() if of[0].of.dataset == dataset}
-        bars = [bar_section(prefix, section, own) for section in next(iter(own.values()))[0].benchmark.charts]
+        bars = [bar_section(prefix, section, own) for section in next(iter(own.values()))[0].of.benchmark.charts]
         shown = [explanation_quality(prefix, own), *bars, numbers(prefix, own)]  # charts before tables
         groups.append(_group(prefix, dataset_name(dataset), *shown))
     groups.append(_group("differences", "Differences between runs", differences(results, tests, notes), after=True))

@@ -36,7 +36,7 @@ def differences(results: Results, found: Sequence[Difference], notes: Sequence[s
     return Section("differences-pairs", "Every two runs", intro, charts=tuple(drawn), notes=tuple(notes))
 
 
-def compared(runs: Sequence[Run], results: Results, seed: int) -> tuple[list[Difference], list[str]]:
+def compared(runs: Sequence[Run], results: Results) -> tuple[list[Difference], list[str]]:
     """The differences, Holm's correction over all of them, and why some pairs have none."""
     found: list[Difference] = []
     notes: list[str] = []
@@ -45,11 +45,11 @@ def compared(runs: Sequence[Run], results: Results, seed: int) -> tuple[list[Dif
             continue
         alone = [replace(run, tasks={task: run.tasks[task]}) for run in runs if task in run.tasks]
         try:
-            found += comparison.compare(alone, seed=seed)
+            found += comparison.compare(alone)
         except ComparisonError:  # of some pair; the others can be compared
             for pair in combinations(alone, 2):
                 try:
-                    found += comparison.compare(pair, seed=seed)
+                    found += comparison.compare(pair)
                 except ComparisonError as error:
                     notes.append(f"Not compared: {error}.")
     if notes:
@@ -78,8 +78,7 @@ def _forest(chart_id: str, dataset: str, found: Sequence[Difference]) -> Chart:
 
 
 def _line(of: Difference, label: str) -> Line:
-    found, winner = measures.named(of.metric), better(of)
-    scale = 100 if found is None or found[0].percent else 1
+    winner, scale = better(of), 100 if measures.of(of.metric).percent else 1
     low, high = (None if end is None else scale * end for end in (of.low, of.high))
     p = "no test" if of.p_holm is None else f"p {p_text(of.p_holm)}"
     return charts.difference(

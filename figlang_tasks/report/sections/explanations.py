@@ -43,22 +43,18 @@ def _explains(result: Result) -> bool:
     return any((record["explanation"] or "").strip() for record in result.of.records)
 
 
-def _thresholds(results: Sequence[Result]) -> list[Threshold]:
-    """Those that the tasks' numbers are of, without those of earlier versions of a metric."""
-    every = explained.scheme_of(results[0].of.records[0]).thresholds
-    return [each for each in every if not each.name.startswith("v1")]
-
-
-def _curve_name(results: Sequence[Result]) -> str:
-    """``f1`` or ``acc``."""
-    return explained.scheme_of(results[0].of.records[0]).of_labels.partition("@")[0]
+def _thresholds(results: Sequence[Result]) -> tuple[str, list[Threshold]]:
+    """``f1`` or ``acc``, and the thresholds of it, without those of earlier versions of a metric."""
+    scheme = explained.scheme_of(results[0].of.records[0])
+    return scheme.of_labels.partition("@")[0], [each for each in scheme.thresholds if not each.name.startswith("v1")]
 
 
 def _by_part(chart_id: str, task: str, results: Sequence[Result]) -> Chart | None:
-    parts = results[0].benchmark.parts
+    parts = results[0].of.benchmark.parts
     panels: dict[str, dict[str, dict[str, Estimate]]] = {}
     beside: dict[tuple[str, str], list[Reference]] = {}
-    for threshold in _thresholds(results):
+    name, thresholds = _thresholds(results)
+    for threshold in thresholds:
         for scope in places(results):
             panel, category = threshold.name, measures.scope_text(scope)
             if found := values_of(results, threshold.name, scope):
@@ -67,7 +63,6 @@ def _by_part(chart_id: str, task: str, results: Sequence[Result]) -> Chart | Non
                     beside[panel, category] = own
     if not panels:
         return None
-    name = _curve_name(results)
     return charts.bars(
         chart_id,
         f"{task}: {name} by {parts.kind}",
@@ -87,16 +82,15 @@ def _curves(chart_id: str, task: str, results: Sequence[Result]) -> Chart:
         for run, curves in by_run.items():
             if scope in curves:
                 panels.setdefault(measures.scope_text(scope), {})[run] = curves[scope]
-    thresholds = list(dict.fromkeys(threshold.at for threshold in _thresholds(results)))
-    name = f"{_curve_name(results)}@t"
+    name, thresholds = _thresholds(results)
     return charts.curves(
         chart_id,
-        f"{task}: {name} by threshold",
+        f"{task}: {name}@t by threshold",
         entailment.CURVE_THRESHOLDS,
         panels,
         x_label="threshold t",
-        y_label=f"{name} (percent)",
-        marks=thresholds[1:],
+        y_label=f"{name}@t (percent)",
+        marks=list(dict.fromkeys(threshold.at for threshold in thresholds))[1:],
         order=results[0].runs,
     )
 

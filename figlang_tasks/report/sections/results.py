@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from os.path import commonprefix
 
 from figlang_tasks.core import hub
-from figlang_tasks.core.benchmark import Benchmark, benchmarks
 from figlang_tasks.report.charts import Reference
 from figlang_tasks.results import measures
 from figlang_tasks.results import published as papers
 from figlang_tasks.results.comparison import OF_EXPLANATIONS
 from figlang_tasks.results.runs import Run, TaskRun
-from figlang_tasks.scoring import OVERALL, Estimate, Estimates, full_name
+from figlang_tasks.scoring import OVERALL, Estimate, full_name
 
 
 @dataclass(frozen=True)
@@ -26,24 +24,14 @@ class Result:
     of: TaskRun
     runs: tuple[str, ...]  # all of the report
 
-    @cached_property
-    def estimates(self) -> Estimates:
-        """Reported values, else those of the samples; NaN where a measure failed."""
-        found = self.of.estimates
-        return {name: found[name] for name in self.of.measures.by_name if name in found}
-
-    @property
-    def benchmark(self) -> Benchmark:
-        return benchmarks()[self.of.benchmark]
-
     @property
     def heads(self) -> list[str]:
         """The measures with a value of all rows, those that tell how the run went last."""
-        overall = [name for name, scopes in self.estimates.items() if OVERALL in scopes]
+        overall = [name for name, scopes in self.of.estimates.items() if OVERALL in scopes]
         return sorted(overall, key=lambda name: self.of.measures.by_name[name].diagnostic)
 
     def estimate(self, measure: str, scope: str = OVERALL) -> Estimate | None:
-        return self.estimates.get(measure, {}).get(scope)
+        return self.of.estimates.get(measure, {}).get(scope)
 
 
 Results = Mapping[str, Sequence[Result]]
@@ -66,15 +54,14 @@ def headline(results: Sequence[Result]) -> str | None:
     if results[0].of.explained and len({result.of.signature or result.of.scorer for result in results}) > 1:
         shared = [head for head in shared if head not in OF_EXPLANATIONS]
     found = measures.headline(shared or [head for result in results for head in result.heads])
-    named = measures.named(found)
-    return found if named and named[0].percent and not named[0].diagnostic else None
+    return found if measures.of(found).percent and not measures.of(found).diagnostic else None
 
 
 def places(results: Sequence[Result]) -> list[str]:
     """The scopes that a measure has a value in: all first, then in the order in which the measures declare them."""
     declared = [measure for result in results for measure in result.of.measures.all]
     known = [scope for each in declared if each.scopes for scope in each.scopes.names]
-    found = [scope for result in results for scopes in result.estimates.values() for scope in scopes]
+    found = [scope for result in results for scopes in result.of.estimates.values() for scope in scopes]
     return [scope for scope in dict.fromkeys((OVERALL, *known, *found)) if scope in found]
 
 

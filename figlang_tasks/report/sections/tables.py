@@ -26,7 +26,7 @@ def numbers(prefix: str, results: Results) -> Section | None:
     found = [_table({task: results[task] for task in tasks}) for tasks in groups.values()]
     if not found:
         return None
-    kind = next(iter(results.values()))[0].benchmark.parts.kind
+    kind = next(iter(results.values()))[0].of.benchmark.parts.kind
     intro = f"Shares are in percent, with 95 % intervals, which are wide where a {kind} has few rows."
     return Section(f"{prefix}-numbers", "All metrics", intro, tuple(found))
 
@@ -63,12 +63,12 @@ def _table(results: Results) -> Table:
     order = found.assign(task_place=found["task"].map(tasks), place=found["scope"].map(places))
     order = order[order["metric"].isin(columns)].sort_values(["task_place", "place"], kind="stable")
     shown = tables.wide(order, ["run", "task", "scope"], columns)
-    notes = [*_notes(results), *(part.note for scope, part in first.benchmark.parts.of.items() if scope in places)]
+    notes = [*_notes(results), *(part.note for scope, part in first.of.benchmark.parts.of.items() if scope in places)]
     for task, of_task in results.items():
         shown, told = _with_published(shown, task, of_task, columns, places)
         notes += told
     constant = [name for name, values in (("task", tasks), ("scope", places)) if len(values) == 1]
-    heads = {"run": "model", "scope": first.benchmark.parts.kind}
+    heads = {"run": "model", "scope": first.of.benchmark.parts.kind}
     shown = tables.with_arrows(shown.drop(columns=constant)).rename(columns=heads)
     return Table(_caption(list(results)), shown, " ".join(filter(None, notes)))
 
@@ -77,9 +77,9 @@ def _numbers(results: Sequence[Result]) -> pd.DataFrame:
     """The numbers of the tasks of some runs, with those of the groups of parts."""
     import pandas as pd
 
-    every = [(result.run, {result.of.task: result.estimates}) for result in results]
-    groups = results[0].benchmark.parts.groups()
-    kind = results[0].benchmark.parts.group_kind
+    every = [(result.run, {result.of.task: result.of.estimates}) for result in results]
+    groups = results[0].of.benchmark.parts.groups()
+    kind = results[0].of.benchmark.parts.group_kind
     for result in results:
         for group, scopes in groups.items():
             if len(scopes) == 1:
