@@ -203,6 +203,8 @@ def with_data(tmp_path: Path, data: str) -> gallery.Gallery:
 
 def test_without_the_data_the_prompt_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(hub.DATA_DIR_VARIABLE, raising=False)
+    other = with_data(tmp_path, "figlang_mini/test:0123456789ab")
+    assert other.pictures == [] and "other texts" in other.notices[0]
     made = with_data(tmp_path, "V-FLUTE/test:0123456789ab")
     assert [card["facts"] for card in made.cards] == [[]] * 3
     assert [card["prompt"] for card in made.cards] == [f"What of vismet-test-{n}?" for n in range(3)]
@@ -210,11 +212,6 @@ def test_without_the_data_the_prompt_is_shown(tmp_path: Path, monkeypatch: pytes
     (notice,) = made.notices
     assert notice.startswith("vflute: pictures and texts of V-FLUTE are not shown: ")
     assert notice.endswith(". `figlang data prefetch` gets the data.")
-
-
-def test_other_texts_under_the_same_name_are_not_shown(tmp_path: Path) -> None:
-    made = with_data(tmp_path, "figlang_mini/test:0123456789ab")
-    assert made.pictures == [] and "other texts" in made.notices[0]
 
 
 def test_the_same_texts_of_another_revision_are_shown(tmp_path: Path) -> None:

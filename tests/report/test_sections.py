@@ -6,7 +6,6 @@ import csv
 import io
 import math
 import re
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,10 +24,10 @@ from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.report import sections
 from figlang_tasks.report.charts import Chart
 from figlang_tasks.report.sections import Group, Section, Table
-from figlang_tasks.results import comparison, runs
+from figlang_tasks.results import comparison, measures, runs
 from figlang_tasks.results.runs import Run
 from figlang_tasks.results.verdict import p_text
-from figlang_tasks.scoring import Estimate, Measures
+from figlang_tasks.scoring import Estimate
 
 HOSTILE = '</td><script>alert("$1$")</script>'
 
@@ -119,15 +118,6 @@ def test_all_that_belongs_to_a_dataset_stands_together() -> None:
             assert data(drawn)
 
 
-def test_one_run_of_one_task_has_no_more_than_it_can_have() -> None:
-    run = renamed(
-        two()[1], "alone", {"figlang_mini_metaclue_classify_literal": "figlang_mini_metaclue_classify_literal"}
-    )
-    assert [each.id for each in every(sections.build([run]))] == [
-        *("overview-tasks", "figlang-mini-metaclue-numbers", "parsing-outcomes")
-    ]
-
-
 # --- overview --------------------------------------------------------------------------------------------------------
 
 
@@ -145,17 +135,6 @@ def test_the_overview_has_the_main_metric_of_each_task_beside_what_was_published
     gpt = beside["GPT-4o, zero-shot"]
     assert (gpt["category"], gpt["value"]) == ("vflute f1@60", "37.2")
     assert "Random Baseline" not in beside and beside["Humans"]["kind"] == "published people"  # chance has no f1@60
-
-
-def test_the_page_begins_with_the_verdicts() -> None:
-    lines = report()[0].sections[0].lines
-    assert len(lines) == len(two()[1].tasks)
-    (told,) = [line for line in lines if "on figlang_mini: " in line]
-    drawn = [row for each in section(report(), "differences-pairs").charts for row in data(each)]
-    (row,) = [row for row in drawn if (row["task"], row["metric"]) == ("figlang_mini", "f1@60")]
-    tests = sum(bool(row["p_randomization"]) for row in drawn)
-    assert told.startswith(f"strong is better than {HOSTILE} on figlang_mini: f1@60 +")
-    assert told.endswith(f"], p {p_text(float(row['p_holm']))} (adjusted for {tests} tests)")
 
 
 # --- summary and sources ---------------------------------------------------------------------------------------------
@@ -250,20 +229,11 @@ def test_a_phenomenon_pools_the_rows_of_its_sources() -> None:
         assert found[name].split()[0] == f"{macro_f1(humor, threshold):.1f}"
 
 
-@pytest.mark.parametrize("name", benchmarks())
-def test_the_parts_that_a_benchmark_names_are_scopes_of_its_measures(name: str) -> None:
-    parts = benchmarks()[name].parts
-    own = vars(sys.modules[benchmarks()[name].measures.__module__]).values()
-    known = {
-        scope
-        for found in own
-        if isinstance(found, Measures)
-        for measure in found.all
-        if measure.scopes
-        for scope in measure.scopes.names
-    }
-    assert {*parts.of, *parts.in_short} <= known
-    assert all(bool(part.group) == bool(parts.group_kind) for part in parts.of.values())
+def test_the_parts_that_benchmarks_name_are_scopes_of_measures() -> None:
+    known = {scope for measure in measures.every() if measure.scopes for scope in measure.scopes.names}
+    for parts in (benchmark.parts for benchmark in benchmarks().values()):
+        assert {*parts.of, *parts.in_short} <= known
+        assert all(bool(part.group) == bool(parts.group_kind) for part in parts.of.values())
 
 
 # --- explanation quality ---------------------------------------------------------------------------------------------
@@ -330,8 +300,8 @@ def test_choices_are_shown_by_class_of_idiom_and_pairs_by_order() -> None:
     assert ("detect circular", "idiom") in drawn
     assert set(chance(chart(report(), "accuracy (detect)")).values()) == {"25.0"}
     of = two()[1].tasks["figlang_mini_irfl_retrieve_metaphor"]
-    cut = sections.build([replace(two()[1], tasks={of.task: replace(of, lines=of.lines[:2])})])
-    assert not any(": precision@k" in each.title for part in every(cut) for each in part.charts), "of no whole row"
+    cut = sections.build([replace(two()[1], tasks={of.task: replace(of, lines=of.lines[:2])})])  # of no whole row
+    assert [each.id for each in every(cut)] == ["overview-tasks", "figlang-mini-irfl-numbers"], "no more than it has"
     orders = data(chart(report(), "order of the images"))
     assert {row["category"] for row in orders} == {"figurative over source", "source over target"}
 
@@ -339,7 +309,7 @@ def test_choices_are_shown_by_class_of_idiom_and_pairs_by_order() -> None:
 # --- significance ----------------------------------------------------------------------------------------------------
 
 
-def test_differences_and_adjusted_p_are_shown() -> None:
+def test_differences_and_adjusted_p_are_those_of_the_comparison_and_of_the_verdict() -> None:
     significance = section(report(), "differences-pairs")
     drawn = [row for each in significance.charts for row in data(each)]
     tested = [row for row in drawn if row["p_randomization"]]
@@ -353,6 +323,11 @@ def test_differences_and_adjusted_p_are_shown() -> None:
     ]
     assert float(row["difference"]) == expected.difference and float(row["p_randomization"]) == expected.p_randomization
     assert row["first"] == HOSTILE and row["second"] == "strong"
+    lines = report()[0].sections[0].lines  # the page begins with them
+    assert len(lines) == len(two()[1].tasks)
+    (told,) = [line for line in lines if "on figlang_mini: " in line]
+    assert told.startswith(f"strong is better than {HOSTILE} on figlang_mini: f1@60 +")
+    assert told.endswith(f"], p {p_text(float(row['p_holm']))} (adjusted for {len(tested)} tests)")
     mini = chart(report(), "figlang_mini (V-FLUTE): strong against")
     assert any(text.startswith(f"{100 * expected.difference:+.1f} (") for text in svg_texts(mini))
     metrics = {row["task"]: row["metric"] for row in drawn if row["task"] != "figlang_mini"}
