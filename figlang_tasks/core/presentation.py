@@ -14,10 +14,9 @@ Records = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a benchmark, a scope of its measures: its name, the group that it is pooled into, and a note."""
+    """A part of a benchmark, a scope of its measures: its name, and a note."""
 
     name: str
-    group: str = ""
     note: str = ""
 
 
@@ -28,22 +27,12 @@ class Parts:
     Attributes:
         of: by scope, in the order of tables; scopes that are not there are shown as they are.
         kind: what a part is.
-        group_kind: what a group of parts is; "" if there are no groups.
         in_short: scopes that are shown beside the whole where there is room for few, as in the paper's main table.
     """
 
     of: Mapping[str, Part] = field(default_factory=dict)
     kind: str = "part"
-    group_kind: str = ""
     in_short: tuple[str, ...] = ()
-
-    def groups(self) -> dict[str, list[str]]:
-        """The scopes of each group."""
-        found: dict[str, list[str]] = {}
-        for scope, part in self.of.items():
-            if part.group:
-                found.setdefault(part.group, []).append(scope)
-        return found
 
 
 @dataclass(frozen=True)

@@ -82,10 +82,9 @@ References = Mapping[tuple[str, str], Sequence[Reference]]
 
 
 def numbered(groups: Iterable[Iterable[str]], order: Sequence[str]) -> dict[str, int]:
-    """The series of all groups, each with the number of its style: its place in `order`, where it stands there."""
+    """The series of all groups, each with the number of its style: its place in `order`."""
     names = {name for group in groups for name in group}
-    everyone = dict.fromkeys([*order, *sorted(names)])
-    return {name: number for number, name in enumerate(everyone) if name in names}
+    return {name: number for number, name in enumerate(order) if name in names}
 
 
 def of_series(number: int, line: bool = False) -> dict[str, Any]:
@@ -262,8 +261,8 @@ def bars(
     panels: Panels,
     *,
     label: str,
+    order: Sequence[str],
     references: References | None = None,
-    order: Sequence[str] = (),
     side_by_side: bool = False,
     whole: bool = False,
 ) -> Chart:
@@ -335,8 +334,8 @@ def curves(
     *,
     x_label: str,
     y_label: str,
-    marks: Sequence[float] = (),
-    order: Sequence[str] = (),
+    marks: Sequence[float],
+    order: Sequence[str],
 ) -> Chart:
     """Curves (0 to 100) with their intervals over the same x from 0 to 1, in panels."""
     series = numbered(panels.values(), order)

@@ -27,7 +27,8 @@ def curves(*names: str, order: tuple[str, ...] = ()) -> Chart:
     whole = {name: [Estimate(value, value - 4, value + 4) for value in y] for name, y in lines.items()}
     panels = {"all": whole} | {panel: {name: list(map(Estimate, y)) for name, y in lines.items()} for panel in "bc"}
     marks = (0.53, 0.6)
-    return charts.curves("curves", "Title", X, panels, x_label="t", y_label="F1@t", marks=marks, order=order)
+    labels = {"x_label": "t", "y_label": "F1@t"}
+    return charts.curves("curves", "Title", X, panels, marks=marks, order=order or names, **labels)
 
 
 BESIDE = (Reference("CLIP", 40.0), Reference("BLIP", 60.0), Reference("Humans", 97.0, "people"))
@@ -43,7 +44,7 @@ def bars(*names: str, order: tuple[str, ...] = (), side_by_side: bool = False) -
         panels,
         label="share",
         references={("one", "A"): [CHANCE, *BESIDE]},
-        order=order,
+        order=order or names,
         side_by_side=side_by_side,
     )
 
@@ -52,7 +53,9 @@ def overview(*names: str, order: tuple[str, ...] = ()) -> Chart:
     values = {name: Estimate(10.0 + 7 * i, 5.0, 60.0) for i, name in enumerate(names)}
     panels = {"IRFL": {"task_0 accuracy": values, "task_1 accuracy": values}, names[0]: {"task_0 accuracy": values}}
     beside = {("IRFL", "task_1 accuracy"): [CHANCE, *BESIDE]}
-    return charts.bars("overview", "Title", panels, label="percent", references=beside, order=order, whole=True)
+    return charts.bars(
+        "overview", "Title", panels, label="percent", references=beside, order=order or names, whole=True
+    )
 
 
 def forest(*names: str) -> Chart:
@@ -99,7 +102,8 @@ def test_names_are_text_and_nothing_else(draw: Callable[..., Chart]) -> None:
 def test_any_text_is_well_formed(name: str) -> None:
     line = charts.difference(charts.wrapped(name, 28), 1.5, None, None, name, winner=True)
     ElementTree.fromstring(charts.forest("m", name, {name: [line]}, "", label=name).svg.encode())
-    ElementTree.fromstring(charts.bars("m", name, {name: {name: {name: Estimate(1.5)}}}, label=name).svg.encode())
+    drawn = charts.bars("m", name, {name: {name: {name: Estimate(1.5)}}}, label=name, order=[name])
+    ElementTree.fromstring(drawn.svg.encode())
 
 
 def test_csv_gives_the_numbers_back() -> None:

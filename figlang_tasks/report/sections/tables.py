@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from functools import partial
 from os.path import commonprefix
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from figlang_tasks.report.sections.layout import Section, Table
 from figlang_tasks.report.sections.results import Result, Results
 from figlang_tasks.results import frame, measures, tables
 from figlang_tasks.results import published as papers
-from figlang_tasks.scoring import OVERALL, Estimates, Measures, Record, full_name
+from figlang_tasks.scoring import OVERALL, full_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +56,8 @@ def parsing(results: Results) -> Section | None:
 def _table(results: Results) -> Table:
     first = next(iter(results.values()))[0]
     columns = list(dict.fromkeys(head for of_task in results.values() for result in of_task for head in result.heads))
-    found = _numbers([result for of_task in results.values() for result in of_task])
+    every = [result for of_task in results.values() for result in of_task]
+    found = frame.values((result.run, {result.of.task: result.of.estimates}) for result in every)
     places = {scope: place for place, scope in enumerate(dict.fromkeys([OVERALL, *found["scope"]]))}
     tasks = {task: place for place, task in enumerate(results)}
     order = found.assign(task_place=found["task"].map(tasks), place=found["scope"].map(places))
@@ -71,34 +71,6 @@ def _table(results: Results) -> Table:
     heads = {"run": "model", "scope": first.of.benchmark.parts.kind}
     shown = tables.with_arrows(shown.drop(columns=constant)).rename(columns=heads)
     return Table(_caption(list(results)), shown, " ".join(filter(None, notes)))
-
-
-def _numbers(results: Sequence[Result]) -> pd.DataFrame:
-    """The numbers of the tasks of some runs, with those of the groups of parts."""
-    import pandas as pd
-
-    every = [(result.run, {result.of.task: result.of.estimates}) for result in results]
-    groups = results[0].of.benchmark.parts.groups()
-    kind = results[0].of.benchmark.parts.group_kind
-    for result in results:
-        for group, scopes in groups.items():
-            if len(scopes) == 1:
-                continue
-            pooled = result.of.computed(partial(_pooled, scopes, f"{group} ({kind})"))
-            every.append((result.run, {result.of.task: pooled}))
-    return pd.concat([frame.values([each]) for each in every], ignore_index=True)
-
-
-def _pooled(scopes: Collection[str], name: str, declared: Measures, records: Sequence[Record]) -> Estimates:
-    """The measures of the records of some scopes, without those that tell how a run went."""
-    of = next(measure.scopes.of for measure in declared.all if measure.scopes is not None)
-    chosen = [record for record in records if not set(scopes).isdisjoint(of(record))]
-    found = {}
-    for measure in declared.all:
-        counted = [record for record in chosen if measure.counts(record)]
-        if counted and not measure.diagnostic and (estimate := measure.estimate(counted)) is not None:
-            found[measure.name] = {name: estimate._replace(rows=declared.rows(counted))}
-    return found
 
 
 def _with_published(
