@@ -208,6 +208,6 @@ def _comments(lines: Iterable[str]) -> str:
 
 def _latex(shown: pd.DataFrame, caption: str) -> str:
     escaped = shown.map(latex).rename(columns=latex)
-    escaped = escaped.replace(r"^\{\*\}\*(\S+)\*\*", r"\\textbf{\1}", regex=True)
+    escaped = escaped.replace(r"^\*\*(\S+)\*\*", r"\\textbf{\1}", regex=True)
     aligned = "l" + "r" * (len(shown.columns) - 1)
     return escaped.to_latex(index=False, escape=False, column_format=aligned, caption=latex(caption)).rstrip()
