@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from loguru import logger
 
-from figlang_tasks.core.errors import DataError, PartMissing
+from figlang_tasks.core.errors import DataError
 
 if TYPE_CHECKING:
     import datasets
@@ -40,7 +40,6 @@ class Source:
     Attributes:
         name: folder name under ``FIGLANG_DATA_DIR``.
         splits: rows of each parquet split, in the published order.
-        columns: columns that every parquet split must have.
         repository: dataset repository on the hub; None for data that this package ships or that has no release.
         revision: 40-hex commit that the repository is read at; None where it is not known: then the default branch,
             resolved once a process, or the user's pin (:attr:`pin_variable`).
@@ -52,7 +51,6 @@ class Source:
 
     name: str
     splits: dict[str, int] = field(hash=False, default_factory=dict)
-    columns: tuple[str, ...] = ()
     repository: str | None = None
     revision: str | None = None
     gated: bool = False
@@ -133,32 +131,6 @@ def look_again() -> None:
 
 def _environment() -> tuple[str, ...]:
     return tuple(f"{name}={value}" for name, value in os.environ.items() if name.startswith(_VARIABLES))
-
-
-@kept(maxsize=8)
-def load_split(name: str, split: str) -> tuple[datasets.Dataset, tuple[str, ...]]:
-    """The declared columns of one split of a dataset, and what is wrong with its number of rows."""
-    origin = source(name)
-    if split not in origin.splits:
-        raise DataError(f"{name} has no split {split!r}; it has: {', '.join(origin.splits)}")
-    folder = snapshot(origin, ["README.md", f"*{split}-*.parquet"]).folder
-    files = split_files(name, split, folder)
-    if not files:
-        present = ", ".join(sorted(str(path.relative_to(folder)) for path in folder.glob("**/*.parquet"))) or "none"
-        raise PartMissing(
-            f"{name}: no file {split}-*.parquet for split {split!r} in {folder} (parquet files there: {present}). "
-            "The folder must have the layout of the hub repository: data/<split>-00000-of-0000N.parquet"
-            + (f"; for rows of your own see {origin.bring}" if origin.bring else "")
-        )
-    where = f"{name}: split {split!r} in {folder}"
-    rows = read_parquet(files, origin.columns, where)
-    faults = []
-    if len(rows) != origin.splits[split]:
-        faults.append(
-            f"{where} has {len(rows)} rows, the published one has {origin.splits[split]}. "
-            "Ids and instructions depend on the row order of the whole split; to run fewer rows use --limit."
-        )
-    return rows.select_columns(list(origin.columns)), tuple(faults)
 
 
 def split_files(name: str, split: str, folder: Path) -> list[Path]:

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 
 # Half a surrogate pair is no character: UTF-8 has no bytes for it.
 HALF_A_PAIR = re.compile("[\ud800-\udfff]")
-# What a terminal would obey, what turns the direction of writing, and halves of characters.
-_CONTROL = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+# What a terminal would obey, what turns the direction of writing, halves of characters, and what XML forbids.
+_CONTROL = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff"
 _ONE_LINE = re.compile(f"[{_CONTROL}]+")
 _LINES = re.compile(rf"(?![\n\t])[{_CONTROL}]")
 
@@ -30,7 +30,6 @@ _LATEX = str.maketrans(
 
 # What spreadsheet programs take for a formula (the full-width forms too), and our own mark.
 _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠']|[\t\r]")
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 _LONGEST = 500  # characters of one of a list
 _PLAIN_SIGNS = str.maketrans("‘’ʼ“”„‐‑‒–—−", "'''\"\"\"------")  # noqa: RUF001
 _BAR = re.compile(r"(?<!\\)\|")
@@ -63,11 +62,6 @@ def latex(text: object) -> str:
     return printable(text).translate(_LATEX)
 
 
-def well_formed(text: str) -> str:
-    """The text without what XML forbids, or what would turn the direction of the text around it."""
-    return _UNPRINTABLE.sub("\ufffd", text)
-
-
 def no_formula(text: str) -> str:
     """A cell that no spreadsheet program takes for a formula; such a text, and one that begins with ', gets a '."""
     return f"'{text}" if _FORMULA.match(text) else text
@@ -87,7 +81,7 @@ def _csv_cell(value: object) -> str:
         return ""
     if not isinstance(value, str):
         return str(value)
-    return no_formula(well_formed(value))
+    return no_formula(printable(value))
 
 
 def listing(items: Iterable[object], most: int = 5, separator: str = ", ") -> str:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from figlang_tasks.core.text import csv_text, well_formed
+from figlang_tasks.core.text import csv_text, printable
 from figlang_tasks.scoring import Estimate
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def of_series(number: int, line: bool = False) -> dict[str, Any]:
 def wrapped(text: str, letters: int) -> str:
     """A text in one line or two of at most so many letters, cut at its end; it breaks after blanks and ``_ - /``."""
     lines = [""]
-    for piece in re.findall(r"[^ _/-]*[ _/-]|[^ _/-]+", " ".join(well_formed(text).split())):
+    for piece in re.findall(r"[^ _/-]*[ _/-]|[^ _/-]+", " ".join(printable(text).split())):
         if len(lines) < 2 and lines[-1] and len(lines[-1] + piece.rstrip()) > letters:
             lines.append("")
         lines[-1] += piece
@@ -189,7 +189,7 @@ def _draw(
     with drawn(width, rows + above + 56) as (figure, file):
         legend(figure, entries)
         for axes, part in zip(figure.subplots(1, len(parts), sharey=True, squeeze=False)[0], parts, strict=True):
-            axes.set(xlim=ends, xlabel=well_formed(label))
+            axes.set(xlim=ends, xlabel=printable(label))
             axes.grid(False, axis="y")
             _fill(axes, part, int(width / 9 / len(parts)), figure.transFigure if len(parts) == 1 else axes.transAxes)
             if ends[0] < 0:
@@ -229,7 +229,7 @@ def _row(axes: Axes, line: Line, top: float) -> None:
         axes.plot([mark.value], [y], clip_on=False, **mark.style)
         weight = "bold" if mark.strong else "normal"
         at_right = axes.get_yaxis_transform()
-        axes.annotate(well_formed(mark.text), (1, y), (10, 0), at_right, "offset points", va="center", weight=weight)
+        axes.annotate(printable(mark.text), (1, y), (10, 0), at_right, "offset points", va="center", weight=weight)
     y = start + _MARK * (len(line.marks) + 0.5)
     for each in line.references:
         if each.kind == "chance":

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.vflute import measures, report, rows, task, template
+from figlang_tasks.benchmarks.vflute import measures, report, task, template
 from figlang_tasks.core.benchmark import Benchmark, FineTuning
 from figlang_tasks.core.hub import Source
 from figlang_tasks.scoring import entailment_card
-
-COLUMNS = ("image", *rows.TEXTS)
 
 BENCHMARK = Benchmark(
     name="vflute",
@@ -29,7 +27,6 @@ BENCHMARK = Benchmark(
         Source(
             name="V-FLUTE",
             splits={"train": 4578, "validation": 726, "test": 723},
-            columns=COLUMNS,
             repository="ColumbiaNLP/V-FLUTE",
             revision="d920d848e21b6aba96e03704b134c546f89b74f4",
             gated=True,
@@ -38,7 +35,6 @@ BENCHMARK = Benchmark(
         Source(
             name="figlang_mini",
             splits={"train": 26, "test": 76},
-            columns=COLUMNS,
             folder=mini.DATA_DIR,
             title="figlang_mini (V-FLUTE)",
         ),

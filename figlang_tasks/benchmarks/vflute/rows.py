@@ -20,7 +20,7 @@ from loguru import logger
 from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.checks import end_with_the_first, progress
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.exemplars import drawn
 from figlang_tasks.metrics.intervals import linked
 
@@ -114,7 +114,25 @@ def with_all_instructions(documents: datasets.Dataset) -> datasets.Dataset:
 
 def _released(name: str, split: str) -> tuple[datasets.Dataset, Sequence[str]]:
     """Return :data:`TEXTS`, `image`, `id` and `where` each row is, and what is wrong with the number of rows."""
-    rows, faults = hub.load_split(name, split)
+    origin = hub.source(name)
+    if split not in origin.splits:
+        raise DataError(f"{name} has no split {split!r}; it has: {', '.join(origin.splits)}")
+    folder = hub.snapshot(origin, ["README.md", f"*{split}-*.parquet"]).folder
+    files = hub.split_files(name, split, folder)
+    if not files:
+        present = ", ".join(sorted(str(path.relative_to(folder)) for path in folder.glob("**/*.parquet"))) or "none"
+        raise PartMissing(
+            f"{name}: no file {split}-*.parquet for split {split!r} in {folder} (parquet files there: {present}). "
+            "The folder must have the layout of the hub repository: data/<split>-00000-of-0000N.parquet"
+            + (f"; for rows of your own see {origin.bring}" if origin.bring else "")
+        )
+    columns, where = ["image", *TEXTS], f"{name}: split {split!r} in {folder}"
+    rows, faults = hub.read_parquet(files, columns, where).select_columns(columns), []
+    if len(rows) != origin.splits[split]:
+        faults.append(
+            f"{where} has {len(rows)} rows, the published one has {origin.splits[split]}. "
+            "Ids and instructions depend on the row order of the whole split; to run fewer rows use --limit."
+        )
     ids = [f"{source}-{split}-{number}" for number, source in enumerate(rows["source_dataset"])]
     places = [f"{name}/{split} row {number} ({row_id})" for number, row_id in enumerate(ids)]
     rows = images.undecoded(rows, f"{name}/{split}")
