@@ -199,41 +199,6 @@ def test_equal_pictures_and_texts_tie_exactly(kind: str, checkpoints: dict[str, 
 # --- memory ----------------------------------------------------------------------------------------------------------
 
 
-def small_memory(model: FigLangCLIP, part: str, most: int) -> None:
-    """Let a part of the model run out of memory for more than `most` items."""
-
-    def before(module: Any, args: tuple, kwargs: dict[str, Any]) -> None:
-        if len(next(value for value in [*args, *kwargs.values()] if isinstance(value, torch.Tensor))) > most:
-            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB")
-
-    getattr(model._network.model, part).register_forward_pre_hook(before, with_kwargs=True)
-
-
-@pytest.mark.parametrize(
-    ("kind", "part"),
-    [("clip", "vision_model"), ("clip", "text_model"), ("blip", "text_encoder")],
-)
-def test_out_of_memory_halves_the_batch(
-    kind: str,
-    part: str,
-    checkpoints: dict[str, Path],
-    loaded: Callable[[str], FigLangCLIP],
-    warnings_of_loguru: list[str],
-) -> None:
-    docs = some_docs()
-    found = ask(loaded(kind), docs)
-    tight = load(checkpoints[kind])
-    tight._texts.size = 7
-    small_memory(tight, part, most=1)
-    assert apart(ask(tight, docs), found) < 1e-6
-    batches = {"vision_model": tight._images, "text_model": tight._texts, "text_encoder": tight._pairs}[part]
-    assert batches.size == 1
-    assert sum("out of memory" in message for message in warnings_of_loguru) == 2
-    small_memory(tight, part, most=0)
-    with pytest.raises(MemoryError, match=f"not enough memory for one {batches.what}"):
-        ask(tight, docs)
-
-
 def test_pictures_are_let_go_of_batch_by_batch(loaded: Callable[[str], FigLangCLIP]) -> None:
     references: list[weakref.ref] = []
     alive: list[int] = []

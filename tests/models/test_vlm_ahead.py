@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import io
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+import torch
 from lmms_eval.api.instance import Instance
 from PIL import ImageFile
 from vlm_requests import CANDIDATES, CONVERSATIONS, GREEDY, Build, answers, image, instance, text, user
@@ -17,7 +18,7 @@ from vlm_requests import CANDIDATES, CONVERSATIONS, GREEDY, Build, answers, imag
 from figlang_tasks.core import images
 from figlang_tasks.core.score_requests import KEY
 from figlang_tasks.models import vlm
-from figlang_tasks.models.ahead import ahead, threads
+from figlang_tasks.models.ahead import Batches, ahead, threads
 from figlang_tasks.models.vlm import VLMError
 
 
@@ -40,6 +41,27 @@ class Documents:
 
 def question(number: int) -> list[dict]:
     return [user(image(number), text("What is it?"))]
+
+
+def test_a_batch_that_runs_out_of_memory_is_halved_for_good(warnings_of_loguru: list[str]) -> None:
+    tried: list[int] = []
+
+    def step(items: Sequence[int], most: int = 3) -> int:
+        tried.append(len(items))
+        if len(items) > most:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
+        return sum(items)
+
+    batches = Batches(6, "request")
+    assert [(list(items), found) for items, found in batches.run(range(7), step)] == [
+        ([0, 1, 2], 3), ([3, 4, 5], 12), ([6], 6)
+    ]  # fmt: skip
+    list(batches.run(range(4), step))
+    assert tried == [6, 3, 3, 1, 3, 1] and batches.size == 3
+    (told,) = warnings_of_loguru
+    assert "out of memory with a batch of 6 (request); going on with 3" in told
+    with pytest.raises(MemoryError, match="not enough memory for one request"):
+        list(batches.run(range(4), functools.partial(step, most=0)))
 
 
 def test_results_come_in_order_and_only_so_much_is_done_ahead() -> None:

@@ -1,4 +1,4 @@
-"""Candidate scores: images and prompt run once, and a model for which that goes wrong is noticed.
+"""Answers in numbers: images and prompt run once for all candidates, and a model for which that goes wrong is noticed.
 
 `test_families.py` compares the scores of each architecture with transformers itself; here the reference is the way in
 which a model goes that shares nothing: each text token by token.
@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 import torch
-from vlm_requests import Build, image, scores, text, user
+from vlm_requests import CONVERSATIONS, Build, Built, image, made, scores, text, user
 
 from figlang_tasks.models import vlm_scoring
+from figlang_tasks.models.vlm import VLMError
 from figlang_tasks.models.vlm_scoring import SharedPrefix
 
 TEXTS = ["yes", "a burning house that nobody sees", "the mule is stubborn", "an </s> image"]
@@ -127,3 +128,42 @@ def test_settings_that_a_checkpoint_brings_for_its_answers_change_no_score(
         monkeypatch.setattr(lm.model.generation_config, name, value)
     assert score(lm, TEXTS) == pytest.approx(expected, abs=EXACT)
     assert lm._scorer.shared
+
+
+# --- match -------------------------------------------------------------------------------------------------------------
+
+
+def test_match_scores_each_image_alone(built: Built, monkeypatch: pytest.MonkeyPatch) -> None:
+    lm = built("qwen2_5_vl")
+    monkeypatch.setattr(lm._batches, "size", 2)
+    question = text("Does it match?")
+    pictures = [image(1), image(2), image(3, 40)]
+    together = scores(lm, [user(*pictures, question)], kind="match")
+    alone = [scores(lm, [user(picture, question)], kind="match")[0] for picture in pictures]
+    assert together == pytest.approx(alone, abs=1e-5)
+    assert all(0 < score < 1 for score in together) and len(set(together)) == 3
+    turned = scores(lm, [user(image(1), question)], kind="match", yes="No", no="Yes")
+    assert turned == pytest.approx([1 - alone[0]])
+
+
+def test_match_is_the_share_of_yes_among_the_first_tokens(built: Built) -> None:
+    lm = built("qwen2_5_vl")
+    [found] = scores(lm, CONVERSATIONS[0], kind="match", yes="the", no="and")
+    _, inputs = made(lm, CONVERSATIONS[0])
+    with torch.inference_mode():
+        probabilities = lm.model(**inputs).logits[0, -1].softmax(-1)
+    yes, no = (
+        sum(probabilities[lm.tokenizer(spelling)["input_ids"][0]].item() for spelling in (word, f" {word}"))
+        for word in ("the", "and")
+    )
+    assert found == pytest.approx(yes / (yes + no), rel=1e-4)
+
+
+def test_score_requests_that_make_no_sense_name_their_document(built: Built) -> None:
+    lm = built("llava")
+    with pytest.raises(VLMError, match="doc 0: ValueError: .*needs an image"):
+        scores(lm, CONVERSATIONS[2], kind="match")
+    with pytest.raises(VLMError, match="doc 0, image 0: ValueError: .*begin with the same token"):
+        scores(lm, CONVERSATIONS[0], kind="match", yes="the mule", no="the house")
+    with pytest.raises(VLMError, match="task probe, doc 0: ScoreRequestError: .*no column 'statements'"):
+        scores(lm, CONVERSATIONS[0], kind="candidates", candidates="statements")
