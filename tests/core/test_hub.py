@@ -16,8 +16,7 @@ from pathlib import Path
 import faulty_hub
 import pytest
 import warm
-from faulty_hub import Fault, FaultyHub
-from hub_server import HubServer
+from hub_server import Fault, HubServer
 from vflute_hub import REPO_ID, REVISION, SPLIT_SIZES, synthetic_rows, write_vflute_repo
 
 from figlang_tasks import DataError
@@ -82,7 +81,7 @@ def test_a_repository_that_cannot_be_had_is_asked_once_for_all_tasks(
 ) -> None:
     asked = []
     for tasks in (["vflute"], ["vflute", "vflute_val", "vflute_5shot"]):
-        with FaultyHub(Fault("/lfs/", faulty_hub.status(503))) as server:
+        with HubServer(Fault("/lfs/", faulty_hub.status(503))) as server:
             server.add_repo(REPO_ID, repository, commit=REVISION, gated=gated)
             check = "import figlang_tasks; from figlang_tasks.harness.plugin import preflight; "
             check += f"preflight(figlang_tasks.task_manager(include_defaults=False), {tasks})"
@@ -143,7 +142,7 @@ def assert_loaded(done: subprocess.CompletedProcess[str], repository: Path) -> N
     ids=["cut off twice", "stalls once"],
 )
 def test_another_attempt_helps(fault: Fault, repository: Path, tmp_path: Path) -> None:
-    with FaultyHub(fault) as server:
+    with HubServer(fault) as server:
         server.add_repo(REPO_ID, repository, commit=REVISION)
         assert_loaded(load(server, tmp_path, program=FETCH), repository)
     for path in faulty_hub.blobs(tmp_path):  # what the cache holds under its final name is what the name says
@@ -175,7 +174,7 @@ SLOW = pytest.mark.slow  # the hub's client tries again and again
 def test_one_message_when_nothing_helps(
     part: str, spoil: faulty_hub.Spoil, message: str, repository: Path, tmp_path: Path
 ) -> None:
-    with FaultyHub(Fault(part, spoil)) as server:
+    with HubServer(Fault(part, spoil)) as server:
         server.add_repo(REPO_ID, repository, commit=REVISION)
         done = load(server, tmp_path, program=AT_ONCE + FETCH)
         told = done.stderr.splitlines()[-1]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tiny_towers
+import tiny_encoders
 import torch
 from marks import slow_unless
 from PIL import Image
@@ -24,7 +24,7 @@ WORDS = "the a is warm cold house snail".split()
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    text, image = tiny_towers.write(tmp_path_factory.mktemp("towers"), WORDS)
+    text, image = tiny_encoders.write_towers(tmp_path_factory.mktemp("towers"), WORDS)
     small = {"hidden": 32, "width": 16, "heads": 2, "layers": 2, "epochs": 6, "learning_rate": 5e-3}
     return Settings(text_encoder=text, image_encoder=image, **small)  # type: ignore[arg-type]
 
@@ -133,8 +133,6 @@ def test_settings_that_are_not_valid(change: dict[str, Any], message: str) -> No
 
 
 def test_what_is_no_encoder_is_refused(settings: Settings, tmp_path: Path) -> None:
-    import tiny_encoders
-
     clip = str(tiny_encoders.write("clip", tmp_path / "clip"))
     with pytest.raises(FigLangError, match=r"clip \(clip\) is not an encoder of one kind of input"):
         kind.CrossAttention(dataclasses.replace(settings, image_encoder=clip), trained=True)

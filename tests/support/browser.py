@@ -13,16 +13,6 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-ARGUMENTS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 
 
 @contextmanager
@@ -33,7 +23,7 @@ def chromium() -> Iterator[Browser]:
         reason = f"no Chromium here (looked for {', '.join(NAMES)})"
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=[*ARGUMENTS])
+        browser = playwright.chromium.launch(executable_path=path)
         yield browser
         browser.close()
 

@@ -1,43 +1,13 @@
-"""The hub stand-in with faults: answers that are refused, cut off, wrong or slow."""
+"""Faults of the hub's stand-in: answers that are refused, cut off, wrong or slow."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from hub_server import HubServer, Request, Response
-
-Spoil = Callable[[Response], Response]
-
-
-@dataclass
-class Fault:
-    """What happens to the first `times` requests that ask for `part` of a path."""
-
-    part: str
-    spoil: Spoil
-    times: int = 1_000_000
-
-    def hits(self, request: Request) -> bool:
-        if self.times <= 0 or self.part not in request.path:
-            return False
-        self.times -= 1
-        return True
-
-
-class FaultyHub(HubServer):
-    """Spoils answers by the first of `faults` that hits."""
-
-    def __init__(self, *faults: Fault) -> None:
-        super().__init__()
-        self.faults = list(faults)
-
-    def answer(self, request: Request) -> Response:
-        response = super().answer(request)
-        fault = next((fault for fault in self.faults if fault.hits(request)), None)
-        return fault.spoil(response) if fault else response
+from hub_server import Response, Spoil
 
 
 def status(code: int, **headers: str) -> Spoil:

@@ -81,6 +81,24 @@ class Response:
     sent: Callable[[bytes], Iterable[bytes]] = lambda body: [body]
 
 
+Spoil = Callable[[Response], Response]
+
+
+@dataclass
+class Fault:
+    """What happens to the first `times` requests that ask for `part` of a path."""
+
+    part: str
+    spoil: Spoil
+    times: int = 1_000_000
+
+    def hits(self, request: Request) -> bool:
+        if self.times <= 0 or self.part not in request.path:
+            return False
+        self.times -= 1
+        return True
+
+
 class HubError(Exception):
     """An error answer in the hub's form: status, `X-Error-Code` and `X-Error-Message`."""
 
@@ -92,9 +110,10 @@ class HubError(Exception):
 
 
 class HubServer:
-    """Serves repositories on 127.0.0.1; a context manager."""
+    """Serves repositories on 127.0.0.1, and spoils answers by the first of `faults` that hits; a context manager."""
 
-    def __init__(self) -> None:
+    def __init__(self, *faults: Fault) -> None:
+        self.faults = list(faults)
         self.requests: list[Request] = []
         self._repos: dict[tuple[str, str], Repo] = {}
         self._known_tokens: set[str] = set()
@@ -165,9 +184,11 @@ class HubServer:
     def answer(self, request: Request) -> Response:
         """Return the hub's answer to a request."""
         try:
-            return self._answer(request)
+            response = self._answer(request)
         except HubError as error:
-            return error.response
+            response = error.response
+        fault = next((fault for fault in self.faults if fault.hits(request)), None)
+        return fault.spoil(response) if fault else response
 
     def _answer(self, request: Request) -> Response:
         segments = [unquote(segment) for segment in request.path.strip("/").split("/")]

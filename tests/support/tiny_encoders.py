@@ -1,6 +1,6 @@
-"""Tiny dual encoders and matching heads with random weights, written as checkpoints with tokenizer and processor.
+"""Tiny dual encoders, matching heads and towers with random weights, written with tokenizer and processor.
 
-All have BERT's tokenizer with the letters as its pieces, so that each word has as many tokens as letters.
+All but the towers have BERT's tokenizer with the letters as its pieces: each word has as many tokens as letters.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ WORDS = (
 LETTERS = [*string.ascii_lowercase, *string.digits, *string.punctuation]
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *LETTERS, *(f"##{letter}" for letter in LETTERS)]
 LONGEST = 40  # tokens of a text
+SIZES = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
 
 
 def longest(kind: str) -> int:
@@ -83,3 +84,17 @@ def reference(folder: Path, kind: str, image: Any, text: str) -> float:
             return model(**inputs).logits[0, 0].sigmoid().item()
         found = model(**inputs)
         return torch.nn.functional.cosine_similarity(found.image_embeds, found.text_embeds[:1]).item()
+
+
+def write_towers(folder: Path, words: list[str]) -> tuple[str, str]:
+    """Write the folders ``bert``, which knows `words`, and ``vit``, of 32 pixels; returns their paths."""
+    bert, vit = folder / "bert", folder / "vit"
+    bert.mkdir(parents=True)
+    torch.manual_seed(0)
+    (bert / "vocab.txt").write_text("\n".join([*PIECES[:5], *words]))
+    hf.BertTokenizer.from_pretrained(bert, model_max_length=40).save_pretrained(bert)
+    size = 5 + len(words)
+    hf.BertModel(hf.BertConfig(**SIZES, vocab_size=size, max_position_embeddings=40)).save_pretrained(bert)
+    hf.ViTModel(hf.ViTConfig(**SIZES, image_size=32, patch_size=16)).save_pretrained(vit)
+    hf.ViTImageProcessor(size={"height": 32, "width": 32}).save_pretrained(vit)
+    return str(bert), str(vit)

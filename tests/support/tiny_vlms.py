@@ -107,11 +107,8 @@ def _template(start: str, end: str, image: str, answer: str, bos: str = "") -> s
     )
 
 
-IM_START, IM_END = "<|im_start|>", "<|im_end|>"
-
-
 def _chatml(image: str) -> str:
-    return _template(IM_START + "ROLE\\n", IM_END + "\\n", image, IM_START + "assistant\\n")
+    return _template("<|im_start|>ROLE\\n", "<|im_end|>\\n", image, "<|im_start|>assistant\\n")
 
 
 QWEN = _chatml("<|vision_start|><|image_pad|><|vision_end|>")

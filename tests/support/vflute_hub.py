@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from datasets import Features, Image, Value
 from drawings import drawing
+
+from figlang_tasks import mini
+from figlang_tasks.benchmarks.vflute import template
 
 REPO_ID = "ColumbiaNLP/V-FLUTE"
 REVISION = "d920d848e21b6aba96e03704b134c546f89b74f4"
@@ -91,3 +95,9 @@ def write_vflute_repo(folder: Path, rows_by_split: Mapping[str, Sequence[VFluteR
             # Row groups of 100, as the hub's own tool writes tables with images.
             path = folder / "data" / f"{split}-{part:05d}-of-{parts:05d}.parquet"
             pq.write_table(table.slice(first, end - first), path, row_group_size=100)
+
+
+def valid(folder: Path) -> None:
+    """Write rows of the user in the place of V-FLUTE's, and beside them a dataset in V-FLUTE's own layout."""
+    template.template(folder / "V-FLUTE")
+    shutil.copytree(mini.DATA_DIR, folder / "figlang_mini")

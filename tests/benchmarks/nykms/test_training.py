@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tiny_towers
+import tiny_encoders
 import warm
 from demo_runs import evaluate, metrics
 from drawings import drawing
@@ -52,7 +52,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         }
         found.append(row | answers)
     (folder / "nyk_m.jsonl").write_text("".join(json.dumps(row) + "\n" for row in found), encoding="utf-8")
-    tiny_towers.write(above, WORDS)
+    tiny_encoders.write_towers(above, WORDS)
     return above
 
 
