@@ -85,3 +85,14 @@ def test_exif_orientation(orientation: int) -> None:
     assert found.size == ((20, 40) if orientation >= 5 else (40, 20))
     red = found.getpixel((3, 3))
     assert isinstance(red, tuple) and red[0] > 200 and red[1] < 60, red
+
+
+def test_what_makes_two_pictures_the_same() -> None:
+    red, blue = (Image.new("RGB", (40, 48), colour) for colour in ("red", "blue"))
+    assert images.content_key(red) == images.content_key(red.copy()) != images.content_key(blue)
+    assert images.content_key(red) != images.content_key(red.transpose(Image.Transpose.ROTATE_90)), "of the same bytes"
+    painted = Image.linear_gradient("L").convert("RGB").quantize(16)
+    repainted = painted.copy()
+    repainted.putpalette((painted.getpalette() or [])[::-1])
+    assert repainted.tobytes() == painted.tobytes()
+    assert images.content_key(repainted) != images.content_key(painted)

@@ -23,7 +23,6 @@ from safetensors.torch import load_file, save_file
 from tiny_encoders import KINDS, WORDS, longest, reference, sentences
 
 from figlang_tasks import FigLangError
-from figlang_tasks.core.images import content_key
 from figlang_tasks.core.score_requests import KEY, read_answer
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models.ahead import THREADS
@@ -169,18 +168,6 @@ def test_a_picture_of_another_mode_is_read_as_rgb(loaded: Callable[[str], FigLan
     grey = noise(7).convert("L")
     found = [ask(loaded("vilt"), [{"images": [each], "text": "love"}]) for each in (grey, grey.convert("RGB"))]
     assert found[0] == found[1]
-
-
-def test_what_makes_two_pictures_the_same() -> None:
-    assert content_key(noise(1)) == content_key(noise(1)) != content_key(noise(2))
-    assert content_key(noise(1, (40, 48))) != content_key(noise(1, (48, 40)))
-    painted = noise(7).quantize(16)
-    repainted = painted.copy()
-    palette = repainted.getpalette()
-    assert palette is not None
-    repainted.putpalette(palette[::-1])
-    assert repainted.tobytes() == painted.tobytes()
-    assert content_key(repainted) != content_key(painted)
 
 
 @pytest.mark.parametrize("kind", ["clip", "blip"])
