@@ -10,7 +10,7 @@ from typing import Any
 
 import lm_eval
 import pytest
-import torch
+import tiny_vlms
 import typer.testing
 import warm
 from demo_runs import evaluate
@@ -19,8 +19,6 @@ from hub_server import HubServer
 from lm_eval.loggers import EvaluationTracker
 from lm_eval.tasks import TaskManager
 from lm_eval_models import Again
-from tiny_vlms import tokenizer_of
-from transformers import LlamaConfig, LlamaForCausalLM
 
 import figlang_tasks
 from figlang_tasks import FigLangError
@@ -133,17 +131,7 @@ def test_runs_with_and_without_a_chat_template_are_told_apart_and_replayed(
 
 @pytest.fixture(scope="module")
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A causal language model of one layer with random weights."""
-    target = tmp_path_factory.mktemp("tiny")
-    tokenizer = tokenizer_of({})
-    tokenizer.save_pretrained(target)
-    torch.manual_seed(0)
-    config = LlamaConfig(
-        vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=1, num_attention_heads=2,
-        max_position_embeddings=1024, bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id,
-    )  # fmt: skip
-    LlamaForCausalLM(config).save_pretrained(target)
-    return target
+    return tiny_vlms.write_language_model(tmp_path_factory.mktemp("tiny"))
 
 
 @pytest.mark.slow

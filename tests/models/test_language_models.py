@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tiny_vlms
 import torch
 import transformers as hf
 from demo_runs import evaluate
-from tiny_vlms import tokenizer_of
 
 from figlang_tasks.benchmarks.flute.task import doc_to_text
 from figlang_tasks.core.documents import asked_for
@@ -26,18 +26,7 @@ TEMPLATE = (
 
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("llama")
-    tokenizer = tokenizer_of({"tokens": ["<|im_start|>", "<|im_end|>"]})
-    tokenizer.chat_template = TEMPLATE
-    torch.manual_seed(3)
-    config = hf.LlamaConfig(
-        vocab_size=len(tokenizer), hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2,
-        num_key_value_heads=2, initializer_range=0.4, bos_token_id=tokenizer.bos_token_id,
-        eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id,
-    )  # fmt: skip
-    hf.LlamaForCausalLM(config).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
+    return tiny_vlms.write_language_model(tmp_path_factory.mktemp("llama"), TEMPLATE)
 
 
 def outputs(results: dict[str, Any], task: str) -> list[str]:

@@ -199,3 +199,18 @@ def write(family: str, folder: Path, matrix: bool = False) -> Path:
     model.save_pretrained(target)
     processor.save_pretrained(target)
     return target
+
+
+def write_language_model(folder: Path, template: str | None = None) -> Path:
+    """Write a causal language model, which reads text alone, and return its folder."""
+    tokenizer = tokenizer_of({"tokens": ["<|im_start|>", "<|im_end|>"]})
+    tokenizer.chat_template = template
+    torch.manual_seed(3)
+    config = hf.LlamaConfig(
+        vocab_size=len(tokenizer), hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=2, initializer_range=0.4, bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id,
+    )  # fmt: skip
+    hf.LlamaForCausalLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
