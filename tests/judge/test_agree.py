@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -113,73 +112,66 @@ def test_every_figure_by_counting(
     assert "as a predictor of adequacy" in text(report)
 
 
-def small(
-    folder: Path, judgement: Callable[[Item, str], tuple[str, str]], name: str = "annotator 2"
-) -> tuple[Path, list[Path]]:
-    """Two items of two systems; one annotator finds all adequate, the other judges as told."""
-    key = key_of(["one", "two"], [1, 0], [[0.1, 0.9], [0.2, None]])
-    rows = sheet_of(key, "annotator 1", right_label, lambda item, name: ("yes", ""), lambda item: "one")
-    first = save_sheet(folder / "first.csv", rows)
-    rows = sheet_of(key, name, right_label, judgement, lambda item: "one")
-    return save_key(folder, key), [first, save_sheet(folder / "second.csv", rows)]
+def test_missing_judgements_are_listed_and_none_is_asked_for_after_a_wrong_label(tmp_path: Path) -> None:
+    key = key_of(["one", "two"], [1, 0, 1])
 
-
-def test_missing_judgements_are_listed(tmp_path: Path) -> None:
     def judgement(item: Item, name: str) -> tuple[str, str]:
-        return ("", "") if item["number"] == 1 else ("no", "")
+        return ("", "") if item["number"] != 2 else ("no", "")
 
-    report = agree(*small(tmp_path, judgement))
-    places = ["item 1 A adequate", "item 1 B adequate", "item 2 A error", "item 2 B error"]
-    assert [each["missing"] for each in report["annotators"]] == [[], places]
+    rows = [
+        sheet_of(key, "ann", right_label, lambda item, name: ("yes", ""), lambda item: "one"),
+        sheet_of(key, "bob", lambda item: "c" if item["number"] > 1 else "e", judgement),
+    ]
+    files = save_key(tmp_path, key), [save_sheet(tmp_path / f"{number}.csv", own) for number, own in enumerate(rows)]
+    report = agree(*files)
+    places = ["item 1 A adequate", "item 1 B adequate", "item 2 A error", "item 2 B error", "item 1 preferred"]
+    assert [each["missing"] for each in report["annotators"]] == [[], [*places, "item 2 preferred"]]
+    assert (report["items_counted"], report["annotators"][1]["labels_right"]) == (2, 2 / 3)
     assert [system["agreed"] for system in report["systems"]] == [0, 0]
-    assert "second.csv, labels right 100.00 %, 4 judgements missing: item 1 A adequate, item 1 B" in text(report)
+    assert "bob: 1.csv, labels right 66.67 %, 6 judgements missing: item 1 A adequate, item 1 B" in text(report)
+    assert report["explanation_score"] == {"undefined": text(report).rpartition("not computed, ")[2].rstrip()}
+    assert "item 3 B adequate" in agree(*files, any_label=True)["annotators"][1]["missing"]
 
 
-def test_what_follows_a_wrong_label_is_not_asked_for(tmp_path: Path) -> None:
-    key_path, (first, second) = small(tmp_path, lambda item, name: ("", ""))
-    wrong = second.read_text("utf-8-sig").replace('"contradiction"', '"e"').replace('"entailment"', '"c"')
-    second.write_text(wrong, encoding="utf-8")
-    report = agree(key_path, [first, second])
-    assert (report["items_counted"], report["annotators"][1]["labels_right"]) == (0, 0.0)
-    assert report["annotators"][1]["missing"] == []
-    assert len(agree(key_path, [first, second], any_label=True)["annotators"][1]["missing"]) == 4
-
-
-@pytest.mark.parametrize("scores", [[[0.1, 0.9], [0.2, None]], None])
-def test_scores_predict_adequacy(tmp_path: Path, scores: list[list[float | None]] | None) -> None:
+def of_two(folder: Path, scores: list[list[float | None]] | None = None) -> tuple[Path, list[Path]]:
+    """Two items, and two annotators who find the explanations of system two adequate."""
     key = key_of(["one", "two"], [1, 0], scores)
-    sheets = []
-    for annotator in ("ann", "bob"):
-        rows = sheet_of(
-            key, annotator, right_label, lambda i, name: ("1", "") if name == "two" else ("0", "v"), lambda i: "-"
+    sheets = [
+        save_sheet(
+            folder / f"{annotator}.csv",
+            sheet_of(key, annotator, right_label, lambda i, name: ("1", "") if name == "two" else ("0", "v")),
         )
-        sheets.append(save_sheet(tmp_path / f"{annotator}.csv", rows))
-    found = agree(save_key(tmp_path, key), sheets)["explanation_score"]
-    if scores:
-        assert (found["n"], found["without_score"], found["adequate"], found["scorer"]) == (3, 1, 1, "embedded")
-        assert found["average_precision"] == found["trapezoidal_area"] == 1
-        assert found["best_f1"] == {"f1": 1, "precision": 1, "recall": 1, "at_least": 0.9}
-    else:
-        assert "no explanation scores" in found["undefined"]
+        for annotator in ("ann", "bob")
+    ]
+    return save_key(folder, key), sheets
+
+
+def test_scores_predict_adequacy(tmp_path: Path) -> None:
+    found = agree(*of_two(tmp_path, [[0.1, 0.9], [0.2, None]]))["explanation_score"]
+    assert (found["n"], found["without_score"], found["adequate"], found["scorer"]) == (3, 1, 1, "embedded")
+    assert found["average_precision"] == found["trapezoidal_area"] == 1
+    assert found["best_f1"] == {"f1": 1, "precision": 1, "recall": 1, "at_least": 0.9}
 
 
 def test_keys_and_sheets_that_do_not_belong_together(tmp_path: Path) -> None:
-    key_path, (first, second) = small(tmp_path, lambda item, name: ("yes", ""))
+    key_path, (first, second) = of_two(tmp_path)
+    other = tmp_path / "other.json"
+
+    def refused(says: str, key: Path, *sheets: Path) -> None:
+        with pytest.raises(JudgeError, match=says):
+            agree(key, list(sheets))
+
     copy = tmp_path / "copy.csv"
-    copy.write_bytes(first.read_bytes())
-    with pytest.raises(JudgeError, match="copy.csv is of annotator 1, like another sheet"):
-        agree(key_path, [first, copy])
-    (tmp_path / "other").mkdir()
-    other = save_key(tmp_path / "other", key_of(["one"], [1]))
-    with pytest.raises(JudgeError, match=r"second.csv is a sheet of s-\w+, but the key is of s-"):
-        agree(other, [second, second])
-    for row in ('"two","A"', '"1","C"'):
+    for row, says in (
+        ('"1","A"', "copy.csv is of ann, like another sheet"),
+        ('"two","A"', "copy.csv, row 2: the key has no such item and letter"),
+        ('"1","C"', "copy.csv, row 2: the key has no such item and letter"),
+    ):
         copy.write_bytes(first.read_bytes().replace(b'"1","A"', row.encode()))
-        with pytest.raises(JudgeError, match="copy.csv, row 2: the key has no such item and letter"):
-            agree(key_path, [copy, second])
+        refused(says, key_path, *([first, copy] if "like" in says else [copy, second]))
+    other.write_text(json.dumps(key_of(["one"], [1])))
+    refused(r"bob.csv is a sheet of s-\w+, but the key is of s-", other, second, second)
     for content in ("{", "[]", '{"sheet": 1}'):
-        (tmp_path / "bad.json").write_text(content)
-        with pytest.raises(JudgeError, match="bad.json is not a key"):
-            agree(tmp_path / "bad.json", [second, second])
-    with pytest.raises(JudgeError, match="none.json cannot be read"):
-        agree(tmp_path / "none.json", [second, second])
+        other.write_text(content)
+        refused("other.json is not a key", other, first, second)
+    refused("none.json cannot be read", tmp_path / "none.json", first, second)

@@ -100,17 +100,24 @@ def test_a_sheet_is_filled_in_and_marked(tmp_path: Path, blank: Path, server: Ju
     assert name in text(agreed)
 
 
-def test_unreadable_answers_stay_empty_and_are_counted(tmp_path: Path, blank: Path, server: JudgeServer) -> None:
-    server.answer = lambda prompt, pictures: (
-        "Both are fine." if "adequate if" in prompt else good_answer(prompt, pictures)
-    )
-    report = fill(blank, tmp_path / "filled.csv", **OPTIONS)
-    assert (report["asked"], report["unreadable"], report["failed"]) == (REQUESTS, 6, 0)
+def test_unreadable_answers_and_failures_stay_empty_and_are_counted(
+    tmp_path: Path, blank: Path, server: JudgeServer
+) -> None:
+    def poor_answer(prompt: str, pictures: list[Image.Image]) -> str | None:
+        if '{"label"' in prompt:
+            return None
+        return "Both are fine." if '{"adequate"' in prompt else good_answer(prompt, pictures)
+
+    server.answer = poor_answer
+    report = fill(blank, tmp_path / "filled.csv", **{**OPTIONS, "concurrency": 1})
+    assert (report["asked"], report["unreadable"], report["failed"]) == (REQUESTS, 6, 3)
     said = sheet.judged(sheet.read(tmp_path / "filled.csv"))
-    assert said.count()[["label", "adequate", "preferred"]].to_dict() == {"label": 3, "adequate": 0, "preferred": 3}
+    assert said.count()[["label", "adequate", "preferred"]].to_dict() == {"label": 0, "adequate": 0, "preferred": 3}
+    log = [json.loads(line) for line in (tmp_path / "filled.answers.jsonl").read_text().splitlines()]
+    assert sum("error" in line for line in log) == 3
     server.answer = good_answer
     report = fill(blank, tmp_path / "filled.csv", **OPTIONS)
-    assert (report["kept"], report["asked"], report["unreadable"]) == (6, 6, 0)
+    assert (report["kept"], report["asked"], report["unreadable"], report["failed"]) == (3, 9, 0, 0)
 
 
 def test_a_server_that_goes_away_loses_nothing(tmp_path: Path, blank: Path, server: JudgeServer) -> None:
@@ -126,17 +133,10 @@ def test_a_server_that_goes_away_loses_nothing(tmp_path: Path, blank: Path, serv
     assert fill(blank, tmp_path / "filled.csv", **OPTIONS)["asked"] == 0
 
 
-def test_models_that_think_take_no_temperature_and_failures_are_counted(
-    tmp_path: Path, blank: Path, server: JudgeServer
-) -> None:
+def test_models_that_think_take_no_temperature(tmp_path: Path, blank: Path, server: JudgeServer) -> None:
     with pytest.raises(JudgeError, match="3 requests failed"):
         fill(blank, tmp_path / "filled.csv", **{**OPTIONS, "model": "o3-mini"})
     assert server.settings == {"model": "o3-mini", "max_completion_tokens": 64}
-    server.answer = lambda prompt, pictures: None if '{"label"' in prompt else good_answer(prompt, pictures)
-    report = fill(blank, tmp_path / "other.csv", **{**OPTIONS, "concurrency": 1})
-    assert (report["failed"], report["unreadable"]) == (3, 0)
-    log = [json.loads(line) for line in (tmp_path / "other.answers.jsonl").read_text().splitlines()]
-    assert sum("error" in line for line in log) == 3
 
 
 def test_what_ends_the_work_before_a_request(
