@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from lmms_eval.api.instance import GenerationResult, Instance
     from lmms_eval.caching.response_cache import ResponseCache
 
+    from figlang_tasks.models.lazy import LazyModel
+
 BATCHES = 16
 """Batches that a class is asked for at once if it has several requests on the way to a server, or tells answers."""
 
@@ -55,6 +57,10 @@ class Answers:
 
     def execute(self, lm: Any, kind: str, requests: Sequence[Instance]) -> list[Any]:
         """Answer requests in order; called by the harness."""
+        from figlang_tasks.models.lazy import LazyModel
+
+        if isinstance(lm, LazyModel):  # where no task of others is asked for
+            return self._stored(lm, requests)
         answers: list[Any] = []
         for is_ours, group in groupby(requests, key=lambda request: request.task_name in self._tasks):
             members = list(group)
@@ -62,17 +68,20 @@ class Answers:
                 with self._one_bar(lm, members):
                     answers += self._answer(lm, kind, members)
             elif self._others:
-                answers += self._others.execute(loaded(lm), kind, members)
+                answers += self._others.execute(lm, kind, members)
             else:
                 answers += getattr(lm, kind)(members)
         return answers
 
-    def close(self) -> None:
-        """End the bar, and tell how many answers were found."""
-        if self._bar is not None:
-            self._bar.close()
+    def tell(self) -> None:
+        """Tell how many answers were found."""
         if self._store:
             status.tell(f"{self._found:,} of {self._all:,} answers are from the cache")
+
+    def close(self) -> None:
+        """End the bar."""
+        if self._bar is not None:
+            self._bar.close()
 
     @contextmanager
     def _one_bar(self, lm: Any, requests: Sequence[Instance]) -> Iterator[None]:
@@ -95,6 +104,23 @@ class Answers:
             yield
         self._bar.update(before + len(requests) - self._bar.n)
 
+    def _stored(self, lm: LazyModel, requests: Sequence[Instance]) -> list[GenerationResult]:
+        """The stored answers; of empty ones as soon as one is missing, since all will be asked again."""
+        from lmms_eval.api.instance import GenerationResult
+
+        store, nothing = self._store, [GenerationResult("")] * len(requests)
+        assert store is not None
+        if len(requests) > 1:  # the last is missing in most runs that lack one: it saves the digests of all
+            lm.lacks_answers |= not store.look_up([f"{digest(lm, requests[-1], store.seed)}-0"])
+        if lm.lacks_answers:
+            return nothing
+        keys = self._keys(lm, requests, store.seed)
+        answers = store.look_up(keys)
+        lm.lacks_answers = len(answers) < len(keys)
+        self._all += len(keys)
+        self._found += len(answers)
+        return nothing if lm.lacks_answers else list(answers.values())
+
     def _answer(self, lm: Any, kind: str, requests: Sequence[Instance]) -> list[GenerationResult]:
         """The answers to requests; with a store, in as many calls of the model as may be stored at a time.
 
@@ -108,7 +134,6 @@ class Answers:
         self._all += len(keys)
         self._found += len(answers)
         if len(answers) < len(keys):
-            lm = loaded(lm)
             several = tells_answers(lm) or getattr(lm, "num_concurrent", 1) != 1
             size = len(requests) if answers_at_once(lm) else batch_size(lm) * (BATCHES if several else 1)
             for start in range(0, len(requests), size):
@@ -194,20 +219,6 @@ def _text(answer: Any) -> GenerationResult:
     return GenerationResult(whole, counts)
 
 
-def class_of(lm: Any) -> type:
-    """The class of a model, which may not be loaded yet."""
-    from figlang_tasks.models.lazy import LazyModel
-
-    return lm.of if isinstance(lm, LazyModel) else type(lm)
-
-
-def loaded(lm: Any) -> Any:
-    """The model, which may be one that is loaded when it is needed."""
-    from figlang_tasks.models.lazy import LazyModel
-
-    return lm.load() if isinstance(lm, LazyModel) else lm
-
-
 def batch_size(lm: Any) -> int:
     """What a model works on at a time; one that finds its batch size by itself counts as 1."""
     sizes = [getattr(lm, name, 1) for name in ("batch_size", "batch_size_per_gpu", "num_concurrent")]
@@ -216,7 +227,7 @@ def batch_size(lm: Any) -> int:
 
 def tells_answers(lm: Any) -> bool:
     """Whether a model calls ``on_answer`` with the number of a request and its answer, as soon as that is there."""
-    return hasattr(class_of(lm), "on_answer")
+    return hasattr(type(lm), "on_answer")
 
 
 def answers_at_once(lm: Any) -> bool:
@@ -225,7 +236,7 @@ def answers_at_once(lm: Any) -> bool:
     It reuses work between requests (``answers_at_once``), or its client keeps connections of the event loop of a call,
     which the next call finds closed (``async_openai``).
     """
-    of = class_of(lm)
+    of = type(lm)
     return getattr(of, "answers_at_once", False) or of.__name__ == "AsyncOpenAIChat"
 
 
@@ -289,6 +300,7 @@ class Store:
     def __init__(self, named: str, model: str, rank: int = 0, seed: Any = None) -> None:
         self.named, self.model, self.seed = named, model, seed
         self._waiting: list[tuple[Any, ...]] = []
+        self._facts: list[tuple[str, str, Any, str]] = []
         self._told: set[str] = set()
         # The harness takes the name of a database for that of its folder.
         folder = Path(named).parent if named.endswith(".db") else Path(named)
@@ -309,8 +321,8 @@ class Store:
         return found[0].text if found else None
 
     def keep_fact(self, name: str, value: str) -> None:
-        """Store what is to be known of the model before it is loaded again."""
-        self.keep([(name, "", None, value)])
+        """Store what is to be known of the model before it is loaded again; at the end, so that processes agree."""
+        self._facts.append((name, "", None, value))
 
     def look_up(self, keys: Sequence[str]) -> dict[int, GenerationResult]:
         """The answers that are known, by the place of their key."""
@@ -349,6 +361,7 @@ class Store:
                 )
 
     def close(self) -> None:
+        self.keep(self._facts)
         for database in self._all:
             database.close()
 

@@ -164,7 +164,7 @@ def _evaluate_with_our_cache(original: Callable[..., Any], given: Mapping[str, A
     rank, model, lazy = int(os.environ.get("RANK", 0)), given["model"], None
     key = answers.model_key(model, given["model_args"])
     with closing(answers.Store(given["use_cache"], key, rank, given["torch_random_seed"])) as store:
-        if isinstance(model, str) and store.fact(_MAY_WAIT) and os.environ.get("WORLD_SIZE", "1") == "1":
+        if isinstance(model, str) and store.fact(_MAY_WAIT):
             lazy = _lazy_model(given)
         else:
             _tell_of_loading(model)
@@ -213,6 +213,8 @@ def _tell_of_loading(model: Any) -> None:
 
 def _prepare_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Evaluate; before, prepare our tasks and the answers; afterwards complete the results."""
+    from figlang_tasks.models.lazy import AnswersMissing, LazyModel
+
     bound = inspect.signature(original).bind(*args, **kwargs)
     bound.apply_defaults()
     given = bound.arguments
@@ -221,6 +223,8 @@ def _prepare_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: An
     if not ours:
         return original(**given)
     _choose_prompts(lm, ours)
+    if isinstance(lm, LazyModel) and (lm.loaded or len(ours) < len(found)):
+        lm = given["lm"] = lm.load()
     if _store and not _depends_on_files(lm):
         _store.keep_fact(_MAY_WAIT, "yes")
     for task in ours.values():
@@ -228,10 +232,19 @@ def _prepare_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: An
     others = given["response_cache"]
     if _store:
         others = _cache_of_others(_store, {name: found[name] for name in found.keys() - ours.keys()})
+
+    def evaluated(lm: Any) -> Any:
+        with closing(answers.Answers(ours, _store, others)) as asked:
+            results = original(**{**given, "lm": lm, "response_cache": asked})
+            asked.tell()
+        return results
+
     done = False
     try:
-        with closing(answers.Answers(ours, _store, others)) as asked:
-            results = original(**{**given, "response_cache": asked})
+        try:
+            results = evaluated(lm)
+        except AnswersMissing:
+            results = evaluated(lm.load())
         done = True
     finally:
         if _store and others:
@@ -307,7 +320,7 @@ def _choose_prompts(lm: Any, ours: Mapping[str, Any]) -> None:
 
 def _reads_pictures_first(lm: Any, task: str) -> bool:
     """Whether a model reads all pictures of a task before the text; stored, so that it need not be loaded for this."""
-    fact = f"{PICTURES_FIRST}, {answers.class_of(lm).__name__}, {task}"
+    fact = f"{PICTURES_FIRST}, {getattr(lm, 'of', type(lm)).__name__}, {task}"
     if _store and (known := _store.fact(fact)):
         return known == "True"
     first = getattr(lm, PICTURES_FIRST, False)

@@ -1,4 +1,4 @@
-"""A model that is loaded when the first request comes that no stored answer answers."""
+"""A model that is loaded if an answer is missing."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from lmms_eval.api.instance import Instance
 from lmms_eval.api.model import lmms
+from torch import distributed
 
 from figlang_tasks.core.options import PICTURES_FIRST
 
@@ -16,8 +17,12 @@ from .base import ModelBase
 _OF_THE_MODEL = ("chat_template", "apply_chat_template", "tokenizer_name", PICTURES_FIRST)
 
 
+class AnswersMissing(Exception):
+    """Ends an evaluation in all processes at once, so that all can load the model and evaluate again."""
+
+
 class LazyModel(ModelBase):
-    """Stands for a model in the harness until it is asked.
+    """Stands for a model in the harness while its answers are looked up; `lacks_answers` says that one is missing.
 
     Args:
         of: its class.
@@ -27,15 +32,15 @@ class LazyModel(ModelBase):
     def __init__(self, of: type[lmms], load: Callable[[], lmms]) -> None:
         super().__init__()
         self.of, self._load, self.is_simple = of, load, of.is_simple
+        self.device = self.accelerator.device
         self.loaded: lmms | None = None
+        self.lacks_answers = False
 
     def load(self) -> lmms:
         """Return the model."""
         if self.loaded is None:
-            model = self.loaded = self._load()
-            model.task_dict = self.task_dict
-            if not hasattr(model, "accelerator"):  # which the harness gives to each model that has none
-                model.accelerator = self.accelerator
+            self.loaded = self._load()
+            self.loaded.task_dict = self.task_dict
         return self.loaded
 
     def __getattr__(self, name: str) -> Any:
@@ -44,9 +49,16 @@ class LazyModel(ModelBase):
         raise AttributeError(name)
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
-        answers: list[str] = self.load().generate_until(requests)
-        return answers
+        raise NotImplementedError
 
     def clean(self) -> None:
-        if self.loaded is not None:
-            self.loaded.clean()
+        """Raise `AnswersMissing` if a process lacks an answer; the harness calls this when requests have been made.
+
+        A model is loaded by all processes or by none: some classes wait for the others meanwhile.
+        """
+        lacking = [self.lacks_answers]
+        if distributed.is_initialized():
+            lacking *= distributed.get_world_size()
+            distributed.all_gather_object(lacking, self.lacks_answers)
+        if any(lacking):
+            raise AnswersMissing

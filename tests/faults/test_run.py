@@ -6,6 +6,7 @@ import json
 import random
 import re
 import signal
+import sqlite3
 import sys
 import time
 from pathlib import Path
@@ -91,6 +92,10 @@ TORCHRUN = (
     sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2",
     "-m", "figlang_tasks.cli.lmms_eval",
 )  # fmt: skip
+ACCELERATE = (
+    sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", "2",
+    "-m", "figlang_tasks.cli.lmms_eval",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -115,6 +120,25 @@ def test_one_of_two_ranks_dies(
         assert again.returncode == 0, again.stderr[-3000:]
     # What the dead rank answered is kept; the other rank was stopped somewhere.
     assert len(set(runs.asked[0])) >= 20 and len(runs.asked[1]) <= ROWS - 20
+    assert_same_file(runs, undisturbed)
+
+
+@pytest.mark.parametrize(
+    "launch",
+    [None, pytest.param(TORCHRUN, marks=pytest.mark.long), pytest.param(ACCELERATE, marks=pytest.mark.long)],
+    ids=["ranks", "torchrun", "accelerate"],
+)
+def test_two_ranks_load_a_model_together_or_not_at_all(
+    launch: tuple[str, ...] | None, runs: Runs, undisturbed: dict[str, Any]
+) -> None:
+    assert runs.in_two_processes(launch) == 0
+    assert runs.in_two_processes(launch, fault={"faulty": "load"}) == 0, "no answer is missing"
+    with sqlite3.connect(runs.cache / "figlang_1.db") as database:
+        database.execute("DELETE FROM answers WHERE doc_id = 1")
+    for path in (runs.folder / "out").rglob("*.json*"):
+        path.unlink()
+    assert runs.in_two_processes(launch) == 0
+    assert [len(asked) for asked in runs.asked] == [ROWS, 0, 1]
     assert_same_file(runs, undisturbed)
 
 
