@@ -131,13 +131,11 @@ def _stand_around(errors: list[Exception], keep_log: bool) -> None:
     import lmms_eval.__main__ as harness
     import lmms_eval.api.task
     from lmms_eval import evaluator
-    from lmms_eval.loggers import EvaluationTracker
 
     from figlang_tasks.core.errors import FigLangError, ending_the_command
-    from figlang_tasks.harness.saving import checked
+    from figlang_tasks.harness.saving import CheckedTracker
 
-    trackers: list[Any] = []
-    make_tracker = checked(EvaluationTracker)
+    trackers: list[CheckedTracker] = []
     evaluate, make_table = harness.cli_evaluate_single, harness.make_table
     endings: dict[int, str] = {}  # by the id of results
 
@@ -157,7 +155,7 @@ def _stand_around(errors: list[Exception], keep_log: bool) -> None:
         return results, samples
 
     def tracker(**arguments: Any) -> Any:
-        trackers.append(make_tracker(**arguments))
+        trackers.append(CheckedTracker(**arguments))
         return trackers[-1]
 
     def tables(results: Mapping[str, Any], column: str = "results") -> str:

@@ -18,14 +18,12 @@ from figlang_tasks.scoring.measure import REPEAT
 _KINDS = ("", "_stderr", "_stderr_clt", "_stderr_clustered")  # of numbers that the harness has of a metric
 
 
-def process_results(
-    task: Any, original: Callable[..., Any], doc: Any, results: Sequence[Any], *args: Any, **kwargs: Any
-) -> Any:
+def process_results(task: Any, original: Callable[..., Any], doc: Any, results: Sequence[Any]) -> Any:
     """Judge the answer to a document, or the several answers of ``--repeats``, each with a record of its own."""
     if not (results and isinstance(results[0], list)):
-        return _judged(task, original, doc, results, *args, **kwargs)
+        return _judged(task, original, doc, results)
     texts = [*results[0], *[""] * (task.config.repeats - len(results[0]))]  # --max_tokens may be spent before the last
-    found = [_judged(task, original, doc, [text], *args, **kwargs) for text in texts]
+    found = [_judged(task, original, doc, [text]) for text in texts]
     ours = {name for name, value in found[0].items() if isinstance(value, Number | Judged)}
     for number, each in enumerate(found if ours else (), start=1):
         each["sample"][REPEAT] = number
@@ -33,15 +31,13 @@ def process_results(
     return {**found[0], **several}
 
 
-def _judged(
-    task: Any, original: Callable[..., Any], doc: Any, results: Sequence[Any], *args: Any, **kwargs: Any
-) -> Any:
+def _judged(task: Any, original: Callable[..., Any], doc: Any, results: Sequence[Any]) -> Any:
     """Judge an answer, up to where it goes on with a next question.
 
     An error message of the harness counts as no answer, even if it contains "yes".
     """
     said = ["" if notes.is_no_answer(each) else each for each in results]
-    found = original(doc, without_echoes(doc, said, task.doc_to_text), *args, **kwargs)
+    found = original(doc, without_echoes(doc, said, task.doc_to_text))
     ours = [name for name, aggregate in task.aggregation().items() if hasattr(aggregate, "measures")]
     if not isinstance(found.get("sample"), dict):  # of another process_results than ours
         return {name: value for name, value in found.items() if name not in ours}

@@ -164,7 +164,7 @@ def _evaluate_with_our_cache(original: Callable[..., Any], given: Mapping[str, A
     rank, model, lazy = int(os.environ.get("RANK", 0)), given["model"], None
     key = answers.model_key(model, given["model_args"])
     with closing(answers.Store(given["use_cache"], key, rank, given["torch_random_seed"])) as store:
-        if isinstance(model, str) and store.fact(_MAY_WAIT):
+        if isinstance(model, str) and store.fact(_MAY_WAIT) and not given["apply_chat_template"]:
             lazy = _lazy_model(given)
         else:
             _tell_of_loading(model)

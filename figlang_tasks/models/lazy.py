@@ -13,9 +13,6 @@ from figlang_tasks.core.options import PICTURES_FIRST
 
 from .base import ModelBase
 
-# With --apply_chat_template, and of a model for which a task has another prompt.
-_OF_THE_MODEL = ("chat_template", "apply_chat_template", "tokenizer_name", PICTURES_FIRST)
-
 
 class AnswersMissing(Exception):
     """Ends an evaluation in all processes at once, so that all can load the model and evaluate again."""
@@ -43,10 +40,10 @@ class LazyModel(ModelBase):
             self.loaded.task_dict = self.task_dict
         return self.loaded
 
-    def __getattr__(self, name: str) -> Any:
-        if name in _OF_THE_MODEL:
-            return getattr(self.load(), name)
-        raise AttributeError(name)
+    @property
+    def pictures_first(self) -> Any:
+        """What the model says, by which some tasks choose their prompt."""
+        return getattr(self.load(), PICTURES_FIRST, False)
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
         raise NotImplementedError

@@ -7,16 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lmms_eval.loggers import EvaluationTracker
 
 from figlang_tasks.core import notes
-from figlang_tasks.harness.saving import checked
+from figlang_tasks.harness.saving import CheckedTracker
 
 
 def test_runs_that_began_in_the_same_second_have_files_of_their_own(tmp_path: Path) -> None:
     """Two GPUs, one folder: the harness alone replaces the results of the first, and mixes the samples."""
     for seed in (1, 2):
-        tracker = checked(EvaluationTracker)(output_path=str(tmp_path))
+        tracker = CheckedTracker(output_path=str(tmp_path))
         tracker.general_config_tracker.model_name_sanitized = "a_model"
         sample = {"doc": {}, "arguments": ("", ""), "resps": [["a"]], "filtered_resps": ["a"], "doc_hash": "x"}
         samples: list[dict[str, Any]] = [{**sample, "target": seed}]
@@ -36,7 +35,7 @@ class Interrupting:
 
 def test_half_a_file_has_another_name(tmp_path: Path) -> None:
     """A file of samples is whole, also if a run was interrupted while it wrote them."""
-    tracker = checked(EvaluationTracker)(output_path=str(tmp_path))
+    tracker = CheckedTracker(output_path=str(tmp_path))
     tracker.date_id, tracker.general_config_tracker.model_name_sanitized = "20260102_030405", "a_model"
     sample = {"doc": {}, "arguments": ("", ""), "resps": [["a"]], "filtered_resps": ["a"]}
     samples: list[dict[str, Any]] = [{**sample, "target": target} for target in ("one", "two", Interrupting(), "four")]
