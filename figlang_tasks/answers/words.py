@@ -1,4 +1,4 @@
-"""Words that every reader knows, as named alternations. Each alternative is needed by a case of ``tests/answers``."""
+"""Words that every reader knows, as named alternations."""
 
 from __future__ import annotations
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import corpus
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,14 +34,6 @@ def test_what_is_read_otherwise_is_rare_and_nearly_never_a_value(name: str) -> N
     assert all(tuple(case["reads"]) != (case["value"], case["status"]) for case in known)
     assert len(known) <= 0.08 * len(corpus.cases(name))
     assert sum(case["reads"][0] is not None for case in known) <= 1
-
-
-@pytest.mark.parametrize("path", sorted(corpus.FOLDER.glob("*.jsonl")), ids=lambda path: path.stem)
-def test_each_case_names_its_origin(path: Path) -> None:
-    name = path.stem
-    origins = yaml.safe_load((corpus.FOLDER / f"{name}.origins.yaml").read_text(encoding="utf-8"))
-    assert {case["origin"] for case in corpus.cases(name)} == set(origins)
-    assert all(set(origin) == {"model", "style", "source"} for origin in origins.values())
 
 
 LETTERS = re.compile(r"(?<![\w'])[BCD](?![\w'])")

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import demo_runs
-import faulty_model
 import lmms_eval.models
 import pytest
 from demo_runs import evaluate
@@ -130,47 +129,25 @@ def test_a_model_that_tells_its_answers_loses_one_batch(tmp_path: Path, monkeypa
 
 
 @pytest.mark.parametrize("task", [TASK, "mini_sg"])
-def test_the_screen_has_at_most_one_bar_and_says_how_many_answers_are_from_the_cache(
+def test_a_run_whose_answers_are_all_known_loads_no_model(
     task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """And gives the same results; the screen says so, and has one bar for what is asked."""
     monkeypatch.setattr(status, "_shown", True)
     runs, rounds = Runs(tmp_path), 2 if task == "mini_sg" else 1
+    found = []
     for from_cache, limit in ((0, 10), (10, 20), (20, 20)):
-        found = runs.here(task, limit=limit, include_path=demo_runs.mini_tasks())
-        shown = capsys.readouterr().err
+        found.append(runs.here(task, limit=limit, include_path=demo_runs.mini_tasks()))
+        shown, is_asked = capsys.readouterr().err, from_cache < limit
         assert f"{from_cache * rounds} of {limit * rounds} answers are from the cache" in shown
-        bars = 0 if from_cache == limit else 1
-        assert shown.count("Model Responding:   0%") == bars
-        assert not bars or f" {limit * rounds}/{limit * rounds} [" in shown
-        assert ("all answers are from the cache: no model was loaded" in shown) == (from_cache == limit)
-        assert ("loading the model (faulty) ..." in shown) == (from_cache != limit)
+        assert shown.count("Model Responding:   0%") == is_asked
+        assert not is_asked or f" {limit * rounds}/{limit * rounds} [" in shown
+        assert ("all answers are from the cache: no model was loaded" in shown) != is_asked
+        assert ("loading the model (faulty) ..." in shown) == is_asked
         if task == TASK and not from_cache:
-            assert f", accuracy {found['results'][TASK]['acc,none']:.1%}]" in shown
-
-
-@pytest.mark.parametrize("task", [TASK, "mini_sg"])
-def test_a_run_whose_answers_are_all_known_loads_no_model(
-    task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And gives the same results; one that needs an answer loads it then."""
-    runs = Runs(tmp_path)
-    options: dict[str, Any] = {"limit": 6, "include_path": demo_runs.mini_tasks()}
-    first = runs.here(task, **options)
-    made: list[object] = []
-    create = faulty_model.FaultyChat.__init__
-
-    def noting(self: Any, *args: Any, **kwargs: Any) -> None:
-        made.append(self)
-        create(self, *args, **kwargs)
-
-    monkeypatch.setattr(faulty_model.FaultyChat, "__init__", noting)
-    second = runs.here(task, **options)
-    assert not made
-    for name in ("results", "configs", "samples"):
-        assert without_functions(second[name]) == without_functions(first[name])
-    assert second["config"] == first["config"]
-    third = runs.here(task, **options | {"limit": 8})
-    assert len(made) == 1 and len(third["samples"][task]) == 8
+            assert f", accuracy {found[0]['results'][TASK]['acc,none']:.1%}]" in shown
+    for name in ("results", "configs", "samples", "config"):
+        assert without_functions(found[2][name]) == without_functions(found[1][name])
 
 
 def without_functions(value: Any) -> Any:

@@ -24,37 +24,20 @@ from figlang_tasks.mini import DEMO_MODEL_DIR
 TOLD = "lmms_eval: interrupted; the command ends within"
 BUSY = 300.0  # seconds that a busy machine may add
 SEED = 23
-Started = subprocess.Popen[str] | warm.Process
 
 
-def start(folder: Path, *options: str, scorer: str = "off", with_imports: bool = False) -> Started:
+def start(folder: Path, *options: str, scorer: str = "off") -> warm.Process:
     options += ("--use_cache", str(folder / "answers"), "--log_samples", "--output_path", str(folder / "out"))
     own = {"FIGLANG_SCORER": scorer, "FIGLANG_CACHE": "off", "HF_HUB_OFFLINE": "1", "PYTHONUNBUFFERED": "1"}
     with (folder / "printed").open("w") as file:
-        if not with_imports:
-            return warm.Process(["lmms_eval", *options], env=os.environ | own, cwd=folder, stdout=file, stderr=file)
-        return subprocess.Popen(
-            [sys.executable, "-m", "figlang_tasks.cli.lmms_eval", *options],
-            env=os.environ | own,
-            cwd=folder,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-            preexec_fn=taking_interrupts,
-        )
-
-
-def taking_interrupts() -> None:
-    """A shell ignores them for what runs behind it."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+        return warm.Process(["lmms_eval", *options], env=os.environ | own, cwd=folder, stdout=file, stderr=file)
 
 
 def printed(folder: Path) -> str:
     return (folder / "printed").read_text(encoding="utf-8", errors="replace")
 
 
-def interrupted(process: Started) -> float:
+def interrupted(process: warm.Process) -> float:
     """Send SIGINT to one process; return the seconds until it ended, by that signal."""
     started = time.monotonic()
     process.send_signal(signal.SIGINT)
@@ -71,17 +54,14 @@ RUN = ("--tasks", "figlang_mini", "--model", "llava_hf", "--model_args", DEMO, "
 
 
 @pytest.mark.parametrize(
-    ("rows", "moments", "with_imports"),
-    [
-        pytest.param("6", 2, False, marks=pytest.mark.slow),
-        pytest.param("24", 6, True, marks=pytest.mark.long),
-    ],
+    ("rows", "moments"),
+    [pytest.param("6", 2, marks=pytest.mark.slow), pytest.param("24", 6, marks=pytest.mark.long)],
 )
-def test_at_random_moments_of_one_run(rows: str, moments: int, with_imports: bool, tmp_path: Path) -> None:
+def test_at_random_moments_of_one_run(rows: str, moments: int, tmp_path: Path) -> None:
     """Each command goes on from what the one before it has stored, until one comes to its end."""
 
-    def start_in(folder: Path) -> Started:
-        return start(folder, *RUN, rows, scorer="embedded", with_imports=with_imports)
+    def start_in(folder: Path) -> warm.Process:
+        return start(folder, *RUN, rows, scorer="embedded")
 
     draw = random.Random(SEED)
     warm.run(["figlang", "--version"], cwd=tmp_path)  # the start of the server is no part of a run
@@ -220,7 +200,7 @@ def test_a_shell_sees_130_and_its_loop_ends(tmp_path: Path) -> None:
         return subprocess.run(
             ["bash", "-c", script, sys.executable, ENDS.replace("TO", to)],
             cwd=tmp_path, capture_output=True, text=True, timeout=600, start_new_session=True,
-            preexec_fn=taking_interrupts,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored behind a shell's back
         )  # fmt: skip
 
     assert run('"$0" -c "$1"; echo "status $?"', to="os.getpid(), os.kill").stdout == "status 130\n"

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import warm
 from demo_runs import evaluate
 
 from figlang_tasks import FigLangError
@@ -48,15 +47,3 @@ def test_a_folder_that_cannot_be_written_to(below: str, message: str, tmp_path: 
         evaluate("figlang_mini", *NO_MODEL, use_cache=folder)
     with pytest.raises(FigLangError, match=f"--output_path {folder}: ({message}). Name a folder"):
         evaluate("figlang_mini", *NO_MODEL, saved=Path(folder))
-
-
-@pytest.mark.slow
-def test_the_command_says_it_in_one_line(tmp_path: Path) -> None:
-    model, model_args = NO_MODEL
-    done = warm.run(
-        ["lmms_eval", "--tasks", "figlang_mini", "--model", model, "--model_args", model_args, "--limit", "0"],
-        cwd=tmp_path,
-    )
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith("figlang_tasks: --limit 0: must be a number of rows")
-    assert "Traceback" not in done.stdout + done.stderr

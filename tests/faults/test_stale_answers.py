@@ -18,7 +18,6 @@ from PIL import Image
 
 from figlang_tasks import mini
 from figlang_tasks.core import hub
-from figlang_tasks.harness.plugin import tasks_dir
 
 pytestmark = pytest.mark.slow  # whole runs
 
@@ -94,27 +93,6 @@ def test_an_exemplar_changes(column: str, force_simple: bool, runs: Runs, data: 
         change(data, "train", number, column, new)
     runs.here("mini_2shot", **options)
     assert [len(asked) for asked in runs.asked] == [LIMIT, 0, LIMIT]
-
-
-def test_the_code_of_the_messages_changes(runs: Runs) -> None:
-    """A task of the user's own whose file keeps its text: lmms-eval alone would give the old answers."""
-    for number, ending in enumerate(("", " Think twice.")):
-        folder = runs.folder / str(number)  # a folder for each, since task files are read once a process
-        folder.mkdir()
-        (folder / "mine.yaml").write_text(
-            f"include: {tasks_dir()}/mini/figlang_mini.yaml\ntask: mine\n"
-            "doc_to_messages: !function mine.doc_to_messages\n"
-        )
-        (folder / "mine.py").write_text(
-            "from figlang_tasks.benchmarks.vflute import task\n\n\n"
-            "def doc_to_messages(doc, lmms_eval_specific_kwargs=None):\n"
-            "    messages = task.doc_to_messages(doc, lmms_eval_specific_kwargs)\n"
-            f"    messages[0]['content'][1]['text'] += {ending!r}\n"
-            "    return messages\n"
-        )
-        runs.here("mine", include_path=str(folder), limit=LIMIT)
-    runs.here("mine", include_path=str(folder), limit=LIMIT)
-    assert [len(asked) for asked in runs.asked] == [LIMIT, LIMIT, 0]
 
 
 def test_chat_answers_are_not_given_to_the_simple_path(runs: Runs) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import lmms_eval.__main__ as harness_main
 import pytest
@@ -18,12 +19,10 @@ from lmms_eval.evaluator import simple_evaluate
 from lmms_eval.tasks import TaskManager
 
 import figlang_tasks
-from figlang_tasks import DataError, FigLangError
+from figlang_tasks import FigLangError
 from figlang_tasks.cli import lmms_eval as cli
 from figlang_tasks.core import notes
 from figlang_tasks.harness import plugin, task_index
-
-OUR_TASKS = {"vflute", "vflute_val", "vflute_5shot", "vflute_sg", "vflute_all", "vflute_instructions", "figlang_mini"}
 
 REPLACED = """
 import importlib.metadata, inspect, sys
@@ -66,17 +65,11 @@ def test_three_functions_of_the_harness_are_replaced_and_nothing_else() -> None:
     }
 
 
-def test_task_manager_for_the_python_api() -> None:
-    manager = figlang_tasks.task_manager(include_defaults=False)
-    assert OUR_TASKS <= set(manager.all_tasks)
-    assert "mme" not in manager.all_tasks
-
-
 @pytest.mark.parametrize("include_defaults", [True, False])
 def test_the_users_own_task_of_the_same_name_wins(include_defaults: bool, tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text("task: vflute\ndataset_path: json\n")
     manager = figlang_tasks.task_manager(include_path=str(tmp_path), include_defaults=include_defaults)
-    assert "vflute_sg" in manager.all_tasks
+    assert "vflute_sg" in manager.all_tasks and ("mme" in manager.all_tasks) is include_defaults
     assert manager.task_index["vflute"]["yaml_path"] == str(tmp_path / "mine.yaml")
 
 
@@ -102,29 +95,25 @@ def test_a_users_task_that_includes_ours_is_checked(tmp_path: Path) -> None:
         plugin.preflight(manager, ["mine"])
 
 
-def test_the_python_api_checks_the_data_before_it_builds_the_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"tasks": ["vflute"]}, "task vflute: V-FLUTE: no file test-"),
+        ({"tasks": ["figlang_mini", "figlang_mni"]}, r"no task 'figlang_mni' \(did you mean `figlang_mini`"),
+        ({"model": "figlang_vml"}, r"no model class 'figlang_vml' \(did you mean `figlang_vlm`.*figlang_clip"),
+        ({"model": "hf"}, "no model class 'hf': it is a class of the command lm_eval"),
+        ({"num_fewshot": 2}, "--num_fewshot is no option of task figlang_mini.*num_shots.*vflute_5shot"),
+    ],
+)
+def test_the_python_api_checks_what_is_asked_before_it_builds_the_model(
+    asked: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "V-FLUTE").mkdir()
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
-    with pytest.raises(DataError, match="task vflute: V-FLUTE: no file test-"):
-        simple_evaluate(model="llava_hf", model_args="pretrained=there_is_no_such_model", tasks=["vflute"])
-
-
-def test_misspelt_names_in_python_are_told_before_the_model_is_built() -> None:
     manager = figlang_tasks.task_manager(include_defaults=False)
-    with pytest.raises(FigLangError, match=r"no task 'figlang_mni' \(did you mean `figlang_mini`"):
-        simple_evaluate(model="llava_hf", tasks=["vflute", "figlang_mni"], task_manager=manager)
-    with pytest.raises(FigLangError, match=r"no model class 'figlang_vml' \(did you mean `figlang_vlm`.*figlang_clip"):
-        simple_evaluate(model="figlang_vml", tasks=["figlang_mini"], task_manager=manager)
-    with pytest.raises(FigLangError, match="no model class 'hf': it is a class of the command lm_eval"):
-        simple_evaluate(model="hf", tasks=["figlang_mini"], task_manager=manager)
-
-
-def test_examples_by_the_harness_are_refused_with_the_option_of_the_task() -> None:
-    manager = figlang_tasks.task_manager(include_defaults=False)
-    with pytest.raises(FigLangError, match="--num_fewshot is no option of task figlang_mini.*num_shots.*vflute_5shot"):
-        simple_evaluate(model="figlang_random", tasks=["figlang_mini"], task_manager=manager, num_fewshot=2)
+    usual = {"model": "llava_hf", "model_args": "pretrained=there_is_no_such_model", "tasks": ["figlang_mini"]}
+    with pytest.raises(FigLangError, match=message):
+        simple_evaluate(**{**usual, **asked}, task_manager=manager)
 
 
 def test_all_missing_data_of_all_tasks_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,9 +6,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from irfl_hub import copy_tables
+from irfl_hub import copy_tables, metaphor_row, write_table
 
 from figlang_tasks.benchmarks.irfl import tables
+from figlang_tasks.core.errors import DataError
 
 SHARED = ["data/irfl/idiom_detection_task.csv"]  # the others lie beside it
 
@@ -56,3 +57,13 @@ def test_uuids_keep_all_their_digits() -> None:
     rows = tables.detection("IRFL", "idiom-detection-task").rows
     assert rows[0].answer == "63706241105000335873917995039219892466282882761200412752654159602345548098977"
     assert {len(each) for row in rows for each in row.uuids} <= set(range(72, 79))
+
+
+def test_a_row_is_named_by_its_line_where_cells_before_it_have_line_breaks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    rows = [metaphor_row(phrase="a\nb\nc"), metaphor_row(10, type="?")]
+    write_table(tmp_path / "figlang_mini_irfl", "metaphor-detection-task", rows)
+    with pytest.raises(DataError, match=r"csv, line 5: type is '\?'"):
+        tables.detection("figlang_mini_irfl", "metaphor-detection-task")
