@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
@@ -71,15 +71,6 @@ def score_request(generation_kwargs: Mapping[str, Any], doc: Mapping[str, Any]) 
     return found
 
 
-def kinds_of(model_class: type | None) -> tuple[str, ...]:
-    """The kinds of score requests that a class of models declares to answer."""
-    given = getattr(model_class, "answers_score_requests", ())
-    if not isinstance(given, Sequence | Set) or isinstance(given, str) or not set(KINDS).issuperset(given):
-        name = getattr(model_class, "__qualname__", "")
-        raise ScoreRequestError(f"{name}: answers_score_requests={given!r}; valid: a tuple of {', '.join(KINDS)}")
-    return tuple(given)
-
-
 def answers_words(model_class: type | None) -> bool:
     """Whether a class of models answers other requests than those for scores; it does unless it declares otherwise."""
     return bool(getattr(model_class, "answers_words", True))
@@ -93,7 +84,8 @@ def for_model(config: Mapping[str, Any], name: object, model_class: type | None)
     text_alone = getattr(model_class, "scores_text_alone", not answers_words(model_class))
     names = (ONLY_SCORES, SCORES) if text_alone else (SCORES,)
     request, chosen = _asked(config, name, *names, "default"), dict(config)
-    if not isinstance(request, Mapping) or request.get("kind") not in kinds_of(model_class):
+    kinds = getattr(model_class, "answers_score_requests", ())
+    if not isinstance(request, Mapping) or request.get("kind") not in kinds:
         return chosen
     for key in ("model_specific_generation_kwargs", "lmms_eval_specific_kwargs"):
         blocks = config.get(key) or {}

@@ -15,7 +15,7 @@ from figlang_tasks.core import documents, hub, score_requests, status
 from figlang_tasks.core.documents import asked_for
 from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.core.text import did_you_mean
-from figlang_tasks.harness.task_index import config_for, is_ours, leaf_configs
+from figlang_tasks.harness.task_index import is_ours, leaf_configs
 
 if TYPE_CHECKING:
     from lmms_eval.tasks import TaskManager
@@ -69,16 +69,18 @@ def preflight(
         limit = None
     faults: dict[str, list[str]] = {}  # what is wrong, and with which tasks
     kind: type[FigLangError] = FigLangError
+    model_class = models.scoring_class(named)
     hub.look_again()
-    for config in ours:
-        own = {**config_for(config, named), "model": name, "limit": limit, "offset": offset or 0}
-        for fault in _other_kind_of_answers(own, models.scoring_class(named)) or documents.faults(own):
+    asked = [score_requests.for_model(config, named, model_class) for config in ours]
+    for config in asked:
+        own = {**config, "model": name, "limit": limit, "offset": offset or 0}
+        for fault in _other_kind_of_answers(own, model_class) or documents.faults(own):
             faults.setdefault(str(fault), []).append(config["task"])
             kind = DataError if isinstance(fault, DataError) else kind
     if faults:
         raise kind("\n".join(f"figlang_tasks: {listed(tasks)}: {what}" for what, tasks in faults.items()))
     if models.reads_text_alone(model, model_args):
-        if shown := [config["task"] for config in ours if _shows_pictures(config_for(config, named))]:
+        if shown := [config["task"] for config in asked if _shows_pictures(config)]:
             raise FigLangError(
                 f"figlang_tasks: {listed(shown)}: shows pictures, and this language model reads text alone. Tasks "
                 "without pictures: flute*, nykms*_text, nycc_*_description*, columbus_text"

@@ -9,7 +9,6 @@ from typing import Any
 
 from figlang_tasks import models, resource_dir
 from figlang_tasks.core import score_requests
-from figlang_tasks.core.errors import FigLangError
 
 
 def tasks_dir() -> Path:
@@ -81,11 +80,3 @@ def choose_blocks(task: Any, lm: Any) -> None:
         before = given["lmms_eval_specific_kwargs"].get("default", {})  # the harness has put it beside the blocks
         blocks = {key: value for key, value in options.items() if key not in before}
         task.lmms_eval_specific_kwargs = config.lmms_eval_specific_kwargs = {**blocks, **blocks["default"]}
-
-
-def config_for(config: Mapping[str, Any], model: object) -> dict[str, Any]:
-    """A task's YAML for a model: the name after ``--model``, an object, or None if it is not known."""
-    try:
-        return score_requests.for_model(config, model, models.scoring_class(model))
-    except score_requests.ScoreRequestError as error:
-        raise FigLangError(f"figlang_tasks: {error}") from error

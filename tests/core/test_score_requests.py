@@ -80,13 +80,6 @@ def test_a_class_gets_the_blocks_for_what_it_declares(
     assert PROMPTS["default"] == {"prompt": "choose"}  # what was read is left as it was
 
 
-@pytest.mark.parametrize("kinds", ["match", ("match", "rank"), 3])
-def test_a_declaration_that_is_not_valid_is_told(kinds: Any) -> None:
-    config = {"model_specific_generation_kwargs": {"scores": MATCH}}
-    with pytest.raises(ScoreRequestError, match="Declares: answers_score_requests=.*; valid: a tuple of candidates, m"):
-        for_model(config, "mine", declares(kinds))
-
-
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
