@@ -152,6 +152,7 @@ def test_percentiles_of_resampled_rows() -> None:
     values = [ratio(rows[rng.integers(0, 34, size=34)].sum(axis=0)) for _ in range(6000)]
     tail = stats.norm.cdf(-math.sqrt(34 / 33) * stats.t.ppf(0.975, 33))
     assert bootstrap(rows, ratio) == pytest.approx(tuple(np.quantile(values, [tail, 1 - tail])), abs=0.012)
+    assert bootstrap(rows, ratio) == bootstrap(rows[::-1], ratio, resamples=10_000)
 
 
 @pytest.mark.parametrize(
