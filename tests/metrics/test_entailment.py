@@ -34,7 +34,7 @@ SCORES = [0.5, 0.9, 0.9, 0.6, 0.1, -0.3]
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"gold": []}, "gold has 0 labels and predicted 6"),
+        ({"gold": [], "predicted": []}, "gold has 0 labels and predicted 0"),
         ({"predicted": PREDICTED[1:]}, "gold has 6 labels and predicted 5"),
         ({"gold": [2, *GOLD[1:]]}, r"gold\[0\] is 2, must be one of \(0, 1\)"),
         ({"predicted": ["entailment", *PREDICTED[1:]]}, r"predicted\[0\] is 'entailment', must be one of"),
@@ -143,6 +143,9 @@ def test_acc_at_k_is_that_of_the_organisers_script(bertscore: float, bleurt: flo
         theirs = int((bertscore + score) * 50.0) >= k
         ours = (np.array([bertscore]) + np.array([score])) / 2  # as metrics/explanation/scorers.py takes the mean
         assert counts_as_right([1], [True], ours, k / 100, "all")[0] == theirs
+    # The first version: entailments need no score, contradictions one "higher than k".
+    scores = [math.nan, 0.5, 0.51]
+    assert counts_as_right([1, 0, 0], [True] * 3, scores, 0.5, "contradiction").tolist() == [True, False, True]
 
 
 @pytest.mark.parametrize(
