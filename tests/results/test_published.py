@@ -6,15 +6,17 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from task_metrics import reported
 
 from figlang_tasks.benchmarks.metaclue.annotations import PAPER
 from figlang_tasks.cli.tasks import definitions
-from figlang_tasks.core.benchmark import names
+from figlang_tasks.core.benchmark import benchmarks, names
 from figlang_tasks.results import measures, published
 from figlang_tasks.results.published import (
     Measured,
@@ -28,8 +30,11 @@ from figlang_tasks.results.published import (
 )
 from figlang_tasks.scoring import Estimate
 
-FOLDER = Path(published.__file__).parents[1] / "benchmarks"
-NOT_IRFL = ("flute", "metaclue", "nykms", "vflute")
+PRINTED = yaml.safe_load(Path(__file__).with_name("printed_tables.yaml").read_text(encoding="utf-8"))
+
+
+def content(benchmark: str) -> Any:
+    return json.loads((benchmarks()[benchmark].folder / "published.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize(
@@ -82,8 +87,8 @@ def test_no_two_rows_look_alike_and_no_figure_is_lost() -> None:
 def test_the_rows_of_the_figures_are_those_of_the_tasks() -> None:
     counts = {
         task: count
-        for name in ("irfl", *NOT_IRFL)
-        for task, count in json.loads((FOLDER / name / "published.json").read_text(encoding="utf-8"))["rows"].items()
+        for name in ("flute", "irfl", "metaclue", "nykms", "vflute")
+        for task, count in content(name)["rows"].items()
     }
     defined = definitions()
     known = {task: defined[task].rows for task in counts}
@@ -182,12 +187,20 @@ def test_the_protocol_is_one_line() -> None:
 # --- the data files ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("*/published.json")), ids=lambda path: path.parent.name)
-def test_rows_are_told_of_tasks_with_figures(path: Path) -> None:
-    assert json.loads(path.read_text(encoding="utf-8")).get("rows", {}).keys() <= published.by_task().keys()
+@pytest.mark.parametrize("name", PRINTED)
+def test_figures_are_those_of_the_papers_tables(name: str) -> None:
+    found: dict[str, dict[str, list[Any]]] = {}
+    for record in content(name)["records"]:
+        task = record["task"] if isinstance(record["task"], str) else record["task"][0]
+        scale = 100 if measures.of(record["metric"]).percent else 1
+        numbers = [round(scale * record[n], 4) for n in ("value", "low", "high", "std") if n in record]
+        columns = found.setdefault(record["table"], {})
+        columns.setdefault(f"{task} {record['metric']}", []).append([record["model"], *numbers])
+    assert found == PRINTED[name]
 
 
 def test_figures_are_whole_on_the_scale_of_their_metric_and_there_once() -> None:
+    assert {task for name in names() for task in content(name).get("rows", {})} <= published.by_task().keys()
     for task, figures in published.by_task().items():
         cells = Counter((p.metric, p.model, p.setting, p.paper) for p in figures)
         assert [cell for cell, count in cells.items() if count > 1] == [], task
