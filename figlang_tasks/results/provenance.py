@@ -102,16 +102,14 @@ def evaluated_at(run: Run) -> datetime | None:
 def harness(run: Run) -> tuple[str, str]:
     """Name and version of the harness; ``unknown`` if the results file does not say.
 
-    What lmms-eval calls its version is ``BRANCH@COMMIT`` of the git folder above its package, if there is one (0.7.3,
-    ``utils.py``, line 840), so of any project: that is none. The plugin records the package's.
+    What lmms-eval calls its version may be a commit of the git folder above its package, so of any project (0.7.3,
+    ``utils.py``, line 840): the plugin records the package's.
     """
     for task in run.tasks.values():
         if version := (task.metadata.get("versions") or {}).get("lmms-eval"):
             return "lmms_eval", str(version)
-    for name in ("lmms_eval", "lm_eval"):
-        if version := str(run.results.get(f"{name}_version") or ""):
-            return name, "unknown" if "@" in version else version
-    return "unknown", "unknown"
+    version = run.results.get("lm_eval_version")
+    return ("lm_eval", str(version)) if version else ("unknown", "unknown")
 
 
 def option(run: Run, name: str) -> str:

@@ -130,8 +130,8 @@ def test_a_readme_with_damaged_marks() -> None:
 def test_what_a_run_says_of_itself_cannot_leave_the_section(tmp_path: Path) -> None:
     evil = "x` <!-- figlang_tasks: end --> <script>alert(1)</script>\n# Best model\x1b[31m"
     config = {"model": "hf", "model_args": evil}
-    found = results(config=config, lmms_eval_version=evil)
-    found["configs"]["vflute"]["metadata"]["prompt_hash"] = "z" * 3000
+    found = results(config=config)
+    found["configs"]["vflute"]["metadata"] |= {"prompt_hash": "z" * 3000, "versions": {"lmms-eval": evil}}
     run = runs.read(str(write_run(tmp_path / "run", records(), found)))
     section = model_card.section([run])
     assert section.count("<!-- figlang_tasks: end -->") == 1

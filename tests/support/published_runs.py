@@ -122,6 +122,7 @@ def results(metrics: Mapping[str, float | Estimate] = METRICS, **changed: Any) -
                     "version": "1-0",
                     "prompt_hash": "5b1910affe97",
                     "explanation_scorer": "vflute25|sig",
+                    "versions": {"lmms-eval": "0.7.3"},
                     "measures": measures_of(metrics),
                 },
             }
@@ -133,7 +134,6 @@ def results(metrics: Mapping[str, float | Estimate] = METRICS, **changed: Any) -
             "resolved_cli_args": {"timezone": "Asia/Singapore"},
         },
         "n-samples": {"vflute": {"original": 723, "effective": 723}},
-        "lmms_eval_version": "0.7.3",
         "model_name": "org/model",
         "date": "20261122_033916",
         **changed,
