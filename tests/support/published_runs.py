@@ -10,6 +10,7 @@ from typing import Any
 
 import huggingface_hub
 from results_files import measures_of
+from sklearn.metrics import f1_score
 from vflute_hub import VFluteRow
 
 from figlang_tasks.scoring import Estimate
@@ -18,14 +19,14 @@ WRITES_EVAL_RESULTS = hasattr(huggingface_hub, "parse_eval_result_entries")
 """Whether this huggingface_hub writes .eval_results: that of transformers 4 does not."""
 NAME = "2026-01-02T03-04-05_samples_vflute.jsonl"
 DATA = "V-FLUTE/test:0123456789ab"
-# Table 3 of the paper; entailment and contradiction.
+# Table 3 of the paper: its group of a source and phenomenon; entailment and contradiction.
 KINDS = {
-    ("vismet", "metaphor", "vismet"): (44, 57),
-    ("irfl", "metaphor", "irfl_metaphor_simile"): (59, 61),
-    ("irfl", "idiom", "irfl_idiom"): (51, 49),
-    ("muse", "sarcasm", "muse"): (53, 53),
-    ("memecap", "humor", "memecap"): (98, 98),
-    ("nycartoons", "humor", "nycartoons"): (100, 0),
+    ("vismet", "metaphor"): ("vismet", 44, 57),
+    ("irfl", "metaphor"): ("irfl_metaphor_simile", 59, 61),
+    ("irfl", "idiom"): ("irfl_idiom", 51, 49),
+    ("muse", "sarcasm"): ("muse", 53, 53),
+    ("memecap", "humor"): ("memecap", 98, 98),
+    ("nycartoons", "humor"): ("nycartoons", 100, 0),
 }
 MEANINGS = (
     "The lawyer is shown with fins, which calls him a shark.",
@@ -39,7 +40,7 @@ def rows() -> list[VFluteRow]:
     """The rows of the split in its order, as on the hub."""
     kinds = [
         (source, phenomenon, label)
-        for (source, phenomenon, _), counts in KINDS.items()
+        for (source, phenomenon), (_, *counts) in KINDS.items()
         for label, count in zip(("entailment", "contradiction"), counts, strict=True)
         for _ in range(count)
     ]
@@ -67,14 +68,10 @@ def record(row: VFluteRow, number: int) -> dict[str, Any]:
         "status": "read",
         "rule": "marker-entail",
         "predicted_strict": gold,
-        "report_group": next(group for kind, group in groups().items() if kind == (row.source_dataset, row.phenomenon)),
+        "report_group": KINDS[row.source_dataset, row.phenomenon][0],
         "reference": row.explanation,
         "unit": row.claim,
     }
-
-
-def groups() -> dict[tuple[str, str], str]:
-    return {(source, phenomenon): group for source, phenomenon, group in KINDS}
 
 
 def records() -> list[dict[str, Any]]:
@@ -82,13 +79,9 @@ def records() -> list[dict[str, Any]]:
 
 
 def macro_f1(found: Sequence[dict[str, Any]]) -> float:
-    """Macro F1 of the labels: the mean of 2 TP / (2 TP + FP + FN) of the two classes."""
-    of_class = []
-    for label in (0, 1):
-        right = sum(each["gold"] == each["predicted"] == label for each in found)
-        wrong = sum(each["gold"] != each["predicted"] for each in found)  # FP of one class are FN of the other
-        of_class.append(2 * right / (2 * right + wrong))
-    return sum(of_class) / 2
+    """Macro F1 of the labels."""
+    gold, predicted = ([each[name] for each in found] for name in ("gold", "predicted"))
+    return float(f1_score(gold, predicted, average="macro"))
 
 
 def write_run(folder: Path, found: Sequence[dict[str, Any]], results: dict[str, Any] | None = None) -> Path:
