@@ -44,6 +44,8 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     assert done.exit_code == 1
     assert "exists already and is not overwritten" in done.stderr
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [mine] and mine.read_text() == "mine"
+    mine.unlink()
+    assert figlang("template", "nykms", "--output", tmp_path).exit_code == 0, "an empty folder is taken"
 
 
 def test_what_could_not_be_written_whole_does_not_stand_in_the_way(

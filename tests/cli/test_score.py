@@ -8,7 +8,6 @@ import random
 import shutil
 import signal
 import sqlite3
-import subprocess
 import sys
 import time
 from contextlib import closing
@@ -141,30 +140,6 @@ def test_texts_of_all_kinds(samples_file: Path) -> None:
 # --- what it refuses -------------------------------------------------------------------------------------------------
 
 
-def test_nothing_is_loaded_for_a_wrong_file(samples_file: Path) -> None:
-    samples_file.write_bytes(samples_file.read_bytes()[:-100])
-    script = (
-        "import sys\nfrom figlang_tasks.cli.figlang import main\n"
-        "try:\n    main()\nfinally:\n    print('torch' in sys.modules)"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", script, "score", samples_file, *EMBEDDED], capture_output=True, text=True
-    )
-    assert (result.returncode, result.stdout) == (1, "False\n")
-    assert f"{NAME}, line 10 is not valid JSON" in result.stderr
-    assert names(samples_file.parent) == {NAME}
-
-
-def test_a_folder_that_is_there_is_not_replaced(samples_file: Path) -> None:
-    theirs = samples_file.with_name(f"{samples_file.stem}_embedded")
-    theirs.mkdir()
-    (theirs / "notes").write_text("mine")
-    assert f"{theirs} exists already" in refused("score", samples_file, *EMBEDDED)
-    assert (names(theirs), names(samples_file.parent)) == ({"notes"}, {NAME, theirs.name})
-    (theirs / "notes").unlink()
-    assert names(made(samples_file)) == {NAME, RESULTS}, "an empty one is taken"
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -183,19 +158,6 @@ def test_what_cannot_be_done_is_one_line(
     assert line.startswith("figlang score: ")
     assert message in line
     assert names(samples_file.parent) == {NAME}
-
-
-def test_a_full_disk_leaves_no_part_of_a_run(samples_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder, write_bytes = made(samples_file), Path.write_bytes
-
-    def full(path: Path, content: bytes) -> None:
-        write_bytes(path, content[:100])
-        raise OSError(28, "No space left on device", str(path))
-
-    monkeypatch.setattr(Path, "write_bytes", full)
-    line = refused("score", samples_file, *EMBEDDED, "-o", samples_file.parent / "new")
-    assert line.endswith("No space left on device")
-    assert names(samples_file.parent) == {NAME, folder.name}
 
 
 # --- a kill ----------------------------------------------------------------------------------------------------------
