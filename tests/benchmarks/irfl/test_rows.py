@@ -1,4 +1,4 @@
-"""Documents: where answers stand, rotations, texts, and what is checked before a model is loaded."""
+"""Released tables lose rows, digits or roles, or answers stand elsewhere in documents, if these fail."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import pytest
 from irfl_hub import copy_tables, metaphor_row, uuid, write_pictures, write_table
 
 from figlang_tasks.benchmarks.irfl import rows, tables
+from figlang_tasks.core.errors import DataError
 
+SHARED = "data/irfl/idiom_detection_task.csv"  # the others lie beside it
 TABLES = ["idiom-detection-task", "metaphor-detection-task", "simile-detection-task"]
 
 
@@ -33,7 +35,40 @@ def chi_square(counts: Counter[int]) -> float:
     return sum((counts[place] - expected) ** 2 / expected for place in range(4))
 
 
-@pytest.mark.parametrize("shared_file", ["data/irfl/idiom_detection_task.csv"], indirect=True)
+@pytest.mark.parametrize("shared_file", [SHARED], indirect=True)
+@pytest.mark.usefixtures("released")
+def test_counts_of_the_released_detection_tables() -> None:
+    idioms, metaphors, similes = (
+        tables.detection("IRFL", f"{kind}-detection-task").rows for kind in ("idiom", "metaphor", "simile")
+    )
+    assert (len(idioms), len(metaphors), len(similes)) == (200, 333, 277)
+    assert Counter(row.type for row in idioms) == {"figurative": 131, "figurative+literal": 69}
+    assert set(Counter(len(row.definitions) for row in idioms)) == {1, 2, 3, 4}
+    literal = Counter(list(row.roles.values()).count("literal") for row in idioms)
+    assert literal == {1: 120, 2: 80}
+    assert Counter(list(row.roles.values()).count("literal") for row in metaphors) == {3: 197, 2: 124, 1: 10, 0: 2}
+    assert {tuple(sorted(row.roles.values())) for row in similes} == {("random", "source", "target")}
+    assert len({row.phrase for row in metaphors}) == 35
+    assert len({row.phrase for row in similes}) == 142
+    assert not any(row.definitions for row in (*metaphors, *similes))
+    assert idioms[0].answer == "63706241105000335873917995039219892466282882761200412752654159602345548098977"
+    assert {len(each) for row in idioms for each in row.uuids} <= set(range(72, 79)), "ids keep all their digits"
+
+
+@pytest.mark.parametrize("shared_file", [SHARED], indirect=True)
+@pytest.mark.usefixtures("released")
+def test_counts_of_the_released_retrieval_tables() -> None:
+    found = {}
+    for kind in ("metaphor", "simile"):
+        rows = tables.retrieval("IRFL", f"{kind}-retrieval-task").rows
+        assert {row.type for row in rows} == {"FvsPL"}
+        sizes = [len(row.positives) for row in rows]
+        negatives = sum(len(row.negatives) for row in rows)
+        found[kind] = (len(rows), sum(sizes), negatives, min(sizes), max(sizes))
+    assert found == {"metaphor": (34, 323, 729, 4, 15), "simile": (142, 1107, 3314, 1, 38)}
+
+
+@pytest.mark.parametrize("shared_file", [SHARED], indirect=True)
 @pytest.mark.usefixtures("released")
 def test_answers_of_the_released_rows_stand_anywhere() -> None:
     places: Counter[int] = Counter()
@@ -45,6 +80,16 @@ def test_answers_of_the_released_rows_stand_anywhere() -> None:
         places += found
     assert sum(places.values()) == 810
     assert chi_square(places) < 11.3
+
+
+def test_a_row_is_named_by_its_line_where_cells_before_it_have_line_breaks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    rows = [metaphor_row(phrase="a\nb\nc"), metaphor_row(10, type="?")]
+    write_table(tmp_path / "figlang_mini_irfl", "metaphor-detection-task", rows)
+    with pytest.raises(DataError, match=r"csv, line 5: type is '\?'"):
+        tables.detection("figlang_mini_irfl", "metaphor-detection-task")
 
 
 def test_a_place_depends_on_table_row_and_phrase() -> None:
@@ -83,7 +128,7 @@ def test_rotations_bring_the_answer_to_each_place(local: Path) -> None:
     assert len(set(turned["id"])) == 8
 
 
-@pytest.mark.parametrize("shared_file", ["data/irfl/metaphor_retrieval_task.csv"], indirect=True)
+@pytest.mark.parametrize("shared_file", [SHARED], indirect=True)
 @pytest.mark.usefixtures("released")
 def test_documents_of_retrieval() -> None:
     documents = rows.load("IRFL", "metaphor-retrieval-task")

@@ -18,39 +18,34 @@ LETTERS = rows.LETTERS
 ORDINALS = ("first", "second", "third", "fourth")
 
 
+SHARED = {"dataset": "figlang_mini_irfl", "phrase": "He is a fox", "definitions": [], "type": "figurative"}
+
+
 def choice_doc(**changed: Any) -> dict[str, Any]:
     doc = {
-        "dataset": "figlang_mini_irfl",
         "data": "figlang_mini_irfl/simile-detection-task@package:0",
         "id": "simile-detection-task-0",
         "row": "simile-detection-task-0",
-        "phrase": "The boy is as pale as a ghost",
-        "definitions": [],
         "figurative_type": "simile",
-        "type": "figurative",
         "candidates": ["1", "2", "3", "4"],
         "roles": ["source", "answer", "target", "random"],
         "answer": 1,
     }
-    return doc | changed
+    return SHARED | doc | changed
 
 
 def pair_doc(positive: bool, place: int = 0, images: int = 2, row: str = "r0", **changed: Any) -> dict[str, Any]:
     doc = {
-        "dataset": "figlang_mini_irfl",
         "data": "figlang_mini_irfl/metaphor-retrieval-task@package:0",
         "id": f"{row}-{place}",
         "row": row,
-        "phrase": "He is a fox",
-        "definitions": [],
         "figurative_type": "metaphor",
-        "type": "figurative",
         "candidates": [str(place)],
         "role": "answer" if positive else "literal",
         "positive": positive,
         "images": images,
     }
-    return doc | changed
+    return SHARED | doc | changed
 
 
 def scores(*values: float) -> list[str]:
@@ -60,12 +55,8 @@ def scores(*values: float) -> list[str]:
 # --- prompts ---------------------------------------------------------------------------------------------------------
 
 
-def mini(table: str) -> dict[str, Any]:
-    return rows.load("figlang_mini_irfl", table)[0]
-
-
 def test_ordinal_says_which_picture_has_which_letter_behind_all_pictures() -> None:
-    doc = mini("idiom-detection-task")
+    doc = rows.load("figlang_mini_irfl", "idiom-detection-task")[0]
     [message] = task.doc_to_messages(doc, {"prompt": "ordinal"})
     assert [part["type"] for part in message["content"]] == ["image"] * 4 + ["text"]
     words = message["content"][-1]["text"]
@@ -76,50 +67,38 @@ def test_ordinal_says_which_picture_has_which_letter_behind_all_pictures() -> No
     assert [line for line in words.splitlines() if line not in lines] == [c for c in choose if "<image>" not in c]
 
 
-def preflight(config: dict[str, Any], table: str = "metaphor-retrieval-task") -> None:
+def preflight(config: dict[str, Any], table: str) -> None:
     named = {"dataset_name": f"figlang_mini_irfl,table={table}"}
     run_and_check.preflight(named | {"lmms_eval_specific_kwargs": {"prompt": "match"}} | config)
 
 
-@pytest.mark.parametrize("model", [score_requests.REPLAY, "figlang_vlm"])
-def test_a_model_that_is_asked_for_scores_or_says_again_what_was_said_is_matched(model: str) -> None:
-    asked = {} if model == score_requests.REPLAY else {"generation_kwargs": {score_requests.KEY: {"kind": "match"}}}
-    preflight({"process_results": task.match_process_results, "model": model} | asked)
+RANKS, TURNS = "metaphor-retrieval-task", "idiom-detection-task"
 
 
 @pytest.mark.parametrize(
-    ("limit", "offset", "message"),
+    ("table", "limit", "offset", "message"),
     [
-        (5, 0, "metaphor-retrieval-task-0 has 6 documents, .*Use --limit 6, or"),
-        (9, 1, "metaphor-retrieval-task-0 has 6 documents, .*Use --limit 6, or"),
-        (4, 7, "metaphor-retrieval-task-1 has 5 documents, .*Use --limit 5 --offset 6, or"),
-        (6, 0, None),
+        (RANKS, 5, 0, f"{RANKS}-0 has 6 documents, .*Use --limit 6, or"),
+        (RANKS, 9, 1, f"{RANKS}-0 has 6 documents, .*Use --limit 6, or"),
+        (RANKS, 4, 7, f"{RANKS}-1 has 5 documents, .*Use --limit 5 --offset 6, or"),
+        (f"{TURNS},rotations=true", 2, 0, f"{TURNS}-0 has 4 documents, .*Use --limit 4, or"),
     ],
 )
-def test_a_part_holds_a_whole_row(limit: int, offset: int, message: str | None) -> None:
-    """The first rows of this table have 6 and 5 images."""
-    config = {"limit": limit, "offset": offset}
-    if message is None:
-        preflight(config)
-    else:
-        with pytest.raises(FigLangError, match=f"leave no complete row: {message}"):
-            preflight(config)
-
-
-def test_the_rotations_of_a_row_are_one_row() -> None:
-    with pytest.raises(FigLangError, match="idiom-detection-task-0 has 4 documents, .*Use --limit 4, or"):
-        preflight({"limit": 2}, "idiom-detection-task,rotations=true")
-    preflight({"limit": 1}, "idiom-detection-task")
+def test_a_part_holds_a_whole_row(table: str, limit: int, offset: int, message: str) -> None:
+    """The first rows have 6 and 5 images, or 4 rotations."""
+    with pytest.raises(FigLangError, match=f"leave no complete row: {message}"):
+        preflight({"limit": limit, "offset": offset}, table)
+    preflight({"limit": 6, "offset": 0}, table)
 
 
 # --- judging ---------------------------------------------------------------------------------------------------------
 
 
-def number(judged: dict[str, Any], name: str) -> float | None:
-    """What a record of detection counts for a measure, whether or not the harness's table has it."""
-    each = measures.DETECT.by_name[name].each
-    assert each is not None
-    return each(judged["sample"])
+def order(doc: dict[str, Any], *values: float) -> list[float | None]:
+    """Of matching scores: whether the figurative image is above the source's, and that above the target's."""
+    record = task.match_process_results(doc, scores(*values))["sample"]
+    both = (measures.DETECT.by_name[name].each for name in ("figurative_over_source", "source_over_target"))
+    return [each(record) for each in both if each]
 
 
 def test_an_answer_in_words() -> None:
@@ -133,33 +112,22 @@ def test_an_answer_in_words() -> None:
     assert task.process_results(choice_doc(), ["The top right image."])["parse_rate"] == 0, "of several none is there"
 
 
-@pytest.mark.parametrize(("letter", "literal"), [("A", 1.0), ("C", 1.0), ("D", 0.0)])
-def test_a_failure_says_whether_it_was_literal(letter: str, literal: float) -> None:
-    judged = task.process_results(choice_doc(), [letter])
-    assert (judged["acc"], judged["literal_preference"]) == (0.0, literal)
-
-
 @pytest.mark.parametrize(
-    "output", ["", "none of them", "A or B", "E", '{"scores": [NaN, 1, 2, 3]}', '{"scores": [1, 2]}']
+    ("output", "chosen", "literal"),
+    [("A", 0, 1), ("C", 2, 1), ("D", 3, 0)]
+    + [(unread, None, None) for unread in ("", "A or B", "E", '{"scores": [NaN, 1, 2, 3]}', '{"scores": [1, 2]}')],
 )
-def test_no_choice_is_wrong_and_has_no_preference(output: str) -> None:
+def test_a_failure_says_whether_it_was_literal(output: str, chosen: int | None, literal: int | None) -> None:
     judged = task.process_results(choice_doc(), [output])
-    assert (judged["acc"], judged["parse_rate"]) == (0.0, 0.0)
-    assert "literal_preference" not in judged
-    assert judged["sample"]["chosen"] is None
+    assert (judged["acc"], judged["parse_rate"], judged["sample"]["chosen"]) == (0, chosen is not None, chosen)
+    assert judged.get("literal_preference") == literal
 
 
 def test_the_highest_score_wins() -> None:
     judged = task.match_process_results(choice_doc(), scores(0.1, 0.4, 0.2, 0.3))
     assert (judged["acc"], judged["tie_rate"], judged["parse_rate"]) == (1.0, 0.0, 1.0)
-    assert (number(judged, "figurative_over_source"), number(judged, "source_over_target")) == (1.0, 0.0)
     judged = task.match_process_results(choice_doc(), scores(0.5, 0.4, 0.2, 0.3))
     assert (judged["acc"], judged["literal_preference"], judged["sample"]["chosen"]) == (0.0, 1.0, 0)
-    assert (number(judged, "figurative_over_source"), number(judged, "source_over_target")) == (0.0, 1.0)
-    for values in ((3, 3, 1, 0), (3, 4, 3, 0)):  # two equal scores are in no order
-        judged = task.match_process_results(choice_doc(), scores(*values))
-        both = number(judged, "figurative_over_source"), number(judged, "source_over_target")
-        assert both == ((1, 0) if values[1] > 3 else (0, 1))
 
 
 @pytest.mark.parametrize("values", [(7, 7, 0, 0), (0, 7, 0, 7), (7, 7, 7, 7)])
@@ -168,21 +136,19 @@ def test_a_tie_at_the_top_is_wrong_and_chose_nothing(values: tuple[float, ...]) 
     assert (judged["acc"], judged["tie_rate"], judged["parse_rate"]) == (0.0, 1.0, 1.0)
     assert "literal_preference" not in judged
     record = judged["sample"]
-    assert (record["chosen"], record["scores"], record["status"], record["rule"]) == (
-        *(None, list(values)),
-        *("scores", "argmax"),
-    )
+    assert (record["chosen"], record["scores"]) == (None, list(values))
+    assert (record["status"], record["rule"]) == ("scores", "argmax")
     turn = task.circular_process_results(choice_doc(), scores(*values))
     assert (turn["parse_rate"], turn["acc"]) == (1.0, 0.0)
     assert not [name for name in found([turn["sample"]], measures.CIRCULAR) if name.startswith("share_")]
 
 
 def test_the_order_of_a_simile_needs_three_roles() -> None:
+    assert order(choice_doc(), 0.1, 0.4, 0.2, 0.3) == order(choice_doc(), 3, 4, 3, 0) == [1, 0]
+    assert order(choice_doc(), 0.5, 0.4, 0.2, 0.3) == order(choice_doc(), 3, 3, 1, 0) == [0, 1]
     roles = ["answer", "source", "target"]
-    judged = task.match_process_results(choice_doc(candidates=["1", "2", "3"], roles=roles, answer=0), scores(3, 2, 1))
-    assert number(judged, "figurative_over_source") == number(judged, "source_over_target") == 1.0
-    judged = task.match_process_results(choice_doc(roles=[*roles[:2], "random", "random"]), scores(3, 2, 1, 0))
-    assert number(judged, "figurative_over_source") is number(judged, "source_over_target") is None
+    assert order(choice_doc(candidates=["1", "2", "3"], roles=roles, answer=0), 3, 2, 1) == [1, 1]
+    assert order(choice_doc(roles=[*roles[:2], "random", "random"]), 3, 2, 1, 0) == [None, None]
 
 
 def test_match_does_not_take_words(warnings_of_loguru: list[str]) -> None:
@@ -234,20 +200,14 @@ def ranked(*table: Sequence[tuple[bool, float]], **changed: Any) -> Records:
     ]
 
 
-def turns(*table: str, answer: str = "ABCD") -> Records:
+def turns(*table: str) -> Records:
     """Records of rows given by what was answered in each rotation, whose answers stand at A, B, C, D."""
     return [
         task.circular_process_results(
-            choice_doc(
-                id=f"r{number}-rotation{turn}",
-                row=f"r{number}",
-                phrase=f"phrase {number}",
-                answer=LETTERS.index(right),
-            ),
-            [said],
+            choice_doc(id=f"r{number}-rotation{turn}", row=f"r{number}", phrase=f"phrase {number}", answer=turn), [said]
         )["sample"]
         for number, row in enumerate(table)
-        for turn, (said, right) in enumerate(zip(row, answer, strict=False))
+        for turn, said in enumerate(row)
     ]
 
 
@@ -280,11 +240,6 @@ ONE_OF_THREE = [(True, 0.9), (True, 0.2), (True, 0.1), (False, 0.8), (False, 0.7
             [task.random_process_results(choice_doc(data="IRFL/random4-simile@0123:4567"), ["A"])["sample"]],
             {"acc": 0, "parse_rate": 1},
         ),
-        (
-            measures.DETECT,
-            [task.process_results(choice_doc(), ["A"])["sample"]],
-            {"acc": 0, "literal_preference": 1, "parse_rate": 1},
-        ),
     ],
 )
 def test_values(of: Measures, records: Records, expected: dict[str, float], warnings_of_loguru: list[str]) -> None:
@@ -298,11 +253,9 @@ def test_values(of: Measures, records: Records, expected: dict[str, float], warn
 
 @pytest.mark.parametrize("kind", ["idiom", "simile", "open-simile"])
 def test_idioms_alone_are_told_apart_by_type(kind: str) -> None:
-    for table, of, name in (("detection", measures.DETECT, "acc"), ("retrieval", measures.RETRIEVE, "p@k")):
-        changed = {"data": f"IRFL/{kind}-{table}-task@0123:4567", "type": "figurative_literal"}
-        records = ranked(HIT, **changed)
-        if of is measures.DETECT:
-            records = [task.process_results(choice_doc(**changed), ["B"])["sample"]]
+    changed = {"data": f"IRFL/{kind}-detection-task@0123:4567", "type": "figurative_literal"}
+    record = task.process_results(choice_doc(**changed), ["B"])["sample"]
+    for records, of, name in (([record], measures.DETECT, "acc"), (ranked(HIT, **changed), measures.RETRIEVE, "p@k")):
         scopes = evaluate(records, of)[name]
         assert list(scopes) == (["all", "figurative_literal"] if kind == "idiom" else ["all"])
 

@@ -16,25 +16,21 @@ from figlang_tasks.scoring import evaluate
 
 CAPTION = 'The piano\'s "in tune", but the house is a little flat.'
 
-METAPHOR_PROMPT = f"""You are given a cartoon and its caption.
+
+def joint_prompt(topic: str, third: str) -> str:
+    """Table 4."""
+    return f"""You are given a cartoon and its caption.
 Caption: {CAPTION}
 Please tell me:
-1. Does it contain metaphor?
-2. If so, which word or object contains metaphor?
-3. What is the word's real meaning?
+1. Does it contain {topic}?
+2. If so, which word or object contains {topic}?
+3. {third}
 4. Why do you think so?
 You should answer these questions as brief as you can.
 For question 1, the answer must be Yes or No."""
 
-SARCASM_PROMPT = f"""You are given a cartoon and its caption.
-Caption: {CAPTION}
-Please tell me:
-1. Does it contain sarcasm?
-2. If so, which word or object contains sarcasm?
-3. What does it satirize?
-4. Why do you think so?
-You should answer these questions as brief as you can.
-For question 1, the answer must be Yes or No."""
+
+METAPHOR_PROMPT = joint_prompt("metaphor", "What is the word's real meaning?")
 
 
 def document(question: str = "metaphor", **changes: Any) -> dict[str, Any]:
@@ -53,7 +49,7 @@ def document(question: str = "metaphor", **changes: Any) -> dict[str, Any]:
 
 def test_the_joint_prompts_are_those_of_table_4() -> None:
     assert task.doc_to_text(document()) == METAPHOR_PROMPT
-    assert task.doc_to_text(document("sarcasm")) == SARCASM_PROMPT
+    assert task.doc_to_text(document("sarcasm")) == joint_prompt("sarcasm", "What does it satirize?")
 
 
 def test_a_description_stands_in_the_place_of_the_cartoon() -> None:
@@ -113,6 +109,7 @@ LABELS = {"mc_acc", "mc_macro_precision", "mc_macro_recall", "mc_macro_f1", "par
 ALWAYS = {"parse_rate", "refusal_rate"}
 WORD = {"mw_em", "mw_relaxed_em", "mw_bleu4", "mw_corpus_bleu4"}
 EXPLANATION = {"me_bleu4", "me_corpus_bleu4"}
+NOT_IN_THE_TABLE = ("_relaxed_em", "_corpus_bleu4", "parse_disagreement")  # the paper's tables have none of them
 
 
 def record_of(doc: dict[str, Any], output: str) -> dict[str, Any]:
@@ -137,9 +134,6 @@ def test_what_is_scored_depends_on_the_annotation_alone(output: str) -> None:
         assert set(values([record_of(doc, output)])) == measured
         judged = task.process_results(doc, [output])
         assert judged.keys() == {"sample"} | {name for name in measured if not name.endswith(NOT_IN_THE_TABLE)}
-
-
-NOT_IN_THE_TABLE = ("_relaxed_em", "_corpus_bleu4", "parse_disagreement")  # the paper's tables have none of them
 
 
 SE = [3, 6, 2, 1, 0, 0, 3, 2, 1, 0]  # "No pitch ." for "A house has no pitch ."
@@ -190,32 +184,22 @@ def test_words_are_compared_without_marks(gold: str, answer: str, em: int, relax
         assert (found["mw_em"], found["mw_relaxed_em"]) == (em, relaxed)
 
 
-@pytest.mark.parametrize(
-    ("output", "predicted", "strict", "parsed", "refused"),
-    [
-        ("1. Yes", 1, 1, 1, 0),
-        ("yes", 0, 1, 0, 0),
-        ("I'm sorry, but I can't provide assistance with that content.", 0, None, 0, 1),
-    ],
-)
-def test_labels(output: str, predicted: int, strict: int | None, parsed: int, refused: int) -> None:
-    record = record_of(document("mc"), output)
-    found = values([record])
-    assert found["mc_acc"] == predicted
-    assert (found["parse_rate"], found["refusal_rate"]) == (parsed, refused)
-    assert found["parse_disagreement"] == float(strict != predicted)
-    assert (record["predicted"], record["predicted_strict"]) == ({"MC": predicted}, strict)
+def test_a_small_yes_is_no_for_the_published_rules_alone() -> None:
+    """Refusals, and answers that both read, are in the run that is worked out by hand."""
+    record = record_of(document("mc"), "yes")
+    assert (record["predicted"], record["predicted_strict"]) == ({"MC": 0}, 1)
+    assert {name: values([record])[name] for name in ("mc_acc", "parse_rate", "parse_disagreement")} == {
+        "mc_acc": 0,
+        "parse_rate": 0,
+        "parse_disagreement": 1,
+    }
 
 
 # --- measures --------------------------------------------------------------------------------------------------------
 
 
 def test_bleu() -> None:
-    texts = [
-        ("the cat sat on the mat", "the cat sat on a mat"),
-        ("a flat house on a mat", "the flat house"),
-        ("", "x y"),
-    ]
+    texts = [("the cat sat on the mat", "the cat sat on a mat"), ("a flat house", "the flat house"), ("", "x y")]
     pairs = [overlap.bleu_statistics(*pair) for pair in texts]
     records = [record_of(document("me", ME=reference), said) for said, reference in texts]
     found = values(records)

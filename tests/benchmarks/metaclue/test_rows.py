@@ -1,0 +1,94 @@
+"""Models are asked about other images, in another way, or without the picture, if this fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lmms_eval.tasks import get_task_dict
+from metaclue_rows import negative, row, write
+from PIL import Image
+
+import figlang_tasks
+from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
+from figlang_tasks.benchmarks.metaclue import rows, task
+from figlang_tasks.core.errors import DataError
+from figlang_tasks.harness.task_index import choose_blocks
+
+MINI = "figlang_mini_metaclue"
+
+
+def test_all_faults_of_a_file_are_announced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(write(tmp_path, [{}, row(0), {}], pictures=False)))
+    with pytest.raises(DataError, match=r"line 1: schema: Field required. 1 more fault.*figlang data check metaclue"):
+        annotation_file.read("MetaCLUE")
+
+
+def test_size_is_that_of_the_upright_picture(tmp_path: Path) -> None:
+    image = Image.new("RGB", (30, 20))
+    exif = image.getexif()
+    exif[0x0112] = 6  # turn by 90 degrees to see it upright
+    image.save(tmp_path / "turned.jpg", exif=exif)
+    image.save(tmp_path / "plain.jpg")
+    assert annotation_file.size_of(tmp_path / "turned.jpg", "x") == (20, 30)
+    assert annotation_file.size_of(tmp_path / "plain.jpg", "x") == (30, 20)
+    (tmp_path / "no.jpg").write_bytes(b"no picture")
+    with pytest.raises(DataError, match="here: the picture cannot be read"):
+        annotation_file.size_of(tmp_path / "no.jpg", "here")
+
+
+def test_metaphors_and_negatives_of_the_test_split_are_classified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = [row(0), negative(1), negative(2), negative(3, "literal"), row(4, split="train")]
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(write(tmp_path, found, pictures=False)))
+    assert rows.load("MetaCLUE", "classify_symbolic")["metaphor"] == [True, False, False]
+    assert rows.load("MetaCLUE", "classify_literal")["image"] == ["0/0.jpg", "3/3.jpg"]
+
+
+def test_candidates_are_numbered_unless_their_probability_is_asked() -> None:
+    doc = rows.load(MINI, "retrieve_random50")[0]
+    text = task.doc_to_text(doc, {"prompt": "choose"})
+    assert f"{doc['answer'] + 1}. {doc['candidates'][doc['answer']]}\n" in text and text.endswith("1 to 50.")
+    assert "candidates" not in task.doc_to_text(doc, {"prompt": "state"})
+
+
+def test_requests_for_many_candidates_are_built_without_a_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write(tmp_path, [row(number) for number in range(30)], same=True)
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(folder))
+    name = "metaclue_retrieve_random100"
+    manager = figlang_tasks.task_manager(include_defaults=False, model_name="figlang_clip")
+    task = get_task_dict([name], manager, "simple")[name]
+    choose_blocks(task, None)  # as `evaluate` does
+    for path in (folder / "MetaCLUE").glob("*/*.jpg"):
+        path.write_bytes(b"to decode this would be an error")  # all were looked at once, when the data was read
+    task.build_all_requests(rank=0, world_size=1)
+    assert len(task.instances) == 30 and len(task.dataset_no_image["test"][7]["candidates"]) == 100
+    assert "thing" not in task.instances[7].args[0]  # a dual encoder's prompt does not list the candidates
+
+
+def test_questions_are_the_papers_where_it_shows_any() -> None:
+    first = rows.load(MINI, "vqa_best")[0]["image"]
+    docs = [doc for doc in rows.load(MINI, "vqa_best") if doc["image"] == first]
+    asked = {doc["id"].partition("#")[2]: (doc["question"], doc["references"]) for doc in docs}
+    words = rows.load(MINI, "generate")[0]
+    p, r, s = words["primary"], words["relationship"], words["secondary"]
+    assert asked == {
+        "primary-1-1": (f"What is as {r} as {s}?", [p]),
+        "primary-2-1": (f"What is used as a visual metaphor for {s}?", [p]),
+        "relationship-1-1": (f"What is {p} compared to {s}?", [r]),
+        "relationship-2-1": (f"What is {p} as compared to {s}?", [r]),
+        "secondary-1-1": (f"What is {p} as {r} as?", [s]),
+        "secondary-2-1": (f"What is {p} compared to?", [s]),
+    }
+
+
+def test_equal_questions_share_their_answers() -> None:
+    docs = list(rows.load(MINI, "vqa"))
+    questions = {(doc["image"], doc["role"], doc["question"]) for doc in docs}
+    assert len(questions) == len(docs) == len({doc["id"] for doc in docs})
+    first = [doc for doc in docs if doc["id"].startswith(f"{docs[0]['image']}#primary-2")]
+    # three wordings of the secondary concept; each may be said of three wordings of the primary one
+    assert [len(doc["references"]) for doc in first] == [3, 3, 3]
