@@ -63,15 +63,10 @@ _NAO = re.compile(r"\bn[aã]o\b[^,.;]*\Z", re.I)
 def ranking(output: str | None, count: int) -> Read[tuple[int, ...]]:
     """The order in which an answer names all pictures, the best first.
 
-    - ``list``: "B, D, A, C, E", "b > d > ...", "BDACE", "2, 4, 1, 3, 5", one name a line, a list of JSON or Python. It
-      stands alone, or the words before it announce a ranking: not "The images A, B, C, D and E were shown".
-    - ``items``: a rank beside each name: "1. Image B: it shows ...", "Rank 1: B", "B: rank 1", a table. Numbered items
-      in the order A, B, C, D, E are as likely a description of the pictures, and are not read.
-
-    A list that is announced as one "from worst to best" is turned round. A negated or hedged one ("is not", "could
-    be") is not read. A "final" ranking counts before others. Several different ones are ambiguous (``conflict``) unless
-    the last corrects the others (``correction``). Other reasons for none are ``incomplete`` (one is missing or named
-    twice), ``range`` (one was not shown), ``refusal``, ``nothing``, ``thought``, ``empty`` and ``missing``.
+    It is a list ("B, D, A, C, E", "b > d > ...", "BDACE", one name a line), which stands alone, or which the words
+    before it announce; or a rank beside each name ("1. Image B: ...", "B: rank 1", a table). Numbered items in the
+    order A, B, C, D, E are as likely a description of the pictures, and are not read, nor is what is negated or hedged.
+    A "final" ranking counts before others.
     """
     return by_marks(output, partial(_ranking, count=count))
 
@@ -178,11 +173,7 @@ def _announced(answer: Answer, found: Found, places: tuple[int, ...]) -> tuple[s
 
 
 def sequence(output: str | None, count: int) -> tuple[Read[int], Read[str]]:
-    """The picture that an answer chooses, and the sense that it names (rule ``word``).
-
-    They are looked for behind "Image:" and "Sense:" (or "Imagem:" and "Sentido:") at the start of a line, else in the
-    whole answer.
-    """
+    """The picture that an answer chooses, and the sense that it names, behind "Image:" and "Sense:" if they stand."""
     answer = opened(output)
     if isinstance(answer, Read):
         return answer, answer

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +14,6 @@ from loguru import logger
 from figlang_tasks.core import checks, hub, images, row_files
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
-from figlang_tasks.core.text import printable
 
 if TYPE_CHECKING:
     import datasets
@@ -77,19 +75,13 @@ def _file(root: Path, table: str) -> Path:
     if len(found) > 1:
         raise DataError(f"{name} is there {len(found)} times ({found[0]}, {found[1]}): leave one")
     if not found:
-        raise PartMissing(f"no file {name}. {_archives(root, table)}")
+        archive = {"en": "Subtask A, English", "pt": "Subtask A, Portuguese", "sequence": "Subtask B"}[kind]
+        place = root if kind == "sequence" else root / kind.upper()
+        raise PartMissing(
+            f"no file {name}. Unpack the archives of {archive} (train, dev, test, extended evaluation; from "
+            f"{ARCHIVES}) into {place}: each has a file of rows, and beside it a folder of pictures for each compound"
+        )
     return found[0]
-
-
-def _archives(root: Path, table: str) -> str:
-    """The remedy for a missing file: which archives belong into which folder."""
-    kind = table.split("_")[0]
-    archive = {"en": "Subtask A, English", "pt": "Subtask A, Portuguese", "sequence": "Subtask B"}[kind]
-    place = root if kind == "sequence" else root / kind.upper()
-    return (
-        f"Unpack the archives of {archive} (train, dev, test, extended evaluation; from {ARCHIVES}) into {place}: each "
-        "has a file of rows, and beside it a folder of pictures for each compound"
-    )
 
 
 def _read(dataset: str, root: Path, table: str, shown: str, look: bool) -> tuple[list[dict[str, Any]], list[str]]:
@@ -103,9 +95,6 @@ def _read(dataset: str, root: Path, table: str, shown: str, look: bool) -> tuple
         found = _document(cells, table, shown, where)
         folder = path.parent.relative_to(root) / found["compound"].replace("'", "_")
         paths = [str(folder / name) for name in (*(("s1.png", "s2.png") if is_sequence else ()), *found["names"])]
-        if look and not os.path.isdir(root / folder):  # Path.is_dir raises where a name is too long
-            place = printable(root / folder, 300)
-            raise DataError(f"{where}: there are no pictures in {place}. {_archives(root, table)}")
         for picture in paths if look else []:
             images.check({"path": picture}, where, dataset)
         return found | {"paths": paths}

@@ -32,9 +32,8 @@ def parse_official(output: str, options: Mapping[str, str]) -> str | None:
 def letter(output: str | None, options: Mapping[str, str]) -> Read[str]:
     """The option of an answer by its letter or its text; never a guess.
 
-    The letter is what the reader of all benchmarks finds outside of the options' texts. Without one, the only text
-    that the answer says counts (rule ``said``); "is" before a text decides among several. A letter, and the text of
-    another option and no other, are a ``conflict``.
+    Without a letter the only text that the answer says counts; "is" before a text decides among several. A letter, and
+    the text of another option and no other, are a ``conflict``.
     """
     answer = opened(output)
     if isinstance(answer, Read):

@@ -1,8 +1,7 @@
 """IRFL's tables as the hub has them: CSV files with JSON in their cells, read as text and checked row by row.
 
-IRFL: Yosef et al. 2023, "IRFL: Image Recognition of Figurative Language", arXiv 2303.15445. The id of an image, its
-"uuid", is a decimal number of 72 to 78 digits. Readers that guess types make it a float and lose most of it; here every
-cell is text.
+The id of an image, its "uuid", is a number of 72 to 78 digits: readers that guess types make it a float and lose most
+of it.
 """
 
 from __future__ import annotations

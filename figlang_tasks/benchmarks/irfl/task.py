@@ -17,7 +17,7 @@ from figlang_tasks.answers.option import option
 from figlang_tasks.answers.yes_no import yes_no
 from figlang_tasks.benchmarks.irfl import rows
 from figlang_tasks.benchmarks.irfl.archive import grid, pictures
-from figlang_tasks.benchmarks.irfl.measures import CIRCULAR, DETECT, NO_SCORES, RANDOM, RETRIEVE, SCORES
+from figlang_tasks.benchmarks.irfl.measures import DETECT, NO_SCORES, RETRIEVE, SCORES, of_records
 from figlang_tasks.core import notes, score_requests
 from figlang_tasks.core.benchmark import Asked
 from figlang_tasks.core.documents import chosen
@@ -141,7 +141,8 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """Judge a choice: by the highest matching score where the backend gives scores, else by an answer in words."""
-    return judged(_choice(doc, results[0]), DETECT)
+    record = _choice(doc, results[0])
+    return judged(record, of_records([record]))
 
 
 def grid_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
@@ -149,16 +150,8 @@ def grid_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any
     return judged(_choice(doc, results[0], PLACES), DETECT)
 
 
-def random_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge a choice among random candidates, as :func:`process_results`."""
-    return judged(_choice(doc, results[0]), RANDOM)
-
-
 def match_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge matching scores, as :func:`process_results`.
-
-    A request that got no answer counts as wrong. An answer in words has no score and no accuracy: the run has failed.
-    """
+    """Judge matching scores. A request that got no answer counts as wrong; where it is in words, the run has failed."""
     record = _choice(doc, results[0])
     if record["scores"] is None and results[0]:
         _report_no_scores()
@@ -167,16 +160,8 @@ def match_process_results(doc: Document, results: Sequence[str]) -> dict[str, An
     return judged(record, DETECT)
 
 
-def circular_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge one rotation of a row, as :func:`process_results`."""
-    return judged(_choice(doc, results[0]), CIRCULAR)
-
-
 def retrieve_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge one image of a row by its matching score, or by Yes or No in words.
-
-    An output that is neither is ranked against the model: a positive image last, a negative one first.
-    """
+    """Judge one image of a row by its matching score, or by Yes or No in words."""
     scores = score_requests.read_answer(results[0])
     if scores is not None and len(scores) == 1:
         value, status, rule = scores[0], SCORES, SCORES

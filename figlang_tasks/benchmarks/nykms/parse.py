@@ -152,13 +152,8 @@ def first_answer(output: str | None, question: str) -> Read[bool]:
 # --- marks of annotated answers --------------------------------------------------------------------------------------
 
 Kind: TypeAlias = Literal["word", "object", "image", "free"]
-"""What an annotated answer names, by its mark.
-
-- word: words of the caption (no mark).
-- object: an object in the image (``[I] object``).
-- image: the whole image (``[I]`` alone; of MW and SW only).
-- free: the annotators' own words (``[S] text``).
-"""
+"""What an annotated answer names: words of the caption (no mark), an object in the image (``[I] object``), the whole
+image (``[I]``; of MW and SW only), or the annotators' own words (``[S] text``)."""
 
 WHOLE_IMAGE = "the whole image"
 _ANY_MARK = re.compile(r"\[\s*[IS]\s*\]", re.I)

@@ -138,7 +138,7 @@ def test_a_tie_at_the_top_is_wrong_and_chose_nothing(values: tuple[float, ...]) 
     record = judged["sample"]
     assert (record["chosen"], record["scores"]) == (None, list(values))
     assert (record["status"], record["rule"]) == ("scores", "argmax")
-    turn = task.circular_process_results(choice_doc(), scores(*values))
+    turn = task.process_results(choice_doc(id="x-rotation0"), scores(*values))
     assert (turn["parse_rate"], turn["acc"]) == (1.0, 0.0)
     assert not [name for name in found([turn["sample"]], measures.CIRCULAR) if name.startswith("share_")]
 
@@ -203,7 +203,7 @@ def ranked(*table: Sequence[tuple[bool, float]], **changed: Any) -> Records:
 def turns(*table: str) -> Records:
     """Records of rows given by what was answered in each rotation, whose answers stand at A, B, C, D."""
     return [
-        task.circular_process_results(
+        task.process_results(
             choice_doc(id=f"r{number}-rotation{turn}", row=f"r{number}", phrase=f"phrase {number}", answer=turn), [said]
         )["sample"]
         for number, row in enumerate(table)
@@ -237,7 +237,7 @@ ONE_OF_THREE = [(True, 0.9), (True, 0.2), (True, 0.1), (False, 0.8), (False, 0.7
         ),
         (
             measures.RANDOM,
-            [task.random_process_results(choice_doc(data="IRFL/random4-simile@0123:4567"), ["A"])["sample"]],
+            [task.process_results(choice_doc(data="IRFL/random4-simile@0123:4567"), ["A"])["sample"]],
             {"acc": 0, "parse_rate": 1},
         ),
     ],

@@ -34,15 +34,6 @@ def write(folder: Path, found: list[dict[str, Any]], name: str = "nyk_m") -> Non
     hub.look_again()
 
 
-def test_without_the_variable_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(hub.DATA_DIR_VARIABLE, raising=False)
-    with pytest.raises(
-        hub.DataError,
-        match="NYK-MS is not on the hub: put its files into .* NYK-MS and set F.*figlang data template nykms",
-    ):
-        rows.load("NYK-MS", "metaphor", "image")
-
-
 def test_the_digest_tells_data_apart_and_knows_no_place(folder: Path) -> None:
     def digest(name: str, question: str = "metaphor", modality: str = "image") -> str:
         dataset, _, found = rows.load(name, question, modality)[0]["data"].partition(":")
