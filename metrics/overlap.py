@@ -62,18 +62,23 @@ def relaxed_match(prediction: str, reference: str) -> bool:
     return bool(relaxed(prediction)) and relaxed(prediction) == relaxed(reference)
 
 
-@lru_cache(maxsize=1)
-def _bleu() -> BLEU:
+@lru_cache(maxsize=2)
+def _bleu(effective_order: bool) -> BLEU:
     from sacrebleu.metrics import BLEU
 
-    bleu = BLEU(effective_order=True)
+    bleu = BLEU(effective_order=effective_order)
     bleu.corpus_score(["a"], [["a"]])  # only then does it know the number of references, which its signature tells
     return bleu
 
 
-def signature() -> str:
-    """The signature of :func:`sentence_bleu4` in sacrebleu's form, e.g. ``nrefs:1|case:mixed|eff:yes|tok:13a|...``."""
-    return f"{_bleu().get_signature()}|order:{ORDER}|level:sentence|average:arithmetic"
+def signature(corpus: bool = False) -> str:
+    """The signature of BLEU-4 in sacrebleu's form, e.g. ``nrefs:1|case:mixed|eff:yes|tok:13a|...``.
+
+    Args:
+        corpus: of :func:`corpus_bleu4`; else of :func:`sentence_bleu4`.
+    """
+    level = "corpus" if corpus else "sentence|average:arithmetic"
+    return f"{_bleu(not corpus).get_signature()}|order:{ORDER}|level:{level}"
 
 
 def bleu_statistics(candidate: str, reference: str) -> list[int]:
@@ -87,7 +92,7 @@ def bleu_statistics(candidate: str, reference: str) -> list[int]:
         >>> bleu_statistics("love is blind", "love is deaf")
         [3, 3, 2, 1, 0, 0, 3, 2, 1, 0]
     """
-    score = _bleu().sentence_score(candidate, [reference])
+    score = _bleu(True).sentence_score(candidate, [reference])
     return [int(number) for number in (score.sys_len, score.ref_len, *score.counts, *score.totals)]
 
 

@@ -56,6 +56,7 @@ def test_what_is_trimmed(text: str) -> None:
     assert overlap.relaxed(text) == outer.sub("", outer.sub("", bare))
 
 
-def test_the_signature_names_what_makes_the_score() -> None:
-    made = f"nrefs:1|case:mixed|eff:yes|tok:13a|smooth:exp|version:{sacrebleu.__version__}"
-    assert overlap.signature() == f"{made}|order:4|level:sentence|average:arithmetic"
+def test_signatures_name_what_makes_the_score() -> None:
+    made = f"tok:13a|smooth:exp|version:{sacrebleu.__version__}|order:4"
+    assert overlap.signature() == f"nrefs:1|case:mixed|eff:yes|{made}|level:sentence|average:arithmetic"
+    assert overlap.signature(corpus=True) == f"nrefs:1|case:mixed|eff:no|{made}|level:corpus"
