@@ -95,16 +95,20 @@ def task_manager(**kwargs: Any) -> TaskManager:
 
 
 def _wrap(owner: Any, name: str, replacement: Callable[..., Any]) -> None:
-    """Replace the function or method `name` of `owner` by `replacement(original, ...)`, once."""
+    """Replace a function or method by `replacement(original, given)`, once; `given` are all arguments by name."""
     original = getattr(owner, name)
     if not getattr(original, _MARK, False):
         setattr(owner, name, _wrapped(original, replacement))
 
 
 def _wrapped(original: Callable[..., Any], replacement: Callable[..., Any]) -> Callable[..., Any]:
+    signature = inspect.signature(original)
+
     @functools.wraps(original)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        return replacement(original, *args, **kwargs)
+        given = signature.bind(*args, **kwargs)
+        given.apply_defaults()
+        return replacement(original, given.arguments)
 
     setattr(wrapped, _MARK, True)
     return wrapped
@@ -117,11 +121,8 @@ _MAY_WAIT = "may be loaded late"  # in the store: the arguments of the model tel
 _store: answers.Store | None = None  # of the evaluation that runs, with --use_cache
 
 
-def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def _check_and_evaluate(original: Callable[..., Any], given: dict[str, Any]) -> Any:
     """Check the data of our tasks, then evaluate: ``simple_evaluate`` builds the model before it looks at tasks."""
-    bound = inspect.signature(original).bind(*args, **kwargs)
-    bound.apply_defaults()
-    given = bound.arguments
     redaction.remember(given["model_args"])
     cli_args = given["cli_args"]
     # The harness's command, and nobody else, hands over its own arguments.
@@ -211,13 +212,10 @@ def _tell_of_loading(model: Any) -> None:
 # --- evaluate --------------------------------------------------------------------------------------------------------
 
 
-def _prepare_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def _prepare_and_evaluate(original: Callable[..., Any], given: dict[str, Any]) -> Any:
     """Evaluate; before, prepare our tasks and the answers; afterwards complete the results."""
     from figlang_tasks.models.lazy import AnswersMissing, LazyModel
 
-    bound = inspect.signature(original).bind(*args, **kwargs)
-    bound.apply_defaults()
-    given = bound.arguments
     lm, found = given["lm"], dict(tasks_of(given["task_dict"]))
     ours = {name: task for name, task in found.items() if is_ours(task.config.process_docs)}
     if not ours:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,14 +15,12 @@ def tasks_dir() -> Path:
     return resource_dir("task_yamls") / "lmms_eval"
 
 
-def initialize_tasks(original: Callable[..., dict], manager: Any, *args: Any, **kwargs: Any) -> dict[str, dict]:
-    index = original(manager, *args, **kwargs)
-    bound = inspect.signature(original).bind(manager, *args, **kwargs)
-    bound.apply_defaults()
-    if not bound.arguments["include_defaults"]:
+def initialize_tasks(original: Callable[..., dict], given: Mapping[str, Any]) -> dict[str, dict]:
+    index = original(**given)
+    if not given["include_defaults"]:
         return index
     # The harness's own tasks and the user's --include_path win over ours, as they do over each other.
-    return {**manager._get_task_and_group(str(tasks_dir())), **index}
+    return {**given["self"]._get_task_and_group(str(tasks_dir())), **index}
 
 
 def is_ours(process_docs: Any) -> bool:

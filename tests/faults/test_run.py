@@ -39,25 +39,6 @@ def assert_same_file(runs: Runs, undisturbed: dict[str, Any]) -> None:
     assert {line["doc_id"]: line["filtered_resps"] for line in lines} == answers(undisturbed, TASK)
 
 
-@pytest.mark.parametrize(
-    ("how", "error", "force_simple"),
-    [
-        ("raise", "the model is broken", True),
-        ("cuda", "CUDA out of memory", False),
-    ],
-)
-def test_the_model_raises(how: str, error: str | None, force_simple: bool, runs: Runs) -> None:
-    with pytest.raises((RuntimeError, MemoryError), match=error):
-        runs.here(fault={"faulty": how, "faulty_at": AT}, force_simple=force_simple)
-    results = runs.here(force_simple=force_simple)
-    assert [len(asked) for asked in runs.asked] == [AT, ROWS - AT]
-    expected = runs.here(cached=False, force_simple=force_simple)
-    assert answers(results, TASK) == answers(expected, TASK)
-    assert metrics(results, TASK) == pytest.approx(metrics(expected, TASK), abs=0, nan_ok=True)
-    runs.here(force_simple=force_simple)
-    assert runs.asked[-1] == []
-
-
 def test_sigkill(runs: Runs, undisturbed: dict[str, Any]) -> None:
     killed = runs.by_command(fault={"faulty": "kill", "faulty_at": AT})
     assert killed.returncode == -signal.SIGKILL

@@ -213,23 +213,3 @@ def test_arguments_of_the_model_and_a_bare_off_are_taken(tmp_path: Path) -> None
     manager = TaskManager(include_path=str(tmp_path), include_defaults=False, metadata=metadata)
     task = manager.load(["mine"])["tasks"]["mine"]
     assert set(task.dataset["test"]["scorer"]) == {"off"}
-
-
-def test_every_kind_of_backend_gets_settings_that_it_takes() -> None:
-    """vLLM makes its sampling parameters, and servers get as their request, all that lm-eval does not know."""
-    from lm_eval.models.openai_completions import LocalCompletionsAPI
-    from lm_eval.models.utils import normalize_gen_kwargs
-
-    manager = TaskManager(include_path=str(folder("lm_eval")), include_defaults=False)
-    task = manager.load(["figlang_mini_flute"])["tasks"]["figlang_mini_flute"]
-    settings = dict(task.config.generation_kwargs)
-    known = {"max_gen_toks": 128, "do_sample": False, "temperature": 0.0, "until": ['\n\nDoes the sentence "']}
-    assert normalize_gen_kwargs(settings) == settings == known
-    server = LocalCompletionsAPI(base_url="http://localhost", model="m", tokenizer_backend=None)
-    request = server._create_payload(["x"], generate=True, gen_kwargs=settings, eos="</s>")
-    assert set(request) == {"prompt", "model", "max_tokens", "temperature", "stop", "seed"}
-    assert (request["max_tokens"], request["temperature"], request["stop"]) == (
-        128,
-        0,
-        ['\n\nDoes the sentence "', "</s>"],
-    )

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -216,8 +215,6 @@ def test_lmms_eval_without_tasks_is_a_failure(monkeypatch: pytest.MonkeyPatch) -
     ("answer", "failed"),
     [
         (None, True),
-        (5, True),
-        ([], True),
         ([{"type": "text", "text": "Yes."}], True),
         ('Error: can only concatenate str (not "NoneType") to str', True),  # lmms-eval's async_openai
         ('Error: can only concatenate str (not "list") to str', True),
@@ -238,20 +235,11 @@ def test_which_answers_are_failed_requests(answer: object, failed: bool) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("run", "program"),
-    [
-        (warm.run_from_the_start, ["lmms-eval"]),
-        (warm.run_from_the_start, ["python", "-m", "lmms_eval"]),
-        (warm.run, ["lmms_eval"]),
-    ],
-    ids=["lmms-eval", "python -m lmms_eval", "lmms_eval"],
-)
-def test_every_way_to_the_harness_gives_the_same_results(
-    run: Callable[..., subprocess.CompletedProcess[str]], program: list[str], tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("program", ["lmms-eval", "python -m lmms_eval", "lmms_eval"])
+def test_every_way_to_the_harness_gives_the_same_results(program: str, tmp_path: Path) -> None:
     given = ["--tasks", "figlang_mini", "--model", "figlang_random", "--limit", "8", "--output_path", "out"]
-    done = run([*program, *given], cwd=tmp_path)
+    run = warm.run if program == "lmms_eval" else warm.run_from_the_start
+    done = run([*program.split(), *given], cwd=tmp_path)
     assert done.returncode == 0 and list(tmp_path.rglob("*_results.json")), (done.stdout + done.stderr)[-3000:]
     (path,) = tmp_path.rglob("*_results.json")
     written = json.loads(path.read_text(encoding="utf-8"))

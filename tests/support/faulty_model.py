@@ -5,7 +5,7 @@ plugin of the harness, as any other package would be. What they do is told by th
 model belong to the key of a cached answer:
 
 * ``FAULTY_LOG``: file that gets one line for each document that is asked about.
-* ``FAULTY_AT`` and ``FAULTY``: number of the answer, from 0, before which it happens, and what: ``raise``, ``cuda``,
+* ``FAULTY_AT`` and ``FAULTY``: number of the answer, from 0, before which it happens, and what: ``raise``,
   ``kill`` (itself, by SIGKILL), ``swallow`` (waits, and goes on waiting after a KeyboardInterrupt), ``leave`` (this
   rank alone). ``load``: it cannot be loaded.
 * ``FAULTY_SECONDS``: that it takes for an answer; 0 if not given.
@@ -22,7 +22,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import torch
 from lmms_eval.api.instance import Instance
 from lmms_eval.models.registry_v2 import ModelManifest
 from PIL import Image
@@ -82,8 +81,6 @@ class Faulty(Offline):
                 Path(os.environ["FAULTY_LOG"]).with_suffix(".waiting").touch()
                 time.sleep(600)
             time.sleep(600)
-        if how == "cuda":
-            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB.")
         raise RuntimeError("the model is broken")
 
 
