@@ -132,7 +132,6 @@ def _stand_around(errors: list[Exception], keep_log: bool) -> None:
     import lmms_eval.api.task
     from lmms_eval import evaluator
 
-    from figlang_tasks.core.errors import FigLangError, ending_the_command
     from figlang_tasks.harness.saving import CheckedTracker
 
     trackers: list[CheckedTracker] = []
@@ -140,11 +139,10 @@ def _stand_around(errors: list[Exception], keep_log: bool) -> None:
     endings: dict[int, str] = {}  # by the id of results
 
     def evaluate_and_take_note(args: argparse.Namespace) -> Any:
-        with ending_the_command():  # the harness would show a traceback
-            if args.tasks is None:
-                raise FigLangError("figlang_tasks: no task is named: --tasks NAME (`figlang tasks` lists ours)")
-            if (args.log_samples or args.predict_only) and not args.output_path:
-                raise FigLangError("figlang_tasks: --log_samples and --predict_only need --output_path FOLDER")
+        if args.tasks is None:
+            sys.exit("figlang_tasks: no task is named: --tasks NAME (`figlang tasks` lists ours)")
+        if (args.log_samples or args.predict_only) and not args.output_path:  # the harness would show a traceback
+            sys.exit("figlang_tasks: --log_samples and --predict_only need --output_path FOLDER")
         try:
             results, samples = evaluate(args)
         except Exception as error:
