@@ -1,7 +1,6 @@
 """What the AdMIRe task files name: documents, prompts, scoring.
 
-AdMIRe: Pickard et al. 2025, "SemEval-2025 Task 1: AdMIRe - Advancing Multimodal Idiomaticity Representation",
-arXiv 2503.15358. A document says by ``sentence`` which subtask it is of: a sequence has none.
+A document says by ``sentence`` which subtask it is of: a sequence has none.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ ORDERS = ("benchmark", "published")
 DESCRIPTIONS = {"nodes": "nodes", "graph": "nodes_and_edges"}
 """The description that each prompt shows."""
 OUTPUTS = "results/analysis/results/prompt_3/blip-2_flan-t5-xxl_prompt_3.json"
-"""Of the archive: it says in which order the published runs had the options, and has the descriptions."""
+"""Of the archive: it has the published runs' order of options, and the descriptions."""
 EXTRACTED = ("options_published_runs.json", "graph_descriptions.json")
 """The same by id, in two files of their own."""
 

@@ -1,8 +1,4 @@
-"""What the COLUMBUS task files name: documents, prompts, scoring.
-
-Kraaijveld et al. 2024, "COLUMBUS: Evaluating COgnitive Lateral Understanding through Multiple-choice reBUSes", arXiv
-2409.04053.
-"""
+"""What the COLUMBUS task files name: documents, prompts, scoring."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Functions for the FLUTE task files of both harnesses: documents, prompts, scoring of every dataset in its schema.
+"""What the FLUTE task files of both harnesses name: documents, prompts, scoring.
 
-FLUTE: Chakrabarty et al. 2022, "FLUTE: Figurative Language Understanding and Textual Explanations", arXiv 2205.12404;
-its first version (v1) and the EMNLP version with its shared task (v2) differ in prompt and metric.
+The first version of arXiv 2205.12404 (v1) and the EMNLP version with its shared task (v2) differ in prompt and metric.
 """
 
 from __future__ import annotations

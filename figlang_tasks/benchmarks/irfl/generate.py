@@ -24,8 +24,7 @@ from figlang_tasks.metrics.files import write_whole
 
 PAPER_IDIOMS = 15
 PICTURES = 4
-"""Of each prompt. The paper does not say it: 15 idioms and two definitions of each give at most 60 and 120 pictures,
-and Table 9 has 48 to 59 and 118 to 120."""
+"""Of each prompt, as the numbers of pictures in Table 9 (up to 59 and 120) suggest."""
 
 CATEGORIES: Mapping[str, tuple[str, ...]] = {
     "figurative": ("figurative", "f"),
@@ -57,8 +56,7 @@ TABLE_9: Mapping[str, Any] = {
         _published("IRFL's search", "definition", 126, 0.46, 0.06, 0, 0.015, 0.43),
     ],
 }
-"""Shares, 0 to 1, of all pictures of a row: they sum to less than 1. The columns are called Figurative, Figurative
-Literal, Caption, Partial Objects and None there."""
+"""Shares of all pictures of a row: they sum to less than 1."""
 
 SORTING = Sorting(
     task="irfl_generate",

@@ -1,7 +1,4 @@
-"""Functions for the IRFL task files: documents, prompts, scoring.
-
-IRFL: Yosef et al. 2023, "IRFL: Image Recognition of Figurative Language", arXiv 2303.15445.
-"""
+"""What the IRFL task files name: documents, prompts, scoring."""
 
 from __future__ import annotations
 

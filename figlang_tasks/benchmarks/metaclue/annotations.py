@@ -1,8 +1,7 @@
 """MetaCLUE's annotations: the format of ``annotations.jsonl``, one image on each line, and what was read of it.
 
-MetaCLUE (Akula et al. 2023, arXiv 2212.09898) has no public release, so this format is ours. What a user prepares is a
-folder ``$FIGLANG_DATA_DIR/MetaCLUE`` with the file and the pictures of the Pitt Ads in their own layout, ``0/`` to
-``10/``.
+MetaCLUE has no public release, so this format is ours. What a user prepares is a folder ``$FIGLANG_DATA_DIR/MetaCLUE``
+with the file and the pictures of the Pitt Ads in their own layout, ``0/`` to ``10/``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Functions for the MetaCLUE task files: documents, prompts, scoring (by sections 3.1 to 3.4 of the paper).
-
-MetaCLUE: Akula et al. 2023, "MetaCLUE: Towards Comprehensive Visual Metaphors Research", CVPR 2023, arXiv 2212.09898.
-"""
+"""What the MetaCLUE task files name: documents, prompts, scoring (by sections 3.1 to 3.4 of the paper)."""
 
 from __future__ import annotations
 
@@ -48,8 +45,8 @@ class Options(TaskOptions):
     Attributes:
         prompt: a template of ``prompts/metaclue``. Retrieval: ``choose`` (all candidates, numbered) or ``state`` (asks
             for a statement, whose probability is the score).
-        convention: localization only: the convention (a value of ``rows.LOCALIZE``) that this model gives boxes in, if
-            that is known. Where it is not that of the task the run is refused.
+        convention: localization only: the one (a value of ``rows.LOCALIZE``) that this model gives boxes in, if that is
+            known. A run of a task of another one is refused.
     """
 
     OF: ClassVar[str] = "MetaCLUE"

@@ -1,7 +1,4 @@
-"""What the task files of the New Yorker Caption Contest name, in both harnesses: documents, prompts, scoring.
-
-Hessel et al. 2023, "Do Androids Laugh at Electric Sheep?", arXiv 2209.06293.
-"""
+"""What the task files of the New Yorker Caption Contest name, in both harnesses: documents, prompts, scoring."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """From a model's words to a label and an explanation by V-FLUTE's published rules.
 
-The rules are those behind the published numbers (arXiv 2405.01474; Appendix D says that they were made by hand from
-sample outputs), with their defects, since the numbers depend on them. They are pure, take any string in linear time,
-and never raise on what a model wrote.
+The rules are those behind the published numbers (Appendix D says that they were made by hand from sample outputs), with
+their defects, since the numbers depend on them. They take any string in linear time.
 """
 
 from __future__ import annotations

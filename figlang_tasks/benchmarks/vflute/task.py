@@ -1,8 +1,4 @@
-"""Functions for the V-FLUTE task files: documents, prompts, scoring. Serves every dataset in V-FLUTE's schema.
-
-V-FLUTE: Saakyan et al. 2025, "Understanding Figurative Meaning through Explainable Visual Entailment",
-arXiv 2405.01474.
-"""
+"""What the V-FLUTE task files name: documents, prompts, scoring."""
 
 from __future__ import annotations
 
