@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from faulty_runs import TASK, Runs
 
-from figlang_tasks.core import notes
 from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.results import runs as saved_runs
 from figlang_tasks.submit import SubmissionError, answered
@@ -19,13 +17,6 @@ from figlang_tasks.submit import SubmissionError, answered
 @pytest.fixture
 def runs(tmp_path: Path) -> Runs:
     return Runs(tmp_path)
-
-
-@pytest.fixture(autouse=True)
-def forget_failures() -> Iterator[None]:
-    notes.noted()
-    yield
-    notes.noted()
 
 
 MINE = """\
