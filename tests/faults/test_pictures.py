@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import struct
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,21 @@ def test_a_truncated_jpeg(keep: float, options: dict[str, Any]) -> None:
             DataError, match=r"row 7 \(irfl-test-7\): the image cannot be decoded .*Load the dataset again"
         ):
             look(cell, WHERE)
+
+
+def test_truncated_and_whole_pictures_in_several_threads() -> None:
+    whole = file_of(Image.effect_noise((800, 800), 80).convert("RGB"), "JPEG")
+    cells = [whole, whole | {"bytes": whole["bytes"][: len(whole["bytes"]) // 2]}] * 20
+
+    def decoded(cell: dict[str, Any]) -> bool:
+        try:
+            return images.decode(cell, WHERE).size == (800, 800)
+        except DataError:
+            return False
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(decoded, cells)) == [True, False] * 20
+    assert ImageFile.LOAD_TRUNCATED_IMAGES, "as before"
 
 
 def test_a_decompression_bomb_is_refused_before_it_is_unpacked() -> None:

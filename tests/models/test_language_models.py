@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import tiny_vlms
 import torch
 import transformers as hf
-from demo_runs import evaluate
+from demo_runs import answers, evaluate
 
 from figlang_tasks.benchmarks.flute.task import doc_to_text
 from figlang_tasks.core.documents import asked_for
@@ -29,17 +28,13 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_vlms.write_language_model(tmp_path_factory.mktemp("llama"), TEMPLATE)
 
 
-def outputs(results: dict[str, Any], task: str) -> list[str]:
-    return [sample["filtered_resps"][0] for sample in results["samples"][task]]
-
-
 def test_answers_are_those_of_transformers_in_batches_of_any_size(checkpoint: Path) -> None:
     task, found = "figlang_mini_flute", []
     for size in (1, 3):
         model = FigLangVLM(str(checkpoint), device="cpu", batch_size=size)
         results = evaluate(task, model, limit=4, gen_kwargs="max_new_tokens=6")
-        found.append(outputs(results, task))
-    assert found[0] == found[1] and len(set(found[0])) > 1
+        found.append(answers(results, task))
+    assert found[0] == found[1] and len(set(found[0].values())) > 1
     tokenizer = hf.AutoTokenizer.from_pretrained(checkpoint)
     own = hf.AutoModelForCausalLM.from_pretrained(checkpoint)
     benchmark, asked = asked_for(results["configs"][task]["dataset_name"])

@@ -11,7 +11,6 @@ from functools import cache
 from typing import Any
 
 import pytest
-from lmms_eval.models.chat.openai import OpenAICompatible
 from openai_server import OpenAIServer
 from vlm_requests import GREEDY, asked, text, user
 
@@ -96,15 +95,6 @@ def test_a_request_that_fails_to_the_end_ends_the_run(server: OpenAIServer) -> N
         scores(of(server, max_retries=1), **WORDS)
     with pytest.raises(FigLangError, match="NotFoundError: .*'other' does not exist"):
         scores(of(server, max_retries=1, model_version="other"), **WORDS)
-
-
-def test_requests_for_words_are_those_of_the_harness(server: OpenAIServer) -> None:
-    ours = asked(of(server), conversations(), GREEDY)
-    sent = [request.body for request in server.requests]
-    its: Any = OpenAICompatible(model_version=server.name, base_url=server.url, api_key="none", num_concurrent=1)
-    assert ours == asked(its, conversations(), GREEDY)
-    assert [request.body for request in server.requests] == sent * 2
-    assert len(sent) == 3 and "logprobs" not in sent[0] and all(ours)
 
 
 def test_a_time_limit_that_is_no_number(server: OpenAIServer) -> None:

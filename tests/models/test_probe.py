@@ -106,13 +106,6 @@ def test_a_folder_that_will_not_do(
         probe.FigLangProbe(probe=str(tmp_path / "probe"), **arguments)
 
 
-def test_an_existing_folder_is_not_overwritten(clip: Path, tmp_path: Path) -> None:
-    (tmp_path / "probe").mkdir()
-    with pytest.raises(FigLangError, match="already exists and is not overwritten"):
-        write(tmp_path / "probe", clip)
-    assert list(tmp_path.iterdir()) == [tmp_path / "probe"]
-
-
 def test_training_learns_and_repeats_itself() -> None:
     """A rule that a linear network can follow; the same seed gives the same weights, another one others."""
     values = np.random.default_rng(0).normal(size=(64, 3)).astype("float32")

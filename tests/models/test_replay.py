@@ -45,13 +45,11 @@ def write(file: Path, values: list[Line]) -> Path:
     return file
 
 
-@pytest.mark.parametrize("name", [".", "file"])
 def test_a_replay_gives_the_numbers_and_the_samples_of_the_run(
-    name: str, run: tuple[Path, dict[str, Any]], tmp_path: Path
+    run: tuple[Path, dict[str, Any]], tmp_path: Path
 ) -> None:
     folder, results = run
-    given = samples_file(folder) if name == "file" else folder / name
-    again = evaluate(TASK, "figlang_replay", f"samples={given}", saved=tmp_path, limit=LIMIT)
+    again = evaluate(TASK, "figlang_replay", f"samples={folder}", saved=tmp_path, limit=LIMIT)
     assert answers(again, TASK) == answers(results, TASK)
     assert metrics(again, TASK) == pytest.approx(metrics(results, TASK), abs=0, nan_ok=True)
     saved, saved_again = lines(samples_file(folder)), lines(samples_file(tmp_path))
@@ -94,6 +92,9 @@ def test_missing_answers_are_listed(odd_file: Path, tmp_path: Path) -> None:
     listed = "figlang_mini doc_id 0; figlang_mini doc_id 5"
     with pytest.raises(FigLangError, match=f"16 answers are missing in .*: {listed}.* 45; and 6 more"):
         replayed(file)
+    other = file.rename(tmp_path / "now_samples_vflute.jsonl")
+    with pytest.raises(FigLangError, match="76 answers are missing .*The files are of: vflute"):
+        replayed(other)
 
 
 def unmarked(line: Line) -> Line:
@@ -137,12 +138,6 @@ def test_a_new_prompt_for_the_same_documents_is_told(
 def test_wrong_arguments_end_before_anything_is_run(arguments: dict[str, str], message: str) -> None:
     with pytest.raises(FigLangError, match=message):
         replay.Replay(**arguments)
-
-
-def test_a_task_without_a_file_is_missing(odd_file: Path, tmp_path: Path) -> None:
-    file = write(tmp_path / "now_samples_vflute.jsonl", lines(odd_file))
-    with pytest.raises(FigLangError, match="76 answers are missing .*The files are of: vflute"):
-        replayed(file)
 
 
 # --- several answers for a document: rounds and repeats --------------------------------------------------------------

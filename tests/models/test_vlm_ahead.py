@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import functools
-import io
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 import torch
 from lmms_eval.api.instance import Instance
-from PIL import ImageFile
 from vlm_requests import CANDIDATES, CONVERSATIONS, GREEDY, Build, answers, image, instance, text, user
 
-from figlang_tasks.core import images
 from figlang_tasks.core.score_requests import KEY
 from figlang_tasks.models import vlm
 from figlang_tasks.models.ahead import Batches, ahead, threads
-from figlang_tasks.models.vlm import VLMError
 
 
 class Documents:
@@ -78,39 +73,22 @@ def test_results_come_in_order_and_only_so_much_is_done_ahead() -> None:
         assert list(ahead(submit, [], 2)) == []
 
 
-@pytest.mark.parametrize(
-    ("family", "asks"),
-    [
-        ("llava", {"until": ["never said"]}),
-        ("idefics3", {KEY: {"kind": "candidates", "candidates": CANDIDATES}}),
-        ("qwen2_5_vl", {KEY: {"kind": "match"}}),
-    ],
-    ids=["words", "candidates", "match"],
-)
 def test_answers_are_those_of_work_done_when_it_is_due_and_no_prompt_is_made_twice(
-    family: str, asks: dict[str, Any], build: Build, monkeypatch: pytest.MonkeyPatch
+    build: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_images = [each for each in CONVERSATIONS if any(part["type"] == "image" for part in each[-1]["content"])]
-    found = []
-    lm = build(family, batch_size=3)
-    for batches in (2, 0, 2):
-        monkeypatch.setattr(vlm, "BATCHES_AHEAD", batches)
-        documents = Documents(12, lambda number: with_images[number % len(with_images)], GREEDY | asks)
-        found.append(answers(lm, documents.requests))
-        assert threading.main_thread().name not in documents.by_thread
-        assert sorted(documents.seen) == list(range(12))
-    assert found[0] == found[1] == found[2], "to the last bit"
-    assert len(set(found[0])) >= len(with_images)
-
-
-def test_a_document_that_cannot_be_read_is_named(build: Build) -> None:
-    def read(number: int) -> list[dict]:
-        if number == 5:
-            raise OSError("the disk is gone")
-        return question(number)
-
-    with pytest.raises(VLMError, match=r"^figlang_vlm: task probe, doc 5: OSError: the disk is gone$"):
-        answers(build(batch_size=2), Documents(8, read).requests)
+    lm = build(batch_size=3)
+    scores: tuple[Any, ...] = ({"kind": "candidates", "candidates": CANDIDATES}, {"kind": "match"})
+    for asks in ({"until": ["never said"]}, *({KEY: each} for each in scores)):
+        found = []
+        for batches in (2, 0, 2):
+            monkeypatch.setattr(vlm, "BATCHES_AHEAD", batches)
+            documents = Documents(12, lambda number: with_images[number % len(with_images)], GREEDY | asks)
+            found.append(answers(lm, documents.requests))
+            assert threading.main_thread().name not in documents.by_thread
+            assert sorted(documents.seen) == list(range(12))
+        assert found[0] == found[1] == found[2], "to the last bit"
+        assert len(set(found[0])) >= len(with_images)
 
 
 def test_an_interrupt_ends_the_reading(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,22 +107,3 @@ def test_an_interrupt_ends_the_reading(build: Build, monkeypatch: pytest.MonkeyP
         answers(lm, documents.requests)
     # Of the batches of two two have run, two are made, and one waits with what threads read ahead.
     assert len(documents.seen) <= 2 * (3 + vlm.BATCHES_AHEAD) + vlm.THREADS
-
-
-def test_a_truncated_picture_is_an_error_in_every_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ImageFile, "LOAD_TRUNCATED_IMAGES", True)  # as lmms_eval sets it
-    data = io.BytesIO()
-    image(1, 400)["url"].resize((800, 800)).save(data, "JPEG")
-    whole = data.getvalue()
-
-    def decoded(number: int) -> bool:
-        content = whole if number % 2 else whole[: len(whole) // 2]
-        try:
-            images.decode({"bytes": content, "path": None}, "here")
-        except images.DataError:
-            return False
-        return True
-
-    with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(decoded, range(40))) == [number % 2 == 1 for number in range(40)]
-    assert ImageFile.LOAD_TRUNCATED_IMAGES
