@@ -10,8 +10,6 @@ import torch
 import transformers as hf
 from demo_runs import answers, evaluate
 
-from figlang_tasks.benchmarks.flute.task import doc_to_text
-from figlang_tasks.core.documents import asked_for
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.models.vlm import FigLangVLM
 from figlang_tasks.models.vlm_scoring import Scorer
@@ -37,8 +35,7 @@ def test_answers_are_those_of_transformers_in_batches_of_any_size(checkpoint: Pa
     assert found[0] == found[1] and len(set(found[0].values())) > 1
     tokenizer = hf.AutoTokenizer.from_pretrained(checkpoint)
     own = hf.AutoModelForCausalLM.from_pretrained(checkpoint)
-    benchmark, asked = asked_for(results["configs"][task]["dataset_name"])
-    messages = [{"role": "user", "content": doc_to_text(benchmark.load(asked, True)[0])}]
+    messages = [{"role": "user", "content": results["samples"][task][0]["arguments"][0]}]
     prompt = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
     inputs = tokenizer(prompt, return_tensors="pt")
     ids = own.generate(**inputs, max_new_tokens=6, do_sample=False)[0, inputs["input_ids"].shape[1] :]

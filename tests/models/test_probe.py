@@ -44,9 +44,9 @@ def test_it_answers_as_its_network_computes(clip: Path, tmp_path: Path, hidden: 
     weights = write(tmp_path / "probe", clip, hidden=hidden)
     found = answers(evaluate(TASK, "figlang_probe", f"probe={tmp_path / 'probe'},seed=5", limit=6), TASK)
     own = {name: value.double().numpy() for name, value in weights[5].items()}
+    network = FigLangCLIP(str(clip))._network
     for number, doc in enumerate(rows.load("figlang_mini_irfl", "metaphor-retrieval-task").select(range(6))):
         (picture,) = task.doc_to_visual(doc, {"prompt": "text"})
-        network = FigLangCLIP(str(clip))._network
         layer = np.concatenate([network.text_features([doc["phrase"]])[0], network.image_features([picture])[0]])
         if hidden:
             layer = np.maximum(own["0.weight"] @ layer + own["0.bias"], 0)

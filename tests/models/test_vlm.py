@@ -110,7 +110,7 @@ def test_the_blind_model_sees_white_pictures_of_the_same_size() -> None:
 
 
 def test_llava_is_figlang_vlm_by_another_name() -> None:
-    """`llava_hf` is asked in test_replay.py."""
+    """`llava_hf` is asked in test_api_server.py."""
     task = "figlang_mini"
     options: dict[str, Any] = {"limit": 1, "device": "cpu", "gen_kwargs": "num_beams=1"}
     ours, its = (
@@ -156,7 +156,6 @@ def test_a_request_that_cannot_be_answered_is_an_error_that_names_it(build: Buil
             "Install the package that the message names",
             marks=pytest.mark.skipif(find_spec("bitsandbytes") is not None, reason="bitsandbytes is there"),
         ),
-        ({"pretrained": "/there/is/no/such/folder"}, "there is no folder /there/is/no/such/folder"),
         ({"peft": "/there/is/no/such/folder"}, "cannot load the adapter"),
         ({"chat_template": "/there/is/no/such/file"}, "chat_template=/there/is/no/such/file: no file with a Jinja"),
         ({"chat_template": os.devnull}, "has no chat template"),

@@ -31,26 +31,18 @@ def scored(pretrained: str, **arguments: Any) -> list[float]:
 # --- checkpoints -----------------------------------------------------------------------------------------------------
 
 
-def copied(pretrained: str, target: Path, file: str, change: Callable[[dict[str, Any]], Any]) -> str:
-    """A copy of a checkpoint, one of its JSON or weight files changed."""
+def copied(pretrained: str, target: Path, **changes: Any) -> str:
+    """A copy of a checkpoint with another configuration."""
     shutil.copytree(pretrained, target)
-    path = target / file
-    content = load_file(path) if path.suffix == ".safetensors" else json.loads(path.read_text())
-    change(content)
-    if path.suffix == ".safetensors":
-        save_file(content, path, metadata={"format": "pt"})
-    else:
-        path.write_text(json.dumps(content))
+    config = target / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | changes))
     return str(target)
 
 
 def test_a_checkpoint_with_a_weight_missing_is_refused(checkpoint: Callable[[str], str], tmp_path: Path) -> None:
-    def lose(weights: dict[str, Any]) -> None:
-        key = next(key for key in weights if "lm_head.weight" in key)
-        weights[f"other.{key}"] = weights.pop(key)
-
-    folder = copied(checkpoint("llava"), tmp_path / "copy", "model.safetensors", lose)
-    with pytest.raises(FigLangError, match=r"lacks 1 weights of LlavaForCond.*, such as .*lm_head.weight"):
+    vision = json.loads((Path(checkpoint("llava")) / "config.json").read_text())["vision_config"]
+    folder = copied(checkpoint("llava"), tmp_path / "copy", vision_config=vision | {"num_hidden_layers": 3})
+    with pytest.raises(FigLangError, match=r"lacks 16 weights of LlavaForCond.*, such as .*vision.*layers\.2\."):
         FigLangVLM(folder, device="cpu")
 
 
@@ -90,9 +82,7 @@ def test_code_of_the_checkpoint_s_own(
     monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
     own = {"AutoConfig": "modeling_own.OwnConfig", name: "modeling_own.OwnVLM"}
     changes = {"model_type": "own_vlm", "auto_map": own, "architectures": ["OwnVLM"]}
-    folder = copied(
-        checkpoint("idefics3"), tmp_path / f"own_{name}", "config.json", lambda config: config.update(changes)
-    )
+    folder = copied(checkpoint("idefics3"), tmp_path / f"own_{name}", **changes)
     (Path(folder) / "modeling_own.py").write_text(CODE)
     with pytest.raises(FigLangError, match="trust_remote_code=True"):
         FigLangVLM(folder, device="cpu")
