@@ -8,7 +8,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from figlang_tasks.cli import failing, new_folder, say
-from figlang_tasks.cli.tasks import asked_of
+from figlang_tasks.cli.tasks import MINI, asked_of
 from figlang_tasks.core import checks, finetuning, hub
 from figlang_tasks.core.benchmark import Benchmark, benchmarks, names
 from figlang_tasks.core.checks import downloading_nothing
@@ -24,6 +24,8 @@ def data() -> None:
 
 
 def _named(name: str) -> Benchmark:
+    if name == MINI:
+        raise typer.BadParameter(f"{MINI} is part of the package: there is nothing to download, to check or to bring")
     if name not in names():
         meant = did_you_mean(name, names())
         raise typer.BadParameter(f"unknown benchmark {printable(name)}{meant}; there are: {', '.join(names())}")

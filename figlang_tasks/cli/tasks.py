@@ -167,4 +167,5 @@ def _listing(found: Sequence[Definition]) -> Iterator[str]:
     for each in found:
         rows = "-" if each.rows is None else f"{each.rows:,}"
         yield f"{each.name:{width}}  {rows:>5}  {', '.join(_words(each.asked)) or f'group of {len(each.members)}'}"
-    yield "\nrows: as published; - if not."
+    cards = ", ".join(dict.fromkeys(f"docs/cards/{each.benchmark}.md" for each in found))
+    yield f"\nrows: as published; - if not. Metrics and versions: {cards}."

@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from loguru import logger
+
 from figlang_tasks import models
-from figlang_tasks.core import documents, hub, score_requests
+from figlang_tasks.core import documents, hub, score_requests, status
 from figlang_tasks.core.documents import asked_for
 from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.core.text import did_you_mean
@@ -58,6 +60,13 @@ def preflight(
             "the task option num_shots of V-FLUTE, FLUTE and the New Yorker tasks; vflute_5shot, vflute_10shot, "
             "flute_4shot and nycc_..._5shot set it. Leave --num_fewshot out, or take one of those"
         )
+    if limit is not None and 0 < limit < 1 and len(ours) > 1:
+        if status.in_first_process():
+            logger.warning(
+                f"figlang_tasks: --limit {limit:g} with several tasks: lmms-eval takes this share of the rows of one, "
+                "and as many rows of each other. Give a number of rows, or evaluate each task alone"
+            )
+        limit = None
     faults: dict[str, list[str]] = {}  # what is wrong, and with which tasks
     kind: type[FigLangError] = FigLangError
     model_class = models.scoring_class(named)

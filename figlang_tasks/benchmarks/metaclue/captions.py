@@ -41,7 +41,9 @@ def _line(answer: Answer) -> str:
 def parse_official(output: str | None) -> Read[Statement]:
     """The parts of a caption as the paper has them (section 3.2): the whole answer is the statement.
 
-    So a preface becomes part of the primary concept. No code was released; that the first "as" counts is inferred.
+    The first "is as" and the first "as" after it separate the parts, so a preface becomes part of the primary concept.
+    A caption without them scores 0 on each ("The score of 0 is given if parsing fails"). No code was released; that the
+    first "as" counts is inferred.
     """
     answer = opened(output)
     if isinstance(answer, Read):

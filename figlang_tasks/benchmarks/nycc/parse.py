@@ -24,7 +24,12 @@ _AT_THE_END = (
 
 
 def parse_official(output: str, options: int, pixels: bool) -> str | None:
-    """The letter that the released rules find; from a description one of A to E, of two options too."""
+    """The letter that the released rules find.
+
+    From a description: the one of "Answer: A" to "Answer: E" that occurs, of two options too; none where several do.
+    From pixels: the first "Final Answer: X"; else, at the end of the last paragraph, "Answer: X" or "Therefore, the
+    answer is X" and the like.
+    """
     if not pixels:
         found = [letter for letter in "ABCDE" if f"Answer: {letter}" in output]
         return found[0] if len(found) == 1 else None

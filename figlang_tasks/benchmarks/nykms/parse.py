@@ -88,9 +88,19 @@ def _declines(output: str, in_words: bool) -> bool:
 def parse_official(output: str | None, question: str) -> Read[Answers]:
     """Return the answers by the published post-processing; without a value they count as `nothing`.
 
-    Lines are the answers, the word being what stands in quotation marks. The first line "matches the word Yes" if it
-    begins with it, in this spelling: the paper does not say whether it must be all of the line, which would make a No
-    of "Yes." and "Yes, it does". The rules for single questions are ours, after the same.
+    1. The non-empty lines are taken, padded with blank ones to 4. What follows the fourth is not looked at.
+    2. A question number such as ``1. `` is removed from the front of each.
+    3. ``metaphor`` and ``sarcasm``: the first line "matches the word Yes" if it begins with it, in this spelling (the
+       paper does not say whether it must be all of the line, which would make a No of "Yes." and "Yes, it does").
+       Then MC (SC) is 1, else 0, and all other answers are empty.
+    4. The second line is the word (MW, SW); if it has double quotation marks, straight or curly, what stands between
+       the first pair of them.
+    5. ``metaphor``: lines 3 and 4, joined by a blank, are ME. ``sarcasm``: line 3 is ST, line 4 is SE.
+
+    Of a single question (ours, after the same rules) ``mc`` and ``sc`` are decided by the first line, ``mw`` and
+    ``sw`` are the first line as in rule 4; ``me``, ``st`` and ``se`` are all lines, joined by blanks.
+
+    Source: NYK-MS, section 3.4.
     """
     fields = FIELDS[question]
     asks_for_label = fields[0] in LABELS

@@ -42,9 +42,20 @@ _OFFICIAL_CONTRADICTS = ("contradict", "appears to contest")
 def parse_official(output: str | None, *, scene_graph: bool = False) -> Explained:
     """Return label (1 entailment, 0 contradiction) and explanation by the published rules, quirks included.
 
-    Behind a marker ``LABEL: entailment, does not contradict`` is a contradiction; without one "does not entail; it
-    contradicts" is an entailment, and the explanation is the whole output. The explanation is None only for a missing
-    output, "" for a blank one. That of a scene-graph run is rewritten (`rewrite_scene_graph_talk`).
+    1. No output: no label, no explanation.
+    2. Behind the first ``LABEL:`` / ``Label:`` / ``label:`` (these three spellings only): "neither" gives no label,
+       else "contradict" gives 0, else "entail" gives 1, else there is none. So ``LABEL: entailment, does not
+       contradict`` is a contradiction. The explanation is what precedes the marker; if that is blank, what follows
+       the first label word of the output; if that is blank too, the whole output.
+    3. Without a marker, over the whole output: phrases of refusal give no label; else "entail" or a phrase of
+       agreement gives 1; else "contradict" or "appears to contest" gives 0. So "does not entail; it contradicts" is
+       an entailment. The explanation is the whole output.
+    4. From the explanation, always: ``Contradiction.`` / ``Entailment.``, then the same with ``:``, then with a
+       newline are deleted wherever they stand; then everything from the last ``Therefore,`` on is dropped. Nothing
+       may be left.
+    5. The explanation of a scene-graph run is rewritten (`rewrite_scene_graph_talk`).
+
+    Source: V-FLUTE, Appendix D ("we looked at the sample outputs of each model and designed rules").
     """
     if output is None:
         return Explained(None, "missing", "missing")
