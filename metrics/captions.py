@@ -75,9 +75,7 @@ class CaptionScores:
     signature: str
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Tokens
-# ---------------------------------------------------------------------------------------------------------------------
+# --- tokens ---
 
 _SAME = str.maketrans(
     {
@@ -194,9 +192,7 @@ def exact_match(candidate: str, references: Sequence[str]) -> bool:
     return bool(tokens) and any(tokenize(reference) == tokens for reference in references)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# BLEU-4, ROUGE-L, CIDEr
-# ---------------------------------------------------------------------------------------------------------------------
+# --- BLEU-4, ROUGE-L, CIDEr ---
 
 
 def caption_scores(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> CaptionScores:
@@ -287,9 +283,7 @@ def bleu4(statistics: npt.ArrayLike) -> Floats:
     return np.asarray(precision * np.exp(np.minimum(0.0, 1 - 1 / ratio)), dtype=np.float64)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# METEOR and SPICE
-# ---------------------------------------------------------------------------------------------------------------------
+# --- METEOR and SPICE ---
 
 TIMEOUT = 3600.0
 """Seconds after which a Java program is ended; METEOR takes some 10 for 1,331 captions, SPICE some 15 minutes."""

@@ -48,9 +48,7 @@ class ImageMetricError(Exception):
     """The metric cannot be computed: too few images, or a package or weights are missing. Says what to do."""
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# FID
-# ---------------------------------------------------------------------------------------------------------------------
+# --- FID ---
 
 
 def fid(real: npt.ArrayLike, generated: npt.ArrayLike) -> float:
@@ -153,9 +151,7 @@ def _torch_fidelity(module: str = "") -> Any:
         raise ImageMetricError(f"FID needs torch-fidelity ({error}): pip install '{EXTRA}'") from error
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# CLIP similarity
-# ---------------------------------------------------------------------------------------------------------------------
+# --- CLIP similarity ---
 
 
 @dataclass(frozen=True)
@@ -236,9 +232,7 @@ def _clip(name: str) -> tuple[Any, Any, str]:
     return network, processor, located.identity
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Preference
-# ---------------------------------------------------------------------------------------------------------------------
+# --- preference ---
 
 
 def preference_shares(lefts: Sequence[int]) -> tuple[float, float, float]:

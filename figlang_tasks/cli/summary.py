@@ -76,7 +76,7 @@ def scorer_line(signature: str) -> str:
     return f"explanation scorer: {signature}"
 
 
-# --- what stands in a table -------------------------------------------------------------------------------------------
+# --- what stands in a table ---
 
 
 def _task(results: Mapping[str, Any], name: str, estimates: Estimates) -> _Task:

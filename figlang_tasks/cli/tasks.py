@@ -102,7 +102,7 @@ def definitions() -> dict[str, Definition]:
     return dict(sorted(found.items(), key=lambda item: (order.index(item[1].benchmark), item[0])))
 
 
-# --- task files ------------------------------------------------------------------------------------------------------
+# --- task files ---
 
 
 def _definition(file: Path, harness: Harness) -> Definition | None:
@@ -132,7 +132,7 @@ def _words(asked: Mapping[str, str]) -> Iterator[str]:
             yield key if value == "true" else value
 
 
-# --- the list --------------------------------------------------------------------------------------------------------
+# --- the list ---
 
 
 def _matches(each: Definition, pattern: str | None) -> bool:

@@ -80,7 +80,7 @@ def write(
     return len(rows), left_out
 
 
-# --- the task --------------------------------------------------------------------------------------------------------
+# --- the task ---
 
 
 def _members(name: str) -> Iterator[dict[str, Any]]:
@@ -162,7 +162,7 @@ class _Task:
         return Example(f"{self.name}/{doc['id']}", prompt, pictures, self.call("doc_to_target", doc))
 
 
-# --- forms -----------------------------------------------------------------------------------------------------------
+# --- forms ---
 
 
 def _messages(rows: Sequence[Example]) -> dict[str, str]:

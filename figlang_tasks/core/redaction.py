@@ -21,7 +21,7 @@ from figlang_tasks.core.text import printable_lines
 HIDDEN = "[REDACTED]"
 """What stands in place of a secret; the harness's own word."""
 
-# --- by name: name=value, name: value, "name": "value", --name value -------------------------------------------------
+# --- by name: name=value, name: value, "name": "value", --name value ---
 
 _OF = r"api|access|secret|private|auth|oauth|bearer|client|service|account|session|user|hub|hf|github|wandb"
 _NAME = (
@@ -35,7 +35,7 @@ _ASSIGNED = re.compile(
     re.IGNORECASE,
 )
 
-# --- by shape ---------------------------------------------------------------------------------------------------------
+# --- by shape ---
 
 # Of the services that most people ask for data and answers: Hugging Face, GitHub, OpenAI and Anthropic, Google.
 _SHAPE = re.compile(
@@ -49,7 +49,7 @@ _PATH = re.compile(
     r"""|(?<![^\s,;=|"'`\[({])[\w.-]+(?:/[\w.-]+){2,}/?"""  # ORG/NAME is of a hub
 )
 
-# --- by value ---------------------------------------------------------------------------------------------------------
+# --- by value ---
 
 # Not looked for wherever they stand: "key=1" must not hide every 1, nor "api_key=anything", which local servers are
 # given, each "anything".

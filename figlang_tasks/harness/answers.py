@@ -240,7 +240,7 @@ def answers_at_once(lm: Any) -> bool:
     return getattr(of, "answers_at_once", False) or of.__name__ == "AsyncOpenAIChat"
 
 
-# --- what a request is known by --------------------------------------------------------------------------------------
+# --- what a request is known by ---
 
 
 def digest(lm: Any, request: Instance, seed: Any = None) -> str:
@@ -278,7 +278,7 @@ def model_key(model: object, model_args: Any) -> str:
     return hashlib.sha256(json.dumps([named, given], sort_keys=True, default=str).encode()).hexdigest()
 
 
-# --- the file --------------------------------------------------------------------------------------------------------
+# --- the file ---
 
 _TABLE = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, task TEXT, doc_id, answer TEXT NOT NULL)"
 _FILES = "figlang_*.db"  # of a process each

@@ -114,7 +114,7 @@ def _wrapped(original: Callable[..., Any], replacement: Callable[..., Any]) -> C
     return wrapped
 
 
-# --- simple_evaluate -------------------------------------------------------------------------------------------------
+# --- simple_evaluate ---
 
 
 _MAY_WAIT = "may be loaded late"  # in the store: the arguments of the model tell all that its answers depend on
@@ -209,7 +209,7 @@ def _tell_of_loading(model: Any) -> None:
     status.tell(f"loading the model ({model if isinstance(model, str) else type(model).__name__}) ...")
 
 
-# --- evaluate --------------------------------------------------------------------------------------------------------
+# --- evaluate ---
 
 
 def _prepare_and_evaluate(original: Callable[..., Any], given: dict[str, Any]) -> Any:

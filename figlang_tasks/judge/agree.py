@@ -75,7 +75,7 @@ def agree(key_path: Path, sheet_paths: Sequence[Path], any_label: bool = False) 
     return report
 
 
-# --- sheets ----------------------------------------------------------------------------------------------------------
+# --- sheets ---
 
 
 def _explanations(found: Mapping[str, Any]) -> pd.DataFrame:
@@ -117,7 +117,7 @@ def _by_item(said: Any) -> Any:
     return said.groupby(level="item", sort=False).first()
 
 
-# --- figures ---------------------------------------------------------------------------------------------------------
+# --- figures ---
 
 
 def _coefficients(
@@ -187,7 +187,7 @@ def _as_predictor(found: Mapping[str, Any], explanations: pd.DataFrame, agreed: 
     }
 
 
-# --- text ------------------------------------------------------------------------------------------------------------
+# --- text ---
 
 
 def text(report: Mapping[str, Any]) -> str:

@@ -97,7 +97,7 @@ def _placed(
     return rows, drawn, contents
 
 
-# --- what was said ---------------------------------------------------------------------------------------------------
+# --- what was said ---
 
 
 def agree(key_path: Path, found: Mapping[str, Any], sheet_paths: Sequence[Path]) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def _row(found: Mapping[str, Any], sorting: Sorting, system: str, given: str, ow
     }
 
 
-# --- text ------------------------------------------------------------------------------------------------------------
+# --- text ---
 
 
 def text(report: Mapping[str, Any]) -> str:

@@ -78,7 +78,7 @@ def content_of(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> 
     return frame.to_csv(index=False, quoting=csv.QUOTE_ALL, lineterminator="\r\n").encode("utf-8-sig")
 
 
-# --- reading ---------------------------------------------------------------------------------------------------------
+# --- reading ---
 
 
 def read(path: Path) -> Sheet:

@@ -80,7 +80,7 @@ class Example(NamedTuple):
     label: int = 0
 
 
-# --- losses ----------------------------------------------------------------------------------------------------------
+# --- losses ---
 
 
 def contrastive_loss(texts: Tensor, pictures: Tensor, temperature: float) -> Tensor:
@@ -106,7 +106,7 @@ def transport_loss(texts: Tensor, pictures: Tensor) -> Tensor:
     return costs[rows, columns].mean() / len(costs) ** 2
 
 
-# --- the network -----------------------------------------------------------------------------------------------------
+# --- the network ---
 
 
 class CrossAttention(nn.Module):
@@ -205,7 +205,7 @@ def _encoder(name: str, revision: str | None, trained: bool) -> Any:
     return model
 
 
-# --- training --------------------------------------------------------------------------------------------------------
+# --- training ---
 
 
 class Trained(NamedTuple):
@@ -270,7 +270,7 @@ def _loss(network: CrossAttention, examples: Sequence[Example]) -> Tensor:
     return loss
 
 
-# --- answers ---------------------------------------------------------------------------------------------------------
+# --- answers ---
 
 
 def with_weights(settings: Settings, weights: Weights, device: torch.device) -> CrossAttention:

@@ -208,7 +208,7 @@ class FigLangVLM(ModelBase):
                 result = GenerationResult(score_requests.answer(matches.pop(prompt.request)))
             yield prompt.request, result
 
-    # --- batches -----------------------------------------------------------------------------------------------------
+    # --- batches ---
 
     def _in_batches(
         self, group: Mapping[int, Instance], run: Callable[[Sequence[Prompt], Any], list[Any]]
@@ -316,7 +316,7 @@ class FigLangVLM(ModelBase):
         first = self.tokenizer.bos_token
         return not (first and prompt.text.startswith(first))
 
-    # --- answers -----------------------------------------------------------------------------------------------------
+    # --- answers ---
 
     def _generate(
         self, batch: Sequence[Prompt], inputs: Any, settings: dict[str, Any], until: list[str]

@@ -136,7 +136,7 @@ def legend(figure: Figure, entries: Sequence[tuple[str, Mapping[str, Any]]]) -> 
         figure.legend(handles=handles, loc="outside upper left", ncols=columns)
 
 
-# --- rows with marks and intervals ------------------------------------------------------------------------------------
+# --- rows with marks and intervals ---
 
 MINUS = "\N{MINUS SIGN}"
 _MARK, _LINE, _BETWEEN, _HEAD = 16, 15, 10, 26  # heights in pixels
@@ -320,7 +320,7 @@ def forest(chart_id: str, title: str, panels: Mapping[str, Sequence[Line]], csv:
     return Chart(chart_id, title, _draw(panels, f"{label}; right: points, p", (), ends=(-most, most)), csv)
 
 
-# --- curves over a threshold ------------------------------------------------------------------------------------------
+# --- curves over a threshold ---
 
 _PANEL = 160  # pixels
 _TICKS = (0, 0.2, 0.4, 0.6, 0.8)  # 1 would touch the 0 of the next panel

@@ -163,7 +163,7 @@ def headline(pair: Sequence[Difference]) -> Difference:
     return next(each for each in whole if each.metric == metric)
 
 
-# --- what can be compared --------------------------------------------------------------------------------------------
+# --- what can be compared ---
 
 
 def _shared(runs: Sequence[Run], tasks: Sequence[str] | None) -> dict[str, Sides]:
@@ -251,7 +251,7 @@ def _check_scorers(task: str, sides: Sides) -> None:
         )
 
 
-# --- one task --------------------------------------------------------------------------------------------------------
+# --- one task ---
 
 
 def _values(run: TaskRun) -> dict[Place, Estimate]:

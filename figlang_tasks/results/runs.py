@@ -208,7 +208,7 @@ class Run:
     results: Mapping[str, Any]  # content of the results file, the last of several; empty if there is none
 
 
-# --- reading ----------------------------------------------------------------------------------------------------------
+# --- reading ---
 
 
 def read_all(arguments: Sequence[str], repeats: bool = False) -> list[Run]:
@@ -351,7 +351,7 @@ def outputs(line: Mapping[str, Any]) -> list[str]:
     return list(texts(line.get("filtered_resps")))
 
 
-# --- files ------------------------------------------------------------------------------------------------------------
+# --- files ---
 
 
 def samples_files(path: Path) -> dict[str, Path]:
@@ -426,7 +426,7 @@ def _task_of(samples: Path) -> str:
     return named["task"] if named else ""
 
 
-# --- what results files say -------------------------------------------------------------------------------------------
+# --- what results files say ---
 
 
 def reported(results: Mapping[str, Any]) -> dict[str, Estimates]:

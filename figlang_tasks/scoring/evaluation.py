@@ -84,7 +84,7 @@ class Measures(list[dict[str, Any]]):
         return sum(set(ids.values()) <= {len(ids), None} for ids in found.values())
 
 
-# --- from documents to aggregators: a harness hands over what a document has for the metric, and nothing else --------
+# --- from documents to aggregators: a harness hands over what a document has for the metric, and nothing else ---
 
 
 def judged(record: Record, measures: Measures) -> dict[str, Any]:
@@ -205,7 +205,7 @@ def aggregator(name: str, measures: Measures) -> Callable[[Sequence[Any]], Value
     return aggregate
 
 
-# --- lm-eval, which has no hook --------------------------------------------------------------------------------------
+# --- lm-eval, which has no hook ---
 
 
 class _Judged(dict[str, Any]):
@@ -265,7 +265,7 @@ def facts(found: Evaluation) -> dict[str, str]:
     return told
 
 
-# --- all measures of a task -------------------------------------------------------------------------------------------
+# --- all measures of a task ---
 
 
 def guarded(name: str, compute: Callable[[], _Value], otherwise: _Value) -> _Value:

@@ -33,7 +33,7 @@ from figlang_tasks.scoring.measure import (
 
 MEAN_SCORE = "explanation_score"
 
-# --- records ----------------------------------------------------------------------------------------------------------
+# --- records ---
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def record_of(doc: Mapping[str, Any], gold: int, found: Explained, careful: int 
     }
 
 
-# --- schemes ----------------------------------------------------------------------------------------------------------
+# --- schemes ---
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def is_right(record: Record) -> bool:
     return bool(record["predicted"] == record["gold"])
 
 
-# --- measures ---------------------------------------------------------------------------------------------------------
+# --- measures ---
 
 
 def curve(records: Sequence[Record], at: Sequence[float] = entailment.CURVE_THRESHOLDS) -> list[Estimate]:

@@ -29,7 +29,7 @@ Choice = Literal[Name, False] | None
 """The option `scorer` of a task: None where the task file names none; YAML reads ``off`` as False."""
 CHOICES = get_args(Name)
 
-# --- choice of the scorer --------------------------------------------------------------------------------------------
+# --- choice of the scorer ---
 
 
 def choose(option: str | Literal[False] | None, default: str = DEFAULT) -> str:
@@ -94,7 +94,7 @@ def preflight(option: str | Literal[False] | None, default: str = DEFAULT, requi
         )
 
 
-# --- scoring of one task ---------------------------------------------------------------------------------------------
+# --- scoring of one task ---
 
 
 class Scored(NamedTuple):

@@ -320,7 +320,7 @@ def flat(estimates: Estimates) -> Iterator[tuple[str, str, Estimate]]:
             yield measure, scope, estimate
 
 
-# --- in results files -------------------------------------------------------------------------------------------------
+# --- in results files ---
 
 FORMAT = 1
 """Version of the shape that `to_json` writes."""

@@ -125,7 +125,7 @@ def _model(run: Run, given: str | None) -> str:
     return model
 
 
-# --- aggregate -------------------------------------------------------------------------------------------------------
+# --- aggregate ---
 
 
 def _result(run: Run, task: TaskRun, name: str, measure: Measure, found: Estimate) -> dict[str, Any]:
@@ -199,7 +199,7 @@ def _texts(**values: Any) -> dict[str, str]:
     return {name: plain(without_paths(str(value))) for name, value in values.items() if value is not None}
 
 
-# --- samples ---------------------------------------------------------------------------------------------------------
+# --- samples ---
 
 
 def _rows(task: TaskRun, log_id: str, model: str) -> list[dict[str, Any]]:

@@ -41,7 +41,7 @@ UPLOAD = "CodaBench, the competition of the FigLang 2024 shared task on multimod
 _AS_SCORED = "nan"  # what the board scores in place of a missing explanation
 
 
-# --- the file --------------------------------------------------------------------------------------------------------
+# --- the file ---
 
 
 def write(run: Run, output: Path) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def read(path: Path) -> pd.DataFrame:
     return rows.assign(label=labels)
 
 
-# --- its scores ------------------------------------------------------------------------------------------------------
+# --- its scores ---
 
 
 def answers(path: Path) -> tuple[list[dict[str, Any]], str]:

@@ -99,7 +99,7 @@ def _sha256(*texts: str) -> str:
     return hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-# --- documents -------------------------------------------------------------------------------------------------------
+# --- documents ---
 
 
 @hub.kept(maxsize=8)
@@ -184,7 +184,7 @@ def row_ids(rows: Sequence[Pair]) -> list[str]:
     return ids
 
 
-# --- the held-out part -----------------------------------------------------------------------------------------------
+# --- the held-out part ---
 
 
 def families(rows: Sequence[Pair]) -> list[list[int]]:
@@ -225,7 +225,7 @@ def heldout(rows: Sequence[Pair]) -> list[int]:
     return sorted(held, key=lambda number: numbers[number])
 
 
-# --- reading ---------------------------------------------------------------------------------------------------------
+# --- reading ---
 
 
 def _released(name: str) -> tuple[Sequence[Pair], str]:
@@ -284,7 +284,7 @@ def _pair(values: Mapping[str, Any], where: str) -> Pair:
     return Pair(source_id=str(source_id).strip(), report_group=group, **texts)
 
 
-# --- the shared task's blind rows ------------------------------------------------------------------------------------
+# --- the shared task's blind rows ---
 
 
 def load_blind() -> datasets.Dataset:

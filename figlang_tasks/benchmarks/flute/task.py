@@ -44,7 +44,7 @@ class Options(TaskOptions):
     scorer: explanations.Choice = None
 
 
-# --- data ------------------------------------------------------------------------------------------------------------
+# --- data ---
 
 
 def documents(asked: Mapping[str, str]) -> datasets.Dataset:
@@ -79,7 +79,7 @@ def preflight(config: Mapping[str, Any], asked: Asked) -> None:
         explanations.preflight(named if scorer is None else scorer, paper, required=config.get("needs_scorer", False))
 
 
-# --- prompts ---------------------------------------------------------------------------------------------------------
+# --- prompts ---
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
@@ -120,7 +120,7 @@ def doc_to_target(doc: Document) -> str:
     return _answer(doc, doc["label"], doc["explanation"]) if "label" in doc else ""
 
 
-# --- scoring ---------------------------------------------------------------------------------------------------------
+# --- scoring ---
 
 
 def _read(doc: Document, output: str | None) -> tuple[Explained, int | None, int | None]:

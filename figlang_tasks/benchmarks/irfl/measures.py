@@ -34,7 +34,7 @@ def _types(record: Record) -> tuple[str, ...]:
 _TYPES = Scopes(CLASSES, _types)
 
 
-# --- detection --------------------------------------------------------------------------------------------------------
+# --- detection ---
 
 
 def _is_right(record: Record) -> float | None:
@@ -135,7 +135,7 @@ CIRCULAR = Measures.of(
 """Of every row in all rotations."""
 
 
-# --- retrieval --------------------------------------------------------------------------------------------------------
+# --- retrieval ---
 
 
 def images_of(record: Record) -> int:

@@ -58,7 +58,7 @@ class Options(TaskOptions):
     phrase_only: bool = False
 
 
-# --- data ------------------------------------------------------------------------------------------------------------
+# --- data ---
 
 
 def preflight(config: Mapping[str, Any], asked: Asked) -> None:
@@ -93,7 +93,7 @@ def _check_scores(config: Mapping[str, Any]) -> None:
         )
 
 
-# --- prompts ---------------------------------------------------------------------------------------------------------
+# --- prompts ---
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
@@ -133,7 +133,7 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
     return {label: label for label in labels}, doc_to_target(doc)
 
 
-# --- scoring of one document -----------------------------------------------------------------------------------------
+# --- scoring of one document ---
 
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:

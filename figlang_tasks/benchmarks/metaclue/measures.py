@@ -80,7 +80,7 @@ def _mean(units: Sequence[str], values: Sequence[float]) -> Estimate:
 
 _NO_INTERVAL = IntervalMethod("none", lambda found: None)
 
-# --- is this a metaphor? ---------------------------------------------------------------------------------------------
+# --- is this a metaphor? ---
 
 CLASSIFY = _measures(
     Measure(
@@ -93,7 +93,7 @@ CLASSIFY = _measures(
     _parse_rate(lambda record: record["predicted"] is not None),
 )
 
-# --- which statement? ------------------------------------------------------------------------------------------------
+# --- which statement? ---
 
 
 RETRIEVE = _measures(
@@ -121,7 +121,7 @@ RETRIEVE = _measures(
     _parse_rate(lambda record: record["chosen"] is not None or record["status"] == SCORES),
 )
 
-# --- what is compared with what? -------------------------------------------------------------------------------------
+# --- what is compared with what? ---
 
 Texts = tuple[tuple[str, str, tuple[str, ...]], ...]
 """Of each record its id, what was said ("" if nothing could be read), and the references."""
@@ -207,7 +207,7 @@ CAPTION = _measures(
 )
 VQA = _measures(*_of_texts(by_field("role", _PARTS)))
 
-# --- where are the concepts? -----------------------------------------------------------------------------------------
+# --- where are the concepts? ---
 
 
 _BOXES_RESAMPLES = 1_000  # each costs a whole computation
@@ -251,7 +251,7 @@ LOCALIZE = _measures(
     _parse_rate(lambda record: record["status"] == "read"),
 )
 
-# --- draw it ---------------------------------------------------------------------------------------------------------
+# --- draw it ---
 
 
 class _Opened(Sequence[Image.Image]):

@@ -75,7 +75,7 @@ def task_of(doc: Document) -> str:
     return DataId.parse(doc["data"]).part
 
 
-# --- prompts ---------------------------------------------------------------------------------------------------------
+# --- prompts ---
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
@@ -122,7 +122,7 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
     return {"": ""}, ""
 
 
-# --- is this a metaphor? (3.1) ---------------------------------------------------------------------------------------
+# --- is this a metaphor? (3.1) ---
 
 
 def classify_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def classify_process_results(doc: Document, results: Sequence[str]) -> dict[str,
     return judged_of_image(record, measures.CLASSIFY)
 
 
-# --- which of K statements is this image's? (3.2, Table 2) -----------------------------------------------------------
+# --- which of K statements is this image's? (3.2, Table 2) ---
 
 
 def retrieve_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def retrieve_process_results(doc: Document, results: Sequence[str]) -> dict[str,
     return judged_of_image(record, measures.RETRIEVE)
 
 
-# --- what is compared with what? (3.2, Table 3) ----------------------------------------------------------------------
+# --- what is compared with what? (3.2, Table 3) ---
 
 
 def caption_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
@@ -213,7 +213,7 @@ def vqa_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]
     return judged_of_image(record, measures.VQA)
 
 
-# --- where are the concepts? (3.3, Table 4) --------------------------------------------------------------------------
+# --- where are the concepts? (3.3, Table 4) ---
 
 
 def localize_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
@@ -260,7 +260,7 @@ def resized(width: int, height: int) -> tuple[int, int]:
     return near
 
 
-# --- draw it (3.4) ---------------------------------------------------------------------------------------------------
+# --- draw it (3.4) ---
 
 
 def generate_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:

@@ -27,7 +27,7 @@ Answers: TypeAlias = dict[str, int | str]
 """The answers by field (`FIELDS`): 0 or 1 of MC and SC, a text, possibly empty, of the others."""
 
 
-# --- the published rules ---------------------------------------------------------------------------------------------
+# --- the published rules ---
 
 _NUMBER = re.compile(r"\A[ \t]*\d{1,2}\.(?!\d)[ \t]*")  # "1. ", as in the paper; not the start of "3.5 million"
 _YES = re.compile(r"Yes\b")
@@ -159,7 +159,7 @@ def first_answer(output: str | None, question: str) -> Read[bool]:
     return yes_no(first, about=topic)
 
 
-# --- marks of annotated answers --------------------------------------------------------------------------------------
+# --- marks of annotated answers ---
 
 Kind: TypeAlias = Literal["word", "object", "image", "free"]
 """What an annotated answer names: words of the caption (no mark), an object in the image (``[I] object``), the whole

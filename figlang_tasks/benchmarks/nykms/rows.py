@@ -165,7 +165,7 @@ def _cell(row: AnnotatedCaption, folder: Path) -> dict[str, Any]:
     return {"bytes": row.image, "path": None}
 
 
-# --- reading and checking ------------------------------------------------------------------------------------------
+# --- reading and checking ---
 
 
 def read(path: Path) -> tuple[list[AnnotatedCaption], list[str]]:
@@ -210,7 +210,7 @@ def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str
     return AnnotatedCaption(where, row_id, contest, caption, description, file, label, texts, split)
 
 
-# --- the New Yorker Caption Contest dataset --------------------------------------------------------------------------
+# --- the New Yorker Caption Contest dataset ---
 
 
 def _join(rows: Sequence[AnnotatedCaption], what: str) -> tuple[Mapping[str, Any], str | None, list[str]]:

@@ -34,7 +34,7 @@ from figlang_tasks.scoring import judged, judged_for_lm_eval
 Document = Mapping[str, Any]
 
 
-# --- prompts ---------------------------------------------------------------------------------------------------------
+# --- prompts ---
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
@@ -73,7 +73,7 @@ def doc_to_target(doc: Document) -> str:
     return render("nykms/answer.jinja", lines=lines, numbered=doc["question"] in ("metaphor", "sarcasm"))
 
 
-# --- scoring ---------------------------------------------------------------------------------------------------------
+# --- scoring ---
 
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:

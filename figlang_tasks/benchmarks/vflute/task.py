@@ -55,7 +55,7 @@ class Options(TaskOptions):
     scorer: explanations.Choice = None
 
 
-# --- data ------------------------------------------------------------------------------------------------------------
+# --- data ---
 
 
 def documents(asked: Asked, check_images: bool) -> datasets.Dataset:
@@ -86,7 +86,7 @@ def preflight(config: Mapping[str, Any], asked: Asked) -> None:
         explanations.preflight(scorer)
 
 
-# --- prompts ---------------------------------------------------------------------------------------------------------
+# --- prompts ---
 
 
 def question(doc: Document, options: Options) -> str:
@@ -169,7 +169,7 @@ def _picture(doc: Document, options: Options) -> Image.Image:
     return images.decode(doc["image"], f"{doc['dataset']} {doc['id']}", doc["dataset"])
 
 
-# --- scoring ---------------------------------------------------------------------------------------------------------
+# --- scoring ---
 
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:

@@ -84,7 +84,7 @@ def references(task: str, results: Sequence[Result], measure: str, scope: str = 
     ]
 
 
-# --- names and texts -------------------------------------------------------------------------------------------------
+# --- names and texts ---
 
 
 def slug(dataset: str) -> str:
