@@ -60,7 +60,7 @@ def test_several_pictures_and_two_rounds(model: str, name: str, images: list[int
 
 
 @pytest.mark.parametrize("server", [["429"] * 3], indirect=True)  # the client asks three times, the harness once
-@pytest.mark.parametrize("model", ["openai", "figlang_openai", "async_openai"])
+@pytest.mark.parametrize("model", ["figlang_openai", "async_openai"])
 def test_a_request_that_fails_to_the_end_is_a_failure_and_is_asked_again(
     model: str, server: OpenAIServer, expected: dict, tmp_path: Path, warnings_of_loguru: list[str]
 ) -> None:

@@ -19,7 +19,7 @@ from figlang_tasks.models.vlm_scoring import SharedPrefix
 
 TEXTS = ["yes", "a burning house that nobody sees", "the mule is stubborn", "an </s> image"]
 QUESTION = text("Which of them shows a mule?")
-TOWERS = ("vision_tower", "visual", "vision_model", "vision_encoder", "vpm")
+TOWERS = ("visual", "vision_model")
 EXACT = 5e-5  # nats of a text, in float32
 
 
@@ -27,10 +27,11 @@ def score(lm: Any, texts: list[str], pictures: int = 1) -> list[float]:
     return scores(lm, [user(*map(image, range(pictures)), QUESTION)], kind="candidates", candidates=texts)
 
 
-def token_by_token(build: Build, family: str, texts: list[str]) -> list[float]:
-    lm = build(family)
+def token_by_token(lm: Any, texts: list[str]) -> list[float]:
     lm._scorer.shared = False
-    return score(lm, texts)
+    found = score(lm, texts)
+    lm._scorer.shared = True
+    return found
 
 
 @pytest.mark.parametrize("family", ["qwen2_5_vl", "mllama"])  # kinds of positions, of caches and of masks
@@ -57,7 +58,7 @@ def test_pictures_are_read_once_for_all_candidates(
     assert len(readings) == 1
     assert 2 < len(rows) < 12 and max(rows) > 4
     some = [0, 7, len(texts) - 1]  # the prefix is as it was after each batch
-    assert [found[i] for i in some] == pytest.approx(token_by_token(build, family, [texts[i] for i in some]), abs=EXACT)
+    assert [found[i] for i in some] == pytest.approx(token_by_token(lm, [texts[i] for i in some]), abs=EXACT)
     assert score(lm, texts[::-1]) == pytest.approx(found[::-1], abs=EXACT)
     monkeypatch.setattr(vlm_scoring, "MAX_POSITIONS", 1)
     rows.clear()
@@ -70,7 +71,7 @@ def test_a_model_that_cannot_go_on_from_its_cache_is_noticed(
     wrong: str, build: Build, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
 ) -> None:
     lm, texts = build("qwen2_5_vl"), ["yes", "the mule is slow", "the mule is stubborn"]
-    expected = token_by_token(build, "qwen2_5_vl", texts)
+    expected = token_by_token(lm, texts)
     prepare = lm.model.prepare_inputs_for_generation
 
     def prepared(ids: torch.Tensor, **state: Any) -> dict[str, Any]:
