@@ -135,8 +135,7 @@ def check(family: Family, folder: Path) -> None:
     for kind, messages in prompts.items():
         expected, given = reference.inputs(messages), given_to_the_model(lm, messages)
         for name, value in expected.items():
-            if isinstance(value, torch.Tensor):
-                assert torch.equal(value, given[name]), f"{kind}: {name}"
+            assert torch.equal(value, given[name]), f"{kind}: {name}"
     before, after = (
         [user(*parts)] for parts in ((image(1), text("One."), text("Two.")), (text("One."), image(1), text("Two.")))
     )

@@ -17,25 +17,18 @@ from figlang_tasks.models import vlm
 from figlang_tasks.models.ahead import Batches, ahead, threads
 
 
-class Documents:
-    """Requests, and the numbers of the documents that were read for them."""
+def documents(
+    count: int, read: Callable[[int], list[dict]], settings: dict[str, Any] = GREEDY
+) -> tuple[list[Instance], list[int]]:
+    """Requests, and the numbers of the documents that threads read for them."""
+    seen: list[int] = []
 
-    def __init__(self, count: int, read: Callable[[int], list[dict]], settings: dict[str, Any] = GREEDY) -> None:
-        self.seen: list[int] = []
-        self.by_thread: set[str] = set()
-        self.read = read
-        self.requests: list[Instance] = [
-            instance(functools.partial(self._messages, i), dict(settings), i) for i in range(count)
-        ]
+    def messages(number: int, doc: Any) -> list[dict]:
+        assert threading.current_thread() is not threading.main_thread()
+        seen.append(number)
+        return read(number)
 
-    def _messages(self, number: int, doc: Any) -> list[dict]:
-        self.seen.append(number)
-        self.by_thread.add(threading.current_thread().name)
-        return self.read(number)
-
-
-def question(number: int) -> list[dict]:
-    return [user(image(number), text("What is it?"))]
+    return [instance(functools.partial(messages, i), dict(settings), i) for i in range(count)], seen
 
 
 def test_a_batch_that_runs_out_of_memory_is_halved_for_good(warnings_of_loguru: list[str]) -> None:
@@ -83,10 +76,9 @@ def test_answers_are_those_of_work_done_when_it_is_due_and_no_prompt_is_made_twi
         found = []
         for batches in (2, 0, 2):
             monkeypatch.setattr(vlm, "BATCHES_AHEAD", batches)
-            documents = Documents(12, lambda number: with_images[number % len(with_images)], GREEDY | asks)
-            found.append(answers(lm, documents.requests))
-            assert threading.main_thread().name not in documents.by_thread
-            assert sorted(documents.seen) == list(range(12))
+            requests, seen = documents(12, lambda number: with_images[number % len(with_images)], GREEDY | asks)
+            found.append(answers(lm, requests))
+            assert sorted(seen) == list(range(12))
         assert found[0] == found[1] == found[2], "to the last bit"
         assert len(set(found[0])) >= len(with_images)
 
@@ -102,8 +94,8 @@ def test_an_interrupt_ends_the_reading(build: Build, monkeypatch: pytest.MonkeyP
         return generate(**options)
 
     monkeypatch.setattr(lm.model, "generate", interrupted)
-    documents = Documents(40, question)
+    requests, seen = documents(40, lambda number: [user(image(number), text("What is it?"))])
     with pytest.raises(KeyboardInterrupt):
-        answers(lm, documents.requests)
+        answers(lm, requests)
     # Of the batches of two two have run, two are made, and one waits with what threads read ahead.
-    assert len(documents.seen) <= 2 * (3 + vlm.BATCHES_AHEAD) + vlm.THREADS
+    assert len(seen) <= 2 * (3 + vlm.BATCHES_AHEAD) + vlm.THREADS
