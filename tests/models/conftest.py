@@ -56,11 +56,3 @@ def build(checkpoint: Callable[[str], str], template: Callable[[str], str]) -> C
         return FigLangVLM(**{"pretrained": checkpoint(family), "device": "cpu", **given, **arguments})
 
     return build
-
-
-@pytest.fixture(scope="session")
-def built(checkpoint: Callable[[str], str]) -> Callable[[str], FigLangVLM]:
-    """A model of each family that tests ask and leave as it is."""
-    from figlang_tasks.models.vlm import FigLangVLM
-
-    return functools.cache(lambda family: FigLangVLM(checkpoint(family), device="cpu"))

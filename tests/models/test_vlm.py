@@ -13,13 +13,13 @@ from typing import Any
 import demo_runs
 import pytest
 import torch
+from lmms_eval.models import MODEL_REGISTRY_V2
 from PIL import Image
 from vlm_requests import (
     CANDIDATES,
     CONVERSATIONS,
     GREEDY,
     Build,
-    Built,
     answers,
     asked,
     image,
@@ -40,14 +40,11 @@ from figlang_tasks.models.vlm_scoring import answer_tokens, joiner
 # --- answers in words ------------------------------------------------------------------------------------------------
 
 
-def test_batches_answer_as_single_requests_and_leave_the_settings_alone(
-    built: Built, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batches_answer_as_single_requests_and_leave_the_settings_alone(build: Build) -> None:
     settings = GREEDY | {"until": ["\n\n"], "num_beams": 3}
     given = copy.deepcopy(settings)
-    lm = built("llava")
-    one_by_one = asked(lm, CONVERSATIONS, settings)
-    monkeypatch.setattr(lm._batches, "size", 4)
+    one_by_one = asked(build(), CONVERSATIONS, settings)
+    lm = build(batch_size=4)
     assert asked(lm, CONVERSATIONS, settings) == one_by_one
     assert len(set(one_by_one)) == len(CONVERSATIONS)
     assert settings == given
@@ -109,15 +106,11 @@ def test_the_blind_model_sees_white_pictures_of_the_same_size() -> None:
     assert asked(blind, [[user(picture, question)]], GREEDY) == asked(seeing, [[user(white, question)]], GREEDY)
 
 
-def test_llava_is_figlang_vlm_by_another_name() -> None:
-    """`llava_hf` is asked in test_api_server.py."""
-    task = "figlang_mini"
-    options: dict[str, Any] = {"limit": 1, "device": "cpu", "gen_kwargs": "num_beams=1"}
-    ours, its = (
-        demo_runs.answers(demo_runs.evaluate(task, name, demo_runs.DEMO, **options), task)
-        for name in ("figlang_vlm", "llava")
-    )
-    assert its == ours and "LABEL:" in ours[0]
+def test_llava_and_llava_hf_are_ours() -> None:
+    """Their answers are those of `figlang_vlm`: test_api_server.py."""
+    demo_runs.register()
+    found = {MODEL_REGISTRY_V2.get_model_class(name) for name in ("llava", "llava_hf")}
+    assert found == {vlm.FigLangLlava}
 
 
 # --- trouble ---------------------------------------------------------------------------------------------------------
@@ -212,6 +205,7 @@ def test_the_prompt_keeps_its_tokens(build: Build) -> None:
         answer_tokens(lm.tokenizer, prompt.text, ["The image", ""], False)
 
 
-def test_a_space_stands_between_words_and_answer(built: Built) -> None:
+def test_a_space_stands_between_words_and_answer(build: Build) -> None:
+    tokenizer = build("qwen2_5_vl").tokenizer
     prompts = {"ASSISTANT:": " ", "assistant\n": "", "a ": "", "<|im_end|>": "", "": "", "x>": " "}
-    assert {prompt: joiner(prompt, built("qwen2_5_vl").tokenizer) for prompt in prompts} == prompts
+    assert {prompt: joiner(prompt, tokenizer) for prompt in prompts} == prompts

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from vlm_requests import CONVERSATIONS, Build, Built, image, made, scores, text, user
+from vlm_requests import CONVERSATIONS, Build, image, made, scores, text, user
 
 from figlang_tasks.models import vlm_scoring
 from figlang_tasks.models.vlm import VLMError
@@ -124,9 +124,8 @@ def test_settings_that_a_checkpoint_brings_for_its_answers_change_no_score(
 # --- match ------------------------------------------------------------------------------------------------------------
 
 
-def test_match_scores_each_image_alone(built: Built, monkeypatch: pytest.MonkeyPatch) -> None:
-    lm = built("qwen2_5_vl")
-    monkeypatch.setattr(lm._batches, "size", 2)
+def test_match_scores_each_image_alone(build: Build) -> None:
+    lm = build("qwen2_5_vl", batch_size=2)
     question = text("Does it match?")
     pictures = [image(1), image(2), image(3, 40)]
     together = scores(lm, [user(*pictures, question)], kind="match")
@@ -137,8 +136,8 @@ def test_match_scores_each_image_alone(built: Built, monkeypatch: pytest.MonkeyP
     assert turned == pytest.approx([1 - alone[0]])
 
 
-def test_match_is_the_share_of_yes_among_the_first_tokens(built: Built) -> None:
-    lm = built("qwen2_5_vl")
+def test_match_is_the_share_of_yes_among_the_first_tokens(build: Build) -> None:
+    lm = build("qwen2_5_vl")
     [found] = scores(lm, CONVERSATIONS[0], kind="match", yes="the", no="and")
     _, inputs = made(lm, CONVERSATIONS[0])
     with torch.inference_mode():
@@ -150,8 +149,8 @@ def test_match_is_the_share_of_yes_among_the_first_tokens(built: Built) -> None:
     assert found == pytest.approx(yes / (yes + no), rel=1e-4)
 
 
-def test_score_requests_that_make_no_sense_name_their_document(built: Built) -> None:
-    lm = built("llava")
+def test_score_requests_that_make_no_sense_name_their_document(build: Build) -> None:
+    lm = build("llava")
     with pytest.raises(VLMError, match="doc 0: ValueError: .*needs an image"):
         scores(lm, CONVERSATIONS[2], kind="match")
     with pytest.raises(VLMError, match="doc 0, image 0: ValueError: .*begin with the same token"):

@@ -13,7 +13,6 @@ from figlang_tasks.core.score_requests import KEY, read_answer
 from figlang_tasks.models import vlm
 from figlang_tasks.models.vlm import FigLangVLM
 
-Built = Callable[[str], FigLangVLM]
 Build = Callable[..., FigLangVLM]
 GREEDY: dict[str, Any] = {
     "max_new_tokens": 6,
