@@ -15,7 +15,6 @@ import warm
 from demo_runs import evaluate, metrics
 from drawings import drawing
 from hub_server import HubServer
-from marks import slow_unless
 from PIL import Image
 from typer.testing import CliRunner
 
@@ -73,7 +72,7 @@ def change(folder: Path, new: Callable[[int], dict[str, Any]]) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    slow_unless([["--modality", "text"]], [["--alignment", "ot"], ["--modality", "text"]]),
+    [pytest.param(["--alignment", "ot"], marks=pytest.mark.slow), ["--modality", "text"]],
 )
 def test_a_probe_answers_about_the_test_rows_and_beats_the_majority(
     options: list[str], towers: list[str], tmp_path: Path
