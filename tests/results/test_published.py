@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,8 @@ from task_metrics import reported
 
 from figlang_tasks.benchmarks.metaclue.annotations import PAPER
 from figlang_tasks.cli.tasks import definitions
-from figlang_tasks.core.benchmark import benchmarks, names
-from figlang_tasks.results import measures, published
+from figlang_tasks.core.benchmark import benchmarks
+from figlang_tasks.results import measures
 from figlang_tasks.results.published import (
     Measured,
     Published,
@@ -25,7 +24,6 @@ from figlang_tasks.results.published import (
     for_task,
     lines,
     place,
-    protocol,
     rows,
 )
 from figlang_tasks.scoring import Estimate
@@ -47,12 +45,6 @@ def content(benchmark: str) -> Any:
 )
 def test_what_is_not_comparable_is_kept_and_not_shown(setting: str, shown: bool) -> None:
     assert Published("P", "1", "M", "acc", setting, "s", value=0.5).shown == shown
-
-
-def test_every_benchmark_has_figures_and_mini_has_none() -> None:
-    have = {task for task, figures in published.by_task().items() if any(figure.shown for figure in figures)}
-    assert {task.split("_")[0] for task in have} == set(names())
-    assert for_task("figlang_mini_irfl_match_idiom") == () == for_task("vflute_val")
 
 
 # --- rows and settings ------------------------------------------------------------------------------------------------
@@ -176,14 +168,6 @@ def test_percent_is_exact(hundredths: int) -> None:
     assert figure.text() in (figure.text(2), figure.text(2).removesuffix("0"))
 
 
-def test_the_protocol_is_one_line() -> None:
-    assert protocol("irfl_detect_idiom", ["acc_figurative"]) == (
-        "IRFL, arXiv 2303.15445: humans, majority of five, idioms with definitions / "
-        "zero-shot, matching scores, idioms with definitions"
-    )
-    assert protocol("irfl_retrieve_simile", ["p@k"]) == "IRFL, arXiv 2303.15445: zero-shot, matching scores"
-
-
 # --- the data files ---------------------------------------------------------------------------------------------------
 
 
@@ -197,18 +181,3 @@ def test_figures_are_those_of_the_papers_tables(name: str) -> None:
         columns = found.setdefault(record["table"], {})
         columns.setdefault(f"{task} {record['metric']}", []).append([record["model"], *numbers])
     assert found == PRINTED[name]
-
-
-def test_figures_are_whole_on_the_scale_of_their_metric_and_there_once() -> None:
-    assert {task for name in names() for task in content(name).get("rows", {})} <= published.by_task().keys()
-    for task, figures in published.by_task().items():
-        cells = Counter((p.metric, p.model, p.setting, p.paper) for p in figures)
-        assert [cell for cell, count in cells.items() if count > 1] == [], task
-        for p in figures:
-            assert all(text.strip() for text in (p.paper, p.table, p.model, p.metric, p.setting, p.source)), p
-            found = measures.named(p.metric)
-            assert found is not None, p
-            low, high = (p.low, p.high) if p.value is None else (p.value, p.value)
-            assert low is not None and high is not None and 0 <= low <= high, p
-            assert p.value is None or p.low is p.high is None, p
-            assert not found[0].percent or max(high, p.std or 0) <= 1, p

@@ -23,6 +23,7 @@ from figlang_tasks.answers.entailment import entailment
 from figlang_tasks.answers.option import option
 from figlang_tasks.answers.verdict import Status
 from figlang_tasks.answers.yes_no import yes_no
+from figlang_tasks.benchmarks.admire import parse as admire
 from figlang_tasks.benchmarks.flute import parse as flute
 from figlang_tasks.benchmarks.irfl import task as irfl
 from figlang_tasks.benchmarks.metaclue import boxes, captions
@@ -46,6 +47,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "answers.option, grid": partial(option, options=4, places=irfl.PLACES),
     "answers.option, numbers": partial(option, options=50, letters=False),
     "answers.entailment": partial(entailment, own=("The claim.", "a b a b")),
+    "admire": partial(admire.ranking, count=5),
     "vflute": vflute.parse_official,
     "vflute, scene graph": partial(vflute.parse_official, scene_graph=True),
     "metaclue.official": captions.parse_official,

@@ -12,7 +12,6 @@ from run_and_check import preflight
 
 from figlang_tasks.benchmarks.flute import measures, rows, task
 from figlang_tasks.benchmarks.flute.measures import V2
-from figlang_tasks.benchmarks.flute.parse import Prompt, parse_careful
 from figlang_tasks.core import hub
 from figlang_tasks.scoring import evaluate
 
@@ -175,18 +174,3 @@ def test_blind_rows_are_read_and_not_judged(tmp_path: Path, monkeypatch: pytest.
     assert judged == {"parse_rate": 1, "parse_disagreement": 0}
     answers, label = task.chance_answers(doc)
     assert label in answers
-
-
-@pytest.mark.parametrize(
-    ("shared_file", "prompt", "least"),
-    [
-        ("data/outputs/flute_smollm2_135m_instruct.jsonl", "v2", 0.7),
-        ("data/outputs/flute_v1_smollm2_135m_instruct.jsonl", "v1", 0.8),
-    ],
-    indirect=["shared_file"],
-)
-def test_most_answers_of_a_small_chat_model_are_read(shared_file: Path, prompt: Prompt, least: float) -> None:
-    """The released rule reads 1 of the 250 answers to prompt v2."""
-    outputs = [json.loads(line)["output"] for line in shared_file.read_text(encoding="utf-8").splitlines()]
-    read = [parse_careful(output, prompt).value is not None for output in outputs]
-    assert sum(read) >= least * len(outputs)

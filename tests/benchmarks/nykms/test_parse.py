@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from figlang_tasks.benchmarks.nykms.parse import Annotation, read_annotation, without_mark
+from figlang_tasks.benchmarks.nykms.parse import Annotation, read_annotation
 from figlang_tasks.core.errors import DataError
 
 
@@ -42,17 +42,3 @@ def test_annotations(raw: str, field: str, text: str, kind: Any) -> None:
 def test_annotations_that_break_the_rules(raw: str, field: str, message: str) -> None:
     with pytest.raises(DataError, match=message):
         read_annotation(raw, field)
-
-
-@pytest.mark.parametrize(
-    ("predicted", "text", "marked"),
-    [
-        ("horse", "horse", False),
-        ("[I] horse", "horse", True),
-        ("[I]", "the whole image", True),
-        ("[S]", "", True),
-        ("[X] horse", "[X] horse", False),
-    ],
-)
-def test_predictions_lose_their_mark(predicted: str, text: str, marked: bool) -> None:
-    assert without_mark(predicted) == (text, marked)
