@@ -88,37 +88,20 @@ def choose(page: Page, **values: str) -> None:
         expect(page.locator("#count")).not_to_have_text("old")
 
 
-# --- what it shows ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
-def test_a_report_opens_quietly_and_never_scrolls_sideways(
+def test_a_report_opens_quietly_with_its_pictures_and_never_scrolls_sideways(
     browser: Browser, report: Path, width: int, dark: bool
 ) -> None:
     with opened(browser, report, width, dark) as (page, seen):
         expect(page.locator("#cards img").first).to_have_js_property("complete", True)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        open_sample(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert seen.quiet, seen
-
-
-def test_charts_have_words_and_data(browser: Browser, report: Path, tmp_path: Path) -> None:
-    with opened(browser, report) as (page, seen):
         charts = page.locator("figure img.chart")
         assert 2 * charts.count() == page.locator("a[download]").count() > 4
         for chart in charts.all():
             assert chart.get_attribute("alt") and chart.evaluate("element => element.naturalWidth") > 300
-        with page.expect_download() as download:
-            page.locator("a[download]", has_text="SVG").first.click()
-        download.value.save_as(tmp_path / download.value.suggested_filename)
-        assert not seen.console and not seen.errors
-    (svg,) = tmp_path.glob("*.svg")
-    with opened(browser, svg) as (page, seen):  # alone, in a viewer without the page's style sheet
-        assert page.locator("svg text").count() > 5 and seen.quiet, seen
-
-
-# --- the gallery -----------------------------------------------------------------------------------------------------
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        open_sample(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert seen.quiet, seen
 
 
 def test_filters(browser: Browser, report: Path, gallery: Gallery) -> None:
@@ -135,16 +118,12 @@ def test_filters(browser: Browser, report: Path, gallery: Gallery) -> None:
 
     with opened(browser, report) as (page, seen):
         assert page.text_content("#count") == f"{total} of {total} samples" and ids(page)[:48] == expected()
-        choose(page, task="figlang_mini")
-        assert ids(page) == expected("figlang_mini")
-        choose(page, outcome="✗ wrong")
+        choose(page, task="figlang_mini", outcome="✗ wrong")
         wrong = expected("figlang_mini", outcome="wrong")
         assert ids(page) == wrong and len(wrong) > 3
         choose(page, run="second")
         mine = expected("figlang_mini", 1, outcome="wrong")
         assert ids(page) == mine != wrong and set(texts(page, "#cards .answer .name")) == {"Reference", "second"}
-        assert page.text_content("#count") == f"{len(mine)} of {total} samples"
-
         page.get_by_role("button", name="Clear").click()
         expect(page.locator("#count")).to_have_text(f"{total} of {total} samples")
         choose(page, source="irfl_metaphor_simile")
@@ -152,11 +131,11 @@ def test_filters(browser: Browser, report: Path, gallery: Gallery) -> None:
         choose(page, source="all", status="refused")
         assert ids(page) == expected(status="refused") != []
 
-        choose(page, status="all", text="KETTLE", task="figlang_mini", run="second")
-        found = [card for card in gallery.cards if card["task"] == "figlang_mini" and card["id"] in ids(page)]
-        assert found and all("kettle" in str(card).lower() for card in found)
-        choose(page, text="no such words")
-        assert ids(page) == [] and page.text_content("#count") == f"0 of {total} samples"
+        choose(page, status="all", text="KETTLE", task="figlang_mini")
+        told = {
+            card["id"] for card in gallery.cards if card["task"] == "figlang_mini" and "kettle" in str(card).lower()
+        }
+        assert set(ids(page)) == told != set()
         assert seen.quiet, seen
 
 
@@ -167,8 +146,6 @@ def test_sorting(browser: Browser, report: Path, gallery: Gallery) -> None:
         choose(page, task="figlang_mini", run="first", sort="score, lowest first")
         found = [score[each] for each in ids(page)]
         assert found == sorted(score.values()) and len(found) == len(mine)
-        choose(page, sort="score, highest first")
-        assert [score[each] for each in ids(page)] == sorted(score.values(), reverse=True)
         choose(page, sort="outcome, wrong first")
         order = ["wrong", "no answer", "open", "right"]
         outcome = {card["id"]: order.index(card["answers"][0]["outcome"]) for card in mine}
@@ -181,33 +158,23 @@ def test_sorting(browser: Browser, report: Path, gallery: Gallery) -> None:
         assert seen.quiet, seen
 
 
-def test_a_card_shows_the_reference_beside_what_each_run_wrote_and_opens_to_everything(
+def test_a_card_shows_the_reference_and_what_each_run_wrote_and_opens_to_everything(
     browser: Browser, report: Path, gallery: Gallery
 ) -> None:
     card = gallery.cards[1]
-    for width, beside in ((1280, True), (400, False)):
-        with opened(browser, report, width) as (page, seen):
-            shown = page.locator("#cards .card").nth(1)
-            cells = shown.locator(".answer")
-            assert cells.nth(0).locator(".text").text_content() == card["reference"]
-            for number, answer in enumerate(card["answers"], 1):
-                cell = cells.nth(number)
-                assert cell.locator(".score").text_content() == f"explanation score {100 * answer['score']:.1f}"
-                assert (cell.locator(".text").text_content() or "") == answer["explanation"]
-            boxes = [cell.bounding_box() for cell in (cells.nth(0), cells.nth(1), shown.locator("img"))]
-            reference, predicted, picture = (box for box in boxes if box)
-            assert (reference["y"] == predicted["y"]) == beside == (picture["x"] < reference["x"] - 300)
-            assert picture["width"] >= 300
-            body = open_sample(page, 1)
-            words = body.text_content() or ""
-            for text in (card["id"], dict(card["facts"])["claim"], card["prompt"], card["source"]):
-                assert text in words
-            for answer in card["answers"]:
-                assert answer["output"] in words and answer["rule"] in words and answer["predicted"] in words
-            image = body.locator("img").first
-            assert image.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
-            assert image.get_attribute("alt")
-            assert seen.quiet, seen
+    with opened(browser, report) as (page, seen):
+        cells = page.locator("#cards .card").nth(1).locator(".answer")
+        assert cells.nth(0).locator(".text").text_content() == card["reference"]
+        for number, answer in enumerate(card["answers"], 1):
+            cell = cells.nth(number)
+            assert cell.locator(".score").text_content() == f"explanation score {100 * answer['score']:.1f}"
+            assert (cell.locator(".text").text_content() or "") == answer["explanation"]
+        words = open_sample(page, 1).text_content() or ""
+        for text in (card["id"], dict(card["facts"])["claim"], card["prompt"], card["source"]):
+            assert text in words
+        for answer in card["answers"]:
+            assert answer["output"] in words and answer["rule"] in words and answer["predicted"] in words
+        assert seen.quiet, seen
 
 
 def test_samples_of_every_benchmark(browser: Browser, report: Path) -> None:
@@ -232,9 +199,6 @@ def test_samples_of_every_benchmark(browser: Browser, report: Path) -> None:
                 ranked = re.findall(r"\d+\. (\d\.\d{3})", words)
                 assert ranked == sorted(ranked, reverse=True) and len(ranked) > 2
         assert seen.quiet, seen
-
-
-# --- untrusted texts -------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,6 @@ from itertools import combinations
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from figlang_tasks.report import charts
 from figlang_tasks.report.charts import COLOURS, HALF, WHOLE, Chart, Reference, of_series
@@ -19,6 +17,8 @@ from figlang_tasks.scoring import Estimate
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = ("</svg><script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "$x$ & \\$y $\\frac{1}{2}$", "_hidden")
+NO_XML = "half\ud800 \x00\x1b[31m\uffff"
+LONG = "a model with a name that is far too long to stand in any chart, tuned twice"
 X = [i / 100 for i in range(101)]
 
 
@@ -35,7 +35,7 @@ BESIDE = (Reference("CLIP", 40.0), Reference("BLIP", 60.0), Reference("Humans", 
 CHANCE = Reference("chance", 25.0, "chance")
 
 
-def bars(*names: str, order: tuple[str, ...] = (), side_by_side: bool = False) -> Chart:
+def bars(*names: str, order: tuple[str, ...] = (), whole: bool = False) -> Chart:
     group = {name: Estimate(12.5 * (i + 1), 10.0 * i, 14.0 * (i + 1)) for i, name in enumerate(names)}
     panels = {"one": {"A": group, names[0]: group}, "two": {"A": group | {names[0]: Estimate(float("nan"))}}}
     return charts.bars(
@@ -45,29 +45,17 @@ def bars(*names: str, order: tuple[str, ...] = (), side_by_side: bool = False) -
         label="share",
         references={("one", "A"): [CHANCE, *BESIDE]},
         order=order or names,
-        side_by_side=side_by_side,
-    )
-
-
-def overview(*names: str, order: tuple[str, ...] = ()) -> Chart:
-    values = {name: Estimate(10.0 + 7 * i, 5.0, 60.0) for i, name in enumerate(names)}
-    panels = {"IRFL": {"task_0 accuracy": values, "task_1 accuracy": values}, names[0]: {"task_0 accuracy": values}}
-    beside = {("IRFL", "task_1 accuracy"): [CHANCE, *BESIDE]}
-    return charts.bars(
-        "overview", "Title", panels, label="percent", references=beside, order=order or names, whole=True
+        whole=whole,
     )
 
 
 def forest(*names: str) -> Chart:
-    lines = [
-        charts.difference(name, 1.5 - 3 * i, -1.0 - 3 * i, 4.0 - 3 * i, ".012", False if i == 1 else None)
-        for i, name in enumerate(names)
-    ]
+    lines = []
+    for i, name in enumerate(names):
+        label, moved = charts.wrapped(name, 28), 3 * i
+        winner = False if i == 1 else None
+        lines.append(charts.difference(label, 1.5 - moved, -1.0 - moved, 4.0 - moved, ".012", winner))
     return charts.forest("forest", "Title", {"a": lines, names[0]: lines}, "name\n", label="difference")
-
-
-KINDS: tuple[Callable[..., Chart], ...] = (curves, bars, overview, forest)
-each_kind = pytest.mark.parametrize("draw", KINDS, ids=lambda draw: draw.__name__)
 
 
 def texts(svg: str) -> str:
@@ -79,31 +67,17 @@ def rows(chart: Chart) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(chart.csv, newline="")))
 
 
-@each_kind
-def test_a_chart_is_an_svg_of_its_own_size(draw: Callable[..., Chart]) -> None:
-    chart = draw("GPT-4", "a model with a name that is far too long to stand in any chart, tuned twice")
+@pytest.mark.parametrize("draw", [curves, bars, forest])
+def test_a_chart_is_an_svg_of_its_own_size_with_names_as_text_and_nothing_else(draw: Callable[..., Chart]) -> None:
+    chart = draw(*HOSTILE, NO_XML, LONG)
     root = ElementTree.fromstring(chart.svg)
     assert root.tag == f"{SVG}svg" and float(root.attrib["width"]) == (WHOLE if chart.wide else HALF)
-    assert 50 < float(root.attrib["height"]) < 1_200 and len(chart.svg) < 90_000
-
-
-@each_kind
-def test_names_are_text_and_nothing_else(draw: Callable[..., Chart]) -> None:
-    chart = draw(*HOSTILE)
-    elements = list(ElementTree.fromstring(chart.svg).iter())
+    assert 50 < float(root.attrib["height"]) < 2_000
+    elements = list(root.iter())
     assert not {each.tag.removeprefix(SVG) for each in elements} & {"script", "image", "a", "foreignObject", "animate"}
     assert not [name for each in elements for name in each.attrib if name.startswith("on")]
     for name in HOSTILE:  # no formula, and not taken for hidden
         assert name.replace(" ", "")[:13] in texts(chart.svg)
-
-
-@settings(max_examples=10)
-@given(st.text(min_size=1, max_size=60))
-def test_any_text_is_well_formed(name: str) -> None:
-    line = charts.difference(charts.wrapped(name, 28), 1.5, None, None, name, winner=True)
-    ElementTree.fromstring(charts.forest("m", name, {name: [line]}, "", label=name).svg.encode())
-    drawn = charts.bars("m", name, {name: {name: {name: Estimate(1.5)}}}, label=name, order=[name])
-    ElementTree.fromstring(drawn.svg.encode())
 
 
 def test_csv_gives_the_numbers_back() -> None:
@@ -123,32 +97,26 @@ def test_csv_gives_the_numbers_back() -> None:
     ]
 
 
-def test_values_stand_in_the_chart() -> None:
-    assert "12.5" in texts(bars("A", "B").svg) and "chance" in texts(bars("A").svg)
-    assert "best:BLIP60.0" in texts(bars("A").svg)
-    assert "+1.5(.012)" in texts(forest("A", "B").svg) and "\N{MINUS SIGN}1.5" in texts(forest("A", "B").svg)
-    assert ".53" in texts(curves("A").svg) and ".60" in texts(curves("A").svg)
-
-
-def test_what_is_significant_is_bold() -> None:
+def test_values_stand_in_the_chart_and_what_is_significant_is_bold() -> None:
+    read = texts(bars("A", "B").svg)
+    assert "12.5" in read and "chance" in read and "best:BLIP60.0" in read
+    read = texts(curves("A").svg)
+    assert ".53" in read and ".60" in read
     drawn = ElementTree.fromstring(forest("A", "B").svg).iter(f"{SVG}text")
     styles = {"".join(each.itertext()): each.get("style", "") for each in drawn}
     bold = {text for text, style in styles.items() if re.search("700|bold", style)}
-    assert "\N{MINUS SIGN}1.5 (.012)" in bold and "+1.5 (.012)" not in bold
+    assert "\N{MINUS SIGN}1.5 (.012)" in bold and "+1.5 (.012)" in styles.keys() - bold
 
 
 def test_the_overview_is_drawn_for_wide_and_for_narrow_pages() -> None:
-    chart = overview("A")
+    chart = bars("A", whole=True)
     assert chart.wide and texts(chart.svg) == texts(chart.narrow)
     assert float(ElementTree.fromstring(chart.narrow).attrib["width"]) < 390
 
 
 def test_a_run_looks_alike_in_every_chart_of_a_page() -> None:
-    for draw in (bars, curves, overview):
+    for draw in (bars, curves):
         assert COLOURS[1] in draw("B", order=("A", "B", "C")).svg and COLOURS[0] not in draw("B", order=("A", "B")).svg
-
-
-# --- reading without colours -----------------------------------------------------------------------------------------
 
 
 def test_two_series_differ_in_more_than_their_colour() -> None:

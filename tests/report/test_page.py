@@ -1,21 +1,19 @@
 """If these fail, a text of a run leaves its place in the report's file, or a number is lost on the way into it.
 
-That nothing of it runs is asked of Chromium (test_browser.py), and that no secret is in it in tests/security.
+That nothing of it runs, and that its policy stops scripts, is asked of Chromium (test_browser.py).
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from report_runs import lines_of, run_of, write_run
 from results_files import measures_of
 
@@ -45,9 +43,6 @@ class Parsed(HTMLParser):
         if self.elements and self.elements[-1][0] == "script":
             self.scripts[-1] += data
 
-    def all(self, tag: str) -> list[dict[str, str | None]]:
-        return [attributes for name, attributes in self.elements if name == tag]
-
 
 def text_of(run: Run, *sections: Section, title: str = "A report", gallery: Gallery | None = None) -> str:
     shown = build([run], pictures=False) if gallery is None else gallery
@@ -60,29 +55,15 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return run_of(tmp_path_factory.mktemp("runs") / "run", "figlang_mini", count=4)
 
 
-def test_the_policy_allows_the_own_script_and_style_alone(run: Run) -> None:
-    parsed = Parsed(text_of(run))
-    (policy,) = [each["content"] for each in parsed.all("meta") if each.get("http-equiv") == "Content-Security-Policy"]
-    rules = dict(rule.strip().split(" ", 1) for rule in (policy or "").split(";"))
-    assert rules["default-src"] == "'none'" and rules["img-src"] == "data:"
-    for name in ("script-src", "style-src"):
-        assert re.fullmatch("'sha256-[A-Za-z0-9+/=]{44}'", rules[name])
-
-
-_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(exclude_categories=["Cs"])),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4),
-    max_leaves=12,
-)
-
-
-@settings(max_examples=40)
-@given(_values)
-def test_what_the_script_of_the_page_reads_comes_back_and_cannot_end_its_block(run: Run, value: Any) -> None:
-    parsed = Parsed(text_of(run, gallery=Gallery([{"text": value, "half": "\ud83e"}], [], [])))
+def test_what_the_script_of_the_page_reads_comes_back_and_cannot_end_its_block(run: Run) -> None:
+    facts = {
+        "text": "</script><!-- &amp; \u2028\u2029 \ud83e",
+        "of": [None, True, 2**70, {"of": [0.1, math.inf]}, math.nan],
+    }
+    parsed = Parsed(text_of(run, gallery=Gallery([facts], [], [])))
     assert len(parsed.scripts) == 3 and not re.search("[<>&\u2028\u2029]", parsed.scripts[0])
-    finite = json.loads(json.dumps(value), parse_constant=lambda _: None)
-    assert json.loads(parsed.scripts[0])["cards"] == [{"text": finite, "half": "\ud83e"}]
+    finite = facts | {"of": [None, True, 2**70, {"of": [0.1, None]}, None]}
+    assert json.loads(parsed.scripts[0])["cards"] == [finite]
 
 
 def test_the_data_and_the_drawing_of_a_chart_come_back(run: Run) -> None:
@@ -90,7 +71,7 @@ def test_the_data_and_the_drawing_of_a_chart_come_back(run: Run) -> None:
     svg = f"<svg><text>{named}</text></svg>"
     made = Chart("some-chart", "t", svg, 'a,"b"\n#1 % ü&<')
     text = text_of(run, Section("one", "t", "", charts=(made,)))
-    links = {str(each["download"]): str(each["href"]) for each in Parsed(text).all("a") if "download" in each}
+    links = {str(each["download"]): str(each["href"]) for _, each in Parsed(text).elements if "download" in each}
     for name, kind, content in (("csv", "text/csv", made.csv), ("svg", "image/svg+xml", svg)):
         head, _, found = links[f"some-chart.{name}"].partition(",")
         assert head == f"data:{kind};charset=utf-8" and unquote(found) == content
