@@ -18,10 +18,8 @@ CIRCULAR, RETRIEVE = "figlang_mini_irfl_detect_idiom_circular", "figlang_mini_ir
     ("task", "options", "message"),
     [
         ("figlang_mini", {"limit": 0}, "--limit 0: must be a number of rows"),
-        ("figlang_mini", {"limit": float("nan")}, "--limit nan: must be a number of rows"),
         ("figlang_mini", {"offset": -1}, "--offset -1: must be the number of rows to skip"),
         ("figlang_mini", {"offset": 76}, "task figlang_mini: --offset 76 skips all 76 rows"),
-        (CIRCULAR, {"offset": 9000}, f"task {CIRCULAR}: --offset 9000 skips all"),
         (CIRCULAR, {"limit": 3}, f"task {CIRCULAR}: .*idiom-detection-task-0 has 4 documents.*Use --limit 4, or"),
         (CIRCULAR, {"limit": 4, "offset": 6}, "idiom-detection-task-1 has 4 documents.*Use --limit 4 --offset 4,"),
         (CIRCULAR, {"limit": 0.01}, f"task {CIRCULAR}: .*leave no complete row"),
@@ -33,17 +31,10 @@ def test_nothing_to_run_or_to_compute(task: str, options: dict[str, Any], messag
         evaluate(task, *NO_MODEL, **options)
 
 
-@pytest.mark.parametrize(
-    ("below", "message"),
-    [
-        ("", "Not a directory"),  # a file in its place
-        ("/proc", "No such file or directory|Permission denied|Read-only file system|Operation not permitted"),
-    ],
-)
-def test_a_folder_that_cannot_be_written_to(below: str, message: str, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    folder = f"{below or tmp_path / 'file'}/answers"
-    with pytest.raises(FigLangError, match=f"--use_cache {folder}: .*({message}).*Name a folder"):
+    folder = f"{tmp_path / 'file'}/answers"
+    with pytest.raises(FigLangError, match=f"--use_cache {folder}: .*Not a directory.*Name a folder"):
         evaluate("figlang_mini", *NO_MODEL, use_cache=folder)
-    with pytest.raises(FigLangError, match=f"--output_path {folder}: ({message}). Name a folder"):
+    with pytest.raises(FigLangError, match=f"--output_path {folder}: Not a directory. Name a folder"):
         evaluate("figlang_mini", *NO_MODEL, saved=Path(folder))

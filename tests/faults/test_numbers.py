@@ -50,6 +50,7 @@ def broken_task(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_metric_that_fails_is_in_the_table_and_in_the_status(runs: Runs) -> None:
     folder = broken_task(runs.folder / "tasks")
     done = runs.by_command("--include_path", str(folder), "--limit", "4", task="broken")
@@ -66,19 +67,14 @@ def test_a_metric_that_fails_is_in_the_table_and_in_the_status(runs: Runs) -> No
     assert [line["length"] for line in lines] == [len(line["sample"]["reference"]) for line in lines]
 
 
-def test_a_part_of_the_data_is_marked_in_the_files(runs: Runs) -> None:
-    folder = runs.folder / "saved"
-    runs.here(saved=folder, limit=2, offset=5)
-    assert saved_runs.limited(saved_runs.read(str(folder))) == "limit 2, offset 5"
-
-
-def test_settings_of_sampling_are_in_the_files(runs: Runs) -> None:
+def test_a_part_of_the_data_and_settings_of_sampling_are_in_the_files(runs: Runs) -> None:
     """And such answers are kept in the cache by the seed, and never submitted."""
     folder = runs.folder / "saved"
     for number, seed in enumerate((1, 1, 2)):
         settings = "do_sample=True,temperature=0.7"
-        runs.here(saved=folder / str(number), limit=2, gen_kwargs=settings, torch_random_seed=seed)
+        runs.here(saved=folder / str(number), limit=2, offset=5, gen_kwargs=settings, torch_random_seed=seed)
     assert [len(asked) for asked in runs.asked] == [2, 0, 2]
+    assert saved_runs.limited(saved_runs.read(str(folder / "0"))) == "limit 2, offset 5"
     (path,) = (folder / "0").rglob("*_results.json")
     settings = json.loads(path.read_text(encoding="utf-8"))["configs"][TASK]["generation_kwargs"]
     assert (settings["do_sample"], settings["temperature"]) == (True, 0.7)

@@ -41,7 +41,7 @@ def lenient_pillow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ImageFile, "LOAD_TRUNCATED_IMAGES", True)
 
 
-@pytest.mark.parametrize("keep", [0.3, 0.6, 0.9, 0.999])
+@pytest.mark.parametrize("keep", [0.3, 0.999])
 @pytest.mark.parametrize("options", [{}, {"progressive": True}], ids=["baseline", "progressive"])
 def test_a_truncated_jpeg(keep: float, options: dict[str, Any]) -> None:
     noise = Image.effect_noise((400, 300), 80).convert("RGB")

@@ -1,4 +1,7 @@
-"""Outputs that were not read, read in two ways or empty are named: on the screen, by compare and in the report."""
+"""Outputs that were not read, read in two ways or empty are named: on the screen, by compare and in the report.
+
+That the report says so: tests/report/test_sections.py.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +79,7 @@ def test_what_is_said_of_the_outputs_of_a_task(
     assert {scope: estimate.value for scope, estimate in unfinished.items()} == ({"all": share} if share else {})
 
 
-def test_screen_compare_and_report_say_which_values_rest_on_unread_outputs(
+def test_screen_and_compare_say_which_values_rest_on_unread_outputs(
     tmp_path: Path, warnings_of_loguru: list[str]
 ) -> None:
     task = "figlang_mini_flute"
@@ -95,6 +98,3 @@ def test_screen_compare_and_report_say_which_values_rest_on_unread_outputs(
     top, _, rest = compared.stdout.partition(f"## {task}")
     assert f"a, {task}: {unread}" in top and f"b, {task}: 12 of 12 answers are empty" in top
     assert "explanation scorer: embedded" in rest
-    page = tmp_path / "report.html"
-    assert CliRunner().invoke(app, ["report", *runs, "-o", str(page)]).exit_code == 0
-    assert f"a, {task}: {UNREAD} 12 of 12" in page.read_text(encoding="utf-8")
