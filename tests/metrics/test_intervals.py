@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Callable
 from typing import Any
 
@@ -16,11 +15,8 @@ from scipy import stats
 from figlang_tasks.metrics import classification
 from figlang_tasks.metrics.classification import macro_f1
 from figlang_tasks.metrics.intervals import (
-    Interval,
     bootstrap,
     error_of_resamples,
-    linked,
-    of_mean,
     of_resamples,
     of_two_classes,
     share,
@@ -66,22 +62,7 @@ def test_rows_by_unit_by_hand(hits: list[int], totals: list[int], effective: flo
     p, z2 = sum(hits) / sum(totals), 1.959964**2
     ends = np.roots([1 + z2 / effective, -2 * p - z2 / effective, p * p])
     assert share(hits, totals) == pytest.approx(sorted(ends.real), abs=1e-4)
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=60).filter(
-        lambda units: any(sum(unit) for unit in units)
-    ),
-    st.randoms(use_true_random=False),
-)
-@settings(max_examples=150)
-def test_a_share_lies_in_its_interval_in_any_order(units: list[tuple[int, int]], shuffler: random.Random) -> None:
-    hits, totals = [hit for hit, _ in units], [hit + miss for hit, miss in units]
-    interval = share(hits, totals)
-    assert 0 <= interval.low <= sum(hits) / sum(totals) <= interval.high <= 1 and interval.low < interval.high
-    order = shuffler.sample(range(len(units)), len(units))
-    assert share([hits[at] for at in order], [totals[at] for at in order]) == pytest.approx(interval, abs=1e-12)
-    assert share([*hits, 0], [*totals, 0]) == pytest.approx(interval, abs=1e-12)  # a unit without rows
+    assert share([*hits, 0], [*totals, 0]) == share(hits, totals), "a unit without rows"
 
 
 # --- two classes ------------------------------------------------------------------------------------------------------
@@ -161,7 +142,6 @@ def test_percentiles_of_resampled_rows() -> None:
         [[0.3, 1.0]],
         [[0.0, 1.0]] * 9,
         [[1e6 / 3, 1.0]] * 9,  # the values differ by rounding alone
-        [[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]],
         [[0.0, 0.0]] * 6 + [[1.0, 1.0]],
     ],
 )
@@ -171,11 +151,6 @@ def test_where_resampling_knows_nothing_there_is_no_interval(rows: list[list[flo
 
 
 # --- means and units --------------------------------------------------------------------------------------------------
-
-
-def test_rows_are_linked_directly_or_through_others() -> None:
-    keys = [("a", 1), ("b", 2), ("c", 1), ("b", 3), ("d", 3), ("e", 4)]
-    assert linked(keys) == [0, 1, 0, 1, 1, 5]
 
 
 def test_sums_by_unit_are_the_same_to_the_last_bit_in_any_order() -> None:
@@ -191,10 +166,6 @@ def test_sums_by_unit_are_the_same_to_the_last_bit_in_any_order() -> None:
 def test_a_standard_error_is_that_of_the_mean() -> None:
     """Of two units, 0 and 1: resamples are 0, .5 and 1 in the ratio 1:2:1, and the error of the mean is .5."""
     assert standard_error([[0, 1], [1, 1]], ratio) == pytest.approx(0.5, rel=0.02)
-    values = np.random.default_rng(1).normal(size=200)
-    rows = np.stack([values, np.ones(200)], axis=1)
-    expected = values.std(ddof=1) / np.sqrt(200)
-    assert standard_error(rows, ratio, resamples=5_000) == pytest.approx(expected, rel=0.05)
     assert standard_error([[1, 1], [1, 1]], ratio) == 0
     assert standard_error([[1, 1]], ratio) is None
 
@@ -222,9 +193,3 @@ def test_half_of_the_resamples_must_have_a_value() -> None:
     half, less = np.array([1.0, 3.0, np.nan, np.inf]), np.array([1.0, 3.0, np.nan, np.nan, np.nan])
     assert of_resamples(half, 4) is not None and error_of_resamples(half, 4) == pytest.approx((4 / 3) ** 0.5)
     assert of_resamples(less, 4) is None and error_of_resamples(less, 4) is None
-
-
-def test_the_interval_of_a_mean_of_five_shares() -> None:
-    """Of equal intervals 1 / sqrt(5)."""
-    low, high = of_mean([0.5] * 5, [Interval(0.4, 0.7)] * 5)
-    assert (low, high) == pytest.approx((0.5 - 0.1 / math.sqrt(5), 0.5 + 0.2 / math.sqrt(5)))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 import sacrebleu
@@ -41,19 +39,12 @@ def test_corpus_bleu_of_several_corpora_equals_sacrebleu(corpora: list[list[tupl
         ("...", "!", False, False),
         ("the", "a", False, False),
         ("A", "a", False, True),
+        ("(An  'Ape'!)_", "ape", False, True),
     ],
 )
 def test_matches(prediction: str, reference: str, exact: bool, loose: bool) -> None:
     assert overlap.exact_match(prediction, reference) is exact
     assert overlap.relaxed_match(prediction, reference) is loose
-
-
-@given(st.text())
-def test_what_is_trimmed(text: str) -> None:
-    outer = re.compile(r"\A[\W_]+|[\W_]+\Z")
-    once = outer.sub("", outer.sub("", " ".join(text.casefold().split())))
-    bare = re.sub(r"\A(?:the|an?)\s+(?=\S)", "", once)
-    assert overlap.relaxed(text) == outer.sub("", outer.sub("", bare))
 
 
 def test_signatures_name_what_makes_the_score() -> None:

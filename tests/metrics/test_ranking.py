@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -51,13 +50,6 @@ def test_the_worst_of_all_rankings_that_agree_with_the_scores(case: tuple[list[f
     assert best_rank(scores, positives) == max(1 + labels.index(True) for labels in rankings)
     assert random_tie_precision_at_k(scores, positives) == pytest.approx(sum(precisions) / len(precisions))
     assert tied_at_top(scores) == (scores.count(max(scores)) > 1)
-
-
-def test_every_image_the_same() -> None:
-    """Of 3 places 2 go to the negatives; arrays are taken too, and the two zeros are equal."""
-    scores, positives = np.array([0, -0.0, 0, 0, 0], dtype=np.float32), np.array([True] * 3 + [False] * 2)
-    assert (precision_at_k(scores, positives), best_rank(scores, positives)) == (1 / 3, 3)
-    assert depends_on_ties(scores, positives) and tied_at_top(scores)
 
 
 @pytest.mark.parametrize("function", [precision_at_k, best_rank, depends_on_ties, random_tie_precision_at_k])
