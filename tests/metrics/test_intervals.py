@@ -8,12 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
 from figlang_tasks.metrics import classification
-from figlang_tasks.metrics.classification import macro_f1
 from figlang_tasks.metrics.intervals import (
     bootstrap,
     error_of_resamples,
@@ -55,6 +52,8 @@ def test_all_right_in_some_units_is_the_evidence_of_so_many_rows() -> None:
         ([4, 0, 4], [4, 4, 4], 2 / 9 / (1.5 * 11 / 12 * 32 / 3 / 144) * (2.2010 / 4.3027) ** 2),
         # No variance at all between units: 20 rows; t of 19 and of 9.
         ([1] * 10, [2] * 10, 20 * (2.0930 / 2.2622) ** 2),
+        # Nor of a single unit, whose rows count as one.
+        ([2], [5], 1),
     ],
 )
 def test_rows_by_unit_by_hand(hits: list[int], totals: list[int], effective: float) -> None:
@@ -83,19 +82,12 @@ def test_macro_recall_by_hand() -> None:
     )
 
 
-@given(st.lists(st.integers(0, 200), min_size=4, max_size=4).filter(any), st.integers(1, 40), st.integers(0, 99))
-@example([4, 12, 2, 10], 3, 75)  # the upper end of macro precision would be 1.035
-@settings(max_examples=80)
-def test_a_score_lies_in_its_interval_whatever_the_units(counts: list[int], units: int, seed: int) -> None:
-    rows = units_of(counts)
-    owner = np.random.default_rng(seed).integers(0, units, size=len(rows)).astype(str)
-    _, sums = sums_by_unit(list(owner), rows)
-    for score in (macro_f1, classification.macro_precision, classification.macro_recall):
-        interval, found = of_two_classes(sums, score), float(score(counts))
-        if interval is None:  # one class alone, or units whose errors cancel
-            assert units > 1 or score is classification.macro_precision
-            continue
-        assert 0 <= interval.low <= found + 1e-12 and found - 1e-12 <= interval.high <= 1
+def test_limits_beyond_0_and_1_are_cut_and_where_no_recall_counts_there_are_none() -> None:
+    of_few_units = [[3, 0, 0, 5], [1, 3, 0, 4], [0, 9, 2, 1]]  # [-.09, 1.04]
+    assert of_two_classes(of_few_units, classification.macro_precision) == (0, 1)
+    assert of_two_classes(units_of([3, 1, 0, 0]), classification.macro_precision) is None  # one class
+    cancel = [[1, 0, 1, 0]] * 5 + [[0, 1, 0, 1]] * 5
+    assert of_two_classes(cancel, classification.macro_recall) is None
 
 
 @pytest.mark.parametrize("counts", [[[3, 1, 2, 4], [5, 0, 1, 1], [2, 2, 0, 3]], [[0, 0, 2, 4], [0, 0, 1, 2]]])

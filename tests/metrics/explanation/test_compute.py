@@ -62,11 +62,20 @@ def test_out_of_memory_halves_the_budget_and_goes_on(error: Exception, warnings_
     assert len(warnings_of_loguru) == 3 and "64 tokens a batch from now on" in warnings_of_loguru[0]
 
 
-def test_a_single_text_that_does_not_fit_on_the_cpu_is_an_error() -> None:
+@pytest.mark.parametrize(
+    ("raised", "expected", "message"),
+    [
+        (torch.OutOfMemoryError("no room"), MemoryError, "one text of 104 tokens"),
+        (RuntimeError("size mismatch"), RuntimeError, "size mismatch"),
+    ],
+)
+def test_no_room_for_one_text_and_another_error_end_it(
+    raised: Exception, expected: type[Exception], message: str
+) -> None:
     def step(start: int, stop: int) -> None:
-        raise torch.OutOfMemoryError("no room")
+        raise raised
 
-    with pytest.raises(MemoryError, match="one text of 104 tokens"):
+    with pytest.raises(expected, match=message):
         list(runner().batches([100], step))
 
 
@@ -107,14 +116,6 @@ def test_a_model_that_does_not_fit_its_device_runs_on_the_cpu(
     assert "meta is too full" in warnings_of_loguru[0]
 
 
-def test_another_error_is_not_taken_for_a_lack_of_memory() -> None:
-    def step(start: int, stop: int) -> None:
-        raise RuntimeError("size mismatch")
-
-    with pytest.raises(RuntimeError, match="size mismatch"):
-        list(runner().batches([8], step))
-
-
 def test_unknown_device() -> None:
     with pytest.raises(ValueError, match="device is 'gpu'; valid: auto, cpu"):
         runner(device="gpu")
@@ -135,16 +136,15 @@ def test_no_reduced_precision_inside_fp32_whatever_the_process_asked_for() -> No
         torch.backends.cuda.matmul.fp32_precision, mkldnn.fp32_precision = before
 
 
-@pytest.mark.parametrize(("free", "expected"), [([2, 1], "cuda:0"), ([1, 2], "cuda:1"), ([None, 1], "cuda:1")])
-def test_the_emptiest_gpu_is_taken(free: list[int | None], expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What torch says of two GPUs is put in its mouth; None: one so full that it does not even answer."""
+def test_the_emptiest_gpu_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What torch says of three GPUs is put in its mouth; the first is so full that it does not even answer."""
 
     def memory(index: int) -> tuple[int, int]:
-        if (left := free[index]) is None:
+        if index == 0:
             raise RuntimeError("CUDA error: out of memory")
-        return left, 80
+        return 3 - index, 80
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 3)
     monkeypatch.setattr(torch.cuda, "mem_get_info", memory)
-    assert str(runner(device="auto")._choose_device()) == expected
+    assert str(runner(device="auto")._choose_device()) == "cuda:1"

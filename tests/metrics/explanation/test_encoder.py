@@ -40,10 +40,8 @@ MAKERS = {
     "rembert": lambda: RemBertModel(RemBertConfig(**SIZES, input_embedding_size=16)),
     "deberta": lambda: deberta(pos_att_type=["c2p", "p2c"], max_relative_positions=-1),
     "deberta-short-span": lambda: deberta(pos_att_type=["c2p", "p2c"], max_relative_positions=7),
-    "deberta-long-span": lambda: deberta(pos_att_type=["c2p", "p2c"], max_relative_positions=100),
     "deberta-c2p": lambda: deberta(pos_att_type=["c2p"], max_relative_positions=-1),
     "deberta-p2c": lambda: deberta(pos_att_type=["p2c"], max_relative_positions=-1, hidden_act="gelu_new"),
-    "deberta-content": lambda: deberta(pos_att_type=[], max_relative_positions=-1),
     "deberta-absolute": lambda: deberta(relative_attention=False, position_biased_input=True, pos_att_type=["c2p"]),
 }
 NAMES = list(MAKERS)

@@ -11,12 +11,7 @@ import torch
 from torch.nn import functional
 
 from figlang_tasks.metrics.explanation.compute import exact_float32
-from figlang_tasks.metrics.explanation.kernels import (
-    Linear,
-    choices,
-    choose,
-    kernels,
-)
+from figlang_tasks.metrics.explanation.kernels import Linear, choices, choose, kernels
 
 DTYPES = (torch.float32, torch.bfloat16)
 ALL = [(dtype, kernel) for dtype in DTYPES for kernel in kernels(dtype)]
@@ -74,19 +69,9 @@ def test_the_choice_is_kept_for_later_processes(
         choose.cache_clear()
         assert choose(dtype) == other
         assert json.loads(path.read_text()) == {"another machine": "torch", key: other}
-    path.write_text(json.dumps({"another machine": "torch"}))
-    choose.cache_clear()
-    assert choose(dtype) in choices(dtype)
-    assert json.loads(path.read_text()).keys() == {"another machine", key}
-
-
-@pytest.mark.parametrize("content", ["{", "[]", "\x00\xff"])
-def test_a_damaged_file_is_replaced(content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if len(kernels(torch.float32)) == 1:
-        pytest.skip("one kernel here: nothing to choose")
-    monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path))
-    path = tmp_path / "kernels.json"
-    path.write_bytes(content.encode("latin-1"))
-    chosen = choose(torch.float32)
-    assert chosen in kernels(torch.float32)
-    assert chosen in json.loads(path.read_text()).values()
+    for content in ('{"another machine": "torch"}', "{", "[]"):  # damaged ones are replaced
+        path.write_text(content)
+        choose.cache_clear()
+        assert choose(dtype) in choices(dtype)
+        others = {"another machine"} if "another machine" in content else set()
+        assert json.loads(path.read_text()).keys() == {*others, key}

