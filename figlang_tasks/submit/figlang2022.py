@@ -27,8 +27,9 @@ def write_lines(run: Run, output: Path, fallback: str | None = None) -> tuple[Ta
     gives rows the explanation scores of other rows, and this package does not guess.
     """
     task = the_task(run, "flute_codalab", lambda each: each.data.name == "FLUTE/codalab")
-    lines = answered(task, BLIND_ROWS).computed(lambda _, records: [_line(row) for row in records])
-    lines.sort(key=itemgetter("codalab_id"))
+    lines = answered(task, BLIND_ROWS).computed(
+        lambda _, records: sorted(map(_line, records), key=itemgetter("codalab_id"))
+    )
     unlabelled = [f"codalab-{line['codalab_id']}" for line in lines if line["predicted_label"] is None]
     if unlabelled and fallback is None:
         raise SubmissionError(

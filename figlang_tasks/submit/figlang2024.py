@@ -51,10 +51,13 @@ def write(run: Run, output: Path) -> dict[str, Any]:
     no explanation, the first row that has one is written before it: the board finds rows by their ids.
     """
     chosen = the_task(run, f"{DATASET}'s {SPLIT} split with explanations", _fits)
-    rows = answered(chosen, hub.source(DATASET).splits[SPLIT]).computed(
-        lambda _, records: [(each["id"], each["predicted"], plain(each["explanation"] or "")) for each in records]
+    answered(chosen, hub.source(DATASET).splits[SPLIT])
+    rows = chosen.computed(
+        lambda _, records: [
+            (each["id"], each["predicted"], plain(each["explanation"] or ""))
+            for each in sorted(records, key=lambda each: int(each["id"].rpartition("-")[2]))  # the order of the split
+        ]
     )
-    rows.sort(key=lambda row: int(row[0].rpartition("-")[2]))  # the order of the split
     missing = [not text for text in _read(_csv(rows))["explanation"].notna()]
     if all(missing):
         raise SubmissionError(

@@ -81,6 +81,7 @@ def test_the_file_is_what_the_shared_task_takes(tmp_path: Path, found: list[dict
         ),
         (lambda found: found[9].pop("explanation"), r"not as the task vflute writes it \(KeyError: 'explanation'\)"),
         (lambda found: found[9].update(explanation=["a"]), r"not as the task vflute writes it \(AttributeError"),
+        (lambda found: found[9].update(id="mine"), r"not as the task vflute writes it \(ValueError: .*'mine'"),
         (lambda found: [each.update(asks_for_explanation=False) for each in found], "test split with explanations"),
         (
             lambda found: [each.update(explanation=("", None, "NA")[n % 3]) for n, each in enumerate(found)],
