@@ -171,7 +171,10 @@ def for_hub(
     """
     folder = output or Path(repo.rpartition("/")[2])
     repository, shown = (shlex.quote(printable(each)) for each in (repo, folder))
-    with failing("submit hub"):
+    with failing("submit hub", ValueError):
+        from huggingface_hub.utils import validate_repo_id
+
+        validate_repo_id(repo)  # its end names a folder, and "ORG/.." would be the one above
         is_new = not (folder / hub_results.README).exists()
         written, without = hub_results.write(read_all(runs), folder)
     say("\n".join(f"written: {printable(path)}" for path in written))

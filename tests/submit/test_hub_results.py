@@ -161,3 +161,13 @@ def test_the_command_writes_a_folder_and_says_how_to_upload_it(
         assert "README.md is new" not in commands.figlang("submit", "hub", run.path, "--repo", "org/model").stderr
         assert readme.read_bytes().decode() == f"{README}\n{section}"
     assert sorted(path.name for path in readme.parent.iterdir()) == [".eval_results", "README.md"]
+
+
+@pytest.mark.parametrize("repo", ["a/b/c", "org/..", "org/"])
+def test_what_is_no_repository_names_no_folder(
+    repo: str, run: runs.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder := tmp_path / "here").mkdir()
+    monkeypatch.chdir(folder)
+    commands.refused("submit", "hub", run.path, "--repo", repo)
+    assert not [*tmp_path.rglob("README.md")]
