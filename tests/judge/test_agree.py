@@ -174,4 +174,6 @@ def test_keys_and_sheets_that_do_not_belong_together(tmp_path: Path) -> None:
     for content in ("{", "[]", '{"sheet": 1}'):
         other.write_text(content)
         refused("other.json is not a key", other, first, second)
+    other.write_text(key_path.read_text().replace('"gold": 1', '"gold": 0', 1))
+    refused("other.json was changed after figlang judge export wrote it", other, first, second)
     refused("none.json cannot be read", tmp_path / "none.json", first, second)
