@@ -67,9 +67,9 @@ def _check_alike(first: TaskRun, other: TaskRun) -> None:
             f"{first.path} and {other.path} differ in {len(differ)} samples: {listing(differ, 20)}. Evaluate both on "
             "the same samples"
         )
-    scorers = {task.path: task.signature or task.scorer for task in (first, other)}
-    if len({*scorers.values()}) > 1:
-        told = ", ".join(f"{path}: {scorer}" for path, scorer in scorers.items())
+    # A lone samples file has no signature.
+    if first.scorer != other.scorer or len({first.signature, other.signature} - {None}) > 1:
+        told = ", ".join(f"{task.path}: {task.signature or task.scorer}" for task in (first, other))
         raise JudgeError(f"the explanation scores are of different scorers ({told}): figlang score both by one")
 
 

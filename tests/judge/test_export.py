@@ -89,6 +89,13 @@ def test_the_seed_makes_the_draw(tmp_path: Path, two_runs: list[str]) -> None:
     assert {item["id"] for item in items("all", count=95)} == {*records(two_runs[0])}  # there are fewer
 
 
+def test_a_samples_file_without_results_may_have_the_same_scorer(tmp_path: Path, two_runs: list[str]) -> None:
+    told = {"configs": {"vflute": {"metadata": {"explanation_scorer": "embedded|fp32"}}}}
+    (tmp_path / NAMES[0] / "results.json").write_text(json.dumps(told))
+    *_, path = export(two_runs, tmp_path / "s.csv", **OPTIONS)
+    assert key.read(path)["scorer"] == "embedded|fp32"
+
+
 def test_flute_has_premises_in_place_of_pictures(tmp_path: Path) -> None:
     documents = {doc["id"]: doc for doc in flute_rows.load("figlang_mini_flute", "train")}
     lines = [
