@@ -41,16 +41,11 @@ def test_a_run_against_another(weak: Run, strong: Run) -> None:
     assert (f1.task, f1.metric, f1.scope, f1.first, f1.second) == ("figlang_mini", "f1@60", "all", "weak", "strong")
     assert f1.value_first == pytest.approx(weak.tasks["figlang_mini"].reported["f1@60"]["all"].value)
     assert (f1.n_first, f1.n_second, by_name["f1@60_muse"].n_first) == (76, 76, 12)
-    assert f1.low is not None and f1.high is not None and f1.low <= f1.difference <= f1.high
+    assert f1.low is not None and f1.high is not None and 0 < f1.low <= f1.difference <= f1.high
     assert f1.p_randomization == 1 / 1001  # the strong one is far better
     assert f1.p_holm is not None and f1.p_holm > f1.p_randomization
     assert by_name["f1@60_muse"].scope == "muse"
     assert not {"parse_rate", "parse_disagreement"} & {each.metric for each in found}
-    backwards = {
-        each.name: each for each in comparison.compare([strong, weak], ["f1@60"], ["figlang_mini"], resamples=1000)
-    }
-    assert backwards["f1@60"].difference == pytest.approx(-f1.difference)
-    assert backwards["f1@60"].p_randomization == f1.p_randomization
 
 
 def test_metrics_without_sums_have_a_difference_and_no_test(weak: Run, strong: Run) -> None:
@@ -139,8 +134,6 @@ def test_what_cannot_be_compared(weak: Run, strong: Run) -> None:
         with pytest.raises(ComparisonError, match=match):
             comparison.compare([weak, other], metrics, resamples=100)
 
-    with pytest.raises(ComparisonError, match="only one run"):
-        comparison.compare([weak])
     ids = ", ".join(sorted(mini.ids[:52])[:5])
     refused(
         changed(strong, task, lines=mini.lines[52:]),

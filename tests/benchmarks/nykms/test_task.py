@@ -56,9 +56,6 @@ def test_a_description_stands_in_the_place_of_the_cartoon() -> None:
     told = document(modality="text", description="A piano in a house.")
     assert task.doc_to_text(told) == f"Here is the description of the cartoon: A piano in a house.\n{METAPHOR_PROMPT}"
     assert task.doc_to_visual(told) == []
-    assert task.doc_to_messages(told) == [
-        {"role": "user", "content": [{"type": "text", "text": task.doc_to_text(told)}]}
-    ]
     single = task.doc_to_text(document("sw", modality="text", description="A piano."))
     assert single.startswith("Here is the description of the cartoon: A piano.\nYou are given")
 
