@@ -16,22 +16,15 @@ from figlang_tasks.core import documents, hub
     ("name", "told"),
     [
         (None, "dataset_name is None: unknown dataset 'None'; known: "),
-        ("FLUTE,train", "it must be DATASET,part=..."),
         ("FLUTE,part=", "it must be DATASET,part=..."),
-        (",part=train", "dataset_name is ',part=train': unknown dataset ''"),
         ("FLUTE,part=a,part=b", "it must be DATASET,part=..."),
         ("FLUTE", "dataset_name is 'FLUTE'; it must be DATASET,part=...[,prompt=...][,scorer=...]"),
         ("FLUTE,part=train,prompt=v2,x=1", "it must be DATASET,part=...[,prompt=...][,scorer=...]"),
-        ("figlang_max,split=test", "unknown dataset 'figlang_max'; known: "),
     ],
 )
 def test_a_wrong_name_of_data_is_told(name: object, told: str) -> None:
     (fault,) = documents.faults({"dataset_name": name})
     assert isinstance(fault, DataError) and told in str(fault)
-
-
-def test_a_task_file_names_its_data() -> None:
-    assert documents.asked_for("FLUTE,part=train,prompt=v2")[1] == {"dataset": "FLUTE", "part": "train", "prompt": "v2"}
 
 
 def test_options_and_data_are_told_together() -> None:

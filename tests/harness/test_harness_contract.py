@@ -5,20 +5,16 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from lmms_eval import evaluator
 from lmms_eval.tasks import get_task_dict
 
 import figlang_tasks
 from figlang_tasks import resource_dir
 
-ROOT = Path(__file__).parents[2]
 HOOKS: dict[str, dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "hooks.yaml").read_text(encoding="utf-8"))
 
 
@@ -42,15 +38,6 @@ def test_what_we_use_is_there_as_we_use_it(name: str) -> None:
         assert {p.name for p in parameters if p.default is p.empty and p.kind not in optional} == set(hook["only"])
     if "source" in hook:
         assert hook["source"] in inspect.getsource(found)
-
-
-def test_our_patch_for_lmms_eval_applies_to_the_installed_version(tmp_path: Path) -> None:
-    """``docs/upstream``: entry points for tasks, with which one of our hooks is needless."""
-    patch = ROOT / "docs" / "upstream" / "lmms_eval_task_entry_points.patch"
-    for name in re.findall(r"^--- a/(\S+)", patch.read_text(encoding="utf-8"), re.MULTILINE):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(Path(evaluator.__file__).parents[1] / name, tmp_path / name)
-    subprocess.run(["git", "apply", "--check", str(patch)], cwd=tmp_path, check=True)
 
 
 @pytest.mark.parametrize("harness", ["lmms_eval", "lm_eval"])

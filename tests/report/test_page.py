@@ -15,13 +15,13 @@ from urllib.parse import unquote
 import pandas as pd
 import pytest
 from report_runs import lines_of, run_of, write_run
-from results_files import measures_of
 
 from figlang_tasks.report import page
 from figlang_tasks.report.charts import Chart
 from figlang_tasks.report.gallery import Gallery, build
 from figlang_tasks.report.sections import Group, Section, Table
 from figlang_tasks.results.runs import Run, read
+from figlang_tasks.scoring import OVERALL, Estimate, to_json
 
 
 class Parsed(HTMLParser):
@@ -98,7 +98,7 @@ def test_results_that_the_samples_contradict_are_told_at_the_top(tmp_path: Path)
     lines = lines_of("figlang_mini", 8)
     right = sum(line["acc"] for line in lines) / 8
     for name, acc in (("wrong", right + 0.125), ("right", right)):
-        configs = {"figlang_mini": {"metadata": {"measures": measures_of({"acc": acc})}}}
+        configs = {"figlang_mini": {"metadata": {"measures": to_json({"acc": {OVERALL: Estimate(acc)}})}}}
         run = read(str(write_run(tmp_path / name, {"figlang_mini": lines}, configs=configs)))
         made = page.render([run], [], Gallery([], [], []), "A title")
         told = f"{name}, results of figlang_mini: acc {acc:.6f} (its samples: {right:.6f})"

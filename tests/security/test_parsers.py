@@ -15,7 +15,6 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from irfl_hub import metaphor_row, write_table
 from report_runs import lines_of
 
 from figlang_tasks.answers.echo import before_echo
@@ -31,7 +30,6 @@ from figlang_tasks.benchmarks.metaclue import task as metaclue
 from figlang_tasks.benchmarks.nykms import parse as nykms
 from figlang_tasks.benchmarks.vflute import parse as vflute
 from figlang_tasks.core import score_requests
-from figlang_tasks.core.hub import DataError
 from figlang_tasks.judge import llm as judge
 from figlang_tasks.results import runs
 
@@ -175,24 +173,6 @@ def test_a_results_file(tmp_path: Path) -> None:
     (tmp_path / "2026-01-02T03-04-05_results.json").write_text('{"config":' * 200_000)
     with pytest.raises(runs.RunError, match="results.json cannot be read"):
         runs.read(str(samples_file))
-
-
-def test_a_key_of_a_judge(tmp_path: Path) -> None:
-    from figlang_tasks.judge import JudgeError, key
-
-    path = tmp_path / "x.key.json"
-    path.write_text("[" * 200_000)
-    with pytest.raises(JudgeError, match="is not a key"):
-        key.read(path)
-
-
-def test_a_cell_of_a_table_of_irfl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from figlang_tasks.benchmarks.irfl import tables
-
-    write_table(tmp_path / "IRFL", "metaphor-detection-task", [metaphor_row(distractors="[" * 100_000)])
-    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
-    with pytest.raises(DataError, match="Invalid JSON: recursion limit exceeded"):
-        tables.detection("IRFL", "metaphor-detection-task")
 
 
 @pytest.mark.slow

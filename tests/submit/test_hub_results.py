@@ -9,7 +9,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from published_runs import README, WRITES_EVAL_RESULTS, records, results, write_run
+from published_runs import WRITES_EVAL_RESULTS, records, results, write_run
 
 from figlang_tasks.results import runs
 from figlang_tasks.submit import SubmissionError, hub_results, model_card
@@ -156,10 +156,11 @@ def test_the_command_writes_a_folder_and_says_how_to_upload_it(
     assert "README.md is new" in result.stderr
     readme = tmp_path / "model" / "README.md"
     section = readme.read_text(encoding="utf-8")
-    readme.write_bytes(README.encode())
+    before = "---\nlicense: mit\n---\n# A model\r\n\r\nIt models.\n"
+    readme.write_bytes(before.encode())
     for _ in range(2):  # the second replaces the section of the first
         assert "README.md is new" not in commands.figlang("submit", "hub", run.path, "--repo", "org/model").stderr
-        assert readme.read_bytes().decode() == f"{README}\n{section}"
+        assert readme.read_bytes().decode() == f"{before}\n{section}"
     assert sorted(path.name for path in readme.parent.iterdir()) == [".eval_results", "README.md"]
 
 

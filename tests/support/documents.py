@@ -36,11 +36,6 @@ def blocks(document: str) -> Iterator[Block]:
         yield Block(found[1].strip(), found[2], document.count("\n", 0, found.start()) + 1)
 
 
-def changes_of(document: str) -> dict[str, str]:
-    """The changes that a document shows: diff blocks after a paragraph that ends with a file's name and a colon."""
-    return dict(re.findall(r"`([^`\n]+)`:\n\n```diff\n(.*?)```\n", document, re.DOTALL))
-
-
 def prose(document: str) -> str:
     """A document without its code blocks."""
     return _BLOCK.sub("", document)

@@ -66,15 +66,8 @@ def sheet_of(
     judgement: Callable[[Item, str], tuple[str, str]],
     preferred: Callable[[Item], str] = lambda item: "",
 ) -> list[dict[str, str]]:
-    """Rows of a filled sheet.
-
-    Args:
-        made: the key.
-        annotator: the name in it.
-        label: cell of each item, in its first row.
-        judgement: cells `adequate` and `error` of an item and the name of a system.
-        preferred: name of the system that is best, or a cell as it is.
-    """
+    """Rows of a filled sheet: `judgement` gives the cells `adequate` and `error` of an item and the name of a system,
+    `preferred` the name of the best system, or a cell as it is."""
     rows = []
     for item in made["items"]:
         by_name = {name: letter for letter, name in item["systems"].items()}

@@ -1,12 +1,7 @@
 """A local stand-in for the Hugging Face hub: serves folders as repositories over real HTTP.
 
 It speaks the read endpoints that `huggingface_hub`, `datasets` and `transformers` call, with the hub's status codes and
-headers, so that the real libraries run against it without a network::
-
-    with HubServer() as hub:
-        commit = hub.add_repo("org/name", folder, gated=True, granted_tokens={"hf_good"})
-        warm.run([...], env=hub.env(home=tmp_path, token="hf_good"), cwd=tmp_path)
-        assert "/resolve/" in hub.requests[-1].path
+headers, so that the real libraries run against it without a network.
 """
 
 from __future__ import annotations
@@ -15,7 +10,6 @@ import hashlib
 import json
 import os
 import re
-import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable
@@ -33,28 +27,21 @@ LFS_SUFFIXES = {".arrow", ".bin", ".gz", ".jpeg", ".jpg", ".npy", ".parquet", ".
 # What follows a repository id in an API path; also how ids of one segment ("gpt2") are told apart.
 API_ACTIONS = {"auth-check", "revision", "tree"}
 FOREIGN = re.compile(r"(HF|HUGGING_?FACE\w*|TRANSFORMERS)_.*|(https?|all|no)_proxy|XDG_CACHE_HOME", re.IGNORECASE)
-Folder = str | os.PathLike[str]
 
 
-@dataclass(frozen=True)
 class RepoFile:
     """A file of a repository, with the id that git or LFS gives it."""
 
-    local: Path
-    size: int
-    etag: str
-    in_lfs: bool
-
-    @classmethod
-    def read(cls, local: Path) -> RepoFile:
-        content, in_lfs = local.read_bytes(), local.suffix in LFS_SUFFIXES
-        as_git = hashlib.sha1(b"blob %d\0" % len(content) + content)
-        return cls(local, len(content), (hashlib.sha256(content) if in_lfs else as_git).hexdigest(), in_lfs)
+    def __init__(self, path: Path) -> None:
+        self.content, self.in_lfs = path.read_bytes(), path.suffix in LFS_SUFFIXES
+        self.size = len(self.content)
+        as_git = hashlib.sha1(b"blob %d\0" % self.size + self.content)
+        self.etag = (hashlib.sha256(self.content) if self.in_lfs else as_git).hexdigest()
 
 
 @dataclass
 class Repo:
-    """A repository: its commits (each a listing of files), the newest, and who may read it."""
+    """A repository: its commits (each the files by path), the newest, and who may read it."""
 
     repo_id: str
     gated: bool
@@ -118,7 +105,7 @@ class HubServer:
         self._repos: dict[tuple[str, str], Repo] = {}
         self._known_tokens: set[str] = set()
         self._lfs: dict[str, RepoFile] = {}
-        self._server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": self}))
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": self}))
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
@@ -138,7 +125,7 @@ class HubServer:
     def add_repo(
         self,
         repo_id: str,
-        folder: Folder,
+        folder: Path,
         *,
         repo_type: str = "dataset",
         commit: str | None = None,
@@ -146,15 +133,13 @@ class HubServer:
         granted_tokens: Collection[str] = (),
         known_tokens: Collection[str] = (),
     ) -> str:
-        """Serve `folder` as `repo_id` and return the commit.
+        """Serve `folder` as `repo_id` and return the commit; adding a repository again adds a commit to it.
 
         `known_tokens` belong to users without access to this repository, `granted_tokens` to users with access; the hub
-        answers 401 to any other token. Adding a repository again adds a commit to it: give each commit a folder of its
-        own, and do not change a folder while it is served.
+        answers 401 to any other token.
         """
-        root = Path(folder)
-        paths = sorted(path for path in root.rglob("*") if path.is_file())
-        files = {path.relative_to(root).as_posix(): RepoFile.read(path) for path in paths}
+        paths = sorted(path for path in folder.rglob("*") if path.is_file())
+        files = {path.relative_to(folder).as_posix(): RepoFile(path) for path in paths}
         names = "\n".join(f"{name} {file.etag}" for name, file in files.items())
         repo = self._repos.setdefault((repo_type, repo_id), Repo(repo_id, gated))
         repo.newest = commit or hashlib.sha1(names.encode()).hexdigest()
@@ -164,14 +149,14 @@ class HubServer:
         self._lfs.update({file.etag: file for file in files.values() if file.in_lfs})
         return repo.newest
 
-    def env(self, home: Folder, token: str | None = None, *, offline: bool = False) -> dict[str, str]:
+    def env(self, home: Path, token: str | None = None, *, offline: bool = False) -> dict[str, str]:
         """Return the environment of a process whose hub is this server and whose caches lie under `home`."""
         # Inherited settings could lead elsewhere: another cache, a logged-in user's token, a proxy.
         env = {name: value for name, value in os.environ.items() if not FOREIGN.fullmatch(name)}
         env |= {
             "HF_ENDPOINT": self.url,
-            "HF_HOME": str(Path(home) / "huggingface"),
-            "XDG_CACHE_HOME": str(Path(home) / "cache"),
+            "HF_HOME": str(home / "huggingface"),
+            "XDG_CACHE_HOME": str(home / "cache"),
             "HF_HUB_OFFLINE": "1" if offline else "0",
             "HF_HUB_DISABLE_XET": "1",
             "HF_HUB_DISABLE_TELEMETRY": "1",
@@ -261,13 +246,6 @@ class HubServer:
         return Response(302, headers | {"Location": f"{elsewhere}/lfs/{file.etag}"})
 
 
-class _Server(ThreadingHTTPServer):
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of clients that hang up; show any other error."""
-        if not isinstance(sys.exc_info()[1], ConnectionError):
-            super().handle_error(request, client_address)
-
-
 class _Handler(BaseHTTPRequestHandler):
     """By HTTP/1.0, so that no connection outlives its request."""
 
@@ -293,7 +271,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _content(file: RepoFile, headers: dict[str, str]) -> Response:
-    return Response(200, headers | {"ETag": f'"{file.etag}"'}, file.local.read_bytes())
+    return Response(200, headers | {"ETag": f'"{file.etag}"'}, file.content)
 
 
 def ask_the_hub_at_once() -> None:

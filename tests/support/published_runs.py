@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import huggingface_hub
-from results_files import measures_of
 from sklearn.metrics import f1_score
 from vflute_hub import VFluteRow
 
-from figlang_tasks.scoring import Estimate
+from figlang_tasks.results import measures
+from figlang_tasks.scoring import Estimate, to_json
 
 WRITES_EVAL_RESULTS = hasattr(huggingface_hub, "parse_eval_result_entries")
 """Whether this huggingface_hub writes .eval_results: that of transformers 4 does not."""
@@ -51,7 +51,7 @@ def rows() -> list[VFluteRow]:
     ]
 
 
-def record(row: VFluteRow, number: int) -> dict[str, Any]:
+def _record(row: VFluteRow, number: int) -> dict[str, Any]:
     """What a task judged of a row: of four, two are right, one wrong, and one right without a word."""
     gold = int(row.label == "entailment")
     return {
@@ -75,7 +75,7 @@ def record(row: VFluteRow, number: int) -> dict[str, Any]:
 
 
 def records() -> list[dict[str, Any]]:
-    return [record(row, number) for number, row in enumerate(rows())]
+    return [_record(row, number) for number, row in enumerate(rows())]
 
 
 def macro_f1(found: Sequence[dict[str, Any]]) -> float:
@@ -97,13 +97,22 @@ def write_run(folder: Path, found: Sequence[dict[str, Any]], results: dict[str, 
     return folder
 
 
-README = "---\nlicense: mit\n---\n# A model\r\n\r\nIt models.\n"
 METRICS: Mapping[str, float | Estimate] = {  # of the records, 181 of 723 of which are wrong
     "f1@0": Estimate(macro_f1(records()), 0.625, 0.875),
     "f1@0_muse": macro_f1([each for each in records() if each["report_group"] == "muse"]),
     "acc": 542 / 723,
     "parse_rate": 1.0,
 }
+
+
+def _measures(values: Mapping[str, float | Estimate]) -> dict[str, Any]:
+    """The entry ``measures`` of a task's metadata; ``f1@0_muse`` names measure and scope."""
+    found: dict[str, dict[str, Estimate]] = {}
+    for name, value in values.items():
+        of = measures.named(name)
+        assert of is not None, name
+        found.setdefault(of[0].name, {})[of[1]] = value if isinstance(value, Estimate) else Estimate(value)
+    return to_json(found)
 
 
 def results(metrics: Mapping[str, float | Estimate] = METRICS, **changed: Any) -> dict[str, Any]:
@@ -116,7 +125,7 @@ def results(metrics: Mapping[str, float | Estimate] = METRICS, **changed: Any) -
                     "prompt_hash": "5b1910affe97",
                     "explanation_scorer": "vflute25|sig",
                     "versions": {"lmms-eval": "0.7.3"},
-                    "measures": measures_of(metrics),
+                    "measures": _measures(metrics),
                 },
             }
         },
