@@ -84,9 +84,10 @@ def test_by_hub_name_at_the_pinned_revision_only_the_split_then_without_a_hub(re
 
 def test_tokens_and_revisions_that_the_hub_refuses(repository: Path, tmp_path: Path) -> None:
     with HubServer() as server:
-        known = {"granted_tokens": {"hf_good"}, "known_tokens": {"hf_of_another"}}
-        server.add_repo(REPO_ID, repository, commit="0" * 40, gated=True, **known)
         tokens = ("hf_of_another", "hf_wrong", "hf_good")
+        server.add_repo(
+            REPO_ID, repository, commit="0" * 40, gated=True, known_tokens=tokens[:1], granted_tokens=tokens[2:]
+        )
         without_access, wrong, granted = (load(server, tmp_path, token).stderr for token in tokens)
     message = without_access.splitlines()[-1]
     assert "access to ColumbiaNLP/V-FLUTE is not granted: the dataset is gated" in message
