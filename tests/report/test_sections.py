@@ -34,7 +34,7 @@ HOSTILE = '</td><script>alert("$1$")</script>'
 def two() -> list[Run]:
     """A weak and a strong model on tasks of each dataset."""
     both = runs.read_all([f"{HOSTILE}={varied_runs.weak()}", f"strong={varied_runs.strong()}"])
-    drawn = [task for task in both[0].tasks if not re.search("random4|caption|swap|vqa|_mc$|_mw$|sarcasm", task)]
+    drawn = [task for task in both[0].tasks if not re.search("flute$|random4|caption|swap|vqa|_mc$|_mw$|sarcasm", task)]
     return [replace(run, tasks={task: run.tasks[task] for task in drawn}) for run in both]
 
 
@@ -226,7 +226,7 @@ def test_differences_and_adjusted_p_are_those_of_the_comparison_and_of_the_verdi
 
 @pytest.mark.slow
 def test_a_cut_run_is_shown_beside_a_whole_one_and_stops_no_other_comparison() -> None:
-    tasks = ("figlang_mini", "figlang_mini_flute")
+    tasks = ("figlang_mini", "figlang_mini_flute_v1")
     whole = [replace(run, tasks={task: run.tasks[task] for task in tasks}) for run in two()]
     of = two()[0].tasks["figlang_mini"]
     few = tuple(line for line in of.lines if line["sample"]["report_group"] == "vismet")
