@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 import importlib
-import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -67,10 +66,3 @@ def test_examples_run(name: str) -> None:
     module = importlib.import_module(name)
     found = doctest.testmod(module)
     assert found.attempted > 0 and found.failed == 0
-
-
-def test_public_functions_have_an_example() -> None:
-    for name in figlang_tasks.__all__:
-        each = getattr(figlang_tasks, name)
-        if inspect.isfunction(each):
-            assert "Examples:" in (each.__doc__ or ""), name

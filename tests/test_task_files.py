@@ -10,9 +10,8 @@ import pytest
 from lmms_eval import utils
 from lmms_eval.models.simple.vllm import VLLM
 
-from figlang_tasks import models
 from figlang_tasks.benchmarks.vflute import rows
-from figlang_tasks.core import hub, score_requests
+from figlang_tasks.core import hub
 from figlang_tasks.core.prompting import prompt_hash
 from figlang_tasks.harness import plugin
 
@@ -30,10 +29,6 @@ TASK_FILES = [path for path in FILES if "group" not in config(path)]
 def benchmark(path: Path) -> str:
     """The package whose functions a task file names, e.g. ``vflute``."""
     return config(path)["process_results"].__module__.split(".")[2]
-
-
-def test_file_is_named_after_its_task() -> None:
-    assert [(config(path).get("group") or config(path)["task"]) for path in FILES] == [path.stem for path in FILES]
 
 
 def test_prompt_hash_in_metadata_is_current() -> None:
@@ -71,22 +66,6 @@ def test_engines_get_settings_that_they_accept_and_that_say_greedy(model: str) -
         sampling = VLLM._build_sampling_params_dict(object.__new__(VLLM), settings)
         assert None not in sampling.values(), path
         assert (sampling["temperature"], settings["num_beams"]) == (0, 1), path
-
-
-def test_no_task_file_names_a_class_that_gives_scores() -> None:
-    """A class declares it (figlang_tasks.core.score_requests)."""
-    names = [manifest.model_id for manifest in models.manifests()]
-    scoring = {name for name in names if getattr(models.scoring_class(name), "answers_score_requests", ())}
-    assert scoring == {f"figlang_{name}" for name in ("vlm", "blind", "clip", "probe", "openai", "random")}
-    for path in TASK_FILES:
-        loaded = config(path)
-        settings = loaded["model_specific_generation_kwargs"]
-        assert {name for name in settings if score_requests.KEY in settings[name]} <= {
-            score_requests.SCORES,
-            score_requests.ONLY_SCORES,
-        }, path
-        blocks = {*settings, *(loaded.get("lmms_eval_specific_kwargs") or {})}
-        assert not blocks & scoring, path
 
 
 def test_each_task_has_settings_of_its_own() -> None:

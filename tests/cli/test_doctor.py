@@ -204,8 +204,6 @@ class cuda:
     [
         ("import os, sys\nprint('no libcudart', file=sys.stderr, flush=True)\nos.abort()", "libraries",
          "importing them ended with signal 6: no libcudart", ""),
-        ("print('noise')\nraise OSError('libcudnn.so.9: not found')", "torch",
-         "does not work: OSError: libcudnn.so.9: not found", ""),
         (CPU_ONLY, "torchvision", "does not import: RuntimeError: operator torchvision::nms does not exist",
          "torch 2.15.0+cpu and torchvision"),
     ],

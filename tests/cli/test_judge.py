@@ -18,25 +18,24 @@ figlang, done = partial(commands.figlang, "judge"), partial(commands.done, "judg
 @pytest.fixture
 def exported(tmp_path: Path) -> list[Path]:
     """Key and two sheets of five items."""
-    runs = [
-        save_run(
-            tmp_path / name / "samples_vflute.jsonl",
-            lambda doc, name=name: f"{name} {doc['claim']}\nLABEL: {doc['label']}",  # type: ignore[misc]
-            lambda number, score=score: score + number / 1000,  # type: ignore[misc]
-        )
-        for name, score in (("good", 0.6), ("bad", 0.2))
-    ]
-    output = done(
-        *("export", f"Good={runs[0]}", f"Bad={runs[1]}", "-o", tmp_path / "s.csv", "--n", "5"),
-    )
+    runs = []
+    for name, score in (("Good", 0.6), ("Bad", 0.2)):
+
+        def scored(number: int, value: float = score) -> float:
+            return value
+
+        path = tmp_path / name / "samples_vflute.jsonl"
+        answer = f"{name} {{claim}}\nLABEL: {{label}}"
+        runs.append(f"{name}={save_run(path, answer.format_map, scored)}")
+    output = done("export", *runs, "-o", tmp_path / "s.csv", "--n", "5")
     *_, first, second, key = map(Path, output.splitlines())
     return [key, first, second]
 
 
 def fill_in(path: Path, key: Path) -> Path:
-    """What an annotator does who finds all of "good" adequate and best, with another separator."""
+    """What an annotator does who finds all of "Good" adequate and best, with another separator."""
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
-    good = frame["explanation"].str.startswith("good")
+    good = frame["explanation"].str.startswith("Good")
     gold = {str(item["number"]): item["gold"] for item in json.loads(key.read_text())["items"]}
     frame["label"] = [("contradiction", "entailment")[gold[item]] for item in frame["item"]]
     frame["adequate"] = ["yes" if each else "no" for each in good]

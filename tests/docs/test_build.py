@@ -6,10 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 from documents import DOCUMENTS, ROOT, blocks, prose
-
-import figlang_tasks
 
 # Names of files in prose: those below a folder of the repository, and those beside README.md.
 _FILE = re.compile(
@@ -42,9 +39,3 @@ def test_links_and_files_lead_somewhere(path: Path) -> None:
             assert (ROOT / name).exists() or (ROOT / "examples" / "emblems" / name).exists(), name
     for block in blocks(text):
         assert block.language in LANGUAGES or block.language.startswith("{"), f"line {block.line}: {block.language!r}"
-
-
-def test_the_citation_is_of_this_version() -> None:
-    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert {"cff-version", "message", "title", "authors"} <= cited.keys()  # what the format requires
-    assert (cited["version"], cited["license"]) == (figlang_tasks.__version__, "Apache-2.0")
