@@ -43,7 +43,7 @@ def written(form: str, folder: Path) -> dict[str, tuple[str, str, list[Path]]]:
             found[row["id"]] = asked, said, names
     else:
         rows = json.loads((folder / "data.json").read_text(encoding="utf-8"))
-        columns = {"messages": "conversations"} | ({"images": "images"} if "images" in rows[0] else {})
+        columns = {"messages": "conversations"} | ({"images": "images"} if rows[0].get("images") else {})
         info = {"figlang": {"file_name": "data.json", "formatting": "sharegpt", "columns": columns}}
         assert json.loads((folder / "dataset_info.json").read_text(encoding="utf-8")) == info
         for row in rows:

@@ -55,7 +55,6 @@ COMMANDS: dict[str, tuple[Callable[[Path], list[str]], int]] = {
         0,
     ),
     "an error": (lambda here: ["compare", str(here / "no"), str(here / "nor")], 1),
-    "an argument": (lambda here: ["tasks", NASTY], 1),
     "wrong usage": (lambda here: ["doctor", NASTY], 2),
 }
 
