@@ -108,7 +108,7 @@ def _target(dataset: str, root: Path, label: str, cells: Mapping[str, Any], wher
     names = [cell for key, cell in cells.items() if key.endswith("_name")]
     found = [
         (place, {"sentence_type": other["sentence_type"], label: other[label]})
-        for place, other in _targets(dataset, root, label)
+        for place, other in _targets(root, label)
         if other["compound"] == cells["compound"] and any(name in other[label] for name in names)
     ]
     for place, other in found:
@@ -123,7 +123,7 @@ def _target(dataset: str, root: Path, label: str, cells: Mapping[str, Any], wher
 
 
 @hub.kept(maxsize=2)
-def _targets(dataset: str, root: Path, label: str) -> list[tuple[str, dict[str, Any]]]:
+def _targets(root: Path, label: str) -> list[tuple[str, dict[str, Any]]]:
     """The rows of all files of targets, each with its place."""
     lines = [line for path in sorted(root.rglob("*targets*.tsv")) for line in row_files.lines(path)]
     needed = {"compound", "sentence_type", label}
