@@ -115,6 +115,7 @@ def test_f1_at_equals_the_loop(rows: list[Row], threshold: float) -> None:
     assert f1_curve(gold, predicted, scores)[round(100 * threshold)] == f1_at(gold, predicted, scores, threshold)
     assert f1_at([1], [1], [np.float32(0.53)], 0.53) == 0  # 0.5299999713897705 as a double: below the literal
     assert f1_at([1], [1], [1.0], 1.0) == 0
+    assert f1_at([1], [1], [1.0], 0.5) == 1  # the other class does not occur
 
 
 # --- FLUTE's Acc@k ----------------------------------------------------------------------------------------------------

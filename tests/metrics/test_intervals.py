@@ -14,6 +14,7 @@ from figlang_tasks.metrics import classification
 from figlang_tasks.metrics.intervals import (
     bootstrap,
     error_of_resamples,
+    linked,
     of_resamples,
     of_two_classes,
     share,
@@ -143,6 +144,11 @@ def test_where_resampling_knows_nothing_there_is_no_interval(rows: list[list[flo
 
 
 # --- means and units --------------------------------------------------------------------------------------------------
+
+
+def test_rows_are_linked_directly_or_through_others() -> None:
+    keys = [("a", 1), ("b", 2), ("c", 1), ("b", 3), ("d", 3), ("e", 4)]
+    assert linked(keys) == [0, 1, 0, 1, 1, 5]
 
 
 def test_sums_by_unit_are_the_same_to_the_last_bit_in_any_order() -> None:
