@@ -64,16 +64,11 @@ def test_what_could_not_be_written_whole_does_not_stand_in_the_way(
     assert [path.name for path in tmp_path.iterdir()] == ["NYK-MS"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "status", "message"),
-    [
-        (("template", "flute"), 2, "there is no template for flute; there are: nykms, vflute"),
-        (("prefetch", "vflutes"), 2, "unknown benchmark vflutes (did you mean `vflute`"),
-    ],
-)
-def test_mistakes(arguments: tuple[str, ...], status: int, message: str) -> None:
-    done = figlang(*arguments)
-    assert done.exit_code == status and message in " ".join(done.stderr.split()) and done.stdout == ""
+def test_mistakes() -> None:
+    done = figlang("template", "flute")
+    assert done.exit_code == 2 and "no template for flute; there are: nykms, vflute" in " ".join(done.stderr.split())
+    done = figlang("prefetch", "vflutes")
+    assert done.exit_code == 2 and "unknown benchmark vflutes (did you mean `vflute`" in " ".join(done.stderr.split())
 
 
 # --- prefetch --------------------------------------------------------------------------------------------------------
@@ -119,28 +114,21 @@ def test_the_open_ones_are_fetched_one_that_fails_is_told_and_all_is_there_offli
     assert done.returncode == 0 and count(done.stdout.splitlines(), "IRFL, idiom-detection-task") == ["200", "200"]
 
 
-@pytest.fixture(scope="module")
-def vflute(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("vflute") / "V-FLUTE"
+def test_the_gated_one_where_it_is_named(tmp_path: Path) -> None:
     splits = {split: vflute_hub.synthetic_rows(split, count) for split, count in vflute_hub.SPLIT_SIZES.items()}
-    vflute_hub.write_vflute_repo(folder, splits, image_size=8)
-    return folder
-
-
-def test_the_gated_one_where_it_is_named(tmp_path: Path, vflute: Path) -> None:
+    vflute_hub.write_vflute_repo(tmp_path / "V-FLUTE", splits, image_size=8)
     with HubServer() as server:
-        server.add_repo(vflute_hub.REPO_ID, vflute, commit=vflute_hub.REVISION, gated=True, granted_tokens={TOKEN})
+        server.add_repo(
+            vflute_hub.REPO_ID, tmp_path / "V-FLUTE", commit=vflute_hub.REVISION, gated=True, granted_tokens={TOKEN}
+        )
         done = with_hub(server, tmp_path, "data", "prefetch", "vflute", "metaclue")
         assert done.returncode == 1
         assert done.stdout.startswith("metaclue: its rows are not on the hub: docs/cards/metaclue.md")
         assert "figlang data: vflute: access to ColumbiaNLP/V-FLUTE is not granted" in done.stderr
         done = with_hub(server, tmp_path, "data", "prefetch", "vflute", token=TOKEN)
         assert done.returncode == 0, done.stderr
-        assert set(re.findall(r"V-FLUTE, (\w+): (\d+) rows", done.stdout)) == {
-            ("train", "4578"),
-            ("validation", "726"),
-            ("test", "723"),
-        }
+        found = dict(re.findall(r"V-FLUTE, (\w+): (\d+) rows", done.stdout))
+        assert found == {"train": "4578", "validation": "726", "test": "723"}
         assert done.stdout.count(vflute_hub.REVISION) >= 3 and TOKEN not in done.stdout + done.stderr
 
 

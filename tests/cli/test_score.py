@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import shutil
 import signal
 import sqlite3
@@ -182,26 +181,19 @@ def stored_scores(cache: Path) -> dict[str, int]:
         return dict(connection.execute("SELECT key, rowid FROM scores"))
 
 
-@pytest.fixture
-def many_rows() -> bytes:
-    """So many that a run can be killed between two of them, all texts different."""
-    draw = random.Random(0)
-    words = "the a lawyer shark kettle cold slow bright is of on under like winter bridge says cruel never".split()
+@pytest.mark.slow
+def test_a_killed_run_is_taken_up_where_it_was(tmp_path: Path) -> None:
     pattern = json.loads(first_lines(1))
     del pattern["input_media"]
-    lines = []
+    many_rows = ""
     for number in range(ROWS):
-        reference, explanation = (f"{number} {' '.join(draw.choices(words, k=draw.randint(2, 6)))}" for _ in range(2))
-        changes = {"id": f"muse-test-{number}", "reference": reference, "explanation": explanation}
-        lines.append(json.dumps(pattern | {"sample": pattern["sample"] | changes}) + "\n")
-    return "".join(lines).encode()
+        texts = {"reference": f"{number} slow lawyers", "explanation": f"{number} bright sharks never cross a bridge"}
+        changes = texts | {"id": f"muse-test-{number}"}
+        many_rows += json.dumps(pattern | {"sample": pattern["sample"] | changes}) + "\n"
 
-
-@pytest.mark.slow
-def test_a_killed_run_is_taken_up_where_it_was(many_rows: bytes, tmp_path: Path) -> None:
     def start(name: str) -> warm.Process:
         (tmp_path / name).mkdir(exist_ok=True)
-        (tmp_path / name / "many.jsonl").write_bytes(many_rows)
+        (tmp_path / name / "many.jsonl").write_text(many_rows)
         command = [sys.executable, "-c", IN_SMALL_BATCHES, "score", f"{name}/many.jsonl", *EMBEDDED]
         return warm.Process(command, cwd=tmp_path, env=os.environ | {"FIGLANG_CACHE": str(tmp_path / f"{name} cache")})
 

@@ -107,6 +107,13 @@ def test_a_whole_run_ends_with_its_place_and_a_line_to_share() -> None:
     assert [line.split(":")[0] for line in last.splitlines()] == ["vflute", "vflute_sg"]
 
 
+def test_parts_of_the_run_alone_are_shown_as_published() -> None:
+    table = summary_table(
+        results({"irfl_match_idiom": {"acc": {OVERALL: around(0.2, 200), "figurative": around(0.1, 200)}}})
+    )
+    assert "| Humans: figurative " in table and "figurative_literal" not in table
+
+
 @pytest.mark.parametrize(
     ("tasks", "expected"),
     [
