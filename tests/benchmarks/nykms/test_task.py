@@ -172,6 +172,8 @@ def test_the_record() -> None:
         ("[S] power", "power", 1, 1),
         ("[I]", "the cartoon", 1, 1),
         ("[I]", "", 0, 0),
+        ("[I]", "[S]", 0, 0),
+        ("horse", "[X] horse", 0, 0),  # no mark
         ("flat", "the cartoon", 0, 0),
     ],
 )
