@@ -59,7 +59,7 @@ DTYPES: dict[DType, str] = {"fp32": "ours, fp32", "fast": "ours, fast (bf16)"}
 COLD, CACHED = "nothing cached", "all cached"
 
 
-# --- texts and models -------------------------------------------------------------------------------------------------
+# --- texts and models ---
 
 
 def make_pairs(rows: int, seed: int = 5) -> list[Pair]:
@@ -122,7 +122,7 @@ def write_bleurt(folder: Path, small: bool) -> Any:
     return model
 
 
-# --- ways -------------------------------------------------------------------------------------------------------------
+# --- ways ---
 
 
 @dataclass
@@ -184,7 +184,7 @@ def ours(make: Callable[[DType, ScoreCache], Any], folder: Path, pairs: Sequence
     return ways
 
 
-# --- measuring --------------------------------------------------------------------------------------------------------
+# --- measuring ---
 
 
 def timed(run: Callable[[], Any], device: str) -> tuple[float, Any]:

@@ -41,7 +41,7 @@ _VARIES = re.compile(
 )
 
 
-# --- runs -------------------------------------------------------------------------------------------------------------
+# --- runs ---
 
 
 def data(folder: Path) -> Path:
@@ -116,7 +116,7 @@ def numbers(path: Path) -> list[str]:
     return [f"{task}\t{name}\t{value}" for (task, name), value in sorted(rounded.items())]
 
 
-# --- after a run ------------------------------------------------------------------------------------------------------
+# --- after a run ---
 
 
 def irfl_run(folder: Path) -> Path:

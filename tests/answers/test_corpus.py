@@ -158,7 +158,7 @@ def test_no_letter_is_preferred() -> None:
     assert asked > 50
 
 
-# --- any text --------------------------------------------------------------------------------------------------------
+# --- any text ---
 
 PIECES = st.one_of(
     st.sampled_from(OUTPUTS), st.text(max_size=30), st.sampled_from(["<think>", "</think>", "\n", "not "])

@@ -49,7 +49,7 @@ def docs(name: str, count: int = 6) -> list[Any]:
     return list(task(name).test_docs())[:count]
 
 
-# --- without a model -------------------------------------------------------------------------------------------------
+# --- without a model ---
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -97,7 +97,7 @@ def test_chat_and_simple_prompts_ask_the_same(name: str) -> None:
     assert "".join(text.replace("<image>", "").split()) == "".join(told.split())
 
 
-# --- by chance, by the demo model, by a dual encoder -----------------------------------------------------------------
+# --- by chance, by the demo model, by a dual encoder ---
 
 
 @lru_cache(maxsize=1)
@@ -166,7 +166,7 @@ def test_a_dual_encoder_chooses_the_highest_score(name: str, clip: Path) -> None
             assert scores == [record["value"]]
 
 
-# --- the other harness -----------------------------------------------------------------------------------------------
+# --- the other harness ---
 
 
 TEXT_TASKS = tasks_dir().parent / "lm_eval"

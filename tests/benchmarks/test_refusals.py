@@ -115,7 +115,7 @@ def run(benchmark: Benchmark, fault: dict[str, Any]) -> None:
     preflight(config | {"model": fault.get("model"), "lmms_eval_specific_kwargs": {"default": fault.get("options")}})
 
 
-# --- what is changed -------------------------------------------------------------------------------------------------
+# --- what is changed ---
 
 
 def change(folder: Path, fault: dict[str, Any]) -> None:

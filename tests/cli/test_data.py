@@ -71,7 +71,7 @@ def test_mistakes() -> None:
     assert done.exit_code == 2 and "unknown benchmark vflutes (did you mean `vflute`" in " ".join(done.stderr.split())
 
 
-# --- prefetch --------------------------------------------------------------------------------------------------------
+# --- prefetch ---
 
 TOKEN = "hf_good"
 CONTESTS = hub.source("NewYorkerCaptionContest")
@@ -150,7 +150,7 @@ def test_scorer_weights(tmp_path: Path) -> None:
     assert "figlang data: scorers: the metric model lucadiliello/BLEURT-20 cannot be downloaded" in done.stderr
 
 
-# --- check -----------------------------------------------------------------------------------------------------------
+# --- check ---
 
 
 def check(benchmark: str, folder: Path) -> tuple[int, list[str], str]:

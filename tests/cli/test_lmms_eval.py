@@ -17,7 +17,7 @@ from figlang_tasks.scoring import to_json
 RANDOM = ["--model", "figlang_random"]
 
 
-# --- before the harness is imported -----------------------------------------------------------------------------------
+# --- before the harness is imported ---
 
 
 def test_help_imports_neither_torch_nor_the_evaluator() -> None:
@@ -35,7 +35,7 @@ def test_help_imports_neither_torch_nor_the_evaluator() -> None:
     assert len(said) > 3
 
 
-# --- a run ------------------------------------------------------------------------------------------------------------
+# --- a run ---
 
 
 def on_a_terminal(*arguments: str) -> tuple[int, str]:
@@ -88,7 +88,7 @@ def test_without_a_terminal_there_is_the_result_alone() -> None:
     assert done.stdout.count("| all ") == 1
 
 
-# --- how it ends ------------------------------------------------------------------------------------------------------
+# --- how it ends ---
 
 
 def test_the_end_says_where_the_files_are_and_what_to_type_next() -> None:

@@ -67,7 +67,7 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-# --- what it writes --------------------------------------------------------------------------------------------------
+# --- what it writes ---
 
 
 def test_the_new_run_equals_one_that_scores(samples_file: Path) -> None:
@@ -136,7 +136,7 @@ def test_texts_of_all_kinds(samples_file: Path) -> None:
     assert b"\\ud800" in written_file.read_bytes() and "🫖 茶".encode() in written_file.read_bytes()
 
 
-# --- what it refuses -------------------------------------------------------------------------------------------------
+# --- what it refuses ---
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_what_cannot_be_done_is_one_line(
     assert names(samples_file.parent) == {NAME}
 
 
-# --- a kill ----------------------------------------------------------------------------------------------------------
+# --- a kill ---
 
 ROWS = 240
 IN_SMALL_BATCHES = """
@@ -224,7 +224,7 @@ def test_a_killed_run_is_taken_up_where_it_was(tmp_path: Path) -> None:
     assert whole.keys() == {"samples_many.jsonl", "results.json"}
 
 
-# --- FLUTE -----------------------------------------------------------------------------------------------------------
+# --- FLUTE ---
 
 
 def saved(path: Path, **changes: Any) -> Path:

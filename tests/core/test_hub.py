@@ -132,7 +132,7 @@ def test_offline_is_said_in_one_line_without_waiting(tmp_path: Path, offline: st
     assert "etry" not in done.stderr and "offline" in done.stderr.lower() and time.monotonic() - started < 60
 
 
-# --- faults of the hub ------------------------------------------------------------------------------------------------
+# --- faults of the hub ---
 
 FILE = "validation-00000-of-00001.parquet"
 FETCH = (
@@ -204,7 +204,7 @@ def test_one_message_when_nothing_helps(
         assert_loaded(load(server, tmp_path, program=FETCH), repository)  # what the first left does no harm
 
 
-# --- $FIGLANG_DATA_DIR; other faults: tests/benchmarks/vflute/faults.yaml --------------------------------------------
+# --- $FIGLANG_DATA_DIR; other faults: tests/benchmarks/vflute/faults.yaml ---
 
 
 def test_part_of_a_split_is_told(repository: Path, tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_results_say_what_was_read_and_what_scored(monkeypatch: pytest.MonkeyPat
     assert told(second)["explanation_scorer"] == "none (acc@0 counts labels alone)"
 
 
-# --- scoring in lm-eval ----------------------------------------------------------------------------------------------
+# --- scoring in lm-eval ---
 
 
 def test_without_the_weights_of_the_scorer_no_run_begins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_runs_with_and_without_a_chat_template_are_told_apart_and_replayed(
     assert not [message for message in warnings_of_loguru if "another prompt" in message]
 
 
-# --- the command line ------------------------------------------------------------------------------------------------
+# --- the command line ---
 
 
 @pytest.fixture(scope="module")

@@ -43,7 +43,7 @@ def values(images: list[BoxImage], role: Role = "primary", box_type: BoxType | N
     return None if found is None else [each.value for each in found]
 
 
-# --- an average precision of our own, straight from the definition ---------------------------------------------------
+# --- an average precision of our own, straight from the definition ---
 
 
 def overlap(a: Xyxy, b: Xyxy) -> float:
@@ -120,7 +120,7 @@ def test_equals_the_definition(seed: int, scored: bool, role: Role, box_type: Bo
         assert value == (None if expected is None else pytest.approx(expected, abs=1e-9))
 
 
-# --- literals ---------------------------------------------------------------------------------------------------------
+# --- literals ---
 
 BOX = (0.0, 0.0, 10.0, 10.0)
 
@@ -139,7 +139,7 @@ def test_more_than_a_hundred_predictions_count() -> None:
     )
 
 
-# --- intervals --------------------------------------------------------------------------------------------------------
+# --- intervals ---
 
 
 @given(st.integers(0, 10**9), st.booleans(), st.sampled_from(ROLES), st.sampled_from([None, *BOX_TYPES]))

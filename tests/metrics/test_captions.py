@@ -23,7 +23,7 @@ from figlang_tasks.metrics.captions import bleu4, caption_scores, exact_match, j
 
 needs_java = pytest.mark.skipif(shutil.which("java") is None, reason="there is no Java here")
 
-# --- tokens -----------------------------------------------------------------------------------------------------------
+# --- tokens ---
 
 TOKENS = yaml.safe_load(Path(__file__).with_name("ptb_tokens.yaml").read_text(encoding="utf-8"))
 
@@ -63,7 +63,7 @@ def test_a_long_text_takes_linear_time(piece: str) -> None:
     assert time.process_time() - start < 10
 
 
-# --- the scores, of the library itself --------------------------------------------------------------------------------
+# --- the scores, of the library itself ---
 
 WORDS = "this phone car is as fast red a rocket rose the of".split()
 
@@ -131,7 +131,7 @@ def test_refusals(candidates: list[str], references: Any, message: str) -> None:
         caption_scores(candidates, references)
 
 
-# --- Java -------------------------------------------------------------------------------------------------------------
+# --- Java ---
 
 CANDIDATES = [
     "This phone is as fast as a rocket",

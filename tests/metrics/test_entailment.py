@@ -18,7 +18,7 @@ import figlang_tasks
 from figlang_tasks.metrics import classification
 from figlang_tasks.metrics.entailment import CURVE_THRESHOLDS, counts_as_right, f1_at, f1_curve, macro_f1
 
-# --- literals ---------------------------------------------------------------------------------------------------------
+# --- literals ---
 
 BENCHMARKS = Path(figlang_tasks.__file__).parent / "benchmarks"
 macro_f1_of = partial(classification.macro_f1, skip_absent=True)
@@ -28,7 +28,7 @@ PREDICTED: list[int | None] = [1, 0, None, 0, 1, None]
 SCORES = [0.5, 0.9, 0.9, 0.6, 0.1, -0.3]
 
 
-# --- errors -----------------------------------------------------------------------------------------------------------
+# --- errors ---
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_refused(change: dict[str, Any], message: str) -> None:
         f1_at(**arguments)
 
 
-# --- published numbers ------------------------------------------------------------------------------------------------
+# --- published numbers ---
 
 
 # One choice of counts for each subset of the 99 rows that gives the printed F1@0 of LLaVA-7B eViL+VF (Table 7).
@@ -85,7 +85,7 @@ def test_every_overall_number_can_come_from_723_rows() -> None:
     assert len(printed) > 40 and printed <= set(possible.ravel().tolist())
 
 
-# --- properties -------------------------------------------------------------------------------------------------------
+# --- properties ---
 
 LABELS = st.sampled_from([0, 1])
 ROWS = st.lists(
@@ -118,7 +118,7 @@ def test_f1_at_equals_the_loop(rows: list[Row], threshold: float) -> None:
     assert f1_at([1], [1], [1.0], 0.5) == 1  # the other class does not occur
 
 
-# --- FLUTE's Acc@k ----------------------------------------------------------------------------------------------------
+# --- FLUTE's Acc@k ---
 
 
 SCORE = st.floats(-0.5, 1.5, width=32)

@@ -27,7 +27,7 @@ from figlang_tasks.metrics.generated_images import (
     preference_shares,
 )
 
-# --- FID --------------------------------------------------------------------------------------------------------------
+# --- FID ---
 
 
 def test_fid_of_features_of_known_distance(capfd: pytest.CaptureFixture[str]) -> None:
@@ -125,7 +125,7 @@ def test_weights_are_downloaded_once_and_damaged_ones_are_told(
         inception_features([picture(0)])
 
 
-# --- CLIP similarity --------------------------------------------------------------------------------------------------
+# --- CLIP similarity ---
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +177,7 @@ def test_no_clip_model(clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         clip_similarity(PICTURES, TEXTS, "somebody/none")
 
 
-# --- preference -------------------------------------------------------------------------------------------------------
+# --- preference ---
 
 
 def test_five_of_seven_ratings_decide() -> None:

@@ -22,7 +22,7 @@ from figlang_tasks.metrics.intervals import (
     sums_by_unit,
 )
 
-# --- shares -----------------------------------------------------------------------------------------------------------
+# --- shares ---
 
 
 def rows_of(hits: int, n: int) -> tuple[list[float], list[float]]:
@@ -65,7 +65,7 @@ def test_rows_by_unit_by_hand(hits: list[int], totals: list[int], effective: flo
     assert share([*hits, 0], [*totals, 0]) == share(hits, totals), "a unit without rows"
 
 
-# --- two classes ------------------------------------------------------------------------------------------------------
+# --- two classes ---
 
 
 def units_of(counts: list[int]) -> np.ndarray:
@@ -111,7 +111,7 @@ def test_errors_that_go_together_within_a_unit_widen_it_and_those_that_balance_n
     assert 0 < width[0] < 0.05 and width[1] == pytest.approx(width[2] / math.sqrt(2), rel=0.03)
 
 
-# --- the bootstrap ----------------------------------------------------------------------------------------------------
+# --- the bootstrap ---
 
 
 def ratio(sums: np.ndarray) -> np.ndarray:
@@ -143,7 +143,7 @@ def test_where_resampling_knows_nothing_there_is_no_interval(rows: list[list[flo
     assert bootstrap(rows, ratio, resamples=500) is None
 
 
-# --- means and units --------------------------------------------------------------------------------------------------
+# --- means and units ---
 
 
 def test_rows_are_linked_directly_or_through_others() -> None:
@@ -168,7 +168,7 @@ def test_a_standard_error_is_that_of_the_mean() -> None:
     assert standard_error([[1, 1]], ratio) is None
 
 
-# --- errors -----------------------------------------------------------------------------------------------------------
+# --- errors ---
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def near(p: float, exact: float, resamples: int) -> bool:
     return abs(p - exact) <= 5 * math.sqrt(exact * (1 - exact) / resamples) + 2 / resamples
 
 
-# --- brute force: every resample and every swap there is, in exact fractions, with lists of rows ----------------------
+# --- brute force: every resample and every swap there is, in exact fractions, with lists of rows ---
 
 
 def mean(rows: Rows) -> Fraction | None:
@@ -158,7 +158,7 @@ def test_the_interval_is_that_of_all_resamples() -> None:
     assert found.difference == pytest.approx(0.275)
 
 
-# --- another program --------------------------------------------------------------------------------------------------
+# --- another program ---
 
 
 def test_bleu_agrees_with_sacrebleu() -> None:
@@ -182,7 +182,7 @@ def test_bleu_agrees_with_sacrebleu() -> None:
         assert float(scores["BLEU"][1].p_value) == pytest.approx(ours, abs=slack)
 
 
-# --- the smallest difference ------------------------------------------------------------------------------------------
+# --- the smallest difference ---
 
 
 @pytest.mark.parametrize(("n", "disagree"), [(60, 0.6), (723, 0.15)])
@@ -209,7 +209,7 @@ def test_systems_that_hardly_differ_do_not_say_what_rows_can_show(differ: int, k
     assert math.isfinite(found.smallest) == math.isfinite(pooled([a], [b], resamples=500).smallest) == known
 
 
-# --- repeats ----------------------------------------------------------------------------------------------------------
+# --- repeats ---
 
 
 def pooled(first: Any, second: Any, **options: Any) -> Comparison:
@@ -258,7 +258,7 @@ def test_a_metric_that_one_repeat_lacks_is_left_out() -> None:
     assert list(compare_repeats([runs[:2], runs[2:]], resamples=100)[0, 1]) == ["a"]
 
 
-# --- properties -------------------------------------------------------------------------------------------------------
+# --- properties ---
 
 
 def test_the_observed_data_count_as_a_resample_and_the_better_system_may_be_the_first() -> None:
@@ -317,7 +317,7 @@ def test_a_metric_that_is_mostly_undefined_has_no_interval_and_is_never_signific
         one(a, nothing)
 
 
-# --- Holm -------------------------------------------------------------------------------------------------------------
+# --- Holm ---
 
 
 def test_holm_by_hand() -> None:
@@ -329,7 +329,7 @@ def test_holm_by_hand() -> None:
             holm([0.5, bad])
 
 
-# --- errors -----------------------------------------------------------------------------------------------------------
+# --- errors ---
 
 
 def test_statistics_that_differ_in_units_or_columns_are_refused() -> None:

@@ -102,7 +102,7 @@ def expected(folder: Path, kind: str, docs: list[dict[str, Any]]) -> Any:
     return pytest.approx([reference(folder, kind, *pair) for pair in pairs], abs=1e-5)
 
 
-# --- requests --------------------------------------------------------------------------------------------------------
+# --- requests ---
 
 
 def test_a_request_for_words_is_refused_by_name(loaded: Callable[[str], FigLangCLIP]) -> None:
@@ -111,7 +111,7 @@ def test_a_request_for_words_is_refused_by_name(loaded: Callable[[str], FigLangC
         loaded("clip").generate_until([words])
 
 
-# --- scores ----------------------------------------------------------------------------------------------------------
+# --- scores ---
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_equal_pictures_and_texts_tie_exactly(kind: str, checkpoints: dict[str, 
     assert found[3][1] == found[3][3] == found[2][0]
 
 
-# --- memory ----------------------------------------------------------------------------------------------------------
+# --- memory ---
 
 
 def test_pictures_are_let_go_of_batch_by_batch(loaded: Callable[[str], FigLangCLIP]) -> None:
@@ -186,7 +186,7 @@ def test_pictures_are_let_go_of_batch_by_batch(loaded: Callable[[str], FigLangCL
     assert 4 <= max(alive) <= 5 + THREADS, "those of a batch, and those that are read ahead"
 
 
-# --- errors ----------------------------------------------------------------------------------------------------------
+# --- errors ---
 
 
 def test_what_is_not_a_dual_encoder(checkpoints: dict[str, Path], tmp_path: Path) -> None:

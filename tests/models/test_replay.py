@@ -124,7 +124,7 @@ def test_wrong_arguments_end_before_anything_is_run(arguments: dict[str, str], m
         replay.Replay(**arguments)
 
 
-# --- several answers for a document: rounds and repeats --------------------------------------------------------------
+# --- several answers for a document: rounds and repeats ---
 
 
 class Counting(Says):

@@ -37,7 +37,7 @@ from figlang_tasks.models import vlm
 from figlang_tasks.models.vlm import FigLangBlind, FigLangVLM, VLMError, cut_at, generation_settings, stop_strings
 from figlang_tasks.models.vlm_scoring import answer_tokens, joiner
 
-# --- answers in words ------------------------------------------------------------------------------------------------
+# --- answers in words ---
 
 
 def test_batches_answer_as_single_requests_and_leave_the_settings_alone(build: Build) -> None:
@@ -113,7 +113,7 @@ def test_llava_and_llava_hf_are_ours() -> None:
     assert found == {vlm.FigLangLlava}
 
 
-# --- trouble ---------------------------------------------------------------------------------------------------------
+# --- trouble ---
 
 
 def test_a_request_that_cannot_be_answered_is_an_error_that_names_it(build: Build) -> None:
@@ -189,7 +189,7 @@ def test_device_map_and_dtype() -> None:
         place(process, None, "auto")
 
 
-# --- answers in numbers ----------------------------------------------------------------------------------------------
+# --- answers in numbers ---
 
 
 def test_the_prompt_keeps_its_tokens(build: Build) -> None:

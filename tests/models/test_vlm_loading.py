@@ -28,7 +28,7 @@ def scored(pretrained: str, **arguments: Any) -> list[float]:
     return scores(lm, ASK, kind="candidates", candidates=CANDIDATES)
 
 
-# --- checkpoints -----------------------------------------------------------------------------------------------------
+# --- checkpoints ---
 
 
 def copied(pretrained: str, target: Path, **changes: Any) -> str:
@@ -89,7 +89,7 @@ def test_code_of_the_checkpoint_s_own(
     assert scored(folder, trust_remote_code=True) == pytest.approx(scored(checkpoint("idefics3")), abs=1e-5)
 
 
-# --- processors and prompts ------------------------------------------------------------------------------------------
+# --- processors and prompts ---
 
 
 def begin_with(lm: FigLangVLM) -> None:
@@ -128,7 +128,7 @@ def test_a_prompt_begins_once_whoever_writes_its_first_token(family: str, checkp
         assert found.startswith("<s>") and found.count("<s>") == 1
 
 
-# --- adapters --------------------------------------------------------------------------------------------------------
+# --- adapters ---
 
 OLD_NAMES = {
     "model.language_model.": "language_model.model.",

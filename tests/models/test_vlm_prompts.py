@@ -36,7 +36,7 @@ def test_the_cache_of_answers_knows_what_stands_in_the_file(
         demo_runs.evaluate(task, "figlang_vlm", arguments, **options)
 
 
-# --- thoughts --------------------------------------------------------------------------------------------------------
+# --- thoughts ---
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_scores_without_a_thought(name: str, end: str, build: Build) -> None:
     assert scores(lm, question, **ANSWERS) == scores(by_hand, question, **ANSWERS)
 
 
-# --- places of pictures ----------------------------------------------------------------------------------------------
+# --- places of pictures ---
 
 
 def test_a_template_that_moves_pictures_says_so(build: Build) -> None:
@@ -112,7 +112,7 @@ def test_a_task_asks_such_models_in_words_that_need_no_places(
     assert sent(again, task) == [first] and again["configs"][task]["metadata"]["prompt_hash"] == moved
 
 
-# --- models of one picture -------------------------------------------------------------------------------------------
+# --- models of one picture ---
 
 
 def test_several_pictures_need_named_places(build: Build) -> None:
@@ -125,7 +125,7 @@ def test_several_pictures_need_named_places(build: Build) -> None:
         asked(lm, [ones[0], several], GREEDY)
 
 
-# --- texts -----------------------------------------------------------------------------------------------------------
+# --- texts ---
 
 WITH_SYSTEM = [
     {"role": "system", "content": [text("Be brief.")]},

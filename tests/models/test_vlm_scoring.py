@@ -121,7 +121,7 @@ def test_settings_that_a_checkpoint_brings_for_its_answers_change_no_score(
     assert lm._scorer.shared
 
 
-# --- match ------------------------------------------------------------------------------------------------------------
+# --- match ---
 
 
 def test_match_scores_each_image_alone(build: Build) -> None:

@@ -39,7 +39,7 @@ def image_of(picture: dict[str, Any]) -> Image.Image:
     return Image.open(io.BytesIO(base64.b64decode(content))).convert("RGB")
 
 
-# --- cards -----------------------------------------------------------------------------------------------------------
+# --- cards ---
 
 
 def test_a_card_of_v_flute_shows_the_row_of_the_benchmark() -> None:
@@ -141,7 +141,7 @@ def test_a_damaged_row_is_named(tmp_path: Path) -> None:
         gallery.build([run])
 
 
-# --- pictures --------------------------------------------------------------------------------------------------------
+# --- pictures ---
 
 
 def test_a_thumbnail_shows_the_picture(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_a_damaged_picture_costs_itself_alone(tmp_path: Path, monkeypatch: pytes
     assert len(made.notices) == 1 and "0/100000.jpg" in made.notices[0] and "cannot be decoded" in made.notices[0]
 
 
-# --- what is not at hand ---------------------------------------------------------------------------------------------
+# --- what is not at hand ---
 
 
 def with_data(tmp_path: Path, data: str) -> gallery.Gallery:

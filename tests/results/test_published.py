@@ -47,7 +47,7 @@ def test_what_is_not_comparable_is_kept_and_not_shown(setting: str, shown: bool)
     assert Published("P", "1", "M", "acc", setting, "s", value=0.5).shown == shown
 
 
-# --- rows and settings ------------------------------------------------------------------------------------------------
+# --- rows and settings ---
 
 
 def test_a_row_is_a_model_in_a_setting() -> None:
@@ -73,7 +73,7 @@ def test_no_two_rows_look_alike_and_no_figure_is_lost() -> None:
         assert sorted(figures) == sorted(id(p) for p in for_task(task) if p.shown)
 
 
-# --- what may stand beside a run --------------------------------------------------------------------------------------
+# --- what may stand beside a run ---
 
 
 def test_the_rows_of_the_figures_are_those_of_the_tasks() -> None:
@@ -125,7 +125,7 @@ def test_figures_stand_beside_runs_of_their_rows_and_scorer(
     assert re.search(told if ".*" in told else re.escape(told), line) and "\n" not in line
 
 
-# --- the table --------------------------------------------------------------------------------------------------------
+# --- the table ---
 
 
 def test_figures_have_the_digits_of_the_paper_and_a_scope_has_a_line_of_its_own() -> None:
@@ -168,7 +168,7 @@ def test_percent_is_exact(hundredths: int) -> None:
     assert figure.text() in (figure.text(2), figure.text(2).removesuffix("0"))
 
 
-# --- the data files ---------------------------------------------------------------------------------------------------
+# --- the data files ---
 
 
 @pytest.mark.parametrize("name", PRINTED)

@@ -173,7 +173,7 @@ def test_tasks_of_others_are_passed_over(folder: Path) -> None:
         runs.read(str(folder))
 
 
-# --- lines -----------------------------------------------------------------------------------------------------------
+# --- lines ---
 
 
 @pytest.fixture

@@ -74,7 +74,7 @@ def test_every_metric_follows_from_the_logged_scores_of_one_pass(monkeypatch: py
     assert shown == set(estimates), "scopes and interval ends stand in the metadata alone"
 
 
-# --- choice ----------------------------------------------------------------------------------------------------------
+# --- choice ---
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def metric_names(results: dict[str, Any], task: str = "figlang_mini") -> set[str
     return {name for name in names if "_stderr" not in name}
 
 
-# --- failures --------------------------------------------------------------------------------------------------------
+# --- failures ---
 
 
 MISSING = "explanations were not scored, so f1@53, f1@60, explanation_score are missing"

@@ -136,7 +136,7 @@ def test_a_share_counts_0_or_1() -> None:
         evaluate([record(0), record(1) | {"hit": 0.5}], ALL)
 
 
-# --- in a harness -----------------------------------------------------------------------------------------------------
+# --- in a harness ---
 
 
 def test_a_document_leaves_its_record_and_the_numbers_of_the_headline_measures() -> None:
@@ -171,7 +171,7 @@ def test_lm_eval_gets_the_records_with_the_numbers() -> None:
     assert notes.noted() == ["acc failed; its value is NaN, see the log"] and kept == {}
 
 
-# --- in files (they are read as they were written: test_measures.py) --------------------------------------------------
+# --- in files (they are read as they were written: test_measures.py) ---
 
 
 @pytest.mark.parametrize(

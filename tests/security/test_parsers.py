@@ -126,7 +126,7 @@ def test_scores_pictures_and_cells_of_a_judge(text: str) -> None:
         assert (not cells or asked in cells) and all(isinstance(value, str) for value in cells.values())
 
 
-# --- files of a run --------------------------------------------------------------------------------------------------
+# --- files of a run ---
 
 NAME = "2026-01-02T03-04-05_samples_figlang_mini.jsonl"
 
@@ -155,7 +155,7 @@ def test_a_samples_file_is_read_or_named_in_one_line(text: str, field: int, plac
                 assert str(error).startswith(str(path))  # noqa: PT017  (most contents are read)
 
 
-# --- what is nested without end, and long strings --------------------------------------------------------------------
+# --- what is nested without end, and long strings ---
 
 
 def test_the_answer_of_a_cut_off_scene_graph_run() -> None:

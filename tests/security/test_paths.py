@@ -42,7 +42,7 @@ def test_a_path_that_leaves_its_folder_is_refused(tmp_path: Path, image: str) ->
         assert below(tmp_path / "data", allowed, "row 3") == tmp_path / "data" / allowed
 
 
-# --- IRFL's zip ------------------------------------------------------------------------------------------------------
+# --- IRFL's zip ---
 
 
 def test_a_table_named_by_saved_samples_is_one_of_the_release() -> None:
@@ -50,7 +50,7 @@ def test_a_table_named_by_saved_samples_is_one_of_the_release() -> None:
         tables.detection("figlang_mini_irfl", "../../x-detection-task")
 
 
-# --- what others have saved ------------------------------------------------------------------------------------------
+# --- what others have saved ---
 
 
 def test_a_report_of_somebody_elses_run_shows_no_picture_of_this_machine(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_sheet_sends_no_picture_of_this_machine_to_a_server(tmp_path: Path, mo
         assert server.prompts == []
 
 
-# --- pictures that a generating model names --------------------------------------------------------------------------
+# --- pictures that a generating model names ---
 
 
 @pytest.mark.parametrize("answer", ["/etc/passwd", "a\0b.png", "x" * 5_000 + ".png", '{"images": ["\\ud800.png"]}'])

@@ -23,7 +23,7 @@ JUDGE = "SentinelJudge0123456789"
 SENTINEL = re.compile(rb"(?i:sentinel)")
 
 
-# --- a real run, with a hub that refuses whatever it is asked ---------------------------------------------------------
+# --- a real run, with a hub that refuses whatever it is asked ---
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ def test_a_server_that_repeats_the_key(
     assert not leaks(tmp_path)
 
 
-# --- what is hidden --------------------------------------------------------------------------------------------------
+# --- what is hidden ---
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ def test_no_text_steers(text: str) -> None:
         assert printable(text) == printable_lines(text) == text
 
 
-# --- the commands ----------------------------------------------------------------------------------------------------
+# --- the commands ---
 
 
 # What is called in a folder whose name is nasty, and its exit status: a command of each kind.
@@ -70,7 +70,7 @@ def test_no_name_steers_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert done.output and not STEERS & set(done.output)
 
 
-# --- logs and errors -------------------------------------------------------------------------------------------------
+# --- logs and errors ---
 
 
 def test_logs_and_their_tracebacks(monkeypatch: pytest.MonkeyPatch) -> None:

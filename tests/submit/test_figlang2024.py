@@ -42,7 +42,7 @@ def refused(tmp_path: Path, found: list[dict[str, Any]]) -> str:
     return told
 
 
-# --- the file --------------------------------------------------------------------------------------------------------
+# --- the file ---
 
 
 def test_the_file_is_what_the_shared_task_takes(tmp_path: Path, found: list[dict[str, Any]]) -> None:
@@ -104,7 +104,7 @@ def test_of_several_tasks_one_is_named(tmp_path: Path, found: list[dict[str, Any
     commands.done("submit", "figlang2024", folder / NAME, "-o", tmp_path / "out.zip")
 
 
-# --- files of any tool -----------------------------------------------------------------------------------------------
+# --- files of any tool ---
 
 
 def zipped(
@@ -142,7 +142,7 @@ def test_a_damaged_zip(tmp_path: Path) -> None:
         figlang2024.read(path)
 
 
-# --- scores ----------------------------------------------------------------------------------------------------------
+# --- scores ---
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ def run(tmp_path: Path) -> runs.Run:
     return runs.read(str(write_run(tmp_path / "run", records(), results())))
 
 
-# --- the files -------------------------------------------------------------------------------------------------------
+# --- the files ---
 
 
 @pytest.mark.skipif(WRITES_EVAL_RESULTS, reason="huggingface_hub 2.0 or newer")
@@ -105,7 +105,7 @@ def test_one_task_in_two_runs_is_refused(run: runs.Run, tmp_path: Path) -> None:
         hub_results.write([run, again], tmp_path / "model")
 
 
-# --- the section in a README -----------------------------------------------------------------------------------------
+# --- the section in a README ---
 
 SECTION = f"{model_card.BEGIN}\n\nnumbers\n\n{model_card.END}\n"
 

@@ -130,7 +130,7 @@ def run_ranks(count: int, command: Sequence[str], *, timeout: float = 300, **how
     return ranks
 
 
-# --- in the fork ------------------------------------------------------------------------------------------------------
+# --- in the fork ---
 
 
 def _run(command: list[str], folder: str, environment: dict[str, str], files: list[Connection]) -> None:

@@ -37,7 +37,7 @@ def sentences(documents: Dataset) -> set[str]:
     return {" ".join(text.split()).lower() for text in texts}
 
 
-# --- the release -----------------------------------------------------------------------------------------------------
+# --- the release ---
 
 
 @pytest.mark.parametrize("shared_file", ["data/flute_train.jsonl"], indirect=True)
@@ -156,7 +156,7 @@ def test_no_file_and_several_files(data_dir: Path) -> None:
     assert "there is flute_train.jsonl, train.jsonl" in told
 
 
-# --- the shared task's blind rows ------------------------------------------------------------------------------------
+# --- the shared task's blind rows ---
 
 
 @pytest.mark.parametrize("shared_file", [f"data/{rows.BLIND_FILE}"], indirect=True)

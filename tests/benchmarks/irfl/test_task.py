@@ -52,7 +52,7 @@ def scores(*values: float) -> list[str]:
     return [score_requests.answer(values)]
 
 
-# --- prompts ---------------------------------------------------------------------------------------------------------
+# --- prompts ---
 
 
 def test_ordinal_says_which_picture_has_which_letter_behind_all_pictures() -> None:
@@ -91,7 +91,7 @@ def test_a_part_holds_a_whole_row(table: str, limit: int, offset: int, message: 
     preflight({"limit": 6, "offset": 0}, table)
 
 
-# --- judging ---------------------------------------------------------------------------------------------------------
+# --- judging ---
 
 
 def order(doc: dict[str, Any], *values: float) -> list[float | None]:
@@ -172,7 +172,7 @@ def test_retrieval_by_score_and_in_words() -> None:
     assert value(["perhaps"], False) == (2.0, 0.0)
 
 
-# --- measures --------------------------------------------------------------------------------------------------------
+# --- measures ---
 
 Records = list[dict[str, Any]]
 

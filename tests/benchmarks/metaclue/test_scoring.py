@@ -53,7 +53,7 @@ def values_of(found: dict[str, Any]) -> dict[str, float]:
     return {full_name(*names): estimate.value for *names, estimate in flat(of_one)}
 
 
-# --- classification --------------------------------------------------------------------------------------------------
+# --- classification ---
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_classification(gold: bool, output: str, expected: dict[str, float]) -> 
     assert task.chance_answers(doc)[1] == task.doc_to_target(doc) == ("Yes" if gold else "No")
 
 
-# --- retrieval -------------------------------------------------------------------------------------------------------
+# --- retrieval ---
 
 
 def retrieval_doc(count: int = 4, answer: int = 2) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def test_an_answer_in_words_has_no_rank(output: str, right: float, parsed: float
     assert found["sample"]["rank"] is None
 
 
-# --- captions and answers --------------------------------------------------------------------------------------------
+# --- captions and answers ---
 
 
 def test_captions_are_judged_whole_and_in_parts() -> None:

@@ -31,7 +31,7 @@ def document(folder: Path, kind: str) -> dict[str, Any]:
     return dict(rows.load("NYCC", kind, str(of.fold))[1])
 
 
-# --- prompts ---------------------------------------------------------------------------------------------------------
+# --- prompts ---
 
 DESCRIPTION = (
     "scene location: a garden\ndescription: Snail 1 wears a watch.\nuncanny description: Snails have no wrists.\n"
@@ -117,7 +117,7 @@ def test_turns_before_the_question_are_in_the_collected_facts(folder: Path, shar
             assert told[told.index("One of the ") :] in facts
 
 
-# --- answers ---------------------------------------------------------------------------------------------------------
+# --- answers ---
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_scores_choose_the_highest_alone(folder: Path, scores: list[float], chos
     assert (record["predicted"], record["status"]) == (chosen, "scores" if len(scores) == 2 else "unreadable")
 
 
-# --- parity with the released evaluator, eval_crossval.py -------------------------------------------------------------
+# --- parity with the released evaluator, eval_crossval.py ---
 
 
 def values(found: list[dict[str, Any]]) -> dict[str, float]:
@@ -178,4 +178,4 @@ def test_explanation_scores_are_those_of_the_packages(folder: Path) -> None:
     assert found["rouge_l"] == pytest.approx(middle.aggregate()["rougeL"].mid.fmeasure, abs=0.005)
 
 
-# --- the card's example ----------------------------------------------------------------------------------------------
+# --- the card's example ---

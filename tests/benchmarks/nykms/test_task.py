@@ -44,7 +44,7 @@ def document(question: str = "metaphor", **changes: Any) -> dict[str, Any]:
     return doc | answers | {"question": question, "modality": "image"} | changes
 
 
-# --- prompts ---------------------------------------------------------------------------------------------------------
+# --- prompts ---
 
 
 def test_the_joint_prompts_are_those_of_table_4() -> None:
@@ -100,7 +100,7 @@ def test_targets_are_answers_that_are_judged_right(question: str, changes: dict[
     assert set(scores) <= {1.0} and bool(scores) == (doc["label"] == 1 and question != "mc")
 
 
-# --- judging ---------------------------------------------------------------------------------------------------------
+# --- judging ---
 
 LABELS = {"mc_acc", "mc_macro_precision", "mc_macro_recall", "mc_macro_f1", "parse_disagreement"}
 ALWAYS = {"parse_rate", "refusal_rate"}
@@ -194,7 +194,7 @@ def test_a_small_yes_is_no_for_the_published_rules_alone() -> None:
     }
 
 
-# --- measures --------------------------------------------------------------------------------------------------------
+# --- measures ---
 
 
 def test_bleu() -> None:
@@ -233,7 +233,7 @@ def test_exact_match_is_over_all_positives(name: str, published: float, right: i
     assert round(100 * values(records)[key], 2) == published
 
 
-# --- by hand ---------------------------------------------------------------------------------------------------------
+# --- by hand ---
 
 SAID = {  # by a part of the prompt: a right answer, a wrong word, a No, a refusal, words without Yes, nothing
     "lovely view": '1. Yes\n2. "cage"\n3. The job.\n4. The bird cannot leave.',

@@ -25,7 +25,7 @@ def test_official_equals_all_published_pairs() -> None:
         assert (parsed.value, parsed.explanation) == (pair["label"], pair["explanation"]), pair["output"]
 
 
-# --- scene graphs -----------------------------------------------------------------------------------------------------
+# --- scene graphs ---
 
 
 def test_scene_graph_runs_only() -> None:

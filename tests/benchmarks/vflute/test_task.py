@@ -161,7 +161,7 @@ def test_the_explanation_of_a_two_stage_run_speaks_of_the_image() -> None:
     assert judged["sample"]["explanation"] == "The image has a red dog."
 
 
-# --- all instructions ------------------------------------------------------------------------------------------------
+# --- all instructions ---
 
 
 def test_values_over_all_instructions_are_their_mean_and_spread(tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def test_equals_the_package_on_transformers_4() -> None:
     assert_same(ours("deberta").score(list(expected)), expected)
 
 
-# --- the model -------------------------------------------------------------------------------------------------------
+# --- the model ---
 
 
 def deberta_copy(folder: Path, change: Any) -> Located:
@@ -215,7 +215,7 @@ def test_no_tokenizer_and_one_that_knows_no_word_are_refused(tmp_path: Path) -> 
             score_one(located)
 
 
-# --- the package -----------------------------------------------------------------------------------------------------
+# --- the package ---
 
 
 def test_layers_are_those_of_the_package() -> None:

@@ -71,7 +71,7 @@ def test_half_a_surrogate_pair_is_scored_as_the_replacement_character() -> None:
     assert scores["a \ud800", "b"] == pytest.approx(scores["a \ufffd", "b"], abs=1e-6)
 
 
-# --- the checkpoint --------------------------------------------------------------------------------------------------
+# --- the checkpoint ---
 
 
 def copy(folder: Path, change: Any = lambda state: None, config: dict[str, Any] | None = None) -> Path:

@@ -124,7 +124,7 @@ def test_names_of_repositories(tmp_path: Path) -> None:
         get_scorer("figlang24", bertscore_model=str(folder))
 
 
-# --- the published anchors, on the real weights ----------------------------------------------------------------------
+# --- the published anchors, on the real weights ---
 
 
 ANCHORS = [
