@@ -250,7 +250,7 @@ def _download(origin: Source, patterns: Sequence[str]) -> Snapshot:
             f"{origin.repository} has no revision {revision}, which {whose} asks for: see {origin.page}"
         ) from error
     except Exception as error:
-        why = f"{origin.name} is not on this machine: run `figlang data prefetch BENCHMARK`"
+        why = f"{origin.name} is not on this machine: name it to `figlang data prefetch`"
         if patterns:
             why = _reason(origin, revision, refused or error)
         raise DataError(f"{why}, or put the files into ${DATA_DIR_VARIABLE}/{origin.name}.") from error

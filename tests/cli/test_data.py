@@ -188,4 +188,4 @@ def test_vflute_every_faulty_row_is_listed(tmp_path: Path) -> None:
 def test_check_without_data_names_the_ways_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
     status, lines, stderr = check("irfl", tmp_path)
-    assert (status, lines) == (1, []) and "IRFL is not on this machine: run `figlang data prefetch" in stderr
+    assert (status, lines) == (1, []) and "IRFL is not on this machine: name it to `figlang data prefetch" in stderr
