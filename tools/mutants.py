@@ -39,8 +39,10 @@ MODULES = [
     *(f"figlang_tasks/benchmarks/{name}/task.py" for name in ("vflute", "irfl", "nykms", "metaclue", "flute")),
     "figlang_tasks/benchmarks/irfl/measures.py",
 ]
-# Tests mirror the package; for a module without a file of its own, the tests of its folder run. Besides:
-MORE_TESTS = {"answers/": "tests/answers/test_corpus.py", "/parse.py": "tests/benchmarks/test_outputs.py"}
+# Tests mirror the package, but for the names of two folders; for a module without a file of its own, the tests of its
+# folder run. Besides:
+MORE_TESTS = {"answers/": "tests/readings/test_corpus.py", "/parse.py": "tests/tasks/test_outputs.py"}
+FOLDERS = {"answers": "readings", "benchmarks": "tasks"}
 SIGNS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "is": "is not", "is not": "is"}
 SIGNS |= {"in": "not in", "not in": "in", "and": "or", "or": "and", "+": "-", "-": "+", "*": "/", "/": "*"}
 SIGN = re.compile(rb"(?<![\w*/])(is not|not in|[<>]=?|[=!]=|is|in|and|or|[-+*/])(?![\w*/])")
@@ -126,10 +128,11 @@ def mutants(file: str, source: bytes) -> list[Mutant]:
 
 
 def tests_of(file: str, folder: Path) -> list[str]:
-    path = Path("tests") / file.removeprefix("figlang_tasks/")
-    own = path.with_name(f"test_{path.name}")
+    top, *inside = file.removeprefix("figlang_tasks/").split("/")
+    path = Path("tests", FOLDERS.get(top, top), *inside)
+    own = [str(path.parent / each.name) for each in sorted((folder / path.parent).glob(f"test_{path.stem}*.py"))]
     more = [tests for part, tests in MORE_TESTS.items() if part in file]
-    return [str(own) if (folder / own).is_file() else str(path.parent), *more]
+    return [*(own or [str(path.parent)]), *more]
 
 
 def passes(folder: Path, tests: list[str], limit: float) -> bool:

@@ -64,7 +64,7 @@ TEXTS: dict[str, Callable[[str], Any]] = {
 
 ANSWERS = [
     json.loads(line)["output"]
-    for path in sorted((Path(__file__).parents[1] / "answers").glob("*.jsonl"))
+    for path in sorted((Path(__file__).parents[1] / "readings").glob("*.jsonl"))
     for line in path.read_text(encoding="utf-8").splitlines()
 ]
 # fmt: off

@@ -1,4 +1,4 @@
-"""Names in archives and answers lead to no file outside of their folder (in tables: tests/benchmarks/*/faults.yaml)."""
+"""Names in archives and answers lead to no file outside of their folder (in tables: tests/tasks/*/faults.yaml)."""
 
 from __future__ import annotations
 

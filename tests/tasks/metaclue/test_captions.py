@@ -1,4 +1,4 @@
-"""What holds of captions beside the cases of ``tests/answers``."""
+"""What holds of captions beside the cases of ``tests/readings``."""
 
 from __future__ import annotations
 
