@@ -290,12 +290,12 @@ class _Network:
 
     def image_features(self, images: Sequence[Image.Image]) -> _Floats:
         """Return normalised features, float32 [n, width]."""
-        with torch.inference_mode(), exact_float32(convolutions=True):
+        with torch.inference_mode(), exact_float32():
             return self._normalised(self.model.get_image_features(**self._pixels(images)), len(images))
 
     def text_features(self, texts: Sequence[str]) -> _Floats:
         """Return normalised features, float32 [n, width]."""
-        with torch.inference_mode(), exact_float32(convolutions=True):
+        with torch.inference_mode(), exact_float32():
             return self._normalised(self.model.get_text_features(**self._tokens(texts)), len(texts))
 
     def _pixels(self, images: Sequence[Image.Image]) -> dict[str, torch.Tensor]:
@@ -342,7 +342,7 @@ class _Matcher(_Network):
         """Return the scores, 0 to 1, of the pairs of ``seen[images[i]]`` and ``texts[i]``."""
         shown = {name: value[list(images)] for name, value in seen.items()}
         # ViLT draws the padding, and where there is none the order of the patches: neither matters but to rounding.
-        with torch.inference_mode(), exact_float32(convolutions=True), torch.random.fork_rng(devices=[]):
+        with torch.inference_mode(), exact_float32(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
             logits = self._logits(shown, self._tokens(texts)).double()
             return (logits[:, 0].sigmoid() if logits.shape[1] == 1 else logits.softmax(dim=-1)[:, 1]).tolist()
@@ -359,7 +359,7 @@ class _BlipMatcher(_Matcher):
         self.tower, model.vision_model = model.vision_model, _Seen()
 
     def look(self, images: Sequence[Image.Image]) -> dict[str, torch.Tensor]:
-        with torch.inference_mode(), exact_float32(convolutions=True):
+        with torch.inference_mode(), exact_float32():
             return {"pixel_values": self.tower(**self._pixels(images)).last_hidden_state}
 
     def _logits(self, shown: Mapping[str, torch.Tensor], tokens: Mapping[str, torch.Tensor]) -> torch.Tensor:

@@ -200,10 +200,10 @@ def attempt(work: Callable[[], _Result]) -> _Result | None:
 
 
 @contextmanager
-def exact_float32(convolutions: bool = False) -> Iterator[None]:
-    """No TensorFloat-32 and no bfloat16 inside float32 matrix products, whatever the evaluated model asked for."""
+def exact_float32() -> Iterator[None]:
+    """No TensorFloat-32 and no bfloat16 inside products and convolutions of float32, whatever the process asked for."""
     known: Any = torch.backends
-    backends = [known.cuda.matmul, known.mkldnn.matmul, *([known.cudnn.conv] if convolutions else [])]
+    backends = [known.cuda.matmul, known.cudnn.conv, known.mkldnn.matmul, known.mkldnn.conv]
     before = [backend.fp32_precision for backend in backends]
     try:
         for backend in backends:

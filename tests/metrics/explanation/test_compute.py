@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -125,15 +127,20 @@ def test_unknown_device() -> None:
 
 
 def test_no_reduced_precision_inside_fp32_whatever_the_process_asked_for() -> None:
-    mkldnn = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
-    before = torch.backends.cuda.matmul.fp32_precision, mkldnn.fp32_precision
+    """A GPU's convolutions are in TensorFloat-32 if nobody asks: those of Inception and CLIP must not be."""
+    known: Any = torch.backends
+    gpu, cpu = (known.cuda.matmul, known.cudnn.conv), (known.mkldnn.matmul, known.mkldnn.conv)
+    asked = {**dict.fromkeys(gpu, "tf32"), **dict.fromkeys(cpu, "bf16")}
+    before = {backend: backend.fp32_precision for backend in asked}
     try:
-        torch.backends.cuda.matmul.fp32_precision, mkldnn.fp32_precision = "tf32", "bf16"
+        for backend, precision in asked.items():
+            backend.fp32_precision = precision
         with exact_float32():
-            assert (torch.backends.cuda.matmul.fp32_precision, mkldnn.fp32_precision) == ("ieee", "ieee")
-        assert (torch.backends.cuda.matmul.fp32_precision, mkldnn.fp32_precision) == ("tf32", "bf16")
+            assert [backend.fp32_precision for backend in asked] == ["ieee"] * 4
+        assert {backend: backend.fp32_precision for backend in asked} == asked
     finally:
-        torch.backends.cuda.matmul.fp32_precision, mkldnn.fp32_precision = before
+        for backend, precision in before.items():
+            backend.fp32_precision = precision
 
 
 def test_the_emptiest_gpu_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
