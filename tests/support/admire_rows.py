@@ -85,7 +85,7 @@ def write(folder: Path, *tables: str, pictures: bool = True) -> Path:
     return folder
 
 
-def valid(folder: Path) -> None:
+def valid(folder: Path, pictures: bool = True) -> None:
     """Write the first two rows of each table that faults are put in."""
     for table in ("en_test", "en_dev", "pt_test", "sequence_test"):
-        write_table(folder, table, rows(table, 2), pictures=True)
+        write_table(folder, table, rows(table, 2), pictures)

@@ -65,8 +65,8 @@ def load(dataset: str, table: str, shown: str, look_at_pictures: bool = True) ->
     return datasets.Dataset.from_list([doc | {"data": str(DataId(dataset, table, digest))} for doc in documents])
 
 
-def _file(root: Path, table: str) -> Path:
-    """The file of a table; those of the two languages have the same names, in folders EN and PT."""
+def _file(root: Path, table: str, look: bool) -> Path:
+    """The file of a table, beside its pictures if `look`; both languages have the same names, in folders EN and PT."""
     kind, part = table.split("_")
     name = f"subtask_{'b' if kind == 'sequence' else 'a'}_{'xp' if table == 'pt_extended' else _PARTS[part]}.tsv"
     found = [
@@ -74,11 +74,13 @@ def _file(root: Path, table: str) -> Path:
     ]
     if len(found) > 1:
         raise DataError(f"{name} is there {len(found)} times ({found[0]}, {found[1]}): leave one")
-    if not found:
+    has_pictures = found and any(path.is_dir() for path in found[0].parent.iterdir())
+    if not found or (look and not has_pictures):
+        lacks = f"no folder of pictures beside {found[0]}" if found else f"no file {name}"
         archive = {"en": "Subtask A, English", "pt": "Subtask A, Portuguese", "sequence": "Subtask B"}[kind]
         place = root if kind == "sequence" else root / kind.upper()
         raise PartMissing(
-            f"no file {name}. Unpack the archives of {archive} (train, dev, test, extended evaluation; from "
+            f"{lacks}. Unpack the archives of {archive} (train, dev, test, extended evaluation; from "
             f"{ARCHIVES}) into {place}: each has a file of rows, and beside it a folder of pictures for each compound"
         )
     return found[0]
@@ -86,7 +88,7 @@ def _file(root: Path, table: str) -> Path:
 
 def _read(dataset: str, root: Path, table: str, shown: str, look: bool) -> tuple[list[dict[str, Any]], list[str]]:
     """The rows of a file as documents, and what is wrong with the others; pictures are checked if `look`."""
-    path, is_sequence = _file(root, table), table.startswith("sequence")
+    path, is_sequence = _file(root, table, look), table.startswith("sequence")
     label = "expected_item" if is_sequence else "expected_order"
 
     def document(cells: dict[str, Any], where: str) -> dict[str, Any]:
