@@ -67,6 +67,13 @@ def test_the_prompts_are_each_idiom_and_each_of_its_definitions() -> None:
     assert generate.main(["unused", "--dataset", "figlang_mini_irfl", "--idioms", "9"]) == 1
 
 
+@pytest.mark.parametrize("option", ["--idioms=-1", "--pictures=0"])
+def test_less_than_one_is_not_drawn(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        generate.main(["unused", option])
+    assert "--idioms and --pictures must be 1 or more" in capsys.readouterr().err
+
+
 def test_a_sheet_tells_neither_system_nor_prompt(tmp_path: Path, folders: list[str]) -> None:
     written = export(folders, tmp_path / "out" / "sheet.csv", **OPTIONS)
     found, first = key.read(written[-1]), sheet.read(written[1])

@@ -97,6 +97,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--idioms", type=int, default=PAPER_IDIOMS, help="how many to draw; default: %(default)s")
     parser.add_argument("--pictures", type=int, default=PICTURES, help="of each prompt; default: %(default)s")
     args = parser.parse_args(argv)
+    if min(args.idioms, args.pictures) < 1:
+        parser.error("--idioms and --pictures must be 1 or more")
     try:
         found = prompts(args.dataset, args.idioms, args.pictures)
         content = "".join(f"{json.dumps(each)}\n" for each in found).encode("ascii")
