@@ -62,6 +62,8 @@ def _lines(folder: Path, sorting: Sorting) -> list[Mapping[str, Any]]:
     for where, values in row_files.lines(folder / PROMPTS, _FIELDS):
         if isinstance(values, str):
             raise JudgeError(f"{where} {values}")
+        for column in ("file", "prompt", "phrase", "data"):
+            row_files.text(values, column, where)
         if values["input"] not in sorting.inputs:
             raise JudgeError(f"{where}: input is {values['input']!r}, must be one of {', '.join(sorting.inputs)}")
         images.below(folder, values["file"], where)

@@ -155,6 +155,7 @@ def test_what_cannot_be_used(tmp_path: Path, folders: list[str]) -> None:
     prompts = (beta / "prompts.jsonl").read_text()
     for changed, says in (
         (prompts.replace('"0000.png"', '"../Alpha/0000.png"'), "points outside"),
+        (prompts.replace('"0000.png"', "0"), "line 1: file is 0, must be a text"),
         (prompts.replace('"data"', '"date"'), "line 1 has no column data"),
         (prompts.replace('"definition"', '"gloss"'), "input is 'gloss', must be one of idiom, definition"),
     ):
