@@ -29,6 +29,8 @@ _Records = Mapping[str, Mapping[str, Any]]
 def export(arguments: Sequence[str], output: Path, *, count: int, seed: int, annotators: int) -> list[Path]:
     """Write a sheet for each annotator, the pictures and the key; return their paths, the key last."""
     systems = {run.name: _explained(run) for run in runs.read_all(arguments)}
+    if len(systems) > len(sheet.LETTERS):
+        raise JudgeError(f"{len(systems)} runs, but an item has {len(sheet.LETTERS)} letters: judge fewer together")
     first, *others = systems.values()
     for other in others:
         _check_alike(first, other)

@@ -117,7 +117,7 @@ def _picture(blank: Sheet, row: _Row) -> str:
 
 def _questions(rows: list[_Row], compared: bool) -> Iterator[_Question]:
     """The questions without an answer; the preferred explanation only where several are `compared`."""
-    items: dict[int, list[_Row]] = {}
+    items: dict[str, list[_Row]] = {}
     for row in rows:
         items.setdefault(row["item"], []).append(row)
     for own in items.values():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import json
+import shutil
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -136,6 +137,8 @@ def test_runs_that_cannot_be_judged_together(tmp_path: Path, two_runs: list[str]
     second.write_text("".join(lines), "utf-8")
     (second.parent / "samples_other.jsonl").write_text("".join(lines), "utf-8")
     refused(r"several tasks with explanations \(other, vflute\): name one", [str(second.parent)])
+    many = [shutil.copytree(tmp_path / "Shark", tmp_path / f"many/{number}") for number in range(27)]
+    refused("27 runs, but an item has 26 letters", [*map(str, many)])
 
 
 def full(*arguments: Any) -> None:
