@@ -179,7 +179,7 @@ def _hub() -> Iterator[Finding]:
 
 def _account() -> tuple[Finding, str]:
     """Whether the hub answers, and whom; and why it cannot be asked for data, "" where it can."""
-    from huggingface_hub import HfApi, constants, errors
+    from huggingface_hub import HfApi, constants, errors, get_session
 
     if constants.HF_HUB_OFFLINE:
         text = "offline (--offline, HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE): only what is cached"
@@ -187,8 +187,9 @@ def _account() -> tuple[Finding, str]:
     endpoint = redacted(constants.ENDPOINT)  # a proxy's password may stand in it
     asked = next(each.repository for each in hub.sources().values() if each.repository and not each.gated)
     account = "no token: open datasets alone"
+    get_session().timeout = TIMEOUT  # whoami and auth_check have no parameter for it
     try:
-        HfApi().dataset_info(asked, timeout=TIMEOUT, token=False)  # first: whoami and auth_check wait without end
+        HfApi().dataset_info(asked, timeout=TIMEOUT, token=False)
         account = f"the account of the token is {HfApi().whoami()['name']}"
     except errors.LocalTokenNotFoundError:
         pass

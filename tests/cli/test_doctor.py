@@ -8,13 +8,14 @@ import re
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hub_server import HubServer
-from huggingface_hub import constants
+from hub_server import Fault, HubServer, Response
+from huggingface_hub import close_session, constants
 from typer.testing import CliRunner
 
 import figlang_tasks
@@ -27,8 +28,8 @@ Findings = dict[str, dict[str, Any]]
 
 
 @pytest.fixture(autouse=True)
-def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No token, no settings and no cache of whoever runs the tests."""
+def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """No token, no settings and no cache of whoever runs the tests; the hub's client is not used again."""
     for name in os.environ:
         if name.startswith(("HF_", "HUGGING", "FIGLANG_")):
             monkeypatch.delenv(name)
@@ -37,6 +38,8 @@ def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "token"))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    yield
+    close_session()
 
 
 @pytest.fixture
@@ -120,6 +123,21 @@ def test_a_server_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr(constants, "ENDPOINT", f"http://127.0.0.1:{silent.getsockname()[1]}")
         status, found = run("hub")
     assert status == 1 and "Timeout" in found["hub"]["text"]
+
+
+@pytest.mark.parametrize(("part", "name"), [("whoami", "hub"), ("V-FLUTE/auth-check", "V-FLUTE")])
+def test_a_question_without_an_answer_is_given_up(
+    server: HubServer, monkeypatch: pytest.MonkeyPatch, part: str, name: str
+) -> None:
+    def late(response: Response) -> Response:
+        time.sleep(2)
+        return response
+
+    server.faults.append(Fault(part, late))
+    monkeypatch.setattr(doctor_module, "TIMEOUT", 0.5)
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    status, found = run("hub")
+    assert status == 1 and "Timeout" in found[name]["text"]
 
 
 def test_offline_is_no_error(server: HubServer) -> None:
