@@ -46,7 +46,7 @@ RESAMPLES = 10_000
 
 CONFIDENCE = 0.95
 
-_BLOCK = 1 << 20
+BLOCK = 1 << 20
 """Numbers drawn at a time, so that memory does not grow with ``resamples * n``."""
 
 
@@ -337,9 +337,9 @@ def weighted_sums(weights: Floats, rows: Floats) -> Floats:
 
 
 def block_sizes(resamples: int, width: int) -> list[int]:
-    """`resamples` cut into blocks that hold at most `_BLOCK` numbers (or one resample, if that alone is wider)."""
+    """`resamples` cut into blocks that hold at most `BLOCK` numbers (or one resample, if that alone is wider)."""
     if resamples < 1:
         raise ValueError(f"resamples is {resamples}, must be at least 1")
-    rows = max(1, _BLOCK // width)
+    rows = max(1, BLOCK // width)
     whole, rest = divmod(resamples, rows)
     return [rows] * whole + [rest] * (rest > 0)

@@ -46,8 +46,8 @@ typer.testing._get_command = lru_cache(typer.testing._get_command)
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
-# Modules that keep what they have read.
-KEEP_DATA = ("figlang_tasks.core.hub", "figlang_tasks.benchmarks.")
+# Modules that keep what they have read, or have told once.
+KEEP_DATA = ("figlang_tasks.core.hub", "figlang_tasks.benchmarks.", "figlang_tasks.metrics.captions")
 # Files that take longest, so that no process starts one of them when the others have finished (--dist loadfile).
 LONGEST = ("test_end_to_end.py", "test_api_server.py", "test_plugin.py", "test_vlm.py", "test_openai_scores.py")
 
@@ -59,7 +59,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def no_cached_data() -> Iterator[None]:
-    """Forget datasets loaded by an earlier test: tests point FIGLANG_DATA_DIR at different folders."""
+    """Forget what this test loaded, as tests point FIGLANG_DATA_DIR at different folders, and what it told."""
     yield
     for forget in _caches(len(sys.modules)):
         forget()
