@@ -1,0 +1,148 @@
+"""A value of NYK-MS's measures is wrong, or counts rows that it must not count, if this fails."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from nykms_rows import document
+
+from figlang_tasks.benchmarks.nykms import measures as nykms_measures
+from figlang_tasks.benchmarks.nykms import rows, task
+from figlang_tasks.metrics import overlap
+from figlang_tasks.scoring import evaluate
+
+LABELS = {"mc_acc", "mc_macro_precision", "mc_macro_recall", "mc_macro_f1", "parse_disagreement"}
+ALWAYS = {"parse_rate", "refusal_rate"}
+WORD = {"mw_em", "mw_relaxed_em", "mw_bleu4", "mw_corpus_bleu4"}
+EXPLANATION = {"me_bleu4", "me_corpus_bleu4"}
+NOT_IN_THE_TABLE = ("_relaxed_em", "_corpus_bleu4", "parse_disagreement")  # the paper's tables have none of them
+
+
+def record_of(doc: dict[str, Any], output: str) -> dict[str, Any]:
+    """The record of an answer, as a samples file has it."""
+    record: dict[str, Any] = json.loads(json.dumps(task.process_results(doc, [output])["sample"]))
+    return record
+
+
+def values(records: list[dict[str, Any]]) -> dict[str, float]:
+    """The value of each measure of all records."""
+    found = evaluate(records, nykms_measures.of_records(records), stderr_resamples=0)
+    return {measure: scopes["all"].value for measure, scopes in found.items()}
+
+
+@pytest.mark.parametrize("output", ["Yes\nflat\nIt is dull.", ""])
+def test_what_is_scored_depends_on_the_annotation_alone(output: str) -> None:
+    for doc, measured in (
+        (document(), LABELS | ALWAYS | WORD | EXPLANATION),
+        (document(label=0), LABELS | ALWAYS),
+        (document("me"), ALWAYS | EXPLANATION),
+    ):
+        assert set(values([record_of(doc, output)])) == measured
+        judged = task.process_results(doc, [output])
+        assert judged.keys() == {"sample"} | {name for name in measured if not name.endswith(NOT_IN_THE_TABLE)}
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "em", "relaxed"),
+    [
+        ("flat", "Flat.", 0, 1),
+        ("flat", "[I] flat", 1, 1),
+        ("[I] horse", "the horse", 0, 1),
+        ("[S] power", "power", 1, 1),
+        ("[I]", "the cartoon", 1, 1),
+        ("[I]", "", 0, 0),
+        ("[I]", "[S]", 0, 0),
+        ("horse", "[X] horse", 0, 0),  # no mark
+        ("flat", "the cartoon", 0, 0),
+    ],
+)
+def test_words_are_compared_without_marks(gold: str, answer: str, em: int, relaxed: int) -> None:
+    for record in (record_of(document(MW=gold), f"Yes\n{answer}"), record_of(document("mw", MW=gold), answer)):
+        found = values([record])
+        assert (found["mw_em"], found["mw_relaxed_em"]) == (em, relaxed)
+
+
+def test_a_small_yes_is_no_for_the_published_rules_alone() -> None:
+    """Refusals, and answers that both read, are in the run that is worked out by hand."""
+    record = record_of(document("mc"), "yes")
+    assert (record["predicted"], record["predicted_strict"]) == ({"MC": 0}, 1)
+    assert {name: values([record])[name] for name in ("mc_acc", "parse_rate", "parse_disagreement")} == {
+        "mc_acc": 0,
+        "parse_rate": 0,
+        "parse_disagreement": 1,
+    }
+
+
+def test_bleu() -> None:
+    texts = [("the cat sat on the mat", "the cat sat on a mat"), ("a flat house", "the flat house"), ("", "x y")]
+    pairs = [overlap.bleu_statistics(*pair) for pair in texts]
+    records = [record_of(document("me", ME=reference), said) for said, reference in texts]
+    found = values(records)
+    assert found["me_bleu4"] == pytest.approx(sum(map(overlap.sentence_bleu4, pairs)) / 3)
+    assert found["me_corpus_bleu4"] == pytest.approx(float(overlap.corpus_bleu4(np.sum(pairs, axis=0))), abs=1e-12)
+
+
+def test_exact_match_by_what_the_annotation_names() -> None:
+    golds = {"flat": "word", "[I] horse": "object", "[I]": "image", "[S] power": "free"}
+    records = [record_of(document(MW=gold, id=gold), "Yes\nhorse") for gold in golds]
+    em = evaluate(records, nykms_measures.of_records(records), stderr_resamples=0)["mw_em"]
+    assert [*em] == ["all", "word", "object", "image", "free"]
+    assert {scope: (em[scope].value, em[scope].rows) for scope in em} == {
+        "all": (0.25, 4),
+        **{kind: (float(kind == "object"), 1) for kind in golds.values()},
+    }
+
+
+# Exact match in Table 9, and its numerators over all positives of the run: 689 for metaphor (see
+# tests/metrics/test_classification.py), 687 for sarcasm. No whole number of the positives that a model found does.
+EXACT_MATCH = [("MW LLaVA", 29.75, 205, 689), ("MW GPT-3.5", 31.20, 215, 689)]
+EXACT_MATCH += [("SW LLaVA", 8.15, 56, 687), ("SW GPT-3.5", 18.34, 126, 687)]
+
+
+@pytest.mark.parametrize(("name", "published", "right", "positives"), EXACT_MATCH)
+def test_exact_match_is_over_all_positives(name: str, published: float, right: int, positives: int) -> None:
+    doc = document("sarcasm", SW="flat") if name.startswith("SW") else document()
+    key = "sw_em" if name.startswith("SW") else "mw_em"
+    hit, miss = (record_of(doc, answer) for answer in ("Yes\nflat", "No"))
+    negative = record_of(document("sarcasm" if name.startswith("SW") else "metaphor", label=0), "No")
+    records = [hit] * right + [miss] * (positives - right) + [negative] * 891
+    assert round(100 * values(records)[key], 2) == published
+
+
+# --- by hand ---
+
+SAID = {  # by a part of the prompt: a right answer, a wrong word, a No, a refusal, words without Yes, nothing
+    "lovely view": '1. Yes\n2. "cage"\n3. The job.\n4. The bird cannot leave.',
+    "project warm": "1. Yes\n2. Warm.\n3. It is in ruins.\n4. The project is on fire.",
+    "refund": "1. Yes\n2. refund\n3. It will be late.\n4. A snail is slow.",
+    "small delay": "1. Yes\n2. the cartoon\n3. Trouble that is hidden.",
+    "new director": "1. No",
+    "Too heavy": "I'm sorry, but I can't provide assistance with that content.",
+    "the sofa": "1. Yes\n2. sofa\n3. A lion is in the way.\n4. It was there before.",
+}
+
+
+def test_numbers_of_a_run_worked_out_by_hand() -> None:
+    records = []
+    for doc in rows.load("figlang_mini_nykms", "metaphor", "text"):
+        prompt = task.doc_to_text(doc)
+        records.append(record_of(doc, next((answer for part, answer in SAID.items() if part in prompt), "1. No")))
+    # Gold: 7 Yes, 5 No. Said Yes to 4 of the 7 and to 1 of the 5. Words, over the 7 positives: cage and the cartoon
+    # right; "Warm." only when case and full stop do not count.
+    expected = {
+        "mc_acc": 8 / 12,
+        "mc_macro_precision": (4 / 5 + 4 / 7) / 2,
+        "mc_macro_recall": (4 / 7 + 4 / 5) / 2,
+        "mc_macro_f1": 8 / 12,
+        "mw_em": 2 / 7,
+        "mw_relaxed_em": 3 / 7,
+        "mw_bleu4": 2 / 7,
+        "parse_rate": 11 / 12,
+        "refusal_rate": 1 / 12,
+        "parse_disagreement": 1 / 12,  # the refusal: No, or no answer
+    }
+    found = values(records)
+    assert {name: found[name] for name in expected} == pytest.approx(expected)
