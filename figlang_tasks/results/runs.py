@@ -272,8 +272,9 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | No
     lines: list[dict[str, Any]] = []
     without = ""  # the first place without a record
     for where, line in saved_lines(path):
-        record = line.get("sample")
-        if isinstance(record, dict) and isinstance(record.get("id"), str) and "data" in record:
+        found = line.get("sample")
+        record = found if isinstance(found, dict) else {}
+        if "data" in record and isinstance(record.get("id"), str) and isinstance(record.get("status", ""), str):
             lines.append(line)
         else:
             without = without or where
@@ -281,8 +282,8 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | No
         return None
     if without:
         raise RunError(
-            f"{without} has no `sample` record of figlang_tasks, but other lines or the results file have the task: "
-            "restore the file that the harness wrote"
+            f"{without} has no `sample` record of figlang_tasks (id, data, status: a text), but other lines or the "
+            "results file have the task: restore the file that the harness wrote"
         )
     records = [line["sample"] for line in lines]
     rows = Counter((record["id"], str(record.get(REPEAT))) for record in records)

@@ -192,7 +192,8 @@ def written(folder: Path, lines: list[Any]) -> str:
     [
         (lambda lines: lines[4]["sample"].update(data="V-FLUTE/test:0123"), "has rows of figlang_mini/test:.*V-FLUTE"),
         (lambda lines: lines.append(lines[6]), "has 2 lines of the row .*: are these several runs. Split the file"),
-        (lambda lines: lines[4].pop("sample"), "line 5 has no `sample` record of figlang_tasks, but other lines"),
+        (lambda lines: lines[4].pop("sample"), "line 5 has no `sample` record of figlang_tasks .*but other lines"),
+        (lambda lines: lines[4]["sample"].update(status=["read"]), "line 5 has no `sample` record .*status: a text"),
         (lambda lines: lines.insert(4, [1, 2]), r"line 5 is \[1, 2\], not a JSON object"),
         (lambda lines: lines.clear(), "is empty: .*--log_samples"),
         (lambda lines: [each["sample"].update(data="x: /test:ff\x1b[2J") for each in lines], "does not name data"),
