@@ -255,11 +255,9 @@ def _per_row(task: TaskRun) -> Measure | None:
 
 
 def _extracted(sample: Mapping[str, Any]) -> str:
-    for name in ("predicted", "chosen_text", "chosen", "caption", "answer"):
-        if name in sample:
-            value = sample[name]
-            return value if isinstance(value, str) else json.dumps(value)
-    return ""
+    names = ("predicted", "chosen_text", "chosen", "caption", "answer")
+    value = next((sample[name] for name in names if name in sample), "")
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _json(content: Any, indent: int | None = None) -> bytes:
