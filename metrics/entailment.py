@@ -114,15 +114,7 @@ def f1_at(gold: Sequence[int], predicted: Sequence[int | None], scores: Sequence
 
     Source: V-FLUTE, section 4.2.
     """
-    right, values = _right(gold, predicted), np.asarray(scores, dtype=np.float64)
-    if values.shape != (len(gold),):
-        raise ValueError(f"scores has shape {values.shape}, gold has {len(gold)} rows")
-    if not np.isfinite(values).all():
-        place = int(np.argmin(np.isfinite(values)))
-        raise ValueError(f"scores[{place}] is {scores[place]!r}, must be a finite number")
-    if not 0 <= threshold <= 1:
-        raise ValueError(f"threshold is {threshold}, must lie in [0, 1]")
-    return _macro_f1(gold, counts_as_right(gold, right, values, threshold))
+    return float(f1_curve(gold, predicted, scores, [threshold])[0])
 
 
 def f1_curve(
@@ -147,7 +139,16 @@ def f1_curve(
         >>> f1_curve([1, 0, 1, 0], [1, 0, None, 0], [0.7, 0.55, 0.0, 0.8], thresholds=[0, 0.6, 1]).round(3).tolist()
         [0.733, 0.5, 0.0]
     """
-    return np.array([f1_at(gold, predicted, scores, each) for each in thresholds], dtype=np.float64)
+    right, values = _right(gold, predicted), np.asarray(scores, dtype=np.float64)
+    if values.shape != (len(gold),):
+        raise ValueError(f"scores has shape {values.shape}, gold has {len(gold)} rows")
+    if not np.isfinite(values).all():
+        place = int(np.argmin(np.isfinite(values)))
+        raise ValueError(f"scores[{place}] is {scores[place]!r}, must be a finite number")
+    for threshold in thresholds:
+        if not 0 <= threshold <= 1:
+            raise ValueError(f"threshold is {threshold}, must lie in [0, 1]")
+    return np.array([_macro_f1(gold, counts_as_right(gold, right, values, each)) for each in thresholds])
 
 
 def _right(gold: Sequence[int], predicted: Sequence[int | None]) -> list[bool]:
