@@ -11,7 +11,7 @@ _LABELS = {1: "entailment", 0: "contradiction"}
 
 
 def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
-    """Of explainable entailment."""
+    """A row as a card: its texts, the gold label and the reference explanation."""
     record = records[0]
     known = document or record  # the blind rows of FLUTE hold their texts themselves
     return {
@@ -23,6 +23,7 @@ def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
 
 
 def answer(records: Sequence[Record]) -> Answer:
+    """The predicted label and explanation, with the explanation score where there is one."""
     record = records[0]
     predicted, strict = record["predicted"], record["predicted_strict"]
     scores = {name: value for name, value in record.get("explanation_scores", {}).items() if name != "scorer"}

@@ -11,7 +11,7 @@ from figlang_tasks.core.hub import Source
 
 
 def _answer(records: Sequence[Record]) -> Answer:
-    """Return the answer for a card of the report; the outcome is that of the first picture, as in ``acc``."""
+    """The answer for a card of the report; the outcome is that of the first picture, as in ``acc``."""
     record, predicted = records[0], records[0]["predicted"] or []
     names = [predicted] if isinstance(predicted, str) else predicted
     letters = ", ".join(rows.LETTERS[record["names"].index(name)] for name in names)

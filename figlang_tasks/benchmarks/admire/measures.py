@@ -65,7 +65,7 @@ def _first(record: Record) -> str | None:
 
 
 def _in_both_senses(records: Sequence[Record]) -> Statistic | None:
-    """Whether a compound is right in both senses; compounds whose second row a limit has cut do not count."""
+    """The share of compounds that are right in both senses; those whose second row a limit has cut do not count."""
     rows: dict[str, list[float]] = {}
     for record in records:
         rows.setdefault(unit_of(record), []).append(is_right(record))

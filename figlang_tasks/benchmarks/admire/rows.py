@@ -38,7 +38,7 @@ ROWS = {
 
 @hub.kept(maxsize=8)
 def load(dataset: str, table: str, shown: str, look_at_pictures: bool = True) -> datasets.Dataset:
-    """Return the documents of a table (a key of `ROWS`); of ``*_both`` the two of each compound stand together.
+    """The documents of a table (a key of `ROWS`); of ``*_both`` the two of each compound stand together.
 
     ``sentence`` is "" of a sequence; ``order`` are file names, the best first (of a sequence the right one alone),
     ``names`` the candidates in the order shown; ``paths`` and ``captions`` are of the two pictures of a sequence, then

@@ -39,7 +39,7 @@ class Options(TaskOptions):
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
-    """Return the prompt as one text; where letters name the pictures, ``<image>`` marks the place of each."""
+    """The prompt as one text; where letters name the pictures, ``<image>`` marks the place of each."""
     template, _, ordinal = Options.of(lmms_eval_specific_kwargs).prompt.partition("_")
     places = [f" the {nth} image" if ordinal else "<image>" for nth in _ORDINALS[: len(doc["paths"])]]
     told = [f" {caption}" for caption in doc["captions"]] or places
@@ -54,18 +54,18 @@ def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
 
 
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
-    """Return the pictures in the order shown, each RGB; none where captions are shown."""
+    """The pictures in the order shown, each RGB; none where captions are shown."""
     paths = [] if doc["captions"] else doc["paths"]
     return [images.decode({"path": path}, f"{doc['dataset']} {doc['id']}", doc["dataset"]) for path in paths]
 
 
 def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
-    """Return the prompt as one user turn, the pictures at their places in the text, or before it."""
+    """The prompt as one user turn, the pictures at their places in the text, or before it."""
     return [turn_with_pictures_inside(doc_to_visual(doc), doc_to_text(doc, lmms_eval_specific_kwargs))]
 
 
 def doc_to_target(doc: Document) -> str:
-    """Return the expected answer, in letters."""
+    """The expected answer, in letters."""
     letters = [LETTERS[doc["names"].index(name)] for name in doc["order"]]
     return ", ".join(letters) if doc["sentence"] else _about_sequence(letters[0], doc["sense"])
 
@@ -85,7 +85,7 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
 
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Return the record of a ranking and its numbers: by matching scores where the backend gives them, else in words.
+    """The record of a ranking and its numbers: by matching scores where the backend gives them, else in words.
 
     Equal scores keep the order in which the pictures were shown, which a hash decides.
     """
@@ -108,7 +108,7 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
 
 
 def sequence_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Return the record of the chosen picture and sense, and its numbers; what is not read is wrong."""
+    """The record of the chosen picture and sense, and its numbers; what is not read is wrong."""
     item, sense = parse.sequence(results[0], len(doc["names"]))
     decided = sense if item.status == "read" else item
     record = _shared(doc) | {

@@ -54,7 +54,7 @@ def letter(output: str | None, options: Mapping[str, str]) -> Read[str]:
 
 
 def _said(answer: Answer, texts: re.Pattern[str], by_text: Mapping[str, str]) -> list[Found]:
-    """The places that say that an option's text is meant; those behind "is" alone where there are any."""
+    """The places where an answer chooses the text of an option; only those behind "is", if there are any."""
     quotations = list(_QUOTATION.finditer(answer.text))
     found: dict[bool, list[Found]] = {True: [], False: []}
     for match in texts.finditer(answer.text):

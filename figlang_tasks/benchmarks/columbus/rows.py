@@ -44,7 +44,7 @@ def here() -> hub.Snapshot:
 
 @hub.kept(maxsize=8)
 def load(dataset: str, order: str, graph: bool = False) -> datasets.Dataset:
-    """Return the documents, sorted by id.
+    """The documents, sorted by id.
 
     `unit` is the phrase; `overlap` says that the puzzle is there in both kinds. The `order` of options is that of the
     release (``benchmark``) or of the published runs; with `graph` there are descriptions of the picture.

@@ -53,7 +53,7 @@ def preflight(config: Mapping[str, Any], asked: Asked) -> None:
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
-    """Return the prompt as one text."""
+    """The prompt as one text."""
     options = Options.of(lmms_eval_specific_kwargs)
     return render(
         "columbus/question.jinja",
@@ -65,13 +65,13 @@ def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
 
 
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
-    """Return the picture, RGB; nothing in a task without pictures."""
+    """The picture, RGB; nothing in a task without pictures."""
     shown = Options.of(lmms_eval_specific_kwargs).picture
     return [images.decode(doc["image"], f"COLUMBUS {doc['id']}")] if shown else []
 
 
 def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
-    """Return the prompt as one user turn, the picture before the text."""
+    """The prompt as one user turn, the picture before the text."""
     shown = doc_to_visual(doc, lmms_eval_specific_kwargs)
     return [user_turn(shown, doc_to_text(doc, lmms_eval_specific_kwargs))]
 
@@ -82,17 +82,17 @@ def by_letter(doc: Document) -> dict[str, str]:
 
 
 def doc_to_target(doc: Document) -> str:
-    """Return the right answer in the form that the released rule reads."""
+    """The right answer in the form that the released rule reads."""
     return chance_answers(doc)[0][doc["answer"]]
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """Return the possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``)."""
+    """The possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``)."""
     return {letter: f"({letter}) {text}" for letter, text in by_letter(doc).items()}, doc["answer"]
 
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Return the record of one output and its numbers. No answer is a wrong answer, and so is a tie of scores."""
+    """The record of one output and its numbers. No answer is a wrong answer, and so is a tie of scores."""
     output, options = results[0], by_letter(doc)
     scores = score_requests.read_answer(output)
     if scores is not None and len(scores) == len(options):

@@ -11,7 +11,7 @@ from figlang_tasks.scoring.explained import PARSE_DISAGREEMENT, SCHEMES, explain
 
 
 def _scopes(record: Record) -> tuple[str, ...]:
-    """Return the parts that a row counts for: its type, and the paper's "Paraphrase + Sarcasm"."""
+    """The parts that a row counts for: its type, and the paper's "Paraphrase + Sarcasm"."""
     group = record["report_group"]
     return (group, PARAPHRASE_AND_SARCASM) if group in ("sarcasm", "creative_paraphrase") else (group,)
 
@@ -33,7 +33,7 @@ BLIND = Measures.of(parse_rate(), PARSE_DISAGREEMENT)
 
 
 def of_records(records: Sequence[Record]) -> Measures:
-    """Return the measures of the task that wrote `records`."""
+    """The measures of the task that wrote `records`."""
     if not any("gold" in record for record in records):
         return BLIND
     return V1 if records[0]["explained"] == "contradiction" else V2

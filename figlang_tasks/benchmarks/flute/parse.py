@@ -33,7 +33,7 @@ _ECHO = re.compile(r"\A[\s\"'“”‘’*_]{0,4}(?:or|/|and|\|)[\s\"'“”‘�
 
 
 def parse_official(output: str | None, prompt: Prompt = "v2") -> Explained:
-    """Return label and explanation by the papers' form of answer.
+    """Label and explanation by the papers' form of answer.
 
     Prompt v2: "Entails." anywhere, else "Contradicts." anywhere, as released (so "Contradicts. It never says Entails."
     is an entailment); else the word that opens the answer. Prompt v1: "Yes" at the start is a contradiction, "No" an
@@ -83,7 +83,7 @@ CONTRADICT = r"contradict\w*(?! (?:itself|themselves)\b)"
 
 
 def parse_careful(output: str | None, prompt: Prompt, own: Sequence[str] = ()) -> Read[Label]:
-    """Return the label as a careful reader takes it; `own` are premise and hypothesis.
+    """The label as a careful reader takes it; `own` are premise and hypothesis.
 
     Prompt v1 asks whether the sentences contradict.
     """

@@ -104,7 +104,7 @@ def _sha256(*texts: str) -> str:
 
 @hub.kept(maxsize=8)
 def load(name: str, part: str, prompt: str = "v2", scorer: str = "") -> datasets.Dataset:
-    """Return the documents of one part of a dataset.
+    """The documents of one part of a dataset.
 
     `data` is the same for the same rows in any order and any file format. `family` is the first id of the rows that
     belong together (:func:`families`). The options `prompt` and `scorer` are columns, as lm-eval hands task functions
@@ -156,7 +156,7 @@ EXEMPLAR_SEED = 42
 
 @hub.kept(maxsize=4)
 def exemplars(name: str, count: int, prompt: str) -> tuple[dict[str, Any], ...]:
-    """Return few-shot exemplars of the part ``rest``, drawn over the figurative types and the labels.
+    """Few-shot exemplars of the part ``rest``, drawn over the figurative types and the labels.
 
     So 4 exemplars hold each type once, and each label twice. The draw does not depend on the order of the file.
     A paraphrase is not figurative, and what has no explanation shows no answer.
@@ -174,7 +174,7 @@ def exemplars(name: str, count: int, prompt: str) -> tuple[dict[str, Any], ...]:
 
 
 def row_ids(rows: Sequence[Pair]) -> list[str]:
-    """Return an id for each row, made from its content; rows with the same content are numbered."""
+    """An id for each row, made from its content; rows with the same content are numbered."""
     seen: Counter[str] = Counter()
     ids = []
     for row in rows:
@@ -188,7 +188,7 @@ def row_ids(rows: Sequence[Pair]) -> list[str]:
 
 
 def families(rows: Sequence[Pair]) -> list[list[int]]:
-    """Return the rows that belong together, as indices: linked by a sentence, or the id within a portion.
+    """The rows that belong together, as indices: linked by a sentence, or the id within a portion.
 
     A premise stands in up to six rows (with both labels), a hypothesis in up to four. White space and the case of
     ASCII letters are ignored.
@@ -200,7 +200,7 @@ def families(rows: Sequence[Pair]) -> list[list[int]]:
 
 
 def heldout(rows: Sequence[Pair]) -> list[int]:
-    """Return the held-out rows, as indices: drawn by texts alone, whatever the order of the rows or Python's version.
+    """The held-out rows, as indices: drawn by texts alone, whatever the order of the rows or Python's version.
 
     1. Rows are grouped into :func:`families`. A family with a sentence pair that stands there twice, or with an empty
        explanation, is left out: the pair would count twice or has two answers, the explanation cannot be scored.
@@ -229,7 +229,7 @@ def heldout(rows: Sequence[Pair]) -> list[int]:
 
 
 def _released(name: str) -> tuple[Sequence[Pair], str]:
-    """Return the rows of a dataset, and the revision they are of: commit, ``local`` or ``package``."""
+    """The rows of a dataset, and the revision they are of: commit, ``local`` or ``package``."""
     origin = hub.source(name)
     snapshot = hub.snapshot(origin, ["README.md", "*.parquet", "*.jsonl"])
     where, lines = _lines(origin, snapshot.folder)
@@ -246,7 +246,7 @@ def _released(name: str) -> tuple[Sequence[Pair], str]:
 
 
 def _lines(origin: hub.Source, folder: Path) -> tuple[str, Iterable[tuple[str, Any]]]:
-    """Return the place of the train split, and its rows as `row_files.valid` takes them."""
+    """The place of the train split, and its rows as `row_files.valid` takes them."""
     if parquet := hub.split_files(origin.name, "train", folder):
         where = f"{origin.name}: {parquet[0].parent}/train-*.parquet"
         table = hub.read_parquet(parquet, COLUMNS, where)
@@ -262,7 +262,7 @@ def _lines(origin: hub.Source, folder: Path) -> tuple[str, Iterable[tuple[str, A
 
 
 def _pair(values: Mapping[str, Any], where: str) -> Pair:
-    """Return a row of the release; a `DataError` if it is not valid."""
+    """A row of the release; a `DataError` if it is not valid."""
     for column in COLUMNS[1:]:
         may_be_blank = column not in ("premise", "hypothesis") and values[column] is not None
         row_files.text(values, column, where, optional=may_be_blank)
@@ -288,7 +288,7 @@ def _pair(values: Mapping[str, Any], where: str) -> Pair:
 
 
 def load_blind() -> datasets.Dataset:
-    """Return the shared task's 1,500 test rows, which come without answers, as documents."""
+    """The shared task's 1,500 test rows, which come without answers, as documents."""
     import datasets
 
     folder = hub.local_folder(hub.source("FLUTE"))
@@ -330,12 +330,12 @@ def _blind(values: Mapping[str, Any], where: str) -> Mapping[str, Any]:
 
 
 def blind_data(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the name of blind rows (:data:`BLIND_COLUMNS` of each, in order), with a digest."""
+    """The name of blind rows (:data:`BLIND_COLUMNS` of each, in order), with a digest."""
     digest = _sha256(*(json.dumps({column: row[column] for column in BLIND_COLUMNS}, sort_keys=True) for row in rows))
     return str(DataId("FLUTE", "codalab", digest[:12]))
 
 
 def count(asked: Mapping[str, Any]) -> int:
-    """Return the number of rows for this request."""
+    """The number of rows for this request."""
     sizes = {"heldout": sum(HELDOUT_SIZES.values()), "codalab": BLIND_ROWS}
     return sizes.get(asked["part"]) or hub.source(asked["dataset"]).splits["train"]

@@ -48,7 +48,7 @@ class Options(TaskOptions):
 
 
 def documents(asked: Mapping[str, str]) -> datasets.Dataset:
-    """Return the documents that a task file asks for, as ``FLUTE,part=heldout,prompt=v2``."""
+    """The documents that a task file asks for, as ``FLUTE,part=heldout,prompt=v2``."""
     if asked["part"] == BLIND:
         return rows.load_blind()
     return rows.load(asked["dataset"], asked["part"], _prompt(asked), asked.get("scorer", ""))
@@ -83,7 +83,7 @@ def preflight(config: Mapping[str, Any], asked: Asked) -> None:
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
-    """Return the prompt as one text; exemplars, each with its answer below it, are paragraphs before the question."""
+    """The prompt as one text; exemplars, each with its answer below it, are paragraphs before the question."""
     shots = [f"{_question(shot)}\n{doc_to_target(shot)}" for shot in _shots(doc, lmms_eval_specific_kwargs)]
     return "\n\n".join([*shots, _question(doc)])
 
@@ -98,12 +98,12 @@ def _shots(doc: Document, kwargs: Kwargs) -> tuple[Document, ...]:
 
 
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Any]:
-    """Return no pictures: FLUTE is text."""
+    """No pictures: FLUTE is text."""
     return []
 
 
 def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
-    """Return the prompt as chat turns of text: a question as user and its answer as assistant, last the open one."""
+    """The prompt as chat turns of text: a question as user and its answer as assistant, last the open one."""
     messages = []
     for shot in _shots(doc, lmms_eval_specific_kwargs):
         answer = {"role": "assistant", "content": [{"type": "text", "text": doc_to_target(shot)}]}
@@ -116,7 +116,7 @@ def _answer(doc: Document, label: str, explanation: str) -> str:
 
 
 def doc_to_target(doc: Document) -> str:
-    """Return the reference answer in the form of the paper's training data; "" for a blind row."""
+    """The reference answer in the form of the paper's training data; "" for a blind row."""
     return _answer(doc, doc["label"], doc["explanation"]) if "label" in doc else ""
 
 
@@ -124,7 +124,7 @@ def doc_to_target(doc: Document) -> str:
 
 
 def _read(doc: Document, output: str | None) -> tuple[Explained, int | None, int | None]:
-    """Return the reading that counts, by the released rule or else a careful reader's, and the labels of both."""
+    """The reading that counts, by the released rule or else a careful reader's, and the labels of both."""
     official = parse_official(output, doc["prompt"])
     careful = parse_careful(output, doc["prompt"], (doc["premise"], doc["hypothesis"]))
     found = official
@@ -135,20 +135,20 @@ def _read(doc: Document, output: str | None) -> tuple[Explained, int | None, int
 
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Return the record of one output and its numbers (`judged`); of a blind row the label is read and not judged."""
+    """The record of one output and its numbers (`judged`); of a blind row the label is read and not judged."""
     record = _record(doc, results[0])
     return judged(record, measures.of_records([record]))
 
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """As :func:`process_results`, for lm-eval."""
+    """The record of one output and its numbers for lm-eval."""
     (output,) = without_echoes(doc, results, doc_to_text)
     record = _record(doc, output)
     return judged_for_lm_eval(record, measures.of_records([record]), results)
 
 
 def _record(doc: Document, output: str | None) -> dict[str, Any]:
-    """Return the record of one output; of a blind row what is handed in."""
+    """The record of one output; of a blind row what is handed in."""
     found, official, careful = _read(doc, output)
     if "label" not in doc:
         known = ("id", "data", "codalab_id", "source_id", "premise", "hypothesis")  # what is handed in
@@ -163,7 +163,7 @@ def _record(doc: Document, output: str | None) -> dict[str, Any]:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """Return the possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``).
+    """The possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``).
 
     A blind row has no label; it is taken for a contradiction, as most training rows are (4,350 of 7,534).
     """

@@ -39,7 +39,7 @@ class Pictures:
                 raise DataError(f"{where}: there is no picture {uuid}{SUFFIX} in {self._place}. {_AGAIN}")
 
     def read(self, uuid: str, where: str) -> Image.Image:
-        """Return a picture, RGB, upright; a `DataError` with `where` and the uuid if it is missing or damaged."""
+        """A picture, RGB, upright; a `DataError` with `where` and the uuid if it is missing or damaged."""
         self.check([uuid], where)
         try:
             data = self._zip.read(self._names[uuid])  # it checks the CRC
@@ -50,12 +50,12 @@ class Pictures:
 
 @hub.kept(maxsize=2)
 def pictures(dataset: str) -> Pictures:
-    """Return the pictures of ``IRFL`` or ``figlang_mini_irfl``; the first call downloads the hub's archive (1.7 GB)."""
+    """The pictures of ``IRFL`` or ``figlang_mini_irfl``; the first call downloads the hub's archive (1.7 GB)."""
     return Pictures(hub.snapshot(hub.source(dataset), [ARCHIVE]).folder)
 
 
 def grid(shown: Sequence[Image.Image], labels: str, cell: int = 336) -> Image.Image:
-    """Return four pictures as one, two by two, each fitted into `cell` x `cell` pixels, labelled at the top left."""
+    """Four pictures as one, two by two, each fitted into `cell` x `cell` pixels, labelled at the top left."""
     if len(shown) != 4:
         raise ValueError(f"a grid shows 4 pictures, not {len(shown)}")
     gap, badge = 8, cell // 7

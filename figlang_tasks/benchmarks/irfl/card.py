@@ -11,6 +11,7 @@ from figlang_tasks.core.data_id import DataId
 
 
 def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
+    """A row as a card: the phrase, the pictures with their roles, and which are right."""
     record = records[0]
     if "positive" in record:
         shown = [(each["uuid"], str(place), each["role"], each["positive"]) for place, each in enumerate(records, 1)]
@@ -33,6 +34,7 @@ def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
 
 
 def answer(records: Sequence[Record]) -> Answer:
+    """The choice among the pictures, or precision@k of their ranking."""
     from figlang_tasks.metrics.ranking import precision_at_k
 
     record = records[0]

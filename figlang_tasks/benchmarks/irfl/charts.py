@@ -27,13 +27,13 @@ def _chance_of_choice(records: Records, kind: str | None = None) -> float:
 
 
 def _chance_of_literal(records: Records, kind: str | None = None) -> float:
-    """Return the share of partially literal images among the wrong ones, mean over rows."""
+    """The share of partially literal images among the wrong ones, mean over rows."""
     wrong = [[role for role in roles if role != "answer"] for roles in _roles(records, kind)]
     return float(np.mean([sum(role in LITERAL_ROLES for role in roles) / len(roles) for roles in wrong]))
 
 
 def _chance_of_retrieval(records: Records, kind: str | None = None) -> float:
-    """Return the expected precision@k of a random order, mean over the rows that are complete; NaN if none is."""
+    """The expected precision@k of a random order, mean over the rows that are complete; NaN if none is."""
     whole, _ = by_row([record for record in records if kind is None or record["type"] == kind], images_of)
     shares = [sum(record["positive"] for record in own) / len(own) for own in whole]
     return float(np.mean(shares)) if shares else float("nan")

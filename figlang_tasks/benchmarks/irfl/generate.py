@@ -68,7 +68,7 @@ SORTING = Sorting(
 
 
 def prompts(dataset: str, idioms: int = PAPER_IDIOMS, pictures: int = PICTURES) -> list[dict[str, Any]]:
-    """Return one line for each picture to generate; the prompts of an idiom are the idiom, and each definition of it.
+    """One line for each picture to generate; the prompts of an idiom are the idiom, and each definition of it.
 
     Idioms are drawn, whatever the order of the table: the names of the paper's 15 are not published.
     """

@@ -27,7 +27,7 @@ LITERAL_ROLES = ("literal", "source", "target")
 
 
 def _types(record: Record) -> tuple[str, ...]:
-    """Return the type of an idiom: rows of metaphors and similes have one type each."""
+    """The type of an idiom: rows of metaphors and similes have one type each."""
     return (record["type"],) if figurative_type(DataId.parse(record["data"]).part) == "idiom" else ()
 
 
@@ -38,12 +38,12 @@ _TYPES = Scopes(CLASSES, _types)
 
 
 def _is_right(record: Record) -> float | None:
-    """Return whether the answer was chosen; words where scores were needed are no failure of the model."""
+    """Whether the answer was chosen; words where scores were needed are no failure of the model."""
     return None if record["status"] == NO_SCORES else float(record["chosen"] == record["answer"])
 
 
 def _is_literal(record: Record) -> float | None:
-    """Return whether a failure chose a partial-literal image; None if it chose none."""
+    """Whether a failure chose a partial-literal image; None if it chose none."""
     chosen = record["chosen"]
     return None if chosen in (None, record["answer"]) else float(record["roles"][chosen] in LITERAL_ROLES)
 
@@ -53,7 +53,7 @@ def _is_tied(record: Record) -> float | None:
 
 
 def _scores_higher(first: str, second: str) -> Callable[[Record], float | None]:
-    """Return a function: whether one role scores higher, of a simile whose three are there."""
+    """The function of a record that tells whether one role scores higher; None unless a simile has all three."""
 
     def compare(record: Record) -> float | None:
         if record["scores"] is None or not {"answer", "source", "target"} <= set(record["roles"]):
@@ -65,12 +65,12 @@ def _scores_higher(first: str, second: str) -> Callable[[Record], float | None]:
 
 
 def _is_letter(place: int) -> Callable[[Record], float | None]:
-    """Return a function: whether an answer names the image at a place."""
+    """The function of a record that tells whether its answer names the image at a place."""
     return lambda record: None if record["chosen"] is None else float(record["chosen"] == place)
 
 
 def by_row(records: Sequence[Record], size: Callable[[Record], int]) -> tuple[list[list[Record]], int]:
-    """Return the records of each row that is complete, and how many are not: a limit may have cut them."""
+    """The records of each row that is complete, and how many are not: a limit may have cut them."""
     found: dict[str, list[Record]] = {}
     for record in records:
         found.setdefault(record["row"], []).append(record)
@@ -79,7 +79,7 @@ def by_row(records: Sequence[Record], size: Callable[[Record], int]) -> tuple[li
 
 
 def _units(rows: Sequence[Sequence[Record]]) -> list[str]:
-    """Return the phrase of each row."""
+    """The phrase of each row."""
     return [own[0]["unit"] for own in rows]
 
 
@@ -100,7 +100,7 @@ def _rotations(record: Record) -> int:
 
 
 def _all_rotations(records: Sequence[Record]) -> Statistic | None:
-    """Return whether the answer of a row was chosen in every rotation."""
+    """The share of complete rows whose answer was chosen in every rotation."""
     whole, _ = by_row(records, _rotations)
     hits = [float(all(_is_right(record) for record in own)) for own in whole]
     return ratio(_units(whole), hits) if whole else None
@@ -139,11 +139,12 @@ CIRCULAR = Measures.of(
 
 
 def images_of(record: Record) -> int:
+    """The number of images in the row of a record of retrieval."""
     return int(record["images"])
 
 
 def _mean_of_rows(of_row: Callable[[list[float], list[bool]], float]) -> Callable[[Sequence[Record]], Statistic | None]:
-    """Return the mean over rankings of a function of their values and positives."""
+    """The mean over rankings of a function of their values and positives."""
 
     def statistic(records: Sequence[Record]) -> Statistic | None:
         whole, _ = by_row(records, images_of)
@@ -157,7 +158,7 @@ def _ranking(images: Sequence[Record]) -> tuple[list[float], list[bool]]:
 
 
 def _pooled(records: Sequence[Record]) -> Statistic | None:
-    """Return precision@k with the positives of all rows counted together."""
+    """Precision@k with the positives of all complete rows counted together."""
     whole, _ = by_row(records, images_of)
     if not whole:
         return None
@@ -189,7 +190,7 @@ RETRIEVE = Measures.of(
 
 
 def of_records(records: Sequence[Record]) -> Measures:
-    """Return the measures of the task that wrote `records`."""
+    """The measures of the task that wrote `records`."""
     first = records[0]
     if "positive" in first:
         return RETRIEVE

@@ -39,7 +39,7 @@ CONFIGURATIONS = {
 
 @hub.kept(maxsize=8)
 def load(dataset: str, name: str) -> Table:
-    """Return the drawn rows of one of :data:`CONFIGURATIONS`."""
+    """The drawn rows of one of :data:`CONFIGURATIONS`."""
     count, base, category = CONFIGURATIONS[name]
     table = tables.images(dataset, base)
     images = table.rows
@@ -69,7 +69,7 @@ def load(dataset: str, name: str) -> Table:
 
 
 def _as_csv(rows: Sequence[Row], name: str) -> bytes:
-    """Return rows as a CSV file in UTF-8, with columns and JSON cells of the hub's detection tables: it is digested."""
+    """Rows as a CSV file in UTF-8, with columns and JSON cells of the hub's detection tables: it is digested."""
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()

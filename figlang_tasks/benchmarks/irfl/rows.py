@@ -24,7 +24,7 @@ CLASSES = tuple(dict.fromkeys(TYPES.values()))
 
 @hub.kept(maxsize=8)
 def load(dataset: str, table: str, rotations: bool = False) -> datasets.Dataset:
-    """Return the documents of a table of the hub, or of random candidates; all pictures are known to be there.
+    """The documents of a table of the hub, or of random candidates; all pictures are known to be there.
 
     With `rotations` every row of a detection table comes as many times as it has candidates, rotated by one each time,
     so that the answer stands in each place once.
@@ -37,7 +37,7 @@ def load(dataset: str, table: str, rotations: bool = False) -> datasets.Dataset:
 
 
 def _choices(dataset: str, table: str, rotations: bool) -> list[dict[str, Any]]:
-    """Return documents of detection: `candidates` in the order shown, and the place of the `answer`."""
+    """Documents of detection: `candidates` in the order shown, and the place of the `answer`."""
     drawn = table in random_tables.CONFIGURATIONS
     found = random_tables.load(dataset, table) if drawn else tables.detection(dataset, table)
     store = pictures(dataset)
@@ -64,7 +64,7 @@ def _choices(dataset: str, table: str, rotations: bool) -> list[dict[str, Any]]:
 
 
 def _pairs(dataset: str, table: str) -> list[dict[str, Any]]:
-    """Return documents of retrieval, one for each image; `images` is the number of those of its row."""
+    """Documents of retrieval, one for each image; `images` is the number of those of its row."""
     found = tables.retrieval(dataset, table)
     store = pictures(dataset)
     documents = []
@@ -99,18 +99,18 @@ def _common(dataset: str, data: str, table: str, row: tables.Row) -> dict[str, A
 
 
 def figurative_type(table: str) -> str | None:
-    """Return ``idiom``, ``metaphor`` or ``simile``, as the name of a table says; None: it names none."""
+    """``idiom``, ``metaphor`` or ``simile``, as the name of a table says; None: it names none."""
     return next((kind for kind in ("idiom", "metaphor", "simile") if kind in table.split("-")), None)
 
 
 def answer_place(table: str, number: int, phrase: str, count: int) -> int:
-    """Return the place of a row's answer, 0 to `count` - 1, which the tables do not give."""
+    """The place of a row's answer, 0 to `count` - 1, which the tables do not give."""
     key = f"{random_tables.SEED}/{table}/{number}/{phrase}"
     return int(hashlib.sha256(key.encode()).hexdigest(), 16) % count
 
 
 def text(doc: Mapping[str, Any], phrase_only: bool = False) -> str:
-    """Return the text that the authors' evaluation gives to matching models: idioms come with their definitions."""
+    """The text that the authors' evaluation gives to matching models: idioms come with their definitions."""
     definitions: Sequence[str] = doc["definitions"]
     if phrase_only or not definitions:
         return doc["phrase"]
@@ -118,18 +118,18 @@ def text(doc: Mapping[str, Any], phrase_only: bool = False) -> str:
 
 
 def asked(data: DataId, record: Mapping[str, Any]) -> dict[str, str]:
-    """Return what the task that wrote `record` asks for."""
+    """What the task that wrote `record` asks for."""
     rotations = {"rotations": "true"} if "-rotation" in record["id"] else {}
     return {"dataset": data.dataset, "table": data.part} | rotations
 
 
 def load_asked(asked: Mapping[str, str], look_at_pictures: bool = True) -> datasets.Dataset:
-    """Return the documents that a task file asks for, as ``IRFL,table=...,rotations=true``; errors as of `load`."""
+    """The documents that a task file asks for, as ``IRFL,table=...,rotations=true``; errors as of `load`."""
     return load(asked["dataset"], asked["table"], rotations=asked.get("rotations") == "true")
 
 
 def check() -> Iterator[DataError]:
-    """Every picture that cannot be shown; a run looks at those alone that it shows."""
+    """The fault of every picture that cannot be shown; a run checks only the pictures that it shows."""
     store = pictures("IRFL")
     for uuid in progress(store.uuids, "IRFL"):
         try:

@@ -107,7 +107,7 @@ class _Described(_Cells):
     images_metadata: Json[tuple[_Image, ...]]
 
     def described(self, uuids: Sequence[str], where: str) -> dict[str, _Image]:
-        """Return what a row says of its images; a `DataError` if not each is there once."""
+        """What a row says of its images; a `DataError` if not each is there once."""
         found = {image.uuid: image for image in self.images_metadata}
         if sorted(found) != sorted(uuids):
             raise DataError(f"{where}: images_metadata does not describe each image of the row once")
@@ -135,7 +135,7 @@ _Kind = TypeVar("_Kind", bound=_Cells)
 
 
 def _read(dataset: str, name: str, kind: type[_Kind], row_of: Callable[[_Kind, str], Row]) -> Table:
-    """Return a table, each row as `row_of` makes it of its cells and its place."""
+    """A table, each row as `row_of` makes it of its cells and its place."""
     if name not in ROWS:  # it may stand in saved samples
         raise DataError(f"{dataset} has no table {name!r}; known: {', '.join(ROWS)}")
     found = hub.snapshot(hub.source(dataset), [file_name(name)])
@@ -174,7 +174,7 @@ def file_name(name: str) -> str:
 
 @hub.kept(maxsize=16)
 def detection(dataset: str, name: str) -> Table:
-    """Return a detection table (``idiom-detection-task`` ...); similes take roles from their retrieval table."""
+    """A detection table (``idiom-detection-task`` ...); similes take roles from their retrieval table."""
     kind = name.removesuffix("-detection-task")
     # Two closed similes may become one open phrase, so phrases are merged.
     similes: dict[str, dict[str, str]] = {}
@@ -204,7 +204,7 @@ def detection(dataset: str, name: str) -> Table:
 
 @hub.kept(maxsize=16)
 def retrieval(dataset: str, name: str) -> Table:
-    """Return a retrieval table (``idiom-retrieval-task`` ...); as :func:`detection`."""
+    """A retrieval table (``idiom-retrieval-task`` ...); as :func:`detection`."""
 
     def row_of(cells: _Retrieval, where: str) -> Row:
         positives, negatives = cells.first_category, cells.second_category
@@ -217,7 +217,7 @@ def retrieval(dataset: str, name: str) -> Table:
 
 @hub.kept(maxsize=4)
 def images(dataset: str, name: str) -> Table:
-    """Return a base table (``idioms-dataset``, ``metaphors-dataset``, ``similes-dataset``); as :func:`detection`."""
+    """A base table (``idioms-dataset``, ``metaphors-dataset``, ``similes-dataset``); as :func:`detection`."""
 
     def row_of(cells: _Base, where: str) -> Row:
         return Row(where, cells.phrase, cells.definition or (), _category(cells), (cells.uuid,), (), {})
@@ -226,13 +226,13 @@ def images(dataset: str, name: str) -> Table:
 
 
 def _category(image: _Image | _Base) -> str:
-    """Return the category in lower case; the tables have both "Figurative Literal" and "Figurative+Literal"."""
+    """The category in lower case; the tables have both "Figurative Literal" and "Figurative+Literal"."""
     found = (image.category or "none").lower()
     return "figurative+literal" if found == "figurative literal" else found
 
 
 def _role(kind: str, image: _Image, phrase: str, known: str | None) -> str:
-    """Return the role of a distractor; of idioms and metaphors, what is no literal image was a random draw.
+    """The role of a distractor; of idioms and metaphors, what is no literal image was a random draw.
 
     Of similes the detection table names the source alone; `known` is what the retrieval table says.
     """
@@ -244,5 +244,5 @@ def _role(kind: str, image: _Image, phrase: str, known: str | None) -> str:
 
 
 def count(asked: Mapping[str, Any]) -> int | None:
-    """Return how many rows a table of the release has; None for candidates drawn at random, and for our own tables."""
+    """How many rows a table of the release has; None for candidates drawn at random, and for our own tables."""
     return ROWS.get(asked["table"]) if asked["dataset"] == "IRFL" else None

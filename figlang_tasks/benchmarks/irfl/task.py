@@ -97,7 +97,7 @@ def _check_scores(config: Mapping[str, Any]) -> None:
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
-    """Return the prompt as one text; where letters name the pictures, ``<image>`` marks the place of each."""
+    """The prompt as one text; where letters name the pictures, ``<image>`` marks the place of each."""
     options = Options.of(lmms_eval_specific_kwargs)
     return render(
         f"irfl/{options.prompt}.jinja",
@@ -108,27 +108,27 @@ def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
 
 
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
-    """Return the pictures of the candidates in the order shown, each RGB; for a grid, one."""
+    """The pictures of the candidates in the order shown, each RGB; for a grid, one."""
     store = pictures(doc["dataset"])
     shown = [store.read(uuid, f"{doc['dataset']} {doc['id']}") for uuid in doc["candidates"]]
     return [grid(shown, rows.LETTERS)] if Options.of(lmms_eval_specific_kwargs).prompt == "grid" else shown
 
 
 def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
-    """Return the prompt as one user turn, the pictures at their places in the text, or before it."""
+    """The prompt as one user turn, the pictures at their places in the text, or before it."""
     shown = doc_to_visual(doc, lmms_eval_specific_kwargs)
     return [turn_with_pictures_inside(shown, doc_to_text(doc, lmms_eval_specific_kwargs))]
 
 
 def doc_to_target(doc: Document) -> str:
-    """Return the right answer: a letter; of one image alone, Yes or No."""
+    """The right answer: a letter; of one image alone, Yes or No."""
     if "positive" in doc:
         return "Yes" if doc["positive"] else "No"
     return rows.LETTERS[doc["answer"]]
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """Return the possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``)."""
+    """The possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``)."""
     labels = ["No", "Yes"] if "positive" in doc else rows.LETTERS[: len(doc["candidates"])]
     return {label: label for label in labels}, doc_to_target(doc)
 
@@ -137,18 +137,21 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
 
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge a choice: by the highest matching score where the backend gives scores, else by an answer in words."""
+    """The record of a choice and its numbers: by matching scores where the backend gives them, else in words."""
     record = _choice(doc, results[0])
     return judged(record, of_records([record]))
 
 
 def grid_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge a choice among the four parts of one picture, which an answer may also name by their place."""
+    """The record of a choice among the four parts of one picture, and its numbers; an answer may name their place."""
     return judged(_choice(doc, results[0], PLACES), DETECT)
 
 
 def match_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge matching scores. A request that got no answer counts as wrong; where it is in words, the run has failed."""
+    """The record of a choice by matching scores, and its numbers.
+
+    A request that got no answer counts as wrong; where it is in words, the run has failed.
+    """
     record = _choice(doc, results[0])
     if record["scores"] is None and results[0]:
         _report_no_scores()
@@ -158,7 +161,7 @@ def match_process_results(doc: Document, results: Sequence[str]) -> dict[str, An
 
 
 def retrieve_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge one image of a row by its matching score, or by Yes or No in words."""
+    """The record of one image of a row, by its matching score or by Yes or No in words, and its numbers."""
     scores = score_requests.read_answer(results[0])
     if scores is not None and len(scores) == 1:
         value, status, rule = scores[0], SCORES, SCORES
@@ -172,7 +175,7 @@ def retrieve_process_results(doc: Document, results: Sequence[str]) -> dict[str,
 
 
 def _choice(doc: Document, output: str, places: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the record of one document of detection (`measures`)."""
+    """The record of one document of detection (`measures`)."""
     count = len(doc["candidates"])
     scores = score_requests.read_answer(output)
     if scores is not None and len(scores) == count:

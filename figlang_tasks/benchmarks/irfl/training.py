@@ -105,7 +105,7 @@ def train(
 
 
 def _trainable(dataset: str, tested: Sequence[Document]) -> list[Document]:
-    """Return the rows of the base table whose phrase no test document has, in the shape of those documents."""
+    """The rows of the base table whose phrase no test document has, in the shape of those documents."""
     phrases = {folded(document["phrase"]) for document in tested}
     images = [each for each in tables.images(dataset, BASE).rows if folded(each.phrase) not in phrases]
     chosen = [each for each in images if each.type in CATEGORIES]
@@ -124,14 +124,14 @@ def _tested(dataset: str, table: str) -> list[Document]:
 
 
 def _values(tested: Sequence[Document], answers: Sequence[str]) -> dict[str, float]:
-    """Return the headline measures, by full name, of matching scores as answers."""
+    """The headline measures, by full name, of matching scores as answers."""
     judge = task.retrieve_process_results if "positive" in tested[0] else task.match_process_results
     records = [judge(document, [answer])["sample"] for document, answer in zip(tested, answers, strict=True)]
     return headlines(records, of_records(records))
 
 
 def _published(table: str, phrase_only: bool) -> dict[str, str]:
-    """Return what the paper has of its classifier, by full name of the measure, in percent."""
+    """What the paper has of its classifier, by full name of the measure, in percent."""
     kind, _, way = table.removesuffix("-task").rpartition("-")
     name = f"irfl_{'match' if way == 'detection' else 'retrieve'}_{kind}{'_phrase_only' if phrase_only else ''}"
     records = json.loads((Path(__file__).parent / "published.json").read_text(encoding="utf-8"))["records"]

@@ -79,7 +79,10 @@ def draw(dataset: str, name: str) -> list[Candidates]:
 
 
 def _drawn(name: str, row: Annotation, pool: Sequence[Any], read: Callable[[Any], str | None]) -> Candidates:
-    """The candidates of a row from what may be drawn; `read` makes a statement of it, None if not for this image."""
+    """The right statement of an image among negatives drawn from `pool`.
+
+    `read` makes a statement of what was drawn; None if it is not for this image.
+    """
     kind, count = SETTINGS[name]
     key, wanted = f"{SEED}/{kind}/{row.image}", count - 1
     taken = {normal(metaphor.statement) for metaphor in row.metaphors}

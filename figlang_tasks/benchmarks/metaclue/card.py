@@ -9,6 +9,7 @@ from figlang_tasks.core.data_id import DataId
 
 
 def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
+    """A row as a card: the picture, what is asked about it, and the right answer."""
     record, known = records[0], document or {}
     facts, gold, source = [], [], ""
     if "gold" in record:
@@ -40,6 +41,7 @@ def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
 
 
 def answer(records: Sequence[Record]) -> Answer:
+    """What the model answered, and whether that is right where one answer is."""
     record = records[0]
     if "gold" in record:
         predicted = record["predicted"]

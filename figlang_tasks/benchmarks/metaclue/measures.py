@@ -72,7 +72,7 @@ def _parse_rate(is_parsed: Callable[[Record], bool]) -> Measure:
 
 
 def _mean(units: Sequence[str], values: Sequence[float]) -> Estimate:
-    """The mean of numbers that only an `own` value has, with interval and standard error."""
+    """The mean of values, with its interval and standard error, for measures that compute an `own` estimate."""
     found = ratio(units, values)
     stderr = intervals.standard_error(found.rows, found.value, STDERR_RESAMPLES)
     return Estimate.of(found.total(), BOOTSTRAP.of(found), stderr)
@@ -269,14 +269,14 @@ class _Opened(Sequence[Image.Image]):
 
 
 def generated(path: Path | str) -> Image.Image:
-    """Return a picture that a model made, RGB; a `DataError` if it is missing or damaged."""
+    """A picture that a model made, RGB; a `DataError` if it is missing or damaged."""
     return images.decode_file(Path(path), f"generated picture {path}")
 
 
 def _of_pictures(
     metric: str, compute: Callable[[Sequence[Record]], Estimate]
 ) -> Callable[[Sequence[Record], str], Estimate | None]:
-    """Return an `own` value of all pictures, which is left out, with a note, where one is missing.
+    """An `own` value of all pictures, which is left out, with a note, where one is missing.
 
     A mean over the pictures that exist is not the mean over all prompts.
     """
@@ -299,14 +299,14 @@ def _of_pictures(
 
 
 def _clip_similarity(records: Sequence[Record]) -> Estimate:
-    """Return the similarity of pictures and their prompts, 0 to 100 as the paper prints it."""
+    """The similarity of pictures and their prompts, 0 to 100 as the paper prints it."""
     found = generated_images.clip_similarity(_Opened(records), [record["prompt"] for record in records])
     logger.info(f"figlang_tasks: CLIP similarity: {found.signature}")
     return _mean(list(map(image_of, records)), found.per_image.tolist())
 
 
 def _fid(records: Sequence[Record]) -> Estimate:
-    """Return FID of generated pictures and their real counterparts; of fewer than the paper's 300 it is refused."""
+    """FID of generated pictures and their real counterparts; of fewer than the paper's 300 it is refused."""
     if len(records) < generated_images.PAPER_IMAGES:  # before the weights are loaded
         generated_images.fid(*(np.zeros((len(records), 2)),) * 2)
     real = generated_images.inception_features(

@@ -37,7 +37,7 @@ TEMPLATES = (1, 2)
 
 @hub.kept(maxsize=48)
 def load(dataset: str, task: str, look_at_pictures: bool = False) -> datasets.Dataset:
-    """Return the documents of one of :data:`TASKS`.
+    """The documents of one of :data:`TASKS`.
 
     With `look_at_pictures` all can be decoded, and boxes lie within them. A `DataError` names file, line and remedy.
     """
@@ -136,7 +136,7 @@ def _ask(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> l
 
 
 def question(role: str, template: int, metaphor: Metaphor) -> str:
-    """Return the question whose answer is a part of a metaphor."""
+    """The question whose answer is a part of a metaphor."""
     words = {part: getattr(metaphor, part) for part in PARTS if part != role}
     return render(f"metaclue/question_{role}_{template}.jinja", **words)
 

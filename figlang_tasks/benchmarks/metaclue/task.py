@@ -79,25 +79,25 @@ def task_of(doc: Document) -> str:
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
-    """Return the prompt as one text."""
+    """The prompt as one text."""
     return render(f"metaclue/{Options.of(lmms_eval_specific_kwargs).prompt}.jinja", doc=doc)
 
 
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
-    """Return the picture, RGB, upright; none for text-to-image."""
+    """The picture, RGB, upright; none for text-to-image."""
     if task_of(doc) == "generate":
         return []
     return [images.decode({"path": doc["image"]}, f"{doc['dataset']} {doc['id']}", doc["dataset"])]
 
 
 def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
-    """Return the prompt as one user turn, the picture before the text."""
+    """The prompt as one user turn, the picture before the text."""
     kwargs = lmms_eval_specific_kwargs
     return [user_turn(doc_to_visual(doc, kwargs), doc_to_text(doc, kwargs))]
 
 
 def doc_to_target(doc: Document) -> str:
-    """Return the right answer: Yes or No, a statement, the references, the boxes, or the path of the real picture."""
+    """The right answer: Yes or No, a statement, the references, the boxes, or the path of the real picture."""
     if "metaphor" in doc:
         return ANSWERS[doc["metaphor"]]
     if "candidates" in doc:
@@ -110,7 +110,7 @@ def doc_to_target(doc: Document) -> str:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """Return the possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``).
+    """The possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``).
 
     Where there is no chance level, the one answer is empty, so that baselines can run a group with such a task.
     """
@@ -126,7 +126,7 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
 
 
 def classify_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Return the record of one document and its numbers; an output that is neither yes nor no is wrong."""
+    """The record of one document and its numbers; an output that is neither yes nor no is wrong."""
     found = yes_no(results[0], about=METAPHOR)
     record = {
         "id": doc["id"],
@@ -143,7 +143,7 @@ def classify_process_results(doc: Document, results: Sequence[str]) -> dict[str,
 
 
 def retrieve_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Return the record of one choice and its numbers: by scores where the backend gives them, else in words.
+    """The record of one choice and its numbers: by scores where the backend gives them, else in words.
 
     A tie goes against the model.
     """
@@ -178,12 +178,12 @@ def retrieve_process_results(doc: Document, results: Sequence[str]) -> dict[str,
 
 
 def caption_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Return the record and the numbers of a caption as the paper reads it: the whole answer is the statement."""
+    """The record and the numbers of a caption as the paper reads it: the whole answer is the statement."""
     return _captioned(doc, results[0], parse_official(results[0]))
 
 
 def careful_caption_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Return the record and the numbers of a caption without the words around the statement."""
+    """The record and the numbers of a caption without the words around the statement."""
     return _captioned(doc, results[0], parse_caption(results[0]))
 
 
@@ -206,7 +206,7 @@ def _captioned(doc: Document, output: str, found: Read[Statement]) -> dict[str, 
 
 
 def vqa_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Return the record and the numbers of an answer: the output without thoughts and special tokens."""
+    """The record and the numbers of an answer: the output without thoughts and special tokens."""
     answer, references = in_one_line(results[0]), list(doc["references"])
     record = {name: doc[name] for name in ("id", "data", "role", "question")}
     record |= {"answer": answer, "references": references, "em": captions.exact_match(answer, references)}
@@ -217,7 +217,7 @@ def vqa_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]
 
 
 def localize_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Return the record of the boxes of one concept and its numbers; `dropped` has those of the other concept too.
+    """The record of the boxes of one concept and its numbers; `dropped` has those of the other concept too.
 
     A model is asked for one concept at a time, as the paper asks its phrase-grounding model.
     """
@@ -245,7 +245,7 @@ _FACTOR, _FEWEST, _MOST = 28, 256 * 28 * 28, 2048 * 28 * 28
 
 
 def resized(width: int, height: int) -> tuple[int, int]:
-    """Return width and height of a picture as Qwen2.5-VL sees it: multiples of 28, its area within bounds."""
+    """Width and height of a picture as Qwen2.5-VL sees it: multiples of 28, its area within bounds."""
 
     def multiple(value: float, rounded: Callable[[float], float]) -> int:
         return max(_FACTOR, int(rounded(value / _FACTOR)) * _FACTOR)
@@ -264,7 +264,7 @@ def resized(width: int, height: int) -> tuple[int, int]:
 
 
 def generate_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Return the record of one document and its numbers.
+    """The record of one document and its numbers.
 
     Classes of the harness answer JSON with a list ``images`` of paths, the path of a picture, or that of a folder with
     ``{number}.png`` or ``{number}_s0.png``.
@@ -305,6 +305,6 @@ def _generated(output: str | None, number: int) -> Path | None:
 
 
 def _in_folder(folder: Path, number: int) -> Path | None:
-    """Return the picture for the document `number` in a folder of generated ones; None if there is none."""
+    """The picture for the document `number` in a folder of generated ones; None if there is none."""
     names = [f"{number:04d}{end}{suffix}" for end in ("", "_s0") for suffix in SUFFIXES]
     return next((folder / name for name in names if (folder / name).is_file()), None)

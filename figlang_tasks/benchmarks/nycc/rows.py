@@ -100,7 +100,7 @@ def _count(name: str) -> int:
 
 @hub.kept(maxsize=8)
 def load(dataset: str, name: str, fold: str = ALL, check_images: bool = True) -> datasets.Dataset:
-    """Return the test rows of one fold, or of all, as documents.
+    """The test rows of one fold, or of all, as documents.
 
     `family` is the contest, whose captions are not independent; `candidates` are as the paper gives them to CLIP;
     `label` is a letter, or the reference explanation.

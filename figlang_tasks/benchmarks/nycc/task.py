@@ -69,17 +69,17 @@ def turns(doc: Document, kwargs: Kwargs) -> list[tuple[str, str, Document | None
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
-    """Return the prompt as one text; where there are several pictures ``<image>`` marks the place of each."""
+    """The prompt as one text; where there are several pictures ``<image>`` marks the place of each."""
     return render("nycc/text.jinja", turns=turns(doc, lmms_eval_specific_kwargs))
 
 
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
-    """Return the cartoons in prompt order, each RGB; none where descriptions stand in the prompt."""
+    """The cartoons in prompt order, each RGB; none where descriptions stand in the prompt."""
     return [_picture(shown) for *_, shown in turns(doc, lmms_eval_specific_kwargs) if shown is not None]
 
 
 def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
-    """Return the prompt as chat turns of system, user and assistant; a cartoon follows its question."""
+    """The prompt as chat turns of system, user and assistant; a cartoon follows its question."""
     messages = []
     for role, text, shown in turns(doc, lmms_eval_specific_kwargs):
         pictures = [] if shown is None else [{"type": "image", "url": _picture(shown)}]
@@ -92,13 +92,13 @@ def _picture(shown: Document) -> Image.Image:
 
 
 def doc_to_target(doc: Document, label: str = "") -> str:
-    """Return the right answer, or another one, in the form that is asked for."""
+    """The right answer, or another one, in the form that is asked for."""
     of = rows.config(doc["config"])
     return render("nycc/answer.jinja", task=of.task, pixels=of.pixels, direct=False, label=label or doc["label"])
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """Return the possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``).
+    """The possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``).
 
     There is no chance level of explanations: the baselines say nothing, which scores 0.
     """
@@ -107,13 +107,13 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
 
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Return the record of one output and its numbers (``figlang_tasks.scoring.judged``)."""
+    """The record of one output and its numbers (``figlang_tasks.scoring.judged``)."""
     record = _record(doc, results)
     return judged(record, measures.of_records([record]))
 
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Return the record of one output and its numbers for lm-eval."""
+    """The record of one output and its numbers for lm-eval."""
     record = _record(doc, without_echoes(doc, results, doc_to_text))
     return judged_for_lm_eval(record, measures.of_records([record]), results)
 

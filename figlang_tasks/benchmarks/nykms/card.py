@@ -19,6 +19,7 @@ NAMES = {
 
 
 def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
+    """A row as a card: the cartoon or its description, the caption, and the annotated answers."""
     record, known = records[0], document or {}
     shown = record["modality"] == "image"
     return {
@@ -30,6 +31,7 @@ def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
 
 
 def answer(records: Sequence[Record]) -> Answer:
+    """The predicted label or words, and the BLEU-4 of the words."""
     record = records[0]
     predicted = record["predicted"]
     name, value = next(iter(predicted.items()))

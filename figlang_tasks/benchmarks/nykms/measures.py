@@ -51,7 +51,7 @@ def _of_labels(score: Callable[..., Any], field: str) -> Callable[[Sequence[Reco
 
 
 def _labels(field: str) -> tuple[Measure, ...]:
-    """Return the measures of Table 8."""
+    """The measures of Table 8."""
     name = field.lower()
     return (
         Measure(f"{name}_acc", each=lambda record: float(record["gold"][field] == record["predicted"][field])),
@@ -69,7 +69,7 @@ def _labels(field: str) -> tuple[Measure, ...]:
 
 
 def _words(field: str) -> tuple[Measure, ...]:
-    """Return the measures of Tables 9 and 10, over all positives, whatever was answered to the first question."""
+    """The measures of Tables 9 and 10, over all positives, whatever was answered to the first question."""
     name = field.lower()
 
     def is_positive(record: Record) -> bool:
@@ -97,7 +97,7 @@ def _words(field: str) -> tuple[Measure, ...]:
 
 
 def _disagreement(field: str) -> Measure:
-    """Return the share of outputs that a careful reader takes for another label than the published rules."""
+    """The share of outputs that a careful reader takes for another label than the published rules."""
     return Measure(
         "parse_disagreement",
         each=lambda record: float(record["predicted_strict"] != record["predicted"][field]),
@@ -121,7 +121,7 @@ METAPHOR, SARCASM, MC, MW, ME, SC, SW, ST, SE = BY_QUESTION.values()
 
 
 def of_records(records: Sequence[Record]) -> Measures:
-    """Return the measures of the task that wrote `records`."""
+    """The measures of the task that wrote `records`."""
     return BY_QUESTION[records[0]["question"]]
 
 

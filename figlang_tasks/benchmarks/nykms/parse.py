@@ -76,7 +76,7 @@ _SEES_NONE = re.compile(
 
 
 def _declines(output: str, in_words: bool) -> bool:
-    """Return whether an output is a refusal; that no metaphor can be seen answers a question of yes or no."""
+    """Whether an output is a refusal; that no metaphor can be seen answers a question of yes or no."""
     start = output.translate(_APOSTROPHES)[:1000]
     if in_words:
         return _SURE_REFUSAL.match(start) is not None
@@ -86,7 +86,7 @@ def _declines(output: str, in_words: bool) -> bool:
 
 
 def parse_official(output: str | None, question: str) -> Read[Answers]:
-    """Return the answers by the published post-processing; without a value they count as `nothing`.
+    """The answers by the published post-processing; without a value they count as `nothing`.
 
     1. The non-empty lines are taken, padded with blank ones to 4. What follows the fourth is not looked at.
     2. A question number such as ``1. `` is removed from the front of each.
@@ -132,7 +132,7 @@ def parse_official(output: str | None, question: str) -> Read[Answers]:
 
 
 def nothing(question: str) -> Answers:
-    """Return what an output counts as that could not be read: No, and empty texts."""
+    """What an output counts as that could not be read: No, and empty texts."""
     return {field: 0 if field in LABELS else "" for field in FIELDS[question]}
 
 
@@ -146,7 +146,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 def first_answer(output: str | None, question: str) -> Read[bool]:
-    """Return the label as a careful reader takes it, from the first line that is more than the question said again.
+    """The label as a careful reader takes it, from the first line that is more than the question said again.
 
     Of several numbered answers the others are not about the label.
     """
@@ -182,7 +182,7 @@ class Annotation(NamedTuple):
 
 
 def read_annotation(raw: str, field: str) -> Annotation:
-    """Return an annotated answer (``flat``, ``[I] horse``, ``[I]``, ``[S] office life``) without its mark.
+    """An annotated answer (``flat``, ``[I] horse``, ``[I]``, ``[S] office life``) without its mark.
 
     A `DataError` if it breaks the rules of NYK-MS, Appendix C: only MW, SW and ST carry marks.
     """
@@ -211,7 +211,7 @@ def read_annotation(raw: str, field: str) -> Annotation:
 
 
 def without_mark(text: str) -> tuple[str, bool]:
-    """Return a predicted answer without its mark, and whether it had one; ``[I]`` is the whole image."""
+    """A predicted answer without its mark, and whether it had one; ``[I]`` is the whole image."""
     mark = _MARK.match(text)
     if mark is None or mark[1] not in ("I", "S"):
         return text, False
@@ -220,5 +220,5 @@ def without_mark(text: str) -> tuple[str, bool]:
 
 
 def same_place(text: str) -> str:
-    """Return ``the whole image`` where an answer names it in other words, else the answer itself."""
+    """``the whole image`` where an answer names it in other words, else the answer itself."""
     return WHOLE_IMAGE if _WHOLE_IMAGE.match(text) else text

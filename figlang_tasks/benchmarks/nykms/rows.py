@@ -70,7 +70,7 @@ class AnnotatedCaption:
 
 
 def split_of(row: AnnotatedCaption) -> str:
-    """Return one of `SPLITS`: what the row says, else by a digest of its cartoon, about 8:1:1.
+    """One of `SPLITS`: what the row says, else by a digest of its cartoon, about 8:1:1.
 
     The paper's split is not published. So all captions of a cartoon, in both files, are in the same split.
     """
@@ -79,7 +79,7 @@ def split_of(row: AnnotatedCaption) -> str:
 
 
 def part(question: str) -> str:
-    """Return the file (without ``.jsonl``) that holds the answers to a question."""
+    """The file (without ``.jsonl``) that holds the answers to a question."""
     return "nyk_m" if question in ("metaphor", "mc", "mw", "me") else "nyk_s"
 
 
@@ -87,7 +87,7 @@ def part(question: str) -> str:
 def load(
     name: str, question: str, modality: str, check_images: bool = True, split: str | None = None
 ) -> datasets.Dataset:
-    """Return the documents of one task.
+    """The documents of one task.
 
     MW, ME, SW, ST and SE are asked of rows whose label is 1: they presuppose a metaphor (sarcasm), and the paper's
     scores of words are shares of all positives.
@@ -131,7 +131,7 @@ def load(
 
 @hub.kept(maxsize=8)
 def _shown(name: str, path: Path, modality: str, check_images: bool) -> tuple[list[AnnotatedCaption], str]:
-    """Return the rows of a file, each with what is shown of its cartoon, and the identity of the data."""
+    """The rows of a file, each with what is shown of its cartoon, and the identity of the data."""
     if not path.is_file():
         present = ", ".join(sorted(found.name for found in path.parent.glob("*.jsonl"))) or "none"
         raise PartMissing(
@@ -159,7 +159,7 @@ def _shown(name: str, path: Path, modality: str, check_images: bool) -> tuple[li
 
 
 def _cell(row: AnnotatedCaption, folder: Path) -> dict[str, Any]:
-    """Return an undecoded ``datasets.Image`` value; its path is relative to the dataset's folder."""
+    """An undecoded ``datasets.Image`` value; its path is relative to the dataset's folder."""
     if isinstance(row.image, Path):
         return {"bytes": None, "path": row.image.relative_to(folder).as_posix()}
     return {"bytes": row.image, "path": None}
@@ -169,7 +169,7 @@ def _cell(row: AnnotatedCaption, folder: Path) -> dict[str, Any]:
 
 
 def read(path: Path) -> tuple[list[AnnotatedCaption], list[str]]:
-    """Return the valid rows of a file of annotations, whose cartoons may be missing, and its faults."""
+    """The valid rows of a file of annotations, whose cartoons may be missing, and its faults."""
     answers = _ANSWERS[path.stem]
     rows, faults = row_files.valid(
         row_files.lines(path), lambda values, where: _row(values, where, path.parent, answers), lambda row: row.id
@@ -214,7 +214,7 @@ def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str
 
 
 def _join(rows: Sequence[AnnotatedCaption], what: str) -> tuple[Mapping[str, Any], str | None, list[str]]:
-    """Return the image, or the description, of rows by id; which contest dataset it is from; faults of other rows."""
+    """The image, or the description, of rows by id; which contest dataset it is from; faults of other rows."""
     found: Mapping[str, Any] = {}
     origin = None
     if of_contests := [row for row in rows if row.contest is not None]:
@@ -233,13 +233,13 @@ def _join(rows: Sequence[AnnotatedCaption], what: str) -> tuple[Mapping[str, Any
 
 
 def fetch_contests() -> hub.Snapshot:
-    """Return the cartoons and descriptions of the contest dataset, downloaded."""
+    """The cartoons and descriptions of the contest dataset, downloaded."""
     _tables()
     return hub.snapshot(hub.source(CONTESTS))
 
 
 def _tables() -> tuple[list[Path], str]:
-    """Return the files of the contest dataset, and what to say of them under ``data`` (:attr:`DataId.joined`)."""
+    """The files of the contest dataset, and what to say of them under ``data`` (:attr:`DataId.joined`)."""
     snapshot = hub.snapshot(hub.source(CONTESTS), [f"{CONTEST_CONFIG}/*.parquet"])
     found = snapshot.folder / CONTEST_CONFIG
     files = [path for split in SPLITS for path in sorted(found.glob(f"{split}-*.parquet"))]
@@ -251,7 +251,7 @@ def _tables() -> tuple[list[Path], str]:
 
 
 def _of_contests(rows: Sequence[AnnotatedCaption], files: Sequence[Path], what: str) -> dict[str, Any]:
-    """Return the cartoon of each row's contest, or its description, by row id.
+    """The cartoon of each row's contest, or its description, by row id.
 
     A cartoon has several descriptions, by different people. The paper took cartoon, caption and description from one
     instance, so an instance with the row's caption goes first; else the first of the contest, in the order of the
@@ -281,7 +281,7 @@ def _comparable(caption: str) -> str:
 
 
 def count(asked: Mapping[str, str]) -> int | None:
-    """Return the number of rows for this request in the paper; None for a split, and for other datasets."""
+    """The number of rows for this request in the paper; None for a split, and for other datasets."""
     if "split" in asked or asked["dataset"] != "NYK-MS":
         return None
     question = asked["question"]

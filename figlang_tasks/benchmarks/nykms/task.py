@@ -38,7 +38,7 @@ Document = Mapping[str, Any]
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
-    """Return the question about `doc`, without its image."""
+    """The question about `doc`, without its image."""
     question = doc["question"]
     shown = {
         "topic": "metaphor" if rows.part(question) == "nyk_m" else "sarcasm",
@@ -51,19 +51,19 @@ def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
 
 
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
-    """Return the cartoon (RGB), or nothing where its description stands in the prompt."""
+    """The cartoon (RGB), or nothing where its description stands in the prompt."""
     if doc["modality"] == "text":
         return []
     return [images.decode(doc["image"], f"{doc['dataset']} {doc['id']}", doc["dataset"])]
 
 
 def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
-    """Return the prompt as one turn of the user: the cartoon, if it is shown, and the question."""
+    """The prompt as one turn of the user: the cartoon, if it is shown, and the question."""
     return [user_turn(doc_to_visual(doc), doc_to_text(doc))]
 
 
 def doc_to_target(doc: Document) -> str:
-    """Return the annotated answers, without marks, in the form that the prompt asks for."""
+    """The annotated answers, without marks, in the form that the prompt asks for."""
     lines = []
     for field in FIELDS[doc["question"]]:
         if field in LABELS:
@@ -77,12 +77,12 @@ def doc_to_target(doc: Document) -> str:
 
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Return the record of one output (`measures`) and its numbers."""
+    """The record of one output (`measures`) and its numbers."""
     return judged(_record(doc, results[0]), measures.BY_QUESTION[doc["question"]])
 
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """As :func:`process_results`, for lm-eval."""
+    """The record of one output and its numbers for lm-eval."""
     (output,) = without_echoes(doc, results, doc_to_text)
     return judged_for_lm_eval(_record(doc, output), measures.BY_QUESTION[doc["question"]], results)
 
@@ -126,7 +126,7 @@ def _record(doc: Document, output: str | None) -> dict[str, Any]:
 
 
 def _scores(field: str, predicted: str, annotated: Annotation) -> dict[str, Any]:
-    """Return the scores of an answer in words (``words`` of a record)."""
+    """The scores of an answer in words (``words`` of a record)."""
     text = same_place(predicted) if annotated.kind == "image" else predicted
     found: dict[str, Any] = {}
     if field in WORDS:
@@ -138,7 +138,7 @@ def _scores(field: str, predicted: str, annotated: Annotation) -> dict[str, Any]
 
 
 def answered_as_annotated(record: Mapping[str, Any]) -> bool:
-    """Return whether each answer of a record is the annotated one, word for word."""
+    """Whether each answer of a record is the annotated one, word for word."""
     return all(
         record["predicted"][field] == (gold if field in LABELS or not gold else read_annotation(gold, field).text)
         for field, gold in record["gold"].items()
@@ -146,7 +146,7 @@ def answered_as_annotated(record: Mapping[str, Any]) -> bool:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """Return the possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``).
+    """The possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``).
 
     There is no chance level of words: baselines answer the first of the joint questions only, and of a question in
     words nothing, so that groups that hold both kinds run to their end.

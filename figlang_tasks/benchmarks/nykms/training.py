@@ -105,14 +105,14 @@ def train(
 
 
 def _values(documents: Sequence[Any], labels: Sequence[int]) -> dict[str, float]:
-    """Return the measures of Table 11 of labels 0 and 1."""
+    """The measures of Table 11 of labels 0 and 1."""
     answered = zip(documents, labels, strict=True)
     records = [task.process_results(document, [ANSWERS[label]])["sample"] for document, label in answered]
     return headlines(records, measures.of_records(records))
 
 
 def _published(system: str) -> dict[str, str]:
-    """Return Table 11 in percent, of other test rows."""
+    """Table 11 in percent, of other test rows."""
     records = json.loads((Path(__file__).parent / "published.json").read_text(encoding="utf-8"))["records"]
     own = [each for each in records if (each["table"], each["model"]) == ("Table 11", system)]
     return {each["metric"]: f"{100 * each['value']:.2f}" for each in own}

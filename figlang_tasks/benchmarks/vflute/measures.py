@@ -24,7 +24,7 @@ _BY_INSTRUCTION = explained_measures(SCHEMES["f1"], _INSTRUCTIONS)
 
 
 def _spread(records: Sequence[Record]) -> Statistic | None:
-    """Return the standard deviation of F1@0 over the instructions."""
+    """The standard deviation of F1@0 over the instructions."""
     parts = [part for own in _INSTRUCTIONS.split(records).values() if (part := _BY_INSTRUCTION[0].statistic_of(own))]
     return over_parts(parts, partial(np.std, ddof=1)) if len(parts) > 1 else None
 
@@ -47,5 +47,5 @@ FIGLANG24 = Measures.of(*(measure for measure in explained_measures(_BOARD) if n
 
 
 def of_records(records: Sequence[Record]) -> Measures:
-    """Return the measures of the task that wrote `records`."""
+    """The measures of the task that wrote `records`."""
     return INSTRUCTIONS if "instruction" in records[0] else VFLUTE

@@ -40,7 +40,7 @@ _OFFICIAL_CONTRADICTS = ("contradict", "appears to contest")
 
 
 def parse_official(output: str | None, *, scene_graph: bool = False) -> Explained:
-    """Return label (1 entailment, 0 contradiction) and explanation by the published rules, quirks included.
+    """Label (1 entailment, 0 contradiction) and explanation by the published rules, quirks included.
 
     1. No output: no label, no explanation.
     2. Behind the first ``LABEL:`` / ``Label:`` / ``label:`` (these three spellings only): "neither" gives no label,
@@ -68,7 +68,7 @@ def parse_official(output: str | None, *, scene_graph: bool = False) -> Explaine
 
 
 def _official_with_marker(output: str, marker: re.Match[str]) -> Explained:
-    """Return the reading by what follows the first marker; the explanation is what precedes it, if anything does."""
+    """The reading by what follows the first marker; the explanation is what precedes it, if anything does."""
     before, after = output[: marker.start()].strip(), output[marker.end() :].lower()
     if "neither" in after:
         return Explained(None, "refused", "marker-neither", before or output)
@@ -121,7 +121,7 @@ _MOST_NODE_NAMES: Final = 200
 
 
 def rewrite_scene_graph_talk(explanation: str) -> str:
-    """Return an explanation of a scene-graph run so that it speaks of the image.
+    """An explanation of a scene-graph run so that it speaks of the image.
 
     Source: V-FLUTE's released `eval/extract_label_and_expl.py` (asaakyan/V-FLUTE at 053cba8).
     """

@@ -64,7 +64,7 @@ AGREEMENT: Mapping[str, Any] = {
 
 
 def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
-    """Return a row as a card of the gallery (`figlang_tasks.core.card`)."""
+    """A row as a card of the gallery (`figlang_tasks.core.card`)."""
     return entailment_card.card(data, records, document) | {
         "pictures": [{"name": records[0]["id"], "label": "", "role": ""}]
     }

@@ -40,7 +40,7 @@ REPORT_GROUPS = ("vismet", "irfl_metaphor_simile", "irfl_idiom", "muse", "memeca
 
 
 def instruction_numbers(split_sizes: dict[str, int], split: str) -> list[int]:
-    """Return the instruction (1 to 21, Table 8's order) of each row of `split`, as published.
+    """The instruction (1 to 21, Table 8's order) of each row of `split`, as published.
 
     One generator draws for the rows of all splits, in the order of `split_sizes`: train, validation, test.
     """
@@ -50,7 +50,7 @@ def instruction_numbers(split_sizes: dict[str, int], split: str) -> list[int]:
 
 
 def report_group(source_dataset: str, phenomenon: str) -> str:
-    """Return the paper's source group of a row.
+    """The paper's source group of a row.
 
     `phenomenon` splits IRFL alone, as in the official scorer: the hub's values for HAIVMet differ from the paper's.
     """
@@ -61,7 +61,7 @@ def report_group(source_dataset: str, phenomenon: str) -> str:
 
 @hub.kept(maxsize=8)
 def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
-    """Return the documents of one split.
+    """The documents of one split.
 
     Beside the dataset's columns (`image` undecoded) they have `dataset`, `data`, `id`, `instruction` (1 to 21) and
     `report_group`; with `check_images`, which looks at every picture, `family`: the first id of the rows that share a
@@ -103,7 +103,7 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
 
 
 def with_all_instructions(documents: datasets.Dataset) -> datasets.Dataset:
-    """Return each document of `load` once for each instruction, with ids of their own; `row` is the id of the row."""
+    """Each document of `load` once for each instruction, with ids of their own; `row` is the id of the row."""
     numbers = range(1, INSTRUCTION_COUNT + 1)
     found = documents.select([place for place in range(len(documents)) for _ in numbers])
     asked = [number for _ in range(len(documents)) for number in numbers]
@@ -113,7 +113,7 @@ def with_all_instructions(documents: datasets.Dataset) -> datasets.Dataset:
 
 
 def _released(name: str, split: str) -> tuple[datasets.Dataset, Sequence[str]]:
-    """Return :data:`TEXTS`, `image`, `id` and `where` each row is, and what is wrong with the number of rows."""
+    """The published rows, with an `id` and the place (`where`) of each; and the fault of their number, if any."""
     origin = hub.source(name)
     if split not in origin.splits:
         raise DataError(f"{name} has no split {split!r}; it has: {', '.join(origin.splits)}")
@@ -140,7 +140,7 @@ def _released(name: str, split: str) -> tuple[datasets.Dataset, Sequence[str]]:
 
 
 def _own(path: Path, what: str) -> tuple[datasets.Dataset, Sequence[str]]:
-    """Return rows of the user, with the columns that `_released` gives, and the faults of those that are left out."""
+    """The rows of a user's file, in the columns of `_released`, and the faults of those that are left out."""
     import datasets
 
     found, faults = row_files.valid(row_files.lines(path, REQUIRED), _own_row, key=lambda row: f"the id {row['id']}")
@@ -155,7 +155,7 @@ def _own(path: Path, what: str) -> tuple[datasets.Dataset, Sequence[str]]:
 
 
 def _own_row(values: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return the cells of a row of the user; its claim, label and picture are not looked at."""
+    """The cells of a row of the user; its claim, label and picture are not looked at."""
     where = f"{where} ({row_files.text(values, 'id', where)[:80]})"
     cells = {column: row_files.text(values, column, where) for column in REQUIRED}
     cells |= {column: row_files.text(values, column, where, optional=True) for column in OPTIONAL}
@@ -168,12 +168,12 @@ def _own_row(values: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def _picture(cell: Mapping[str, Any]) -> str:
-    """Return what tells a picture from others: the SHA-256 of its bytes, or the path of its file."""
+    """What tells a picture from others: the SHA-256 of its bytes, or the path of its file."""
     return str(cell["path"]) if cell["bytes"] is None else hashlib.sha256(cell["bytes"]).hexdigest()
 
 
 def _wrong(texts: Mapping[str, Any], any_source: bool) -> str:
-    """Return what is wrong with the texts of a row; "" where nothing is."""
+    """What is wrong with the texts of a row; "" where nothing is."""
     for column, value in texts.items():
         if not isinstance(value, str):
             return f"{column} is {row_files.brief(value)}, not text"
@@ -189,7 +189,7 @@ def _wrong(texts: Mapping[str, Any], any_source: bool) -> str:
 
 @hub.kept(maxsize=8)
 def exemplars(name: str, count: int, seed: int) -> tuple[dict[str, Any], ...]:
-    """Return few-shot exemplars of the *train* split, drawn over sources and labels.
+    """Few-shot exemplars of the *train* split, drawn over sources and labels.
 
     So 5 exemplars hold every source of V-FLUTE once. The paper's own were not released. Their `image` is decoded.
     """

@@ -59,7 +59,7 @@ class Options(TaskOptions):
 
 
 def documents(asked: Asked, check_images: bool) -> datasets.Dataset:
-    """Return the documents that a task file asks for, as ``V-FLUTE,split=test,instructions=all``."""
+    """The documents that a task file asks for, as ``V-FLUTE,split=test,instructions=all``."""
     if asked.get("instructions", "all") != "all":
         raise DataError(f"dataset_name: instructions={asked['instructions']}; it must be all, or be left out")
     found = rows.load(asked["dataset"], asked["split"], check_images=check_images)
@@ -67,7 +67,7 @@ def documents(asked: Asked, check_images: bool) -> datasets.Dataset:
 
 
 def asked_by(data: DataId, record: Mapping[str, Any]) -> dict[str, str]:
-    """Return what the task that wrote a record asks for."""
+    """What the task that wrote a record asks for."""
     every = {"instructions": "all"} if "instruction" in record else {}
     return {"dataset": data.dataset, "split": data.part} | every
 
@@ -90,23 +90,23 @@ def preflight(config: Mapping[str, Any], asked: Asked) -> None:
 
 
 def question(doc: Document, options: Options) -> str:
-    """Return the text of the question about `doc`, without its image."""
+    """The text of the question about `doc`, without its image."""
     text = render("vflute/question.jinja", instruction=options.instruction or doc["instruction"], claim=doc["claim"])
     return render("vflute/label_only.jinja", question=text) if options.label_only else text
 
 
 def doc_to_target(doc: Document) -> str:
-    """Return the reference answer in the released form: explanation, then ``LABEL: ...``."""
+    """The reference answer in the released form: explanation, then ``LABEL: ...``."""
     return render("vflute/answer.jinja", explanation=doc["explanation"], label=doc["label"])
 
 
 def doc_to_label(doc: Document) -> str:
-    """Return the reference answer of a task that asks for the label alone."""
+    """The reference answer of a task that asks for the label alone."""
     return str(doc["label"])
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
-    """Return the whole prompt as one text; with exemplars, ``<image>`` marks the place of each picture."""
+    """The whole prompt as one text; with exemplars, ``<image>`` marks the place of each picture."""
     options = Options.of(lmms_eval_specific_kwargs)
     text = question(doc, options)
     if not options.num_shots:
@@ -116,13 +116,13 @@ def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
 
 
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
-    """Return the pictures in prompt order (exemplars first), each RGB."""
+    """The pictures in prompt order (exemplars first), each RGB."""
     options = Options.of(lmms_eval_specific_kwargs)
     return [*(picture for picture, _, _ in _shots(doc, options)), _picture(doc, options)]
 
 
 def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
-    """Return the prompt as chat turns: image and question as user, answer as assistant, last the open question."""
+    """The prompt as chat turns: image and question as user, answer as assistant, last the open question."""
     options = Options.of(lmms_eval_specific_kwargs)
     messages = []
     for picture, text, answer in _shots(doc, options):
@@ -138,7 +138,7 @@ def scene_graph_doc_to_text(
     round_idx: int | None = None,
     previous_round_info: Any = None,
 ) -> str | tuple[list[Image.Image] | None, str | None, bool, list[str], None]:
-    """Return the prompt of the next call of compositional chain-of-thought, as the harness takes it of agentic tasks.
+    """The prompt of the next call of compositional chain-of-thought, as the harness takes it of agentic tasks.
 
     After both calls it is none, and the output is a JSON object of ``scene_graph`` and ``answer``.
     """
@@ -155,7 +155,7 @@ def scene_graph_doc_to_text(
 
 
 def _shots(doc: Document, options: Options) -> list[tuple[Image.Image, str, str]]:
-    """Return picture, question and answer of each exemplar."""
+    """Picture, question and answer of each exemplar."""
     if not options.num_shots:
         return []
     answer = doc_to_label if options.label_only else doc_to_target
@@ -173,12 +173,12 @@ def _picture(doc: Document, options: Options) -> Image.Image:
 
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge one output: its record and its numbers (``figlang_tasks.scoring.judged``)."""
+    """The record of one output and its numbers (``figlang_tasks.scoring.judged``)."""
     return _judge(doc, results[0])
 
 
 def scene_graph_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge the answer of a two-stage run (see :func:`scene_graph_doc_to_text`)."""
+    """The record of the answer in a two-stage run (:func:`scene_graph_doc_to_text`), and its numbers."""
     try:
         stages = json.loads(results[0])
     except (ValueError, RecursionError):  # of a run that was cut short it is what the model wrote
@@ -203,7 +203,7 @@ def _judge(doc: Document, output: str, scene_graph: bool = False) -> dict[str, A
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """Return the possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``)."""
+    """The possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``)."""
     # Not the claim: one released claim begins with "Label: entailment".
     text = "The picture and the claim belong together, or they do not."
     return {label: render("vflute/answer.jinja", explanation=text, label=label) for label in rows.LABELS}, doc["label"]
