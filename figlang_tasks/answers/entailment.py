@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias
 
-from figlang_tasks.answers.text import Answer
+from figlang_tasks.answers.text import ANNOUNCED, NEUTRAL, QUOTED, REFUSAL, Answer, is_said
 from figlang_tasks.answers.verdict import Found, Read, by_marks, decide
-from figlang_tasks.answers.words import ANNOUNCED, NEUTRAL, QUOTED, REFUSAL, is_said
 
 Label: TypeAlias = Literal[0, 1]
 """1 entailment, 0 contradiction."""

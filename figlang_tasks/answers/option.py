@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from figlang_tasks.answers.text import Answer
+from figlang_tasks.answers.text import ANNOUNCED, NONE_OF, REFUSAL, Answer, is_said
 from figlang_tasks.answers.verdict import Found, Read, by_marks, decide
-from figlang_tasks.answers.words import ANNOUNCED, NONE_OF, REFUSAL, is_said
 
 _ORDINALS = ("first", "second", "third", "fourth")
 _OPEN = r"""\s{0,3}#?[(\["'<{]{0,2}"""

@@ -1,16 +1,68 @@
-"""The part of an output that answers, made plain."""
+"""The part of an output that answers, made plain, and the words that every reader knows."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Final, NamedTuple
+from functools import cached_property, lru_cache
+from typing import Any, Final, NamedTuple
 
-from figlang_tasks.answers.words import ANNOUNCED, QUOTED
+# --- words that every reader knows ---
+
+QUOTED: Final = "\ufffc"
+"""Stands for each sign of a quoted sentence (`Answer.without_quotations`); in `Around` for all of it."""
+
+REFUSAL: Final = re.compile(
+    r"\b(?:sorry|unable|not sure|maybe|please provide|not possible|impossible)\b"
+    r"|\bi (?:cannot|can't|do not) (?!(?:see|find) an?y?\b)|\bcannot (?:be )?determine",
+    re.I,
+)
+NONE_OF: Final = re.compile(r"\bnone of the\b", re.I)
+NEUTRAL: Final = re.compile(r"\A\W*neutral\b", re.I)
+CORRECTION: Final = re.compile(
+    r"\b(?:wait|actually|correction|correct this|overlooked|second thought|final answer)\b", re.I
+)
+
+_NAMES = (
+    r"(?:answer|choice|letter|prediction|label|classification|response|conclusion|verdict|decision"
+    r"|(?:best|selected) image)"
+)
+ANNOUNCED: Final = re.compile(
+    rf"(?:\b{_NAMES}\b[^.?!\n]{{0,60}}?(?:\b(?:is|be)\b|[:=\n-])|\u7b54\u6848\W|\bi(?:'d| would) (?:say|answer)\b)"
+    r"""(?:[\s:"'(\[]|\b(?:an?|therefore|(?!hardly)\w+ly)\b)*\Z""",
+    re.I,
+)
+
+_CLAUSE = re.compile(r"[,:;(]|\b(?:but|so(?! far)|because|and|as)\b", re.I)
+_UNSAID = re.compile(
+    r"\b(?:not(?! (?:only|just))|no(?! (?:doubt|wait))|non|never|neither|cannot|nothing|lacks?|without"
+    r"|fails? to|than(?! one)|unrelated|worst|incorrect|is wrong)\b|n't\b",
+    re.I,
+)
+_REJECTED = re.compile(r"\bliteral\b", re.I)
+_HEDGED = re.compile(r"\b(?:may|might|could|whether|if|so far)\b", re.I)
+
+
+def is_said(before: str, behind: str = "") -> bool | None:
+    """Return whether a sentence says what a word in it names: False if it denies it, None if it leaves it open.
+
+    Args:
+        before: the sentence up to the word; its last clause counts.
+        behind: the sentence behind it; its first clause counts.
+    """
+    before, cut = before.rstrip(" :,;\"'(["), 0
+    for end in _CLAUSE.finditer(before):
+        cut = end.end()
+    clauses = before[cut:], _CLAUSE.split(behind.partition(" that ")[0], maxsplit=1)[0]
+    if any(map(_HEDGED.search, clauses)):
+        return None
+    return not (any(map(_UNSAID.search, clauses)) or _REJECTED.search(clauses[1]))
+
+
+# --- the answer in an output ---
 
 _READ: Final = 1 << 15  # characters read at each end of a long answer
 _LOOK: Final = 160  # characters looked at before and behind a word, so that every reader takes linear time
@@ -124,7 +176,7 @@ class Answer:
         return replace(self, text=self.text[start:end], raw=self.raw[start:end])
 
     def without_quotations(self, own: Sequence[str] = ()) -> Answer:
-        """Return the same answer, in the text of which signs `words.QUOTED` stand in place of quoted sentences.
+        """Return the same answer, in the text of which signs `QUOTED` stand in place of quoted sentences.
 
         A quotation of several words is one, unless it is the answer: alone, announced, or a value of JSON.
 
@@ -250,3 +302,62 @@ def _tagged(text: str, start: int, end: int) -> tuple[int, int]:
             return tag.end(), stop
         stop = tag.start() if closes else end
     return start, end
+
+
+# --- before the next question: a model that was not tuned for chats goes on with one ---
+
+_FEWEST_WORDS = 3
+_WORD = re.compile(r"\w+")
+
+
+def without_echoes(
+    doc: Mapping[str, Any], results: Sequence[Any], doc_to_text: Callable[[Mapping[str, Any]], str]
+) -> list[Any]:
+    """Return the outputs, each up to where the model goes on with a next question (`before_echo`); None stays None."""
+    if not any(isinstance(each, str) and "\n" in each for each in results):
+        return list(results)
+    prompt, own = doc_to_text(doc), [each for each in doc.values() if isinstance(each, str) and each.strip()]
+    return [before_echo(each, prompt, own) if isinstance(each, str) else each for each in results]
+
+
+def before_echo(output: str, prompt: str, own: Sequence[str]) -> str:
+    """Return the part of an output before a line that begins as the question does, or with the mark of a picture.
+
+    Lines of thoughts do not count. The words of the question are those with which the prompt or its last paragraph
+    begins, up to a text of the row. The row's own question behind a colon is quoted, and is no echo.
+
+    Args:
+        output: the model's output.
+        prompt: what it was asked.
+        own: the texts of the row; others stand in their places where a model invents a question.
+    """
+    raw, start, end = span(output)
+    picture = output.find("\n<image>")
+    ends = [picture] if picture >= 0 and output[:picture].strip() else []
+    for words, behind in _openings(prompt, own):
+        for found in _line(words).finditer(raw, start, end):
+            before = raw[start : found.start()]
+            is_quoted = before.rstrip().endswith(":") and raw.startswith(behind, found.end())
+            if _WORD.search(before) and not is_quoted:
+                ends.append(found.start())
+                break
+    return output[: min(ends)].rstrip() if ends else output
+
+
+def _openings(prompt: str, own: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Return words that begin a question, and what follows them in the prompt."""
+    heads = [each.strip().partition("\n")[0] for each in own]
+    for paragraph in dict.fromkeys((prompt.strip(), prompt.strip().rpartition("\n\n")[2])):
+        for line in paragraph.splitlines():
+            end = min((at for head in heads if (at := line.find(head)) >= 0), default=len(line))
+            if len(_WORD.findall(line, 0, end)) >= _FEWEST_WORDS:
+                yield line[:end], line[end:][:20]
+                break
+
+
+@lru_cache(maxsize=64)
+def _line(words: str) -> re.Pattern[str]:
+    """Return a pattern of a line that begins with these words, perhaps behind "Question 2:"."""
+    plain = r"[^\w\n]+".join(_WORD.findall(words))
+    quote = r"[^\w\n]*[\"'\u201c\u2018\u00ab]" if words.rstrip().endswith('"') else r"(?!\w)"
+    return re.compile(rf"(?<=\n)[^\w\n]*(?:\w{{1,9}} ?\d{{0,3}}[:.)][^\w\n]*)?{plain}{quote}", re.I)

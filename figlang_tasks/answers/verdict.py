@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
-from figlang_tasks.answers import words
-from figlang_tasks.answers.text import Answer
+from figlang_tasks.answers.text import CORRECTION, Answer
 
 Value = TypeVar("Value")
 
@@ -82,7 +81,7 @@ def decide(answer: Answer, found: Iterable[Found]) -> Read[Any] | None:
     last, rule = places[-1], places[-1].rule
     others = [place for place in places if place.value != last.value]
     if others:
-        if not words.CORRECTION.search(answer.text, others[-1].end, last.start):
+        if not CORRECTION.search(answer.text, others[-1].end, last.start):
             return Read(None, "ambiguous", "conflict")
         rule = "correction"
     return Read(last.value, "read", rule)
@@ -103,11 +102,9 @@ def by_marks(
     def looked(answer: Answer) -> Read[Value]:
         return read(answer if own is None else answer.without_quotations(own))
 
-    part = answer
-    while marks := list(_MARK.finditer(part.text)):
-        kind = marks[-1].lastgroup or ""
-        if kind == "json" and len({mark[kind] for mark in marks if mark[kind]}) > 1:
-            return looked(answer)
-        part = part.part(*marks[-1].span(kind))
-    found = looked(part)
-    return looked(answer) if found.status == "unreadable" and part is not answer else found
+    marks = list(_MARK.finditer(answer.text))
+    kind = marks[-1].lastgroup if marks else None
+    if kind is None or (kind == "json" and len({mark[kind] for mark in marks if mark[kind]}) > 1):
+        return looked(answer)
+    found = looked(answer.part(*marks[-1].span(kind)))
+    return looked(answer) if found.status == "unreadable" else found

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from figlang_tasks.answers.text import Answer
+from figlang_tasks.answers.text import ANNOUNCED, NEUTRAL, QUOTED, REFUSAL, Answer, is_said
 from figlang_tasks.answers.verdict import Found, Read, by_marks, decide
-from figlang_tasks.answers.words import ANNOUNCED, NEUTRAL, QUOTED, REFUSAL, is_said
 
 _WORD = re.compile(
     r"(?<![\w-])(?<!\w')(?:(?P<yes>yes|yeah|y(?=\W*\Z))|(?P<no>no|nope|n(?=\W*\Z)))(?![\w-]|\.\d)"

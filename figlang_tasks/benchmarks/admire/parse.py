@@ -6,9 +6,8 @@ import re
 from functools import partial
 
 from figlang_tasks.answers.option import option
-from figlang_tasks.answers.text import Answer
+from figlang_tasks.answers.text import REFUSAL, Answer, is_said
 from figlang_tasks.answers.verdict import Found, Read, by_marks, decide, opened
-from figlang_tasks.answers.words import REFUSAL, is_said
 
 # "Image" before a name is read as a row of @ below; a name may be in brackets or quotes.
 _NOUN = re.compile(r"\b(?:image|picture|option|imagem)\b", re.I)

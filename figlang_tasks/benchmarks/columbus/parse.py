@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping
 
 from figlang_tasks.answers.option import option
-from figlang_tasks.answers.text import Answer
+from figlang_tasks.answers.text import Answer, is_said
 from figlang_tasks.answers.verdict import Found, Read, decide, opened
-from figlang_tasks.answers.words import is_said
 
 _IS = re.compile(r"\bis[\s:\"'(]*(?:[A-D]\)\s*)?\Z")
 _QUOTATION = re.compile(r'"[^"\n]+"')

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from figlang_tasks.answers.text import REFUSAL
 from figlang_tasks.answers.verdict import Read, opened
-from figlang_tasks.answers.words import REFUSAL
 
 Role: TypeAlias = Literal["primary", "secondary"]
 Convention: TypeAlias = Literal["pixel", "unit", "thousand", "thousand_yx", "loc1024"]
