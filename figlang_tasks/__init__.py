@@ -16,7 +16,7 @@ from figlang_tasks.core.errors import DataError, FigLangError, RunError
 if TYPE_CHECKING:
     from lmms_eval.tasks import TaskManager
 
-    from figlang_tasks.metrics.entailment import f1_at, f1_curve, macro_f1
+    from figlang_tasks.metrics.classification import f1_at, f1_curve, macro_f1_of_labels
     from figlang_tasks.metrics.explanation import get_scorer
     from figlang_tasks.metrics.ranking import precision_at_k
     from figlang_tasks.results.frame import compare, table
@@ -38,7 +38,7 @@ __all__ = [
     "f1_at",
     "f1_curve",
     "get_scorer",
-    "macro_f1",
+    "macro_f1_of_labels",
     "precision_at_k",
     "table",
     "task_manager",
@@ -47,10 +47,10 @@ __all__ = [
 # Imported when they are asked for: numpy, pandas and torch take seconds.
 _MODULES = {
     "compare": "results.frame",
-    "f1_at": "metrics.entailment",
-    "f1_curve": "metrics.entailment",
+    "f1_at": "metrics.classification",
+    "f1_curve": "metrics.classification",
     "get_scorer": "metrics.explanation",
-    "macro_f1": "metrics.entailment",
+    "macro_f1_of_labels": "metrics.classification",
     "precision_at_k": "metrics.ranking",
     "table": "results.frame",
 }

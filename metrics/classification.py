@@ -1,30 +1,54 @@
-"""Macro precision, recall and F1 of two classes, from the four cells of their confusion matrix.
+"""Macro precision, recall and F1 of two classes; with explanations F1@t of V-FLUTE and Acc@t of FLUTE.
 
-Every score here is a function of counts ``tn, fp, fn, tp``, which are summed over rows first: so the order of rows
-never matters, subsets add up, and a bootstrap needs the counts only. Their intervals: :func:`.of_two_classes`.
+Every score is a function of counts ``tn, fp, fn, tp``, which are summed over rows first: so the order of rows never
+matters, subsets add up, and a bootstrap needs the counts only. Their intervals: :func:`.of_two_classes`. Class 1 is
+entailment (or yes), class 0 contradiction (or no).
 
 Macro means the unweighted mean over both classes. A quotient whose denominator is 0 (a class that is never predicted,
 or never gold) counts as 0, as scikit-learn's ``zero_division=0`` with ``labels=[0, 1]``.
 
-Source: NYK-MS (arXiv 2409.01037), section 4.1: "Macro P, R and F1", and its remark that a model which always says 1
+Sources: NYK-MS (arXiv 2409.01037), section 4.1: "Macro P, R and F1", and its remark that a model which always says 1
 has the macro recall (0 % + 100 %) / 2. Its Table 8 is reproduced by these definitions.
+
+V-FLUTE (arXiv 2405.01474), section 4.2: F1@0, F1@53, F1@60, "all predictions with ExplanationScore <= t are considered
+incorrect". The published scorer carries that out by *setting* such a prediction to the wrong label (``1 - gold``),
+whatever it was, and treats a missing label in the same way. So a low score never makes a wrong row right.
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+__all__ = [
+    "CURVE_THRESHOLDS",
+    "confusion_cells",
+    "counts_as_right",
+    "f1_at",
+    "f1_curve",
+    "macro_f1",
+    "macro_f1_of_labels",
+    "macro_precision",
+    "macro_recall",
+]
+
 Floats: TypeAlias = npt.NDArray[np.float64]
+
+Explained: TypeAlias = Literal["all", "contradiction"]
+"""Which right rows must be explained well to count in an accuracy: every one, or the contradictions."""
+
+CURVE_THRESHOLDS: tuple[float, ...] = tuple(i / 100 for i in range(101))
+"""0.00, 0.01 ... 1.00; each is exactly ``i / 100``, the double that the literal ``0.53`` denotes as well."""
 
 
 def confusion_cells(gold: npt.ArrayLike, right: npt.ArrayLike) -> Floats:
     """The cell of each row of a confusion matrix: ``tn, fp, fn, tp`` with a single 1.
 
     Args:
-        gold: n true labels: 1 (entailment, yes) or 0.
+        gold: n true labels, 1 or 0.
         right: n times whether the row counts as right; any other has the wrong label.
 
     Returns:
@@ -106,3 +130,145 @@ def _cells(counts: npt.ArrayLike) -> tuple[Floats, Floats, Floats, Floats]:
 
 def _share(part: Floats, whole: Floats) -> Floats:
     return np.asarray(part / np.where(whole > 0, whole, 1.0), dtype=np.float64)
+
+
+def macro_f1_of_labels(gold: Sequence[int], predicted: Sequence[int | None]) -> float:
+    """Macro F1 over the labels that occur in gold or predicted: :func:`macro_f1` with ``skip_absent``.
+
+    Equals scikit-learn's ``f1_score(gold, predicted, average="macro", zero_division=0)`` once every None has become
+    ``1 - gold``. Without explanations this is the label-only score of V-FLUTE, Appendix J.
+
+    A label that occurs without a single hit has F1 0. So twelve rows that are all entailment, eleven of them predicted
+    right, give (0 + 22/23) / 2 = .4783, not .9565 (V-FLUTE, Table 7, NYCartoons).
+
+    Args:
+        gold: n true labels: 1 for entailment, 0 for contradiction.
+        predicted: n predicted labels, 1 or 0; None where no label was found, which counts as the wrong label.
+
+    Returns:
+        float in [0, 1].
+
+    Raises:
+        ValueError: empty input, unequal lengths, or another label (names its place).
+
+    Examples:
+        >>> round(macro_f1_of_labels(gold=[1, 0, 1], predicted=[1, 0, None]), 3)
+        0.667
+    """
+    return _macro_f1(gold, _right(gold, predicted))
+
+
+def counts_as_right(
+    gold: npt.ArrayLike,
+    right: npt.ArrayLike,
+    scores: npt.ArrayLike,
+    threshold: float,
+    explained: Explained | None = None,
+) -> npt.NDArray[np.bool_]:
+    """Whether each row is right and, where asked, explained well enough.
+
+    The mean over *all* rows is Acc@t of FLUTE. Scores and threshold are on one scale, 0 to 1 here: Acc@50 of the papers
+    is a threshold of .5. Their Acc@0 is the accuracy of labels, whatever the scores.
+
+    Args:
+        gold: n true labels, 1 or 0.
+        right: n times whether the label is right.
+        scores: n explanation scores, compared as float64; of rows that need none anything. A NaN is never enough.
+        threshold: on the scale of the scores.
+        explained: None, for F1@t: every row, with a score strictly above the threshold. ``all``: every row, with at
+            least the threshold, as in the organisers' scoring script of FigLang 2022, ``int((F1 + BLEURT) * 50.0) >=
+            k``: at its k of 50 and 60 this is ``(F1 + BLEURT) / 2 >= k / 100`` to the last bit. ``contradiction``:
+            contradictions alone, strictly above ("higher than k", arXiv 2205.12404v1, section 3).
+
+    Returns:
+        bool array of shape [n].
+
+    Examples:
+        >>> counts_as_right([1, 0, 0], [True, True, False], [0.5, 0.6, 0.9], 0.5).tolist()
+        [False, True, False]
+        >>> float(counts_as_right([1, 0, 1, 0], [True, True, True, False], [0.4, 0.6, 0.9, 0.9], 0.5, "all").mean())
+        0.5
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    enough = values >= threshold if explained == "all" else values > threshold
+    if explained == "contradiction":
+        enough = enough | (np.asarray(gold) == 1)
+    return np.asarray(right, dtype=bool) & enough
+
+
+def f1_at(gold: Sequence[int], predicted: Sequence[int | None], scores: Sequence[float], threshold: float) -> float:
+    """F1@threshold: macro F1 after every prediction with ``score <= threshold`` was set to the wrong label.
+
+    F1@0 therefore is `macro_f1_of_labels` only where every score is above zero: an empty explanation (score 0) costs
+    its row. Scores are compared as float64, and a float32 score is widened without rounding.
+
+    Args:
+        gold, predicted: as in `macro_f1_of_labels`.
+        scores: n finite explanation scores (any real: raw BLEURT may leave [0, 1]).
+        threshold: in [0, 1]; the paper's are 0, .53 and .60.
+
+    Returns:
+        float in [0, 1].
+
+    Raises:
+        ValueError: as `macro_f1_of_labels`; also for a score that is not finite or a threshold outside [0, 1].
+
+    Examples:
+        >>> gold, predicted, scores = [1, 0, 1, 0], [1, 0, None, 0], [0.7, 0.55, 0.0, 0.8]
+        >>> [round(f1_at(gold, predicted, scores, threshold), 3) for threshold in (0, 0.53, 0.6)]
+        [0.733, 0.733, 0.5]
+
+    Source: V-FLUTE, section 4.2.
+    """
+    return float(f1_curve(gold, predicted, scores, [threshold])[0])
+
+
+def f1_curve(
+    gold: Sequence[int],
+    predicted: Sequence[int | None],
+    scores: Sequence[float],
+    thresholds: Sequence[float] = CURVE_THRESHOLDS,
+) -> Floats:
+    """F1@t at many thresholds (V-FLUTE, Figures 6 and 11).
+
+    Args:
+        gold, predicted, scores: as in `f1_at`.
+        thresholds: T values in [0, 1] in any order.
+
+    Returns:
+        float64 array of shape [T], in the order of `thresholds`, each in [0, 1].
+
+    Raises:
+        ValueError: as `f1_at`.
+
+    Examples:
+        >>> f1_curve([1, 0, 1, 0], [1, 0, None, 0], [0.7, 0.55, 0.0, 0.8], thresholds=[0, 0.6, 1]).round(3).tolist()
+        [0.733, 0.5, 0.0]
+    """
+    right, values = _right(gold, predicted), np.asarray(scores, dtype=np.float64)
+    if values.shape != (len(gold),):
+        raise ValueError(f"scores has shape {values.shape}, gold has {len(gold)} rows")
+    if not np.isfinite(values).all():
+        place = int(np.argmin(np.isfinite(values)))
+        raise ValueError(f"scores[{place}] is {scores[place]!r}, must be a finite number")
+    for threshold in thresholds:
+        if not 0 <= threshold <= 1:
+            raise ValueError(f"threshold is {threshold}, must lie in [0, 1]")
+    return np.array([_macro_f1(gold, counts_as_right(gold, right, values, each)) for each in thresholds])
+
+
+def _right(gold: Sequence[int], predicted: Sequence[int | None]) -> list[bool]:
+    """Whether each prediction is right."""
+    if not len(gold) == len(predicted) > 0:
+        raise ValueError(
+            f"gold has {len(gold)} labels and predicted {len(predicted)}: give as many of both, at least 1"
+        )
+    for name, labels, valid in (("gold", gold, (0, 1)), ("predicted", predicted, (0, 1, None))):
+        for place, label in enumerate(labels):
+            if label not in valid:
+                raise ValueError(f"{name}[{place}] is {label!r}, must be one of {valid}")
+    return [label == true for true, label in zip(gold, predicted, strict=True)]
+
+
+def _macro_f1(gold: Sequence[int], right: npt.ArrayLike) -> float:
+    return float(macro_f1(confusion_cells(gold, right).sum(axis=0), skip_absent=True))

@@ -15,7 +15,6 @@ import figlang_tasks
 MODULES = (
     "figlang_tasks",
     "figlang_tasks.results.frame",
-    "figlang_tasks.metrics.entailment",
     "figlang_tasks.metrics.classification",
     "figlang_tasks.metrics.ranking",
     "figlang_tasks.metrics.overlap",

@@ -15,8 +15,7 @@ from functools import partial
 from typing import Any
 
 from figlang_tasks.answers.verdict import Read
-from figlang_tasks.metrics import entailment
-from figlang_tasks.metrics.classification import confusion_cells, macro_f1
+from figlang_tasks.metrics import classification
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring.measure import (
     BOOTSTRAP,
@@ -79,7 +78,7 @@ class Threshold:
 
     name: str  # of the metric: f1@53
     at: float
-    explained: entailment.Explained | None = None  # of an accuracy, which right rows must be explained; None: macro F1
+    explained: classification.Explained | None = None  # of an accuracy, which rows must be explained; None: macro F1
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ class Scheme:
 
 
 def _thresholds(
-    name: str, at: tuple[float, ...] = (0.0, 0.5, 0.6), explained: entailment.Explained | None = None
+    name: str, at: tuple[float, ...] = (0.0, 0.5, 0.6), explained: classification.Explained | None = None
 ) -> tuple[Threshold, ...]:
     return tuple(Threshold(f"{name}@{round(100 * each)}", each, explained) for each in at)
 
@@ -183,7 +182,7 @@ def is_right(record: Record) -> bool:
 # --- measures ---
 
 
-def curve(records: Sequence[Record], at: Sequence[float] = entailment.CURVE_THRESHOLDS) -> list[Estimate]:
+def curve(records: Sequence[Record], at: Sequence[float] = classification.CURVE_THRESHOLDS) -> list[Estimate]:
     """F1@t or Acc@t of records that have scores, by their scheme, at many thresholds t, each with its interval."""
     of_labels = scheme_of(records[0]).thresholds[0]
     made = [_at(replace(of_labels, at=t), is_of_labels=t == of_labels.at).estimate(records) for t in at]
@@ -205,11 +204,12 @@ def _at(threshold: Threshold, is_of_labels: bool, scopes: Scopes | None = None, 
             if not is_scored:
                 return None
             scores = list(map(score_of, records))
-            hit = entailment.counts_as_right(gold, hit, scores, threshold.at, threshold.explained).tolist()
+            hit = classification.counts_as_right(gold, hit, scores, threshold.at, threshold.explained).tolist()
         units = map(unit_of, records)
         if threshold.explained:
             return ratio(units, hit)
-        return grouped(units, confusion_cells(gold, hit), partial(macro_f1, skip_absent=True))
+        cells = classification.confusion_cells(gold, hit)
+        return grouped(units, cells, partial(classification.macro_f1, skip_absent=True))
 
     interval = WILSON if threshold.explained else TWO_CLASSES
     return Measure(threshold.name, statistic=statistic, interval=interval, scopes=scopes, main=main)

@@ -15,13 +15,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import figlang_tasks
-from figlang_tasks.metrics import classification
-from figlang_tasks.metrics.entailment import CURVE_THRESHOLDS, counts_as_right, f1_at, f1_curve, macro_f1
+from figlang_tasks.metrics.classification import (
+    CURVE_THRESHOLDS,
+    counts_as_right,
+    f1_at,
+    f1_curve,
+    macro_f1,
+    macro_f1_of_labels,
+)
 
 # --- literals ---
 
 BENCHMARKS = Path(figlang_tasks.__file__).parent / "benchmarks"
-macro_f1_of = partial(classification.macro_f1, skip_absent=True)
+macro_f1_of = partial(macro_f1, skip_absent=True)
 
 GOLD = [1, 1, 1, 0, 0, 0]
 PREDICTED: list[int | None] = [1, 0, None, 0, 1, None]
@@ -111,7 +117,7 @@ def test_f1_at_equals_the_loop(rows: list[Row], threshold: float) -> None:
     gold, predicted, scores = (list(column) for column in zip(*rows, strict=True))
     oracle = metrics.f1_score(gold, flipped(rows, threshold), average="macro", zero_division=0)
     assert f1_at(gold, predicted, scores, threshold) == pytest.approx(oracle, abs=1e-12)
-    assert macro_f1(gold, predicted) == f1_at(gold, predicted, [1.0] * len(rows), threshold / 2)
+    assert macro_f1_of_labels(gold, predicted) == f1_at(gold, predicted, [1.0] * len(rows), threshold / 2)
     assert f1_curve(gold, predicted, scores)[round(100 * threshold)] == f1_at(gold, predicted, scores, threshold)
     assert f1_at([1], [1], [np.float32(0.53)], 0.53) == 0  # 0.5299999713897705 as a double: below the literal
     assert f1_at([1], [1], [1.0], 1.0) == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from figlang_tasks.metrics import entailment
+from figlang_tasks.metrics import classification
 from figlang_tasks.report import charts
 from figlang_tasks.report.charts import Chart, Reference
 from figlang_tasks.report.sections.layout import Section
@@ -86,7 +86,7 @@ def _curves(chart_id: str, task: str, results: Sequence[Result]) -> Chart:
     return charts.curves(
         chart_id,
         f"{task}: {name}@t by threshold",
-        entailment.CURVE_THRESHOLDS,
+        classification.CURVE_THRESHOLDS,
         panels,
         x_label="threshold t",
         y_label=f"{name}@t (percent)",
@@ -96,7 +96,7 @@ def _curves(chart_id: str, task: str, results: Sequence[Result]) -> Chart:
 
 
 def _curves_by_scope(declared: Measures, records: Sequence[Record]) -> dict[str, list[Estimate]]:
-    """F1@t or Acc@t in percent at `entailment.CURVE_THRESHOLDS`, of all rows with intervals."""
+    """F1@t or Acc@t in percent at `classification.CURVE_THRESHOLDS`, of all rows with intervals."""
     of_labels = declared.by_name[explained.scheme_of(records[0]).of_labels]
     found = {}
     for scope, own in of_labels.in_scopes(records).items():
