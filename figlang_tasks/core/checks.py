@@ -7,10 +7,10 @@ downloads nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import Asked, Benchmark
@@ -76,15 +76,6 @@ def check(benchmark: Benchmark, asked: Iterable[Asked]) -> tuple[list[str], list
     return [*lines, "", *missing, *verdict], faults
 
 
-def end_with_the_first(faults: Sequence[str], benchmark: str) -> None:
-    """End a run if its data has faults."""
-    if faults:
-        more = f"{len(faults) - 1} more fault(s): `figlang data check {benchmark}` lists them."
-        error = DataError(faults[0] if len(faults) == 1 else f"{faults[0].rstrip('.')}. {more}")
-        error.faults = faults
-        raise error
-
-
 @contextmanager
 def reading(name: str, folder: Path | None) -> Iterator[None]:
     """Make the loaders read `folder`, or the one in it, inside the block, and in any case look at the files again."""
@@ -117,10 +108,3 @@ def downloading_nothing() -> Iterator[None]:
         yield
     finally:
         constants.HF_HUB_OFFLINE = before
-
-
-def progress(rows: Iterable[Any], what: str) -> Iterable[Any]:
-    """The rows, with a progress bar on a terminal."""
-    from tqdm.auto import tqdm
-
-    return tqdm(rows, desc=what, unit="picture", disable=None, leave=False)

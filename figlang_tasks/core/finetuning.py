@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from figlang_tasks import resource_dir
-from figlang_tasks.core import checks, images, task_files
+from figlang_tasks.core import checks, images, row_files, task_files
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.documents import asked_for
 from figlang_tasks.core.errors import DataError
@@ -60,7 +60,7 @@ def write(
     left_out: dict[str, list[str]] = {}
     with checks.reading(tasks[0].benchmark.source.name, rows_from):
         for task in tasks:
-            for doc in checks.progress(task.documents(split, rows_from), f"{task.name} {split}"):
+            for doc in row_files.progress(task.documents(split, rows_from), f"{task.name} {split}"):
                 subject = task.subject(doc)
                 if subject in evaluated or subject & parts:
                     fault = f"share a picture or a text with the rows that {name} evaluates"

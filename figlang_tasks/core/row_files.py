@@ -96,6 +96,22 @@ def first_fault(error: ValidationError) -> str:
     return f"{field}: {must}" if wrong["type"] == "missing" else f"{field} is {brief(wrong['input'])}: {must}"
 
 
+def end_with_the_first(faults: Sequence[str], benchmark: str) -> None:
+    """End a run if its data has faults."""
+    if faults:
+        more = f"{len(faults) - 1} more fault(s): `figlang data check {benchmark}` lists them."
+        error = DataError(faults[0] if len(faults) == 1 else f"{faults[0].rstrip('.')}. {more}")
+        error.faults = faults
+        raise error
+
+
+def progress(rows: Iterable[Any], what: str) -> Iterable[Any]:
+    """The rows, with a progress bar on a terminal."""
+    from tqdm.auto import tqdm
+
+    return tqdm(rows, desc=what, unit="picture", disable=None, leave=False)
+
+
 def _json(lines: Iterable[bytes]) -> Iterator[tuple[int, dict[str, Any] | str]]:
     # Lines end at \n alone: texts may hold other line separators, unescaped.
     for number, line in enumerate(lines, start=1):

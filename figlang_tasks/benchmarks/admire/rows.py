@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
-from figlang_tasks.core import checks, hub, images, row_files
+from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 
@@ -55,7 +55,7 @@ def load(dataset: str, table: str, shown: str, look_at_pictures: bool = True) ->
         rows, wrong = _read(dataset, root, each, shown, look)
         documents += [{"dataset": dataset, "id": f"{each}-{number}"} | row for number, row in enumerate(rows)]
         faults += wrong
-    checks.end_with_the_first(faults if faults or documents else [f"{dataset}/{table} has no rows"], "admire")
+    row_files.end_with_the_first(faults if faults or documents else [f"{dataset}/{table} has no rows"], "admire")
     if table in BOTH:
         documents.sort(key=lambda doc: doc["compound"])
     if len(documents) != ROWS[table]:

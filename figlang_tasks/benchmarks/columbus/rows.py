@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from figlang_tasks.core import checks, hub, images, row_files
+from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.hub import USE_THE_RELEASE
@@ -55,7 +55,7 @@ def load(dataset: str, order: str, graph: bool = False) -> datasets.Dataset:
         raise DataError(f"dataset_name: order={order}; valid: {', '.join(ORDERS)}")
     found = here()
     rows, faults = read(found.folder)
-    checks.end_with_the_first(faults, "columbus")
+    row_files.end_with_the_first(faults, "columbus")
     part = [RELEASES[len(rows)], *(["published"] if order == "published" else []), *(["graph"] if graph else [])]
     if len(part) > 1:
         runs = _published_runs(found.folder, rows)

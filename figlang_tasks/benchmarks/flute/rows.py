@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from figlang_tasks.core import hub, row_files
-from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.exemplars import drawn
@@ -241,7 +240,7 @@ def _released(name: str) -> tuple[Sequence[Pair], str]:
             f"{where} has {total} rows, the published train split has {published}. To run fewer rows use --limit. "
             f"{hub.USE_THE_RELEASE}"
         )
-    end_with_the_first(faults, "flute")
+    row_files.end_with_the_first(faults, "flute")
     return rows, snapshot.revision
 
 
@@ -305,7 +304,7 @@ def load_blind() -> datasets.Dataset:
             f"{path}: the released rows are numbered from 0 to {BLIND_ROWS - 1} in order (codalab_id), these "
             f"{len(rows)} are not. Use the file as it was published; to try out fewer rows use --limit."
         )
-    end_with_the_first(faults, "flute")
+    row_files.end_with_the_first(faults, "flute")
     return datasets.Dataset.from_dict(
         {
             "dataset": ["FLUTE"] * len(rows),

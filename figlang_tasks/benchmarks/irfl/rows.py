@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from figlang_tasks.benchmarks.irfl import random_tables, tables
 from figlang_tasks.benchmarks.irfl.archive import pictures
 from figlang_tasks.core import hub
-from figlang_tasks.core.checks import progress
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.row_files import progress
 
 if TYPE_CHECKING:
     import datasets

@@ -15,7 +15,6 @@ from loguru import logger
 from pydantic import AfterValidator, BaseModel, Field, Json
 
 from figlang_tasks.core import hub, row_files
-from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.hub import USE_THE_RELEASE
@@ -160,7 +159,7 @@ def _read(dataset: str, name: str, kind: type[_Kind], row_of: Callable[[_Kind, s
             f"{path} has {len(rows)} rows, the published one has {ROWS[name] or 'some'}. {USE_THE_RELEASE} To run "
             "fewer rows use --limit."
         )
-    end_with_the_first(faults, "irfl")
+    row_files.end_with_the_first(faults, "irfl")
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
     return Table(tuple(rows), str(DataId(dataset, name, digest, revision=found.revision)))
 

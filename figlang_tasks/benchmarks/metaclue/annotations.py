@@ -15,7 +15,6 @@ from PIL import Image
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, model_validator
 
 from figlang_tasks.core import hub, row_files
-from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.errors import DataError
 
 DATASET = "MetaCLUE"
@@ -159,7 +158,7 @@ def read(dataset: str) -> Table:
     rows, faults = row_files.valid(row_files.lines(path), annotation, lambda row: f"image {row.image}")
     if not rows and not faults:
         faults = [f"{path} has no rows: write one for each image (docs/cards/metaclue.md)"]
-    end_with_the_first(faults, "metaclue")
+    row_files.end_with_the_first(faults, "metaclue")
     return Table(tuple(rows), found.folder, found.revision, hashlib.sha256(path.read_bytes()).hexdigest()[:12])
 
 

@@ -12,7 +12,6 @@ from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue import candidates
 from figlang_tasks.benchmarks.metaclue.annotations import FILE, PAPER, PARTS, ROLES, Annotation, Metaphor, Table
 from figlang_tasks.core import hub, images, row_files
-from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.prompting import render
@@ -49,7 +48,7 @@ def load(dataset: str, task: str, look_at_pictures: bool = False) -> datasets.Da
     rows = _rows(dataset, task, table)
     if look_at_pictures:
         check = partial(_check, dataset, table.folder if task in LOCALIZE else None)
-        end_with_the_first(row_files.valid(((row.where, row) for row in rows), check)[1], "metaclue")
+        row_files.end_with_the_first(row_files.valid(((row.where, row) for row in rows), check)[1], "metaclue")
     found = TASKS[task](dataset, task, table, rows)
     if not found:
         raise PartMissing(f"{dataset}/{FILE} has no image for the task {task}")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loguru import logger
 
-from figlang_tasks.core import checks, hub, images, row_files
+from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.prompting import render
@@ -131,7 +131,7 @@ def _fold(dataset: str, name: str, check_images: bool) -> datasets.Dataset:
 
     places = ((f"{dataset}/{name}, test row {number}", row) for number, row in enumerate(table))
     found, faults = row_files.valid(places, document, lambda made: f"instance_id {made['id']}")
-    checks.end_with_the_first([*faults, *_other_number(dataset, name, len(table))], "nycc")
+    row_files.end_with_the_first([*faults, *_other_number(dataset, name, len(table))], "nycc")
     texts = [{key: value for key, value in made.items() if key != "image"} for made in found]
     digest = hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()[:12]
     common: dict[str, Any] = {"dataset": dataset, "config": name, "fold": of.fold, "revision": revision}

@@ -23,7 +23,6 @@ from figlang_tasks.benchmarks.nykms.parse import (
     read_annotation,
 )
 from figlang_tasks.core import hub, images, row_files
-from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 
@@ -139,7 +138,7 @@ def _shown(name: str, path: Path, modality: str, check_images: bool) -> tuple[li
             "template nykms` writes example files"
         )
     rows, faults = read(path)
-    end_with_the_first(faults, "nykms")
+    row_files.end_with_the_first(faults, "nykms")
     what = "image" if modality == "image" else "description"
     joined, origin, faults = _join([row for row in rows if not getattr(row, what)], what)
     rows = [replace(row, **{what: joined[row.id]}) if row.id in joined else row for row in rows]
@@ -150,7 +149,7 @@ def _shown(name: str, path: Path, modality: str, check_images: bool) -> tuple[li
                 first.setdefault(row.image, row)
         shown = ((row.where, _cell(row, path.parent)) for row in first.values())
         wrong = row_files.valid(shown, lambda cell, where: images.check(cell, where, name))[1]
-        end_with_the_first([*faults, *wrong], "nykms")
+        row_files.end_with_the_first([*faults, *wrong], "nykms")
     elif faults:  # which the tasks that show cartoons do not need
         raise PartMissing(faults[0])
     texts = [[row.id, row.caption, row.label, row.answers, row.description * (modality == "text")] for row in rows]

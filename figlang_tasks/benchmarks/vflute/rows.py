@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from figlang_tasks.core import hub, images, row_files
-from figlang_tasks.core.checks import end_with_the_first, progress
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.exemplars import drawn
@@ -84,9 +83,9 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
             images.check(cell, where, name)
         return row, _picture(cell) if check_images else ""
 
-    places = zip(table["where"][:], progress(columns, f"{name}/{split}"), strict=True)
+    places = zip(table["where"][:], row_files.progress(columns, f"{name}/{split}"), strict=True)
     found, wrong = row_files.valid(places, valid)
-    end_with_the_first([*faults, *wrong], "vflute")
+    row_files.end_with_the_first([*faults, *wrong], "vflute")
     texts = [row for row, _ in found]
     digest = hashlib.sha256("".join(json.dumps(row, sort_keys=True) for row in texts).encode()).hexdigest()
     added = {

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from figlang_tasks.core import checks, hub, images, row_files
+from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
 
@@ -29,7 +29,7 @@ def load(name: str, split: str) -> datasets.Dataset:
 
     folder = hub.snapshot(hub.source(name), [f"{split}.jsonl", "images/*"]).folder.absolute()
     rows, faults = read(folder / f"{split}.jsonl", name)
-    checks.end_with_the_first(faults, "emblems")
+    row_files.end_with_the_first(faults, "emblems")
     texts = [[row["id"], row["saying"], row["fits"]] for row in rows]
     digest = hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:12]
     documents = [row | {"data": str(DataId(name, split, digest))} for row in rows]
