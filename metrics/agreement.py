@@ -13,6 +13,8 @@ from fractions import Fraction
 
 import numpy as np
 
+__all__ = ["best_f1", "krippendorff_alpha"]
+
 
 def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float:
     """Krippendorff's alpha for nominal labels: ``1 - observed / expected`` disagreement, of any number of annotators.

@@ -30,6 +30,8 @@ import numpy.typing as npt
 
 from .intervals import DEFAULT_SEED, Interval, error_of_resamples, of_resamples
 
+__all__ = ["THRESHOLDS", "AveragePrecision", "BoxImage", "PredictedBox", "TrueBox", "average_precision"]
+
 Role: TypeAlias = Literal["primary", "secondary"]
 BoxType: TypeAlias = Literal["explicit", "contextual", "logo", "text"]
 Xyxy: TypeAlias = tuple[float, float, float, float]
@@ -149,8 +151,10 @@ def average_precision(
 
 
 class _Outcomes(NamedTuple):
-    """One image's predictions, the highest score first: `right` and `ignored` have a row for each threshold,
-    [2, predictions]; `truths` is the number of boxes to find."""
+    """What the predictions of one image have found, the highest score first.
+
+    `right` and `ignored` have a row for each threshold, [2, predictions]; `truths` is the number of boxes to find.
+    """
 
     scores: Floats
     right: Bools

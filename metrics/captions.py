@@ -38,6 +38,8 @@ import numpy as np
 import numpy.typing as npt
 from loguru import logger
 
+__all__ = ["CaptionScores", "Metric", "bleu4", "caption_scores", "exact_match", "java_metrics", "tokenize"]
+
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 
@@ -153,6 +155,12 @@ def tokenize(text: str) -> tuple[str, ...]:
     Of 19,235 texts of FLUTE and V-FLUTE 99.9 % get the very same tokens as from PTBTokenizer. It differs for smileys,
     ``mac&cheese``, the point of a single letter at the end of a sentence in the middle, and rarer things.
 
+    Args:
+        text: any text.
+
+    Returns:
+        The tokens, in order; none of a text of white space and punctuation alone.
+
     Examples:
         >>> tokenize("The smoker's life-shortening habit.")
         ('the', 'smoker', "'s", 'life-shortening', 'habit')
@@ -180,7 +188,14 @@ def exact_match(candidate: str, references: Sequence[str]) -> bool:
 
     So case, punctuation, white space and the shape of quotes and dashes do not matter; articles do. The paper says
     "exact match accuracy (maximum over all references)" and nothing about normalisation; its other metrics all compare
-    these tokens. A candidate without tokens matches nothing.
+    these tokens.
+
+    Args:
+        candidate: a text; without tokens it matches nothing.
+        references: texts.
+
+    Returns:
+        bool.
 
     Examples:
         >>> exact_match("Love.", ["hate", "love"])
@@ -196,11 +211,14 @@ def exact_match(candidate: str, references: Sequence[str]) -> bool:
 
 
 def caption_scores(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> CaptionScores:
-    """Score captions (or answers) against one or more references each.
+    """Exact match, BLEU-4, ROUGE-L and CIDEr of captions (or answers), each against one or more references.
 
     Args:
         candidates: n texts. One without tokens (an answer that could not be read is ``""``) scores 0.
         references: for each candidate at least one text, each with at least one token.
+
+    Returns:
+        `CaptionScores`: each metric of the corpus and of the n candidates, 0 to 1 (CIDEr: 0 to 10).
 
     Raises:
         ValueError: no candidates, unequal numbers, or a candidate without references or with one that has no token
@@ -240,7 +258,7 @@ def caption_scores(candidates: Sequence[str], references: Sequence[Sequence[str]
 
 
 def signature(metrics: Mapping[str, Metric]) -> str:
-    """The signature, e.g. ``coco|em,bleu4,rouge_l,cider|case:lower|tok:ptb-1|pycocoevalcap:1.2``."""
+    """The signature of metrics, e.g. ``coco|em,bleu4,rouge_l,cider|case:lower|tok:ptb-1|pycocoevalcap:1.2``."""
     return f"coco|{','.join(metrics)}|case:lower|tok:{TOKENIZER}|pycocoevalcap:{version('pycocoevalcap')}"
 
 
@@ -251,7 +269,7 @@ def _bleu_row(comparison: Mapping[str, object]) -> list[int]:
 
 
 def _tokenized(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
-    """Both as tokens with single blanks between them."""
+    """Candidates and lists of references, each text as its tokens with single blanks between them."""
     if not candidates or len(candidates) != len(references):
         raise ValueError(f"{len(candidates)} candidates and {len(references)} lists of references: give one for each")
     expected = [[" ".join(tokenize(text)) for text in texts] for texts in references]
@@ -320,8 +338,14 @@ def java_metrics(candidates: Sequence[str], references: Sequence[Sequence[str]])
     Args and errors as in `caption_scores`. Nothing is downloaded.
 
     Returns:
-        ``meteor`` and ``spice``. One that is not available (`available`) or fails is left out; one logged message in
-        each process says why. SPICE without any value for an image (no facts in its texts) is 0.
+        `Metric` by ``meteor`` and ``spice``, 0 to 1. One that fails, or whose Java or files are not there, is left out;
+        one logged message in each process says why. SPICE without any value for an image (no facts in its texts) is 0.
+
+    Examples:
+        Skipped by doctest, as it takes a Java runtime:
+
+        >>> java_metrics(["a cat"], [["a cat", "a dog"]])["meteor"].value  # doctest: +SKIP
+        1.0
 
     Source: METEOR 1.5 (Denkowski and Lavie, 2014), SPICE (Anderson et al., 2016), with the options of COCO's code.
     """
@@ -339,7 +363,7 @@ def java_metrics(candidates: Sequence[str], references: Sequence[Sequence[str]])
 
 
 def available() -> tuple[str, ...]:
-    """Which of ``meteor`` and ``spice`` can be computed; what is missing for the others is logged, once a process."""
+    """Those of ``meteor`` and ``spice`` that can be computed; what the others lack is logged, once a process."""
     if java() is None:
         _tell("METEOR and SPICE are left out: there is no Java that runs (java -version)")
         return ()
@@ -358,8 +382,8 @@ def _tell(message: str) -> None:
 
 
 def java() -> str | None:
-    """The path of a Java that starts; there are systems where the command only says how to install it."""
-    path = shutil.which("java")
+    """The path of a Java that starts; None if there is none."""
+    path = shutil.which("java")  # on some systems the command only says how to install it
     try:
         starts = path and subprocess.run([path, "-version"], capture_output=True, timeout=60).returncode == 0
     except (OSError, subprocess.SubprocessError):

@@ -103,6 +103,9 @@ def of_mean(values: Sequence[float], ends: Sequence[Interval]) -> Interval:
         values: at least one.
         ends: the interval of each.
 
+    Returns:
+        `Interval` on the scale of the values.
+
     Examples:
         >>> low, high = of_mean([0.5, 0.7], [Interval(0.4, 0.6), Interval(0.4, 0.8)])
         >>> round(low, 3), round(high, 3)
@@ -330,8 +333,7 @@ def unit_weights(units: int, resamples: int, rng: np.random.Generator) -> Iterat
 def weighted_sums(weights: Floats, rows: Floats) -> Floats:
     """Weighted sums of rows: weights [m, n] and rows [n, k] to [m, k].
 
-    Not by a product of BLAS: that is faster on an idle machine, but here each sum has the same bits whatever else is
-    computed and on however many threads, and threads that wait for one another cannot make it slow on a busy one.
+    Not by BLAS: so each sum has the same bits on any number of threads, and a busy machine hardly slows it down.
     """
     return np.einsum("ij,kj->ik", weights, np.ascontiguousarray(rows.T))
 

@@ -21,11 +21,19 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from sacrebleu.metrics import BLEU
 
+__all__ = ["bleu_statistics", "corpus_bleu4", "exact_match", "relaxed_match", "sentence_bleu4"]
+
 ORDER = 4
 
 
 def exact_match(prediction: str, reference: str) -> bool:
-    """Whether the texts are the same but for white space around them. Two empty texts are no match.
+    """Whether the texts are the same but for white space around them.
+
+    Args:
+        prediction, reference: two texts.
+
+    Returns:
+        bool; False of two empty texts.
 
     Examples:
         >>> exact_match(" love", "love"), exact_match("Love", "love")
@@ -37,7 +45,7 @@ def exact_match(prediction: str, reference: str) -> bool:
 _ARTICLE = re.compile(r"^(?:the|an?)\s+(?=\S)")
 
 
-def relaxed(text: str) -> str:
+def _relaxed(text: str) -> str:
     """The text in lower case, without punctuation around it, a leading article, or repeated white space."""
     return _bare(_ARTICLE.sub("", _bare(" ".join(text.casefold().split()))))
 
@@ -53,13 +61,19 @@ def _bare(text: str) -> str:
 
 
 def relaxed_match(prediction: str, reference: str) -> bool:
-    """Whether the texts are the same after :func:`relaxed`. Two texts of which nothing is left are no match.
+    """Whether the texts are the same but for case, punctuation around them, a leading article, and white space.
+
+    Args:
+        prediction, reference: two texts.
+
+    Returns:
+        bool; False of two texts of which nothing is left.
 
     Examples:
         >>> relaxed_match("The love.", "love")
         True
     """
-    return bool(relaxed(prediction)) and relaxed(prediction) == relaxed(reference)
+    return bool(_relaxed(prediction)) and _relaxed(prediction) == _relaxed(reference)
 
 
 @lru_cache(maxsize=2)
@@ -72,17 +86,16 @@ def _bleu(effective_order: bool) -> BLEU:
 
 
 def signature(corpus: bool = False) -> str:
-    """The signature of BLEU-4 in sacrebleu's form, e.g. ``nrefs:1|case:mixed|eff:yes|tok:13a|...``.
-
-    Args:
-        corpus: of :func:`corpus_bleu4`; else of :func:`sentence_bleu4`.
-    """
+    """The signature of `corpus_bleu4`, or else of `sentence_bleu4`, in sacrebleu's form: ``nrefs:1|case:mixed|...``."""
     level = "corpus" if corpus else "sentence|average:arithmetic"
     return f"{_bleu(not corpus).get_signature()}|order:{ORDER}|level:{level}"
 
 
 def bleu_statistics(candidate: str, reference: str) -> list[int]:
     """The ten numbers that BLEU-4 of a pair is made of, tokenized as by mteval-v13a (sacrebleu's default), case kept.
+
+    Args:
+        candidate, reference: two texts.
 
     Returns:
         Tokens of the candidate and of the reference; the n-grams of the candidate that the reference has too, clipped,

@@ -17,6 +17,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+__all__ = ["best_rank", "depends_on_ties", "precision_at_k", "random_tie_precision_at_k", "tied_at_top"]
+
 Floats: TypeAlias = npt.NDArray[np.float64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
@@ -55,8 +57,11 @@ def precision_at_k(scores: Sequence[float] | Floats, positives: Sequence[bool] |
 def best_rank(scores: Sequence[float] | Floats, positives: Sequence[bool] | Bools) -> int:
     """Rank of the best-placed positive, 1 for the best; ties count against.
 
-    It is one more than the number of negatives that score at least as high as the best positive: of n candidates with k
-    positives an int from 1 to n - k + 1. Args and errors as in `precision_at_k`.
+    Args and errors as in `precision_at_k`.
+
+    Returns:
+        One more than the number of negatives that score at least as high as the best positive: of n candidates with k
+        positives an int from 1 to n - k + 1.
 
     Examples:
         >>> best_rank([0.9, 0.7, 0.8], [False, True, False])
@@ -71,8 +76,10 @@ def best_rank(scores: Sequence[float] | Floats, positives: Sequence[bool] | Bool
 def depends_on_ties(scores: Sequence[float] | Floats, positives: Sequence[bool] | Bools) -> bool:
     """Whether `precision_at_k` would be higher if positives stood before negatives of the same score.
 
-    Equal scores within one class, or on one side of the k-th place, change nothing and are not counted. Args and errors
-    as in `precision_at_k`.
+    Args and errors as in `precision_at_k`.
+
+    Returns:
+        bool; False for equal scores within one class, or on one side of the k-th place.
 
     Examples:
         >>> depends_on_ties([0.5, 0.5], [True, False])
@@ -85,9 +92,11 @@ def depends_on_ties(scores: Sequence[float] | Floats, positives: Sequence[bool] 
 def random_tie_precision_at_k(scores: Sequence[float] | Floats, positives: Sequence[bool] | Bools) -> float:
     """Mean of `precision_at_k` over all orders of candidates of the same score: what breaking ties at random gives.
 
-    Without a tie at the k-th place it is `precision_at_k`. For answers that are mostly ties, Yes and No for example, it
-    tells what the answers are worth, where the pessimistic rule tells what they guarantee. Args and errors as in
-    `precision_at_k`; in [0, 1].
+    For answers that are mostly ties, Yes and No for example, it tells what the answers are worth, where the pessimistic
+    rule tells what they guarantee. Args and errors as in `precision_at_k`.
+
+    Returns:
+        A float in [0, 1]; without a tie at the k-th place, that of `precision_at_k`.
 
     Examples:
         >>> random_tie_precision_at_k([0.5, 0.5], [True, False])
@@ -107,6 +116,9 @@ def tied_at_top(scores: Sequence[float] | Floats) -> bool:
 
     Args:
         scores: n finite numbers.
+
+    Returns:
+        bool.
 
     Raises:
         ValueError: no scores, or a score that is not finite.

@@ -97,6 +97,9 @@ class Statistic:
             units: n ids, as of `Statistic`.
             numerators, denominators: n numbers; undefined where all denominators that were drawn are 0.
 
+        Returns:
+            `Statistic` with rows of two columns.
+
         Examples:
             >>> Statistic.ratio_of(["a", "b"], [True, False]).total()
             0.5
@@ -151,7 +154,7 @@ def compare(
     resamples: int = RESAMPLES,
     seed: int = DEFAULT_SEED,
 ) -> dict[Pair, dict[str, Comparison]]:
-    """Compare every two systems by every metric that both have.
+    """The `Comparison` of every two systems, by each metric that both have.
 
     Paired bootstrap: units are drawn with replacement, the same ones for both systems. Ties count against the better
     system. Over a handful of units its p is too small (of a single one, 1 / (resamples + 1)): read the other one there.
@@ -206,7 +209,7 @@ def compare_repeats(
     resamples: int = RESAMPLES,
     seed: int = DEFAULT_SEED,
 ) -> dict[Pair, dict[str, Comparison]]:
-    """Compare every two systems whose repeats (runs that differ in the seed) stand for all seeds.
+    """The `Comparison` of every two systems whose repeats (runs that differ in the seed) stand for all seeds.
 
     The value of a system is the mean over its repeats. A hierarchical bootstrap gives the standard error of a
     difference: units are drawn first, the same ones for all repeats of both systems, then repeats of each system, whole

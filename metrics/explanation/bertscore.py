@@ -111,7 +111,7 @@ class BertScore(PairModel):
     def _match(
         self, chunk: Sequence[Pair], ids: Mapping[str, Sequence[int]], vectors: Mapping[str, torch.Tensor]
     ) -> dict[Pair, float]:
-        """Greedy matching of the pairs of a chunk."""
+        """BERTScore F1 of the pairs of a chunk, by greedy matching of their vectors."""
         lengths = [max(len(ids[text]) for text in pair) for pair in chunk]
         order = sorted(range(len(chunk)), key=lambda index: (-lengths[index], index))
         scores: dict[Pair, float] = {}
@@ -169,7 +169,8 @@ class BertScore(PairModel):
         return tokenizer
 
     def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        return self._tokenizer([clean(text) for text in texts], truncation=True, max_length=MAX_TOKENS)["input_ids"]
+        inputs = [tokenizer_input(text) for text in texts]
+        return self._tokenizer(inputs, truncation=True, max_length=MAX_TOKENS)["input_ids"]
 
     def _load(self, dtype: torch.dtype) -> torch.nn.Module:
         from transformers import AutoConfig, BertModel, DebertaModel
@@ -183,8 +184,8 @@ class BertScore(PairModel):
         return Encoder(model, padded(MAX_TOKENS))
 
 
-def clean(text: str) -> str:
-    """`text` as it is tokenised."""
+def tokenizer_input(text: str) -> str:
+    """`text` without white space around it, and without halves of surrogate pairs."""
     return without_surrogates(text).strip()
 
 

@@ -72,7 +72,7 @@ class _Regression(torch.nn.Module):
         self.encoder = Encoder(model.rembert, MAX_TOKENS, first=True)
 
     def forward(self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
-        """One number for each pair; all of shape [pairs, length]."""
+        """One number for each pair; the arguments are of shape [pairs, length]."""
         return self.classifier(self.pooler(self.encoder(ids, mask, types)[:, None]))[:, 0]
 
 
@@ -99,8 +99,10 @@ class PairTokenizer:
         return ids
 
     def join(self, reference: Sequence[int], candidate: Sequence[int]) -> tuple[list[int], list[int]]:
-        """Ids and token types of a pair, cut as the original tokenizer cuts: one by one from the longer side, from the
-        candidate where both are equal."""
+        """Ids and token types of a pair, cut to `MAX_TOKENS` as by the original tokenizer.
+
+        One by one goes from the longer side, from the candidate where both are equal.
+        """
         first, second = list(reference), list(candidate)
         while len(first) + len(second) > MAX_TOKENS - 3:
             (first if len(first) > len(second) else second).pop()

@@ -153,7 +153,11 @@ class PairModel(ABC):
 
     @abstractmethod
     def _computed(self, pairs: set[Pair]) -> Iterator[Mapping[Pair, float]]:
-        """Scores of all pairs, part by part; what is left after some parts is cut into the very same other parts."""
+        """Yield the scores of all pairs, part by part.
+
+        If a run stops after some parts, the next one, given the pairs that are left, must yield the same other parts:
+        a score may depend on its part in the last digit.
+        """
 
 
 def _free_bytes(index: int) -> int:
@@ -201,7 +205,7 @@ def attempt(work: Callable[[], _Result]) -> _Result | None:
 
 @contextmanager
 def exact_float32() -> Iterator[None]:
-    """No TensorFloat-32 and no bfloat16 inside products and convolutions of float32, whatever the process asked for."""
+    """A context in which products and convolutions of float32 use neither TensorFloat-32 nor bfloat16."""
     known: Any = torch.backends
     backends = [known.cuda.matmul, known.cudnn.conv, known.mkldnn.matmul, known.mkldnn.conv]
     before = [backend.fp32_precision for backend in backends]

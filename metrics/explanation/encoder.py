@@ -100,10 +100,10 @@ class Layer(nn.Module):
     def forward(
         self, x: torch.Tensor, groups: Sequence[Group], mask: torch.Tensor | None, first: bool = False
     ) -> torch.Tensor:
-        """x: [tokens of all groups, width]; mask: what is added to the scores of the keys of the one group that there
-        is then, [texts, 1, length]; None: nothing.
+        """Vectors of all tokens, [tokens, width]; with `first`, of each text's first token alone, [texts, width].
 
-        With `first`, only the vector of each text's first token is computed: [texts, width].
+        x: [tokens of all groups, width]. mask: added to the scores of the keys, [texts, 1, length]; there is one group
+        then. None: nothing is added.
         """
         sizes = [texts * length for texts, length in groups]
         source = x

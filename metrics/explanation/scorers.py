@@ -78,11 +78,16 @@ class Scorer:
         self.signature = "|".join([*parts, f"dtype:{dtype}", f"version:{__version__}"])
 
     def score(self, references: Sequence[str], candidates: Sequence[str | None]) -> ExplanationScores:
-        """Score each candidate against the reference of the same index; on a terminal with a progress bar.
+        """`ExplanationScores` of each candidate against the reference of the same index.
+
+        A terminal shows a progress bar. An example is in `get_scorer`.
 
         Args:
             references: n texts.
             candidates: n texts; None (no explanation found) counts as "".
+
+        Returns:
+            `ExplanationScores`, in the order given.
 
         Raises:
             ValueError: unequal lengths, or an item that is no text (names its index).
@@ -115,7 +120,7 @@ def get_scorer(
     bertscore_layer: int | None = None,
     bleurt_model: str | None = None,
 ) -> Scorer:
-    """Return a named scorer, its weights found or downloaded but not loaded yet.
+    """A named scorer, its weights found or downloaded but not loaded yet.
 
     Args:
         name: ``vflute25``, ``figlang24``, ``flute22``, ``flute22-xlarge`` or ``embedded`` (see `SCORERS`).
@@ -125,6 +130,9 @@ def get_scorer(
         cache: True (``$FIGLANG_CACHE`` or the user's cache folder), False, or a folder.
         bertscore_model, bleurt_model: other weights than the paper's: a folder, ``ORG/NAME`` or ``ORG/NAME@COMMIT``.
         bertscore_layer: layer of `bertscore_model`; needed where bert-score names none for it.
+
+    Returns:
+        `Scorer`.
 
     Raises:
         ValueError: an argument is not one of the valid ones, which the message lists.

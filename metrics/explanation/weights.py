@@ -52,7 +52,7 @@ class Weights:
 
     @classmethod
     def parse(cls, text: str) -> Weights:
-        """Read ``FOLDER``, ``ORG/NAME`` or ``ORG/NAME@COMMIT``."""
+        """The weights that ``FOLDER``, ``ORG/NAME`` or ``ORG/NAME@COMMIT`` names."""
         if Path(text).expanduser().is_dir():
             return cls(str(Path(text).expanduser().resolve()))
         name, _, revision = text.partition("@")
@@ -81,7 +81,7 @@ class Located:
 
 @lru_cache(maxsize=32)
 def locate(weights: Weights) -> Located:
-    """Find `weights` on this machine, downloading them from the hub where they are not here yet.
+    """`weights` on this machine, downloaded from the hub where they are not here yet.
 
     Order: installed package; folder; ``$FIGLANG_WEIGHTS_DIR/NAME`` (last part of the repository's name); hub cache;
     hub.
@@ -145,7 +145,7 @@ def _from_hub(weights: Weights) -> Path:
 
 
 def read_config(located: Located) -> dict[str, Any]:
-    """Return the content of config.json."""
+    """The content of config.json."""
     path = located.folder / "config.json"
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
@@ -157,7 +157,7 @@ def read_config(located: Located) -> dict[str, Any]:
 
 
 def load(model_class: Any, located: Located, config: Any, dtype: torch.dtype, **options: Any) -> Any:
-    """Return a model of transformers in evaluation mode, with the weights of a folder that it has a place for."""
+    """A model of transformers in evaluation mode, with the weights of a folder that it has a place for."""
     from transformers import logging
 
     verbosity = logging.get_verbosity()

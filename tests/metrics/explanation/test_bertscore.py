@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from figlang_tasks.metrics.explanation import WeightsError
-from figlang_tasks.metrics.explanation.bertscore import LAYERS, MAX_TOKENS, BertScore, clean
+from figlang_tasks.metrics.explanation.bertscore import LAYERS, MAX_TOKENS, BertScore, tokenizer_input
 from figlang_tasks.metrics.explanation.cache import ScoreCache
 from figlang_tasks.metrics.explanation.scorers import MINILM
 from figlang_tasks.metrics.explanation.weights import Located, Weights, locate
@@ -48,10 +48,10 @@ class Package:
 
     def score(self, pairs: Iterable[Pair]) -> dict[Pair, float]:
         """Of every distinct pair, each in a batch of its own: in larger ones the package lets padding in."""
-        full = [pair for pair in set(pairs) if all(clean(text) for text in pair)]
+        full = [pair for pair in set(pairs) if all(tokenizer_input(text) for text in pair)]
         scores = dict.fromkeys(pairs, 0.0)  # what the package gives empty texts where it does not fail on them
         if full:
-            references, candidates = ([clean(pair[side]) for pair in full] for side in (0, 1))
+            references, candidates = ([tokenizer_input(pair[side]) for pair in full] for side in (0, 1))
             with torch.inference_mode():
                 f1 = self._scorer.score(candidates, references, batch_size=1)[2]
             scores |= zip(full, f1.tolist(), strict=True)
