@@ -197,7 +197,7 @@ def _tables(results: Mapping[str, Any], make_table: Callable[..., str]) -> str:
 
 
 def ending(results: Mapping[str, Any], written: Sequence[Path]) -> str:
-    """Return where the files that were written are, and what to type next."""
+    """Where the files that were written are, and what to type next."""
     from figlang_tasks.cli.summary import is_ours
 
     if not written:

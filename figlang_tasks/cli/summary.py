@@ -42,7 +42,7 @@ class _Task:
 
 
 def summary_table(results: Mapping[str, Any]) -> str:
-    """Return a Markdown table for each group with tasks of ours, and for each benchmark of single ones; "" without any.
+    """A Markdown table for each group with tasks of ours, and for each benchmark of single ones; "" without any.
 
     A line is a task; where there is one task, a line is a scope, and published figures stand beneath. Columns of
     diagnostic measures that say nothing (all answers were read) are left out. Below the table stand the signature of

@@ -84,7 +84,7 @@ def _wrap_when_defined(ours: Mapping[str, Callable[..., Any]]) -> None:
 
 
 def task_manager(**kwargs: Any) -> TaskManager:
-    """Return a ``TaskManager`` that knows our tasks; keyword arguments are its own."""
+    """A ``TaskManager`` that knows our tasks; keyword arguments are its own."""
     register_tasks()
     from lmms_eval.tasks import TaskManager
 

@@ -30,7 +30,7 @@ def preflight(
     num_fewshot: int | None = None,
     model_args: object = None,
 ) -> list[dict[str, Any]]:
-    """Return the configurations of those named tasks that are ours, or include ours, with options and data checked.
+    """The configurations of those named tasks that are ours, or include ours, with options and data checked.
 
     Arguments are as ``simple_evaluate`` takes them. The message of a `FigLangError` has all faults of all tasks.
     """

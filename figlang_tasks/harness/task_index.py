@@ -11,7 +11,7 @@ from figlang_tasks.core import score_requests
 
 
 def tasks_dir() -> Path:
-    """Return the folder with our task definitions for lmms-eval."""
+    """The folder with our task definitions for lmms-eval."""
     return resource_dir("task_yamls") / "lmms_eval"
 
 
@@ -29,7 +29,7 @@ def is_ours(process_docs: Any) -> bool:
 
 
 def leaf_configs(manager: Any, names: Iterable[Any]) -> list[dict[str, Any]]:
-    """Return the configurations of the tasks behind task, tag and group names, leaving out the harness's own."""
+    """The configurations of the tasks behind task, tag and group names, leaving out the harness's own."""
     import lmms_eval.tasks
 
     harness_folder = str(Path(lmms_eval.tasks.__file__).parent)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def manifests() -> list[ModelManifest]:
-    """Return the model classes that this package adds to ``--model``; none is imported."""
+    """The model classes that this package adds to ``--model``; none is imported."""
     from lmms_eval.models.registry_v2 import ModelManifest
 
     return [
@@ -44,7 +44,7 @@ def check_arguments(name: str, model: type, unknown: Mapping[str, Any], flags: M
 
 
 def whole_number(name: str, argument: str, value: object) -> int:
-    """Return the value of an argument that must be a whole number from 1."""
+    """The value of an argument that must be a whole number from 1."""
     if not str(value).isdigit() or int(str(value)) < 1:
         raise FigLangError(f"{name}: {argument}={value!r}; valid: a whole number from 1")
     return int(str(value))
@@ -92,7 +92,7 @@ def loading(name: str, what: str, source: str) -> Iterator[None]:
 
 
 def commit_of(pretrained: str, revision: str | None) -> str | None:
-    """Return the hub's commit of a checkpoint that has been loaded; None for a folder."""
+    """The hub's commit of a checkpoint that has been loaded; None for a folder."""
     from transformers.utils.hub import cached_file, extract_commit_hash
 
     return extract_commit_hash(cached_file(pretrained, "config.json", revision=revision), None)
@@ -143,7 +143,7 @@ def each_image_alone(messages: Sequence[Mapping[str, Any]], kind: str) -> list[l
 
 
 def scoring_class(model: object) -> type | None:
-    """Return the class of a model (an object, or a name after ``--model``); None if it is known to give no scores."""
+    """The class of a model (an object, or a name after ``--model``); None if it is known to give no scores."""
     from lmms_eval.models import MODEL_REGISTRY_V2
 
     if not isinstance(model, str):

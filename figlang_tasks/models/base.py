@@ -53,7 +53,7 @@ class Offline(ModelBase):
         self._tasks: dict[str, Task] = {}
 
     def task(self, request: Instance) -> Any:
-        """Return the harness's task object that made a request."""
+        """The harness's task object that made a request."""
         name: str = request.args[-2]
         for value in request.args:
             if isinstance(value, MethodType) and isinstance(value.__self__, Task):

@@ -112,7 +112,7 @@ class FigLangCLIP(ModelBase):
         return self.features(asked).cosines()
 
     def features(self, requests: Sequence[tuple[Any, ...]]) -> Features:
-        """Return the features of what score requests, by their ``args``, compare; others are read meanwhile."""
+        """The features of what score requests, by their ``args``, compare; others are read meanwhile."""
         network = self._network
         if isinstance(network, _Matcher):
             raise FigLangError(f"{type(network.model).__name__} has no features of a picture alone: use a dual encoder")
@@ -180,7 +180,7 @@ class FigLangCLIP(ModelBase):
                 yield _Asked(where, keys, [said.setdefault(text, text) for text in texts]), pictures
 
     def _read(self, request: tuple[Any, ...]) -> tuple[str, list[str], Sequence[str], list[Image.Image]]:
-        """Return a request's task and document, the keys of its pictures, its texts and its pictures."""
+        """A request's task and document, the keys of its pictures, its texts and its pictures."""
         context, settings, doc_to_visual, doc_id, task, split = request
         where = f"task {task}, document {doc_id}"
         doc = self.task_dict[task][split][doc_id]
@@ -205,7 +205,7 @@ class FigLangCLIP(ModelBase):
         return where, [content_key(picture) for picture in pictures], asked.candidates or (context,), pictures
 
     def _measured(self, plan: Sequence[_Asked]) -> list[str]:
-        """Return all texts, the longest first, and say in the log how many are cut."""
+        """All texts, the longest first; the log tells how many are cut."""
         said = list(dict.fromkeys(text for asked in plan for text in asked.texts))
         lengths = self._network.lengths(said) if said else []
         cut = sum(length > self._network.limit for length in lengths)
@@ -242,11 +242,11 @@ class Features:
     texts: dict[str, _Floats]
 
     def shown(self) -> list[set[str]]:
-        """Return the keys of the images, and the texts, of each request."""
+        """The keys of the images, and the texts, of each request."""
         return [{*own.images, *own.texts} for own in self.plan]
 
     def seen(self) -> set[str]:
-        """Return those of all requests."""
+        """Those of all requests."""
         return {key for shown in self.shown() for key in shown}
 
     def pairs(self) -> Iterator[tuple[_Floats, _Floats]]:
@@ -255,11 +255,11 @@ class Features:
             yield np.stack([self.images[key] for key in asked.images]), np.stack([self.texts[t] for t in asked.texts])
 
     def answers(self, score: Callable[[_Floats, _Floats], Any]) -> list[str]:
-        """Return the answers by ``(images, texts) -> scores``, of the pairs of a request, in the order of requests."""
+        """The answers by ``(images, texts) -> scores``, of the pairs of a request, in the order of requests."""
         return [asked.answer(score(*pair)) for asked, pair in zip(self.plan, self.pairs(), strict=True)]
 
     def cosines(self) -> list[str]:
-        """Return the answers of the encoder itself."""
+        """The answers of the encoder itself."""
         # Row by row rather than by a matrix product: equal features must give equal scores, wherever they stand.
         return self.answers(lambda images, texts: (images * texts).sum(axis=1))
 
@@ -284,17 +284,17 @@ class _Network:
         self._takes_types = "token_type_ids" in inspect.signature(reads).parameters
 
     def lengths(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of tokens of each text before it is cut."""
+        """The number of tokens of each text before it is cut."""
         clean = [without_surrogates(text) for text in texts]
         return [len(ids) for ids in self.processor.tokenizer(clean, verbose=False)["input_ids"]]
 
     def image_features(self, images: Sequence[Image.Image]) -> _Floats:
-        """Return normalised features, float32 [n, width]."""
+        """Normalised features, float32 [n, width]."""
         with torch.inference_mode(), exact_float32():
             return self._normalised(self.model.get_image_features(**self._pixels(images)), len(images))
 
     def text_features(self, texts: Sequence[str]) -> _Floats:
-        """Return normalised features, float32 [n, width]."""
+        """Normalised features, float32 [n, width]."""
         with torch.inference_mode(), exact_float32():
             return self._normalised(self.model.get_text_features(**self._tokens(texts)), len(texts))
 
@@ -316,7 +316,7 @@ class _Network:
         return self._moved(inputs)
 
     def _moved(self, inputs: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-        """Return the inputs on the device; numbers with a fraction in the model's precision."""
+        """The inputs on the device; numbers with a fraction in the model's precision."""
         dtype = self.model.dtype
         return {
             name: value.to(self._device, dtype if value.is_floating_point() else None) for name, value in inputs.items()
@@ -335,11 +335,11 @@ class _Matcher(_Network):
     """A model that looks at image and text together."""
 
     def look(self, images: Sequence[Image.Image]) -> dict[str, torch.Tensor]:
-        """Return what the model needs of each image: tensors [n, ...]."""
+        """What the model needs of each image: tensors [n, ...]."""
         return self._pixels(images)
 
     def match(self, seen: Mapping[str, torch.Tensor], images: Sequence[int], texts: Sequence[str]) -> list[float]:
-        """Return the scores, 0 to 1, of the pairs of ``seen[images[i]]`` and ``texts[i]``."""
+        """The scores, 0 to 1, of the pairs of ``seen[images[i]]`` and ``texts[i]``."""
         shown = {name: value[list(images)] for name, value in seen.items()}
         # ViLT draws the padding, and where there is none the order of the patches: neither matters but to rounding.
         with torch.inference_mode(), exact_float32(), torch.random.fork_rng(devices=[]):
@@ -406,7 +406,7 @@ def _load(pretrained: str, source: Mapping[str, Any], dtype: str, device: torch.
 
 
 def _model_class(config: Any) -> Any:
-    """Return the transformers class to load; None if it would not do."""
+    """The transformers class to load; None if it would not do."""
     if config.model_type in RETRIEVAL_CLASSES:
         name = RETRIEVAL_CLASSES[config.model_type]
         return getattr(transformers, name) if name in (config.architectures or []) else None

@@ -34,7 +34,7 @@ class LazyModel(ModelBase):
         self.lacks_answers = False
 
     def load(self) -> lmms:
-        """Return the model."""
+        """The model."""
         if self.loaded is None:
             self.loaded = self._load()
             self.loaded.task_dict = self.task_dict

@@ -90,7 +90,7 @@ class FigLangOpenAI(OpenAICompatible):
         return answers
 
     def _scored(self, request: Instance) -> tuple[GenerationResult, int]:
-        """Return the answer to a score request, and the number of its images for which a word was missing."""
+        """The answer to a score request, and the number of its images for which a word was missing."""
         _, _, _, doc_id, task, _ = request.args
         if is_budget_exceeded():
             return GenerationResult(BUDGET_EXCEEDED, TokenCounts()), 0
@@ -103,7 +103,7 @@ class FigLangOpenAI(OpenAICompatible):
             return answer, sum(score in (0, 1) for score in scores)
 
     def _prompts(self, request: Instance) -> tuple[ScoreRequest, list[list[dict[str, Any]]]]:
-        """Return what is to be scored, and the conversations that the API is to answer for it."""
+        """What is to be scored, and the conversations that the API is to answer for it."""
         _, doc_to_messages, gen_kwargs, doc_id, task, split = request.args
         doc = self.task_dict[task][split][doc_id]
         wanted = score_requests.score_request(gen_kwargs, doc)
@@ -114,7 +114,7 @@ class FigLangOpenAI(OpenAICompatible):
         return wanted, models.each_image_alone(messages, "image_url")
 
     def _first_token(self, messages: list[dict[str, Any]]) -> tuple[list[tuple[str, float]], tuple[int, int]]:
-        """Return the most probable first tokens of an answer, and the numbers of tokens read and written."""
+        """The most probable first tokens of an answer, and the numbers of tokens read and written."""
         payload: dict[str, Any] = {
             "model": self.model_version,
             "messages": messages,
@@ -143,7 +143,7 @@ class FigLangOpenAI(OpenAICompatible):
 
 
 def match(log_probs: Sequence[tuple[str, float]], wanted: ScoreRequest) -> float:
-    """Return P(yes) / (P(yes) + P(no)) over tokens that are one of the words; 0 or 1 if one word is not there."""
+    """P(yes) / (P(yes) + P(no)) over tokens that are one of the words; 0 or 1 if one word is not there."""
     yes, no = (
         sum(math.exp(value) for token, value in log_probs if token.removeprefix(" ") == word.strip())
         for word in (wanted.yes, wanted.no)

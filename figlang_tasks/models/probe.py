@@ -102,7 +102,7 @@ class FigLangProbe(ModelBase):
 
 
 def digest(text: str) -> str:
-    """Return what `Probe.seen` keeps of a text or of the key of a picture."""
+    """What `Probe.seen` keeps of a text or of the key of a picture."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -143,7 +143,7 @@ def table_of_seeds(
     before: Mapping[str, Mapping[str, str]],
     after: Mapping[str, Mapping[str, str]],
 ) -> str:
-    """Return a table in percent: mean and sample standard deviation over the seeds that have a value of a measure."""
+    """A table in percent: mean and sample standard deviation over the seeds that have a value of a measure."""
     lines = [["percent", *before, f"{len(seeds)} seeds", *after]]
     for name in dict.fromkeys(name for values in (*before.values(), *seeds) for name in values):
         found = [100 * values[name] for values in seeds if name in values]
@@ -155,7 +155,7 @@ def table_of_seeds(
 
 
 def encoder_name(given: str) -> str:
-    """Return what a probe keeps of an encoder: the id of the hub, or the whole path of a folder."""
+    """What a probe keeps of an encoder: the id of the hub, or the whole path of a folder."""
     folder = Path(given).expanduser()
     return str(folder.resolve()) if folder.is_dir() else given
 
@@ -167,7 +167,7 @@ def refuse_existing(folder: Path) -> None:
 
 
 def read(folder: Path, seed: int | None = None) -> tuple[Probe, Weights]:
-    """Return a probe and the weights of a seed, by default of the first."""
+    """A probe and the weights of a seed, by default of the first."""
     path = folder / FILE
     try:
         probe = TypeAdapter(Probe).validate_json(path.read_bytes())

@@ -133,7 +133,7 @@ class CrossAttention(nn.Module):
         self.processor: Any = self.image and _loaded(transformers.AutoImageProcessor, *names["image"])
 
     def forward(self, examples: Sequence[Example]) -> tuple[Tensor, list[Tensor]]:
-        """Return the logits [batch, 2] of the labels, and the features [batch, width] of texts and of pictures."""
+        """The logits [batch, 2] of the labels, and the features [batch, width] of texts and of pictures."""
         features = []
         device = next(self.parameters()).device
         if self.text_mlp is not None:
@@ -163,13 +163,13 @@ def _mlp(width: int, settings: Settings) -> nn.Module:
 
 
 def _mean(states: Tensor, mask: Tensor) -> Tensor:
-    """Return the mean over the tokens that are no padding: [batch, tokens, width] to [batch, width]."""
+    """The mean over the tokens that are no padding: [batch, tokens, width] to [batch, width]."""
     weights = mask.unsqueeze(-1).to(states.dtype)
     return (states * weights).sum(dim=1) / weights.sum(dim=1)
 
 
 def _encoders(settings: Settings) -> dict[str, tuple[str, str | None]]:
-    """Return name and revision of the encoders that are used: ``text``, ``image`` or both."""
+    """Name and revision of the encoders that are used: ``text``, ``image`` or both."""
     found = {
         "text": (settings.text_encoder, settings.text_revision),
         "image": (settings.image_encoder, settings.image_revision),
@@ -179,7 +179,7 @@ def _encoders(settings: Settings) -> dict[str, tuple[str, str | None]]:
 
 
 def pinned(settings: Settings) -> Settings:
-    """Return the settings with the hub's commits of the encoders that are used."""
+    """The settings with the hub's commits of the encoders that are used."""
     commits: dict[str, Any] = {}
     for kind, (name, revision) in _encoders(settings).items():
         _loaded(transformers.AutoConfig, name, revision)
@@ -274,14 +274,14 @@ def _loss(network: CrossAttention, examples: Sequence[Example]) -> Tensor:
 
 
 def with_weights(settings: Settings, weights: Weights, device: torch.device) -> CrossAttention:
-    """Return a trained network."""
+    """A trained network."""
     network = CrossAttention(settings, trained=False)
     network.load_state_dict(dict(weights))
     return network.to(device)
 
 
 def labels(network: CrossAttention, examples: Sequence[Example], batch_size: int) -> list[int]:
-    """Return the labels, 0 or 1, that a network gives."""
+    """The labels, 0 or 1, that a network gives."""
     network.eval()
     found: list[int] = []
     with torch.inference_mode():
@@ -327,5 +327,5 @@ def _first(doc_to_visual: Callable[[Any], list[Image.Image]], document: Mapping[
 
 
 def seen(document: Mapping[str, Any], reads: str) -> str:
-    """Return what ``Probe.seen`` keeps of a row: its picture's name, and its text."""
+    """What ``Probe.seen`` keeps of a row: its picture's name, and its text."""
     return f"{document['cartoon']}\n{document[reads]}"

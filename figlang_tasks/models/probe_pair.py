@@ -48,7 +48,7 @@ def features(
     text: Callable[[Mapping[str, Any]], str],
     pictures: Callable[[Mapping[str, Any]], list[Image.Image]],
 ) -> Features:
-    """Return the features of each document's text with its pictures."""
+    """The features of each document's text with its pictures."""
     own.task_dict = {"train": {"train": documents}}
     return own.features(
         [
@@ -68,7 +68,7 @@ def train(
     batch_size: int,
     learning_rate: float,
 ) -> dict[str, torch.Tensor]:
-    """Return the weights of a classifier that Adam trained; with 0 hidden units it has one layer."""
+    """The weights of a classifier that Adam trained; with 0 hidden units it has one layer."""
     rows = torch.from_numpy(np.concatenate([_side_by_side(*pair) for pair in pairs.pairs()]))
     gold = torch.tensor(labels, dtype=torch.float32)
     with torch.random.fork_rng(devices=[]):
@@ -84,7 +84,7 @@ def train(
 
 
 def answers(pairs: Features, weights: Weights) -> list[str]:
-    """Return what a probe with these weights answers."""
+    """What a probe with these weights answers."""
     head = _trained(weights)
     return pairs.answers(lambda images, texts: _scores(head, images, texts))
 
@@ -103,13 +103,13 @@ def _trained(weights: Weights) -> torch.nn.Module:
 
 
 def _side_by_side(images: _Floats, texts: _Floats) -> _Floats:
-    """Return text and picture of each pair, float32 [n, 2 x width]."""
+    """Text and picture of each pair, float32 [n, 2 x width]."""
     count = max(len(images), len(texts))
     return np.concatenate([np.broadcast_to(part, (count, part.shape[1])) for part in (texts, images)], axis=1)
 
 
 def _scores(head: torch.nn.Module, images: _Floats, texts: _Floats) -> list[float]:
-    """Return probabilities of a match; in float64, so that the best of several sure ones can still be told apart."""
+    """Probabilities of a match; in float64, so that the best of several sure ones can still be told apart."""
     with torch.inference_mode():
         logits = head(torch.from_numpy(_side_by_side(images, texts)))[:, 0]
     return logits.double().sigmoid().tolist()

@@ -45,7 +45,7 @@ class Saved:
 
 
 def find(samples: str) -> dict[str, list[Path]]:
-    """Return the samples files that are a file, or lie in a folder, by task."""
+    """The samples files that are a file, or lie in a folder, by task."""
     given = Path(samples).expanduser()
     by_task: dict[str, list[Path]] = {}
     for path in sorted(given.rglob("*samples_*.jsonl")) if given.is_dir() else [given]:
@@ -61,7 +61,7 @@ def find(samples: str) -> dict[str, list[Path]]:
 
 
 def read(paths: Sequence[Path]) -> dict[int, Saved]:
-    """Return what the samples files of one task hold, by document id."""
+    """What the samples files of one task hold, by document id."""
     saved: dict[int, Saved] = {}
     duplicates = []
     for path in paths:
@@ -113,7 +113,7 @@ _ROUNDS = ["scene_graph", "answer"]
 
 
 def rounds(final: str) -> list[str]:
-    """Return the outputs of the rounds behind a final answer of ours; of a run cut off after the first, that alone."""
+    """The outputs of the rounds behind a final answer of ours; of a run cut off after the first, that alone."""
     try:
         values = json.loads(final)
     except (ValueError, RecursionError):
@@ -220,7 +220,7 @@ class Replay(Offline):
 
 
 def _compare(saved: Saved, task: Any, doc: dict[str, Any], prompt: str) -> tuple[bool, bool]:
-    """Return whether the document is the one that was answered, and whether the prompt is."""
+    """Whether the document is the one that was answered, and whether the prompt is."""
     same_prompt = prompt in saved.prompt if saved.in_template else prompt == saved.prompt
     if saved.id is None or doc.get("id") is None:
         return same_prompt and saved.target == str(task.doc_to_target(doc)), same_prompt

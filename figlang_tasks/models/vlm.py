@@ -245,7 +245,7 @@ class FigLangVLM(ModelBase):
         yield from waiting.values()
 
     def _read(self, index: int, request: Instance) -> list[Prompt]:
-        """Return the prompts of a request, without their texts."""
+        """The prompts of a request, without their texts."""
         _, _, gen_kwargs, doc_id, task, split = request.args
         where = f"task {task}, doc {doc_id}"
         with _naming(where):
@@ -265,7 +265,7 @@ class FigLangVLM(ModelBase):
             ]
 
     def _messages(self, request: Instance, doc: Any) -> list[dict[str, Any]]:
-        """Return a request's messages in the form of transformers."""
+        """A request's messages in the form of transformers."""
         messages = ChatMessages(messages=request.args[1](doc))
         _, videos, audios = messages.extract_media()
         if videos or audios:
@@ -273,7 +273,7 @@ class FigLangVLM(ModelBase):
         return messages.to_hf_messages()
 
     def _made(self, batch: Sequence[Prompt]) -> tuple[Sequence[Prompt], Any]:
-        """Return prompts of a batch with their texts, and its tensors."""
+        """Prompts of a batch with their texts, and its tensors."""
         rendered = []
         for prompt in batch:
             with _naming(prompt.where):
@@ -285,7 +285,7 @@ class FigLangVLM(ModelBase):
             return rendered, self._processed(rendered)
 
     def _processed(self, batch: Sequence[Prompt]) -> Any:
-        """Return the tensors of prompts with as many images each, padded on the left."""
+        """The tensors of prompts with as many images each, padded on the left."""
         given: dict[str, Any] = {"text": [prompt.text for prompt in batch]}
         if isinstance(self.processor, IdeficsProcessor):
             given = {"text": [_interleaved(prompt) for prompt in batch]}
@@ -381,7 +381,7 @@ class _Until(StoppingCriteria):
 
 
 def generation_settings(gen_kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what ``generate`` gets of a task's settings: those given, without null; ``do_sample`` always.
+    """What ``generate`` gets of a task's settings: those given, without null; ``do_sample`` always.
 
     Without ``do_sample`` a temperature above 0 samples, as with the harness's own models; 0 never does. What
     ``generate`` does not know is left out and named in the log.
@@ -399,18 +399,18 @@ def generation_settings(gen_kwargs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def stop_strings(gen_kwargs: Mapping[str, Any]) -> list[str]:
-    """Return ``until`` of a task's settings as a list, without empty ones."""
+    """``until`` of a task's settings as a list, without empty ones."""
     until = gen_kwargs.get("until") or []
     return [stop for stop in ([until] if isinstance(until, str) else until) if stop]
 
 
 def cut_at(text: str, until: Sequence[str]) -> str:
-    """Return `text` up to the first stop string."""
+    """`text` up to the first stop string."""
     return text[: min((found for stop in until if (found := text.find(stop)) >= 0), default=len(text))]
 
 
 def _by_settings(requests: Sequence[Instance]) -> list[dict[int, Instance]]:
-    """Return the requests by their index, those with equal settings together."""
+    """The requests by their index, those with equal settings together."""
     groups: dict[str, dict[int, Instance]] = {}
     for index, request in enumerate(requests):
         groups.setdefault(repr(sorted(request.args[2].items())), {})[index] = request
@@ -422,7 +422,7 @@ def _naming(where: str) -> AbstractContextManager[None]:
 
 
 def _interleaved(prompt: Prompt) -> list[Any]:
-    """Return texts and images in their order: Idefics 1 would put images that are apart from the text behind it."""
+    """Texts and images in their order: Idefics 1 would put images that are apart from the text behind it."""
     texts = _IDEFICS_IMAGE.split(prompt.text)
     return [texts[0], *(part for pair in zip(prompt.images, texts[1:], strict=True) for part in pair)]
 
@@ -434,7 +434,7 @@ def _rgb(image: Any) -> Image.Image:
 
 
 def _count(row: list[int], ends: set[int], pad: int | None) -> int:
-    """Return the number of generated tokens in a row, its end included, without what pads it."""
+    """The number of generated tokens in a row, its end included, without what pads it."""
     end = next((i + 1 for i, token in enumerate(row) if token in ends), None)
     if end is not None:
         return end

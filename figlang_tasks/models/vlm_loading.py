@@ -38,7 +38,7 @@ class TextProcessor:
         return text
 
     def __call__(self, text: Sequence[str], images: Any = None, **options: Any) -> BatchFeature:
-        """Return the tensors of texts."""
+        """The tensors of texts."""
         if images is not None:
             raise ValueError("the prompt has pictures, and this language model reads text alone")
         return BatchFeature(dict(self.tokenizer(text, return_token_type_ids=False, **options)))
@@ -50,7 +50,7 @@ def stop(problem: str) -> NoReturn:
 
 
 def placement(process: Accelerator, device: str | None, device_map: Any) -> Any:
-    """Return the ``device_map`` to load with: as given, else the accelerator of the process, else the CPU."""
+    """The ``device_map`` to load with: as given, else the accelerator of the process, else the CPU."""
     device_map = device_map or None
     if process.num_processes > 1:
         if device_map not in (None, "cpu", "cuda"):
@@ -62,19 +62,19 @@ def placement(process: Accelerator, device: str | None, device_map: Any) -> Any:
 
 
 def dtype_for(name: Any, where: Any) -> Any:
-    """Return the dtype to load with: `name`, else what the checkpoint says on a GPU and float32 on the CPU."""
+    """The dtype to load with: `name`, else what the checkpoint says on a GPU and float32 on the CPU."""
     on_cpu = isinstance(where, dict) and {str(device) for device in where.values()} == {"cpu"}
     return name or ("float32" if on_cpu else "auto")
 
 
 def source(revision: str | None, trust_remote_code: bool, gguf_file: str | None) -> dict[str, Any]:
-    """Return what all ``from_pretrained`` get to find a checkpoint's files."""
+    """What all ``from_pretrained`` get to find a checkpoint's files."""
     found: dict[str, Any] = {"revision": str(revision or "main"), "trust_remote_code": trust_remote_code}
     return found | ({"gguf_file": gguf_file} if gguf_file else {})
 
 
 def load_config(pretrained: str, **source: Any) -> Any:
-    """Return the configuration of a checkpoint; of a model that also speaks (Qwen-Omni), of its half that writes."""
+    """The configuration of a checkpoint; of a model that also speaks (Qwen-Omni), of its half that writes."""
     with models.loading(NAME, "the configuration of", pretrained):
         config = transformers.AutoConfig.from_pretrained(pretrained, **source)
     config = getattr(config, "thinker_config", config)
@@ -87,7 +87,7 @@ def load_config(pretrained: str, **source: Any) -> Any:
 def auto_class(
     pretrained: str, config: Any, *, trust_remote_code: bool = False, gguf_file: str | None = None, **source: Any
 ) -> Any:
-    """Return the class of transformers that loads the model."""
+    """The class of transformers that loads the model."""
     if gguf_file:  # of which transformers reads language models alone
         return transformers.AutoModelForCausalLM
     classes = (*SEEING, "AutoModelForCausalLM", "AutoModel")
@@ -114,7 +114,7 @@ def auto_class(
 
 
 def load_processor(pretrained: str, chat_template: str | None = None, **source: Any) -> Any:
-    """Return the processor, set up for batches of prompts: padding on the left, a chat template."""
+    """The processor, set up for batches of prompts: padding on the left, a chat template."""
     loader = transformers.AutoTokenizer if "gguf_file" in source else transformers.AutoProcessor
     with models.loading(NAME, "the processor of", pretrained):
         processor = loader.from_pretrained(pretrained, **source)
@@ -152,7 +152,7 @@ def load_model(
     peft: str | None = None,
     **source: Any,
 ) -> Any:
-    """Return the model on its device, in evaluation mode; adapters are not merged into the weights."""
+    """The model on its device, in evaluation mode; adapters are not merged into the weights."""
     options = {"config": config, "dtype": dtype, "device_map": where, "output_loading_info": True, **source}
     if attn_implementation is not None:
         options["attn_implementation"] = attn_implementation
@@ -175,7 +175,7 @@ def load_model(
 
 
 def _with_adapter(model: Any, peft: str) -> Any:
-    """Return `model` with the adapter's layers in it."""
+    """`model` with the adapter's layers in it."""
     with models.loading(NAME, "the adapter", peft):
         from peft import PeftConfig, PeftModel
 

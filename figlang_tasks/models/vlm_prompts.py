@@ -52,7 +52,7 @@ class ChatTemplate:
         return places != sorted(places)
 
     def render(self, messages: Messages) -> str:
-        """Return the prompt of messages in the form of transformers, each with a list of parts as its content."""
+        """The prompt of messages in the form of transformers, each with a list of parts as its content."""
         parts = [part for message in messages for part in message["content"]]
         images = sum(part["type"] == "image" for part in parts)
         if images > 1 and not self.marks:
@@ -72,7 +72,7 @@ class ChatTemplate:
         return prompt
 
     def open_thought(self, prompt: str) -> str:
-        """Return the tag by which a prompt opens a thought, "" if it opens none: an answer that is cut off needs it."""
+        """The tag by which a prompt opens a thought, "" if it opens none: an answer that is cut off needs it."""
         opened = _OPEN_THOUGHT.search(prompt)
         tag = opened[0].strip() if opened else ""
         # Where the tag is a special token, so is the one that ends the thought, and no answer shows it.
@@ -99,7 +99,7 @@ class ChatTemplate:
         return SWITCH in str(self.processor.chat_template)
 
     def _applied(self, messages: Messages, **options: Any) -> str:
-        """Return the prompt. Some templates (GLM-4.1V, Gemma 4, Pixtral) want a text for a message without images."""
+        """The prompt. Some templates (GLM-4.1V, Gemma 4, Pixtral) want a text for a message without images."""
         options = {"tokenize": False, "add_generation_prompt": True, **self._options, **options}
         apply: Callable[[Messages], str] = partial(self.processor.apply_chat_template, **options)
         try:
@@ -129,7 +129,7 @@ class ChatTemplate:
 
 
 def _with_text(message: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a message with its texts as one; one with an image as it is."""
+    """A message with its texts as one; one with an image as it is."""
     parts = message["content"]
     if any(part["type"] != "text" for part in parts):
         return message

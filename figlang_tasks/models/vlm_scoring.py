@@ -31,14 +31,14 @@ TOLERANCE_HALF = 0.05
 
 
 def joiner(prompt: str, tokenizer: Any) -> str:
-    """Return the text between prompt and answer: a space, unless white space or a special token ends the prompt."""
+    """The text between prompt and answer: a space, unless white space or a special token ends the prompt."""
     added = getattr(tokenizer, "added_tokens_decoder", {}).values()
     special = tuple(str(token) for token in added if token.special)
     return "" if not prompt or prompt[-1].isspace() or prompt.endswith(special) else " "
 
 
 def answer_tokens(tokenizer: Any, prompt: str, texts: Sequence[str], add_special_tokens: bool) -> list[list[int]]:
-    """Return the tokens of each text as it follows the prompt: those of both tokenised as one.
+    """The tokens of each text as it follows the prompt: those of both tokenised as one.
 
     Where the tokenizer merges over the border (a prompt that ends in a space), the prompt keeps its tokens: they are
     what the model answers to in words. The text then has the tokens that it has behind a line break.
@@ -86,7 +86,7 @@ class SharedPrefix(Cache):
     def update(
         self, key_states: torch.Tensor, value_states: torch.Tensor, layer_idx: int, *args: Any, **kwargs: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the keys and values of prefix and sequences, [rows, heads, positions, size]."""
+        """The keys and values of prefix and sequences, [rows, heads, positions, size]."""
         layer: Any = copy.copy(self.layers[layer_idx])
         return layer.update(key_states, value_states, *args, **kwargs)
 
@@ -102,14 +102,14 @@ class Scorer:
         self._checked: set[frozenset[str]] = set()  # names of the inputs of prompts
 
     def candidates(self, inputs: Inputs, prompt: str, texts: Sequence[str], add_special_tokens: bool) -> list[list]:
-        """Return the log-probabilities (nats) of each text's tokens as the answer to a prompt, a batch of one."""
+        """The log-probabilities (nats) of each text's tokens as the answer to a prompt, a batch of one."""
         prompt = self._as_read(inputs, prompt)
         between = joiner(prompt, self.tokenizer)
         answers = [between + text for text in texts]
         return self.log_probs(inputs, answer_tokens(self.tokenizer, prompt, answers, add_special_tokens))
 
     def match(self, inputs: Inputs, prompts: Sequence[str], yes: str, no: str, add_special_tokens: bool) -> list[float]:
-        """Return P(yes) / (P(yes) + P(no)) of the first answer token, for each prompt of the batch.
+        """P(yes) / (P(yes) + P(no)) of the first answer token, for each prompt of the batch.
 
         A word counts with the first token it has after the prompt, written with and without a space before it. Tokens
         that both words begin with count for neither.
@@ -125,7 +125,7 @@ class Scorer:
         return found
 
     def _first_tokens(self, prompt: str, yes: str, no: str, add_special_tokens: bool) -> list[list[int]]:
-        """Return the tokens that each word, and not the other, begins with after a prompt."""
+        """The tokens that each word, and not the other, begins with after a prompt."""
         spellings = [space + word for word in (yes, no) for space in ("", " ")]
         tokens = answer_tokens(self.tokenizer, prompt, spellings, add_special_tokens)
         first = [{ids[0] for ids in tokens[:2]}, {ids[0] for ids in tokens[2:]}]
@@ -135,7 +135,7 @@ class Scorer:
         return [sorted(ids - both) for ids in first]
 
     def log_probs(self, prefix: Inputs, tokens: Sequence[Sequence[int]]) -> list[list[float]]:
-        """Return the log-probabilities (nats) of the tokens of sequences after a prefix, a batch of one."""
+        """The log-probabilities (nats) of the tokens of sequences after a prefix, a batch of one."""
         if not self.shared:
             return [self.decoded(prefix, ids) for ids in tokens]
         log_probs, steps = self._prefill(prefix)
@@ -172,7 +172,7 @@ class Scorer:
         return found
 
     def decoded(self, prefix: Inputs, ids: Sequence[int]) -> list[float]:
-        """Return the log-probabilities of one sequence's tokens, each chosen for ``generate`` in turn."""
+        """The log-probabilities of one sequence's tokens, each chosen for ``generate`` in turn."""
         waiting = iter(ids)
         # Not by a logits processor: Janus's generate drops those that it is given.
         forced = {"max_new_tokens": len(ids), "prefix_allowed_tokens_fn": lambda *_: [next(waiting)]}
@@ -194,7 +194,7 @@ class Scorer:
         )
 
     def _prefill(self, prefix: Inputs) -> tuple[torch.Tensor, list[Step]]:
-        """Return the log-probabilities of the first answer token, [batch, vocabulary], and the step of ``generate``.
+        """The log-probabilities of the first answer token, [batch, vocabulary], and the step of ``generate``.
 
         It alone knows each family's positions. There is no step if a part of the model has a ``generate`` of its own.
         """
@@ -214,7 +214,7 @@ class Scorer:
         return functional.log_softmax(out.logits[0].float(), dim=-1), steps
 
     def _after(self, prefix: torch.Tensor, steps: list[Step], tokens: Sequence[Sequence[int]]) -> list[list[float]]:
-        """Return the log-probabilities of all but the first token of each sequence, by one forward pass."""
+        """The log-probabilities of all but the first token of each sequence, by one forward pass."""
         if not steps:
             raise TypeError("its generate is that of a part of it")
         lengths = [len(ids) for ids in tokens]
@@ -241,7 +241,7 @@ class Scorer:
         return [row[: length - 1] for row, length in zip(values, lengths, strict=True)]
 
     def _as_read(self, inputs: Inputs, prompt: str) -> str:
-        """Return the prompt with the white space that the processor ends it with (PaliGemma: a line break)."""
+        """The prompt with the white space that the processor ends it with (PaliGemma: a line break)."""
         end = self.tokenizer.decode(inputs["input_ids"][0, -1:])
         return prompt + end if end.isspace() and not prompt.endswith(end) else prompt
 
@@ -262,7 +262,7 @@ class Scorer:
 
 
 def _for_rows(name: str, value: Any, rows: int) -> Any:
-    """Return a model input of one row for `rows` rows; position ids may have the rows in their second dimension."""
+    """A model input of one row for `rows` rows; position ids may have the rows in their second dimension."""
     if not isinstance(value, torch.Tensor) or value.dim() < 2:
         return value
     if name == "image_encoder_embeddings":  # Idefics 1 views rows and pictures as one dimension, which needs copies
@@ -274,6 +274,6 @@ def _for_rows(name: str, value: Any, rows: int) -> Any:
 
 
 def _token_log_probs(logits: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
-    """Return the log-probabilities in float32 of `ids` [rows, length] under `logits` [rows, length, vocabulary]."""
+    """The log-probabilities in float32 of `ids` [rows, length] under `logits` [rows, length, vocabulary]."""
     losses = functional.cross_entropy(logits.float().flatten(0, 1), ids.to(logits.device).flatten(), reduction="none")
     return -losses.view(ids.shape)

@@ -33,7 +33,7 @@ def values(runs: Iterable[tuple[str, Mapping[str, Estimates]]]) -> pd.DataFrame:
 
 
 def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
-    """Return all numbers of a run: every metric of every task of figlang_tasks, of all rows and of each scope.
+    """All numbers of a run: every metric of every task of figlang_tasks, of all rows and of each scope.
 
     Args:
         results: what ``lmms_eval.evaluator.simple_evaluate`` returns, or a path: a results file
@@ -97,7 +97,7 @@ def compare(
     seed: int = DEFAULT_SEED,
     every: bool = False,
 ) -> pd.DataFrame:
-    """Return the differences between runs, with paired tests: ``figlang compare`` for scripts.
+    """The differences between runs, with paired tests: ``figlang compare`` for scripts.
 
     Args:
         paths: at least two runs on the same rows, saved with ``--log_samples``: a samples file, a results file or a

@@ -107,7 +107,7 @@ class Measured:
 
 
 def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) -> tuple[list[str], str]:
-    """Return the metrics whose published figures are comparable with runs, and why others are not.
+    """The metrics whose published figures are comparable with runs, and why others are not.
 
     Figures are of the paper's rows, all of them, and those with explanation scores of the paper's scorer.
     """
@@ -154,7 +154,7 @@ def for_task(task: str) -> tuple[Published, ...]:
 
 
 def rows(task: str, metrics: Collection[str]) -> list[PublishedRow]:
-    """Return what was published for `task`, one row per model and setting, in the order of the papers."""
+    """What was published for `task`, one row per model and setting, in the order of the papers."""
     found: dict[tuple[str, str, str], dict[str, Published]] = {}
     for figure in for_task(task):
         if figure.metric in metrics and figure.shown:
@@ -172,7 +172,7 @@ def rows(task: str, metrics: Collection[str]) -> list[PublishedRow]:
 
 
 def place(task: str, names: Sequence[str], estimates: Estimates) -> str:
-    """Return where a run would stand among the published models, by the first of some metrics; "" without any model.
+    """Where a run would stand among the published models, by the first of some metrics; "" without any model.
 
     People and chance have no place.
     """
@@ -194,7 +194,7 @@ def place(task: str, names: Sequence[str], estimates: Estimates) -> str:
 
 
 def lines(task: str, metrics: Collection[str]) -> list[tuple[str, str, dict[str, Published]]]:
-    """Return the published figures of `task` as table lines: label, scope, and figures by measure."""
+    """The published figures of `task` as table lines: label, scope, and figures by measure."""
     found: dict[tuple[str, str], dict[str, Published]] = {}
     for row in rows(task, metrics):
         for metric, figure in row.values.items():
@@ -204,7 +204,7 @@ def lines(task: str, metrics: Collection[str]) -> list[tuple[str, str, dict[str,
 
 
 def protocol(task: str, metrics: Collection[str]) -> str:
-    """Return papers and settings of the figures in `lines`, in one line; "" if there are none."""
+    """Papers and settings of the figures in `lines`, in one line; "" if there are none."""
     found = rows(task, metrics)
     papers = "; ".join(dict.fromkeys(row.paper for row in found))
     groups: dict[str, dict[str, None]] = {}  # kinds of setting, each with all that is said of them

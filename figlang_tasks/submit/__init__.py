@@ -26,7 +26,7 @@ def brief(text: object) -> str:
 
 
 def answered(task: TaskRun, count: int | None = None) -> TaskRun:
-    """Return `task` after checking that its answers can be handed in, of all `count` rows where that is known."""
+    """`task` after checking that its answers can be handed in, of all `count` rows where that is known."""
     if setting := task.sampled:
         raise SubmissionError(
             f"{task.path}: answers were sampled ({setting}), so another run gives other answers. Evaluate again with "
@@ -50,7 +50,7 @@ def answered(task: TaskRun, count: int | None = None) -> TaskRun:
 
 
 def all_rows(run: Run) -> Run:
-    """Return `run` after checking that it has all rows."""
+    """`run` after checking that it has all rows."""
     for task in run.tasks.values():
         answered(task, None if task.own else hub.source(task.dataset).splits.get(task.data.part))
         if not task.config:
@@ -74,7 +74,7 @@ def values(task: TaskRun, scopes: bool = False) -> Iterator[tuple[str, Measure, 
 
 
 def the_task(run: Run, what: str, fits: Callable[[TaskRun], bool]) -> TaskRun:
-    """Return the one task of `run` that can be submitted."""
+    """The one task of `run` that can be submitted."""
     found = {task: each for task, each in run.tasks.items() if fits(each)}
     if len(found) == 1:
         return next(iter(found.values()))

@@ -17,7 +17,7 @@ END = "<!-- figlang_tasks: end -->"
 
 
 def section(found: Sequence[Run]) -> str:
-    """Return the section: for each task its metrics with intervals, and how to reproduce them."""
+    """The section: for each task its metrics with intervals, and how to reproduce them."""
     whole = [all_rows(run) for run in found]
     count = sum(len(run.tasks) for run in whole)
     introduction = (
@@ -33,7 +33,7 @@ def section(found: Sequence[Run]) -> str:
 
 
 def placed(section: str, readme: str | None) -> str:
-    """Return a README with `section` in place of an earlier one, else at its end; all else stays as it is."""
+    """A README with `section` in place of an earlier one, else at its end; all else stays as it is."""
     if readme is None:
         return section
     before, begin, rest = readme.partition(BEGIN)

@@ -75,7 +75,7 @@ def _about_sequence(letter: str, sense: str) -> str:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """The possible answers by label, and the right label (``figlang_random``, ``figlang_majority``)."""
+    """The possible answers by label, and the right label."""
     letters = LETTERS[: len(doc["names"])]
     if doc["sentence"]:
         answers = [", ".join(order) for order in permutations(letters)]

@@ -87,7 +87,7 @@ def doc_to_target(doc: Document) -> str:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """The possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``)."""
+    """The possible answers to `doc` by label, and the right label."""
     return {letter: f"({letter}) {text}" for letter, text in by_letter(doc).items()}, doc["answer"]
 
 

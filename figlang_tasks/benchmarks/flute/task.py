@@ -135,7 +135,7 @@ def _read(doc: Document, output: str | None) -> tuple[Explained, int | None, int
 
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """The record of one output and its numbers (`judged`); of a blind row the label is read and not judged."""
+    """The record of one output and its numbers; of a blind row the label is read and not judged."""
     record = _record(doc, results[0])
     return judged(record, measures.of_records([record]))
 
@@ -163,7 +163,7 @@ def _record(doc: Document, output: str | None) -> dict[str, Any]:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """The possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``).
+    """The possible answers to `doc` by label, and the right label.
 
     A blind row has no label; it is taken for a contradiction, as most training rows are (4,350 of 7,534).
     """

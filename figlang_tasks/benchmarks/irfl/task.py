@@ -128,7 +128,7 @@ def doc_to_target(doc: Document) -> str:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """The possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``)."""
+    """The possible answers to `doc` by label, and the right label."""
     labels = ["No", "Yes"] if "positive" in doc else rows.LETTERS[: len(doc["candidates"])]
     return {label: label for label in labels}, doc_to_target(doc)
 

@@ -59,7 +59,7 @@ def image_of(record: Record) -> str:
 
 
 def judged_of_image(record: Record, measures: Measures) -> dict[str, Any]:
-    """The record and its numbers (:func:`figlang_tasks.scoring.judged`), with the image as the record's ``unit``."""
+    """The record and its numbers, with the image as the record's ``unit``."""
     return judged({**record, "unit": image_of(record)}, measures)
 
 

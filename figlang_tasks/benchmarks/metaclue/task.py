@@ -110,7 +110,7 @@ def doc_to_target(doc: Document) -> str:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """The possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``).
+    """The possible answers to `doc` by label, and the right label.
 
     Where there is no chance level, the one answer is empty, so that baselines can run a group with such a task.
     """

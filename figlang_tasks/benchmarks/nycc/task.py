@@ -98,7 +98,7 @@ def doc_to_target(doc: Document, label: str = "") -> str:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """The possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``).
+    """The possible answers to `doc` by label, and the right label.
 
     There is no chance level of explanations: the baselines say nothing, which scores 0.
     """
@@ -107,7 +107,7 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
 
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """The record of one output and its numbers (``figlang_tasks.scoring.judged``)."""
+    """The record of one output and its numbers."""
     record = _record(doc, results)
     return judged(record, measures.of_records([record]))
 

@@ -146,7 +146,7 @@ def answered_as_annotated(record: Mapping[str, Any]) -> bool:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """The possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``).
+    """The possible answers to `doc` by label, and the right label.
 
     There is no chance level of words: baselines answer the first of the joint questions only, and of a question in
     words nothing, so that groups that hold both kinds run to their end.

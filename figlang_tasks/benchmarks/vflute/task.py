@@ -173,7 +173,7 @@ def _picture(doc: Document, options: Options) -> Image.Image:
 
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """The record of one output and its numbers (``figlang_tasks.scoring.judged``)."""
+    """The record of one output and its numbers."""
     return _judge(doc, results[0])
 
 
@@ -203,7 +203,7 @@ def _judge(doc: Document, output: str, scene_graph: bool = False) -> dict[str, A
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """The possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``)."""
+    """The possible answers to `doc` by label, and the right label."""
     # Not the claim: one released claim begins with "Label: entailment".
     text = "The picture and the claim belong together, or they do not."
     return {label: render("vflute/answer.jinja", explanation=text, label=label) for label in rows.LABELS}, doc["label"]

@@ -22,7 +22,7 @@ __all__ = ["Group", "Section", "Table", "build"]
 
 
 def build(runs: Sequence[Run]) -> list[Group]:
-    """Return what a report on some runs shows, in the order of the page; what has no content is left out."""
+    """What a report on some runs shows, in the order of the page; what has no content is left out."""
     results = by_task(runs)
     tests, notes = compared(runs, results)
     groups = [_group("overview", "Overview", overview(runs, results, tests))]
