@@ -67,7 +67,7 @@ def __dir__() -> list[str]:
 
 
 def resource_dir(name: str) -> Path:
-    """Return the folder `name` (``task_yamls`` or ``prompts``) of this installation.
+    """The folder `name` (``task_yamls`` or ``prompts``) of this installation.
 
     Raises:
         FileNotFoundError: the installation is incomplete.
@@ -79,7 +79,7 @@ def resource_dir(name: str) -> Path:
 
 
 def task_manager(**kwargs: Any) -> TaskManager:
-    """Return an lmms-eval ``TaskManager`` that knows the figlang tasks.
+    """An lmms-eval ``TaskManager`` that knows the figlang tasks.
 
     ``simple_evaluate`` makes one itself where it is given none, which takes some seconds each time.
 

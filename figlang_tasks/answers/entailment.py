@@ -46,7 +46,7 @@ _AGAINST = re.compile(
 
 
 def entailment(output: str | None, own: Sequence[str] = ()) -> Read[Label]:
-    """Return entailment (1) or contradiction (0); never a guess.
+    """Entailment (1) or contradiction (0); never a guess.
 
     The first of these that is found decides:
 

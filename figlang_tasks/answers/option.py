@@ -58,7 +58,7 @@ class _Mention(NamedTuple):
 
 
 def option(output: str | None, options: int, *, letters: bool = True, places: Sequence[str] = ()) -> Read[int]:
-    """Return the option that an answer names; never a guess.
+    """The option that an answer names; never a guess.
 
     The first of these that is found decides:
 
@@ -123,7 +123,7 @@ def _mentions(text: str, options: int, letters: bool, places: Sequence[str]) -> 
 
 
 def _runs(text: str, mentions: list[_Mention]) -> list[list[_Mention]]:
-    """Return the mentions in runs: "and", "or" and commas join several to one enumeration."""
+    """The mentions in runs: "and", "or" and commas join several to one enumeration."""
     runs: list[list[_Mention]] = []
     for mention in mentions:
         if runs and _JOINED.match(text, runs[-1][-1].end, mention.first):
@@ -134,7 +134,7 @@ def _runs(text: str, mentions: list[_Mention]) -> list[list[_Mention]]:
 
 
 def _alone(text: str, mentions: list[_Mention]) -> list[Found]:
-    """Return the options of an answer that has nothing else."""
+    """The options of an answer that has nothing else."""
     starts, ends = [*(mention.first for mention in mentions), len(text)], [0, *(mention.end for mention in mentions)]
     if any(_WORD.search(text, end, start) for end, start in zip(ends, starts, strict=True)):
         return []
@@ -142,7 +142,7 @@ def _alone(text: str, mentions: list[_Mention]) -> list[Found]:
 
 
 def _line(text: str, mention: _Mention) -> tuple[bool, bool]:
-    """Return whether a mention opens its line, and whether nothing follows it there."""
+    """Whether a mention opens its line, and whether nothing follows it there."""
     start = text.rfind("\n", max(0, mention.first - 24), mention.first) + 1
     opens = (start > 0 or mention.first < 24) and not _LETTER.search(text, start, mention.first)
     stop = text.find("\n", mention.end, mention.end + 24)
@@ -150,7 +150,7 @@ def _line(text: str, mention: _Mention) -> tuple[bool, bool]:
 
 
 def _heads(text: str, mentions: list[_Mention], letters: bool) -> list[Found]:
-    """Return the option that is the first or the last line, or heads the answer; not an item of a list."""
+    """The option that is the first or the last line, or heads the answer; not an item of a list."""
     items = _items(text, mentions)
     alone = [each for each in mentions if _line(text, each) == (True, True) and not _COLON.match(text, each.end)]
     if len(alone) == 1:
@@ -168,7 +168,7 @@ def _heads(text: str, mentions: list[_Mention], letters: bool) -> list[Found]:
 
 
 def _items(text: str, mentions: list[_Mention]) -> list[_Mention]:
-    """Return the mentions that head a line or stand before a colon; if these are of several options, a list."""
+    """The mentions that head a line or stand before a colon; if these are of several options, a list."""
     return [
         mention
         for mention in mentions
@@ -200,7 +200,7 @@ def _verdicts(answer: Answer, mentions: list[_Mention], letters: bool) -> Iterat
 
 
 def _weak(answer: Answer, runs: list[list[_Mention]]) -> list[Found]:
-    """Return the one option that a finished sentence names and does not reject; of several, all."""
+    """The one option that a finished sentence names and does not reject; of several, all."""
     left, words = [], set()
     for run in runs if answer.text[-1] in ".!" else []:
         around = [answer.around(mention.first, mention.end) for mention in run]

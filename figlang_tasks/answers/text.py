@@ -47,7 +47,7 @@ _HEDGED = re.compile(r"\b(?:may|might|could|whether|if|so far)\b", re.I)
 
 
 def is_said(before: str, behind: str = "") -> bool | None:
-    """Return whether a sentence says what a word in it names: False if it denies it, None if it leaves it open.
+    """Whether a sentence says what a word in it names: False if it denies it, None if it leaves it open.
 
     Args:
         before: the sentence up to the word; its last clause counts.
@@ -164,7 +164,7 @@ class Answer:
 
     @classmethod
     def of(cls, output: str) -> Answer:
-        """Return the answer in a model's output."""
+        """The answer in a model's output."""
         whole, start, end = span(output)
         raw = whole[start:end].strip()
         if len(raw) > 2 * _READ:
@@ -172,11 +172,11 @@ class Answer:
         return cls(raw.translate(_PLAIN), raw, whole != output)
 
     def part(self, start: int, end: int) -> Answer:
-        """Return ``text[start:end]`` as an answer of its own."""
+        """``text[start:end]`` as an answer of its own."""
         return replace(self, text=self.text[start:end], raw=self.raw[start:end])
 
     def without_quotations(self, own: Sequence[str] = ()) -> Answer:
-        """Return the same answer, in the text of which signs `QUOTED` stand in place of quoted sentences.
+        """The same answer, in the text of which signs `QUOTED` stand in place of quoted sentences.
 
         A quotation of several words is one, unless it is the answer: alone, announced, or a value of JSON.
 
@@ -204,14 +204,14 @@ class Answer:
         return replace(self, text="".join([*parts, text[at:]]))
 
     def _answers(self, start: int, end: int) -> bool:
-        """Return whether a quotation is, or may be, the answer."""
+        """Whether a quotation is, or may be, the answer."""
         back = self.text[max(0, start - _LOOK) : start]
         is_one_word = len(self.text[start:end].split()) == 1
         is_all = start == 0 and end >= len(self.text) - 1
         return is_one_word or is_all or bool(ANNOUNCED.search(back) or _IN_JSON.search(back))
 
     def around(self, start: int, end: int) -> Around:
-        """Return what stands around ``text[start:end]`` in its sentence."""
+        """What stands around ``text[start:end]`` in its sentence."""
         first, stop = self._sentence(start, end)
         back = max(0, start - _LOOK_RAW)
         behind = self.text[end : min(stop, end + _LOOK_RAW)]
@@ -223,7 +223,7 @@ class Answer:
         )
 
     def quoted_beside(self, start: int, end: int) -> list[str]:
-        """Return the quotations in the sentence of ``text[start:end]``, in the model's own words."""
+        """The quotations in the sentence of ``text[start:end]``, in the model's own words."""
         first, stop = self._sentence(start, end)
         return [
             self.raw[found.start() : found.end()].strip(" .")
@@ -251,7 +251,7 @@ class Answer:
 
 
 def span(output: str) -> tuple[str, int, int]:
-    """Return the output with line ends in place of thoughts, and where the answer in it starts and ends."""
+    """The output with line ends in place of thoughts, and where the answer in it starts and ends."""
     raw = _without_thoughts(output)
     return raw, *_tagged(raw, *_first_turn(raw))
 
@@ -261,7 +261,7 @@ def _short(text: str) -> str:
 
 
 def _without_thoughts(output: str) -> str:
-    """Return an output with line ends in place of thoughts and their tags."""
+    """An output with line ends in place of thoughts and their tags."""
     kept: list[tuple[int, int]] = []
     at, is_open = 0, False
     for tag in _THOUGHT.finditer(output):
@@ -284,7 +284,7 @@ def _without_thoughts(output: str) -> str:
 
 
 def _first_turn(text: str) -> tuple[int, int]:
-    """Return where the first turn with words in it starts and ends."""
+    """Where the first turn with words in it starts and ends."""
     start = 0
     for token in _TURN_END.finditer(text):
         if text[start : token.start()].strip():
@@ -294,7 +294,7 @@ def _first_turn(text: str) -> tuple[int, int]:
 
 
 def _tagged(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the inside of the last answer tag with words in it; all of the text without one."""
+    """The inside of the last answer tag with words in it; all of the text without one."""
     stop = end
     for tag in reversed(list(_ANSWER_TAG.finditer(text, start, end))):
         closes = any(tag.groupdict().values())
@@ -313,7 +313,7 @@ _WORD = re.compile(r"\w+")
 def without_echoes(
     doc: Mapping[str, Any], results: Sequence[Any], doc_to_text: Callable[[Mapping[str, Any]], str]
 ) -> list[Any]:
-    """Return the outputs, each up to where the model goes on with a next question (`before_echo`); None stays None."""
+    """The outputs, each up to where the model goes on with a next question (`before_echo`); None stays None."""
     if not any(isinstance(each, str) and "\n" in each for each in results):
         return list(results)
     prompt, own = doc_to_text(doc), [each for each in doc.values() if isinstance(each, str) and each.strip()]
@@ -321,7 +321,7 @@ def without_echoes(
 
 
 def before_echo(output: str, prompt: str, own: Sequence[str]) -> str:
-    """Return the part of an output before a line that begins as the question does, or with the mark of a picture.
+    """The part of an output before a line that begins as the question does, or with the mark of a picture.
 
     Lines of thoughts do not count. The words of the question are those with which the prompt or its last paragraph
     begins, up to a text of the row. The row's own question behind a colon is quoted, and is no echo.
@@ -345,7 +345,7 @@ def before_echo(output: str, prompt: str, own: Sequence[str]) -> str:
 
 
 def _openings(prompt: str, own: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Return words that begin a question, and what follows them in the prompt."""
+    """Words that begin a question, and what follows them in the prompt."""
     heads = [each.strip().partition("\n")[0] for each in own]
     for paragraph in dict.fromkeys((prompt.strip(), prompt.strip().rpartition("\n\n")[2])):
         for line in paragraph.splitlines():
@@ -357,7 +357,7 @@ def _openings(prompt: str, own: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=64)
 def _line(words: str) -> re.Pattern[str]:
-    """Return a pattern of a line that begins with these words, perhaps behind "Question 2:"."""
+    """A pattern of a line that begins with these words, perhaps behind "Question 2:"."""
     plain = r"[^\w\n]+".join(_WORD.findall(words))
     quote = r"[^\w\n]*[\"'\u201c\u2018\u00ab]" if words.rstrip().endswith('"') else r"(?!\w)"
     return re.compile(rf"(?<=\n)[^\w\n]*(?:\w{{1,9}} ?\d{{0,3}}[:.)][^\w\n]*)?{plain}{quote}", re.I)

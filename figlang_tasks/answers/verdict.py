@@ -56,7 +56,7 @@ class Found(NamedTuple):
 
 
 def opened(output: str | None) -> Answer | Read[Any]:
-    """Return the answer in an output, or the result of reading an output that has none.
+    """The answer in an output, or the result of reading an output that has none.
 
     Raises:
         TypeError: `output` is neither str nor None.
@@ -70,7 +70,7 @@ def opened(output: str | None) -> Answer | Read[Any]:
 
 
 def decide(answer: Answer, found: Iterable[Found]) -> Read[Any] | None:
-    """Return the common value of places of equal weight; None without a place.
+    """The common value of places of equal weight; None without a place.
 
     If they differ, the last counts where a correction stands before it ("No wait, the answer is C"; rule
     ``correction``). Else the answer is ambiguous (rule ``conflict``).
@@ -90,7 +90,7 @@ def decide(answer: Answer, found: Iterable[Found]) -> Read[Any] | None:
 def by_marks(
     output: str | None, read: Callable[[Answer], Read[Value]], own: Sequence[str] | None = None
 ) -> Read[Value]:
-    """Return what `read` finds in the part of an answer that a mark singles out; in all of it where that says nothing.
+    """What `read` finds in the part of an answer that a mark singles out; in all of it where that says nothing.
 
     The last mark counts. Several objects of JSON, each with another answer, single out nothing. With `own`, texts of
     the prompt, `read` sees no quotations (`Answer.without_quotations`).

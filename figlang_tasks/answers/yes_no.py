@@ -29,7 +29,7 @@ _OTHER = re.compile(r"\b(?:idiom(?!')|phrase|should)\b|\A\W*to\b", re.I)
 
 
 def yes_no(output: str | None, about: str | None = None, own: Sequence[str] = ()) -> Read[bool]:
-    """Return yes or no; never a guess.
+    """Yes or no; never a guess.
 
     The first of these that is found decides:
 

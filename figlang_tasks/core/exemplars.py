@@ -10,7 +10,7 @@ from figlang_tasks.core.errors import DataError
 
 
 def drawn(groups: Sequence[str], labels: Sequence[str], known: Sequence[str], count: int, seed: int) -> list[int]:
-    """Return the places of rows drawn over groups and labels.
+    """The places of rows drawn over groups and labels.
 
     Groups take turns, in an order drawn with the seed; within a group the label of `known` that has been used less so
     far is taken where the group has it.

@@ -210,7 +210,7 @@ def snapshot(origin: Source, patterns: Sequence[str] = ()) -> Snapshot:
 
 @kept(maxsize=16)
 def folder(name: str) -> Path:
-    """Return the folder of a dataset on this machine, below which all files lie that its rows may name."""
+    """The folder of a dataset on this machine, below which all files lie that its rows may name."""
     return snapshot(source(name)).folder
 
 

@@ -54,7 +54,7 @@ def undecoded(rows: datasets.Dataset, where: str) -> datasets.Dataset:
 
 
 def decode(cell: Mapping[str, Any] | None, where: str, dataset: str | None = None) -> Image.Image:
-    """Return the picture as RGB, upright (EXIF orientation applied); args and errors as in :func:`check`.
+    """The picture as RGB, upright (EXIF orientation applied); args and errors as in :func:`check`.
 
     Of an animation the first frame; grey values of 16 bits are scaled to 8; transparency is dropped.
     """
@@ -62,7 +62,7 @@ def decode(cell: Mapping[str, Any] | None, where: str, dataset: str | None = Non
 
 
 def decode_file(file: Path, where: str) -> Image.Image:
-    """Return the picture in a file, as :func:`decode` does. The path is not checked: use it for trusted paths only."""
+    """The picture in a file, as :func:`decode` does. The path is not checked: use it for trusted paths only."""
     return _decoded(_bytes(file, where), file, where)
 
 

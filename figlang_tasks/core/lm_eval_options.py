@@ -29,7 +29,7 @@ class LmEvalError(SystemExit, DataError):
 
 
 def documents(**settings: Any) -> dict[str, datasets.Dataset]:
-    """Return the documents of a task as the split `test`, without pictures, which lm-eval shows none of.
+    """The documents of a task as the split `test`, without pictures, which lm-eval shows none of.
 
     Args:
         settings: what ``dataset_name`` says in lmms-eval (``dataset_kwargs`` of the task file), ``num_fewshot`` (its

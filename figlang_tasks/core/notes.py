@@ -23,7 +23,7 @@ def note(message: str) -> None:
 
 
 def text_of(answer: object) -> str:
-    """Return what a model class gave as an answer; where that is no text, words as the harness's for a failed request.
+    """What a model class gave as an answer; where that is no text, words as the harness's for a failed request.
 
     An API gives none (``content: null``) where a model has thought until its tokens were spent.
     """
@@ -48,7 +48,7 @@ def is_no_answer(text: object) -> bool:
 
 
 def noted() -> list[str]:
-    """Return the failures since the last call, each once, and forget them."""
+    """The failures since the last call, each once; they are then forgotten."""
     found = list(dict.fromkeys(_noted))
     _noted.clear()
     return found

@@ -77,7 +77,7 @@ def answers_words(model_class: type | None) -> bool:
 
 
 def for_model(config: Mapping[str, Any], name: object, model_class: type | None) -> dict[str, Any]:
-    """Return a task's YAML for a model: the blocks for what its class declares stand in place of ``default``.
+    """A task's YAML for a model: the blocks for what its class declares stand in place of ``default``.
 
     A block under `name`, what follows ``--model``, stands above the others: the harness takes it.
     """
@@ -123,7 +123,7 @@ class _Scores(BaseModel):
 
 
 def answer(scores: Sequence[float]) -> str:
-    """Return the answer to a score request; raises `ValueError` for a score that is NaN or infinite."""
+    """The answer to a score request; raises `ValueError` for a score that is NaN or infinite."""
     for index, score in enumerate(scores):
         if not math.isfinite(score):
             raise ValueError(f"scores[{index}] is {score}, must be finite")
@@ -131,7 +131,7 @@ def answer(scores: Sequence[float]) -> str:
 
 
 def read_answer(output: str | None) -> list[float] | None:
-    """Return the scores in a scoring backend's answer, all finite; None if the output is in words, or there is none."""
+    """The scores in a scoring backend's answer, all finite; None if the output is in words, or there is none."""
     try:
         return None if output is None else _Scores.model_validate_json(output).scores
     except ValidationError:

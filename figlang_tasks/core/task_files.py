@@ -22,7 +22,7 @@ Loader.add_constructor("!function", lambda loader, node: node.value)
 
 @cache
 def read(path: Path) -> dict[str, Any]:
-    """Return a task file with what it includes: its own keys win, then those of the first file that it includes."""
+    """A task file with what it includes: its own keys win, then those of the first file that it includes."""
     own = yaml.load(path.read_bytes(), Loader=Loader)  # noqa: S506  (a SafeLoader, above)
     included = own.pop("include", [])
     names = [included] if isinstance(included, str) else included

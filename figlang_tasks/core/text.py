@@ -98,7 +98,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table, the head first, padded so that it reads well as plain text too."""
+    """A Markdown table, the head first, padded so that it reads well as plain text too."""
     rows = [[_BAR.sub(r"\\|", printable(cell)) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
 
