@@ -17,8 +17,7 @@ import typer
 from figlang_tasks import resource_dir
 from figlang_tasks.cli import fail, say
 from figlang_tasks.core import task_files
-from figlang_tasks.core.benchmark import benchmarks, names, of_dataset
-from figlang_tasks.core.documents import asked_for
+from figlang_tasks.core.benchmark import asked_for, benchmarks, names, of_dataset
 from figlang_tasks.core.text import did_you_mean
 
 Harness = Literal["lmms_eval", "lm_eval"]

@@ -14,8 +14,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from figlang_tasks import resource_dir
 from figlang_tasks.core import checks, images, row_files, task_files
-from figlang_tasks.core.benchmark import benchmarks
-from figlang_tasks.core.documents import asked_for
+from figlang_tasks.core.benchmark import asked_for, benchmarks
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import folded
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from figlang_tasks import models
-from figlang_tasks.core import documents, hub, score_requests, status
-from figlang_tasks.core.documents import asked_for
+from figlang_tasks.core import hub, score_requests, status
+from figlang_tasks.core.benchmark import asked_for, task_faults
 from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.core.text import did_you_mean
 from figlang_tasks.harness.task_index import is_ours, leaf_configs
@@ -74,7 +74,7 @@ def preflight(
     asked = [score_requests.for_model(config, named, model_class) for config in ours]
     for config in asked:
         own = {**config, "model": name, "limit": limit, "offset": offset or 0}
-        for fault in _other_kind_of_answers(own, model_class) or documents.faults(own):
+        for fault in _other_kind_of_answers(own, model_class) or task_faults(own):
             faults.setdefault(str(fault), []).append(config["task"])
             kind = DataError if isinstance(fault, DataError) else kind
     if faults:

@@ -14,8 +14,7 @@ from lm_eval.tasks import TaskManager
 
 import figlang_tasks
 from figlang_tasks.cli.tasks import definitions
-from figlang_tasks.core.benchmark import names
-from figlang_tasks.core.documents import asked_for
+from figlang_tasks.core.benchmark import asked_for, names
 from figlang_tasks.harness.plugin import tasks_dir
 
 figlang = partial(commands.figlang, "tasks")

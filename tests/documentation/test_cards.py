@@ -10,8 +10,7 @@ from lmms_eval import utils
 
 from figlang_tasks.cli.tasks import MINI
 from figlang_tasks.core import task_files
-from figlang_tasks.core.benchmark import benchmarks
-from figlang_tasks.core.documents import asked_for
+from figlang_tasks.core.benchmark import asked_for, benchmarks
 from figlang_tasks.harness.plugin import tasks_dir
 
 CARDS = {name: ROOT / "docs" / "cards" / f"{name}.md" for name in (*benchmarks(), MINI)}

@@ -9,7 +9,7 @@ from typing import Any
 
 from figlang_tasks import resource_dir
 from figlang_tasks.core import task_files
-from figlang_tasks.core.documents import asked_for
+from figlang_tasks.core.benchmark import asked_for
 from figlang_tasks.results.runs import Run, read
 
 DATE = "20260102_030405"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from figlang_tasks.cli.tasks import asked_of
-from figlang_tasks.core import documents, hub
-from figlang_tasks.core.benchmark import Benchmark
+from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import Benchmark, task_faults
 from figlang_tasks.core.checks import check, downloading_nothing
 from figlang_tasks.core.errors import DataError, FigLangError
 
@@ -32,7 +32,7 @@ def accepted(benchmark: Benchmark, **asked: str) -> Any:
 
 def preflight(config: Mapping[str, Any]) -> None:
     """Raise what is wrong with the options and the data of a task."""
-    if found := documents.faults(config):
+    if found := task_faults(config):
         raise FigLangError("\n".join(map(str, found)))
 
 

@@ -20,7 +20,7 @@ from lmms_eval.tasks import get_task_dict
 from PIL import Image
 
 from figlang_tasks.core import score_requests
-from figlang_tasks.core.documents import asked_for
+from figlang_tasks.core.benchmark import asked_for
 from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.models.baselines import _chance_answers
 

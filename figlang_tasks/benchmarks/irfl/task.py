@@ -16,8 +16,7 @@ from figlang_tasks.benchmarks.irfl import rows
 from figlang_tasks.benchmarks.irfl.archive import grid, pictures
 from figlang_tasks.benchmarks.irfl.measures import DETECT, NO_SCORES, RETRIEVE, SCORES, of_records
 from figlang_tasks.core import notes, score_requests
-from figlang_tasks.core.benchmark import Asked
-from figlang_tasks.core.documents import chosen
+from figlang_tasks.core.benchmark import Asked, chosen
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, turn_with_pictures_inside

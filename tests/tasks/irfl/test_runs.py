@@ -14,8 +14,8 @@ from lmms_eval.models.registry_v2 import ModelManifest
 from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.irfl import rows
 from figlang_tasks.benchmarks.irfl import task as task_of
-from figlang_tasks.core import documents as documents_of
 from figlang_tasks.core import score_requests
+from figlang_tasks.core.benchmark import asked_for
 from figlang_tasks.harness import plugin
 
 FILES = [path for path in sorted((plugin.tasks_dir() / "irfl").glob("irfl_*.yaml")) if "group:" not in path.read_text()]
@@ -25,7 +25,7 @@ FILES = [path for path in sorted((plugin.tasks_dir() / "irfl").glob("irfl_*.yaml
 def test_every_task_finds_its_documents_and_asks(path: Path) -> None:
     """On the package's data, which hold every table."""
     loaded = utils.load_yaml_config(str(path))
-    asked = documents_of.asked_for(loaded["dataset_name"])[1]
+    asked = asked_for(loaded["dataset_name"])[1]
     documents = rows.load_asked({**asked, "dataset": "figlang_mini_irfl"})
     assert ("rotation" in documents[0]["id"]) == path.stem.endswith("_circular")
     assert ("positive" in documents.column_names) == ("retrieve" in path.stem)

@@ -9,7 +9,8 @@ import pytest
 from datasets import Dataset, DatasetInfo
 
 from figlang_tasks import DataError, mini
-from figlang_tasks.core import documents, hub
+from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import process_docs, task_faults
 
 
 @pytest.mark.parametrize(
@@ -23,13 +24,13 @@ from figlang_tasks.core import documents, hub
     ],
 )
 def test_a_wrong_name_of_data_is_told(name: object, told: str) -> None:
-    (fault,) = documents.faults({"dataset_name": name})
+    (fault,) = task_faults({"dataset_name": name})
     assert isinstance(fault, DataError) and told in str(fault)
 
 
 def test_options_and_data_are_told_together() -> None:
     config = {"dataset_name": "figlang_mini,split=tset", "lmms_eval_specific_kwargs": {"default": {"num_shot": 5}}}
-    one, other = map(str, documents.faults(config))
+    one, other = map(str, task_faults(config))
     assert "unknown V-FLUTE task option(s) num_shot" in one
     assert "figlang_mini has no split 'tset'; it has: train, test" in other
 
@@ -51,7 +52,7 @@ def test_rows_of_another_folder_and_rows_that_were_changed(
     def data_in(place: str) -> set[str]:
         monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / place))
         stub = Dataset.from_dict({}, info=DatasetInfo(config_name=f"{folder.name},{asked}"))
-        return set(documents.process_docs(stub)["data"])
+        return set(process_docs(stub)["data"])
 
     def change(place: str) -> None:
         path = tmp_path / place / folder.name / table
