@@ -179,10 +179,10 @@ def test_lm_eval_by_the_documented_command(tiny_model: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("base", "options", "message"),
     [
-        ("flute/_base.yaml", "dataset: figlang_mini_flute, part: train, promt: v1", "promt .*valid: dataset, part"),
-        ("flute/_base.yaml", "dataset: figlang_mini_flute", "lacks part"),
-        ("flute/_base.yaml", "dataset: figlang_mini_flute, part: train, prompt: v3", "prompt='v3' of a FLUTE task"),
-        ("flute/_base.yaml", "dataset: figlang_mini_flute, part: train, num_fewshot: 4", "rows of the part rest"),
+        ("flute/flute.yaml", "dataset: figlang_mini_flute, part: train, promt: v1", "promt .*valid: dataset, part"),
+        ("flute/flute.yaml", "dataset: figlang_mini_flute", "lacks part"),
+        ("flute/flute.yaml", "dataset: figlang_mini_flute, part: train, prompt: v3", "prompt='v3' of a FLUTE task"),
+        ("flute/flute.yaml", "dataset: figlang_mini_flute, part: train, num_fewshot: 4", "rows of the part rest"),
         ("nykms/nykms_mc_text.yaml", "dataset: figlang_mini_nykms, question: mc, modality: image", "show pictures"),
         ("nykms/nykms_mc_text.yaml", "dataset: figlang_mini_nykms, modality: text", "lacks question"),
         ("nykms/nykms_mc_text.yaml", "dataset: figlang, question: mc", "unknown dataset"),

@@ -85,7 +85,7 @@ def test_groups_of_other_people_are_left_in_peace(tmp_path: Path) -> None:
 
 
 def test_a_users_task_that_includes_ours_is_checked(tmp_path: Path) -> None:
-    base = plugin.tasks_dir() / "vflute" / "_base.yaml"
+    base = plugin.tasks_dir() / "vflute" / "vflute.yaml"
     (tmp_path / "mine.yaml").write_text(
         f"include: {base}\ntask: mine\nlmms_eval_specific_kwargs:\n  default: {{shots: 3}}\n"
     )

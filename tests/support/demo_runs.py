@@ -105,7 +105,7 @@ def answers(results: dict[str, Any], task: str) -> dict[int, str]:
 def mini_tasks() -> str:
     """Return a folder, for `include_path`, with V-FLUTE's other kinds of task on figlang_mini: mini_sg, mini_2shot."""
     folder, tasks = mkdtemp(prefix="tasks-", dir=os.environ["FIGLANG_TEST_RUNS"]), tasks_dir()
-    for name, includes, options in (("mini_sg", "vflute_sg.yaml", ""), ("mini_2shot", "_base.yaml", ", num_shots: 2")):
+    for name, includes, options in (("mini_sg", "vflute_sg.yaml", ""), ("mini_2shot", "vflute.yaml", ", num_shots: 2")):
         (Path(folder) / f"{name}.yaml").write_text(
             f"include: {tasks}/vflute/{includes}\ntask: {name}\n"
             "dataset_name: figlang_mini,split=test\n"
