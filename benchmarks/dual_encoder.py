@@ -136,7 +136,7 @@ def watch(model: FigLangCLIP) -> list[float]:
 
         return run
 
-    network: Any = model._network
+    network: Any = model.network
     network.image_features = watched(network.image_features)
     network.text_features = watched(network.text_features)
     return seconds

@@ -47,11 +47,11 @@ PAPER_IMAGES = 300
 CLIP_MODEL = "openai/clip-vit-base-patch32"
 """The paper says "the CLIP model" and no more. A choice of ours: the similarities of larger ones are lower."""
 
-_BATCH = 32  # images that go through CLIP together
+BATCH = 32  # images that go through CLIP together
 
 EXTRA = f"{DISTRIBUTION}[generation]"
-_INCEPTION_SHA256 = "6726825d"  # its beginning
-INCEPTION_FILE = f"weights-inception-2015-12-05-{_INCEPTION_SHA256}.pth"
+INCEPTION_SHA256 = "6726825d"  # its beginning
+INCEPTION_FILE = f"weights-inception-2015-12-05-{INCEPTION_SHA256}.pth"
 INCEPTION_URL = f"https://github.com/toshas/torch-fidelity/releases/download/v0.2.0/{INCEPTION_FILE}"
 
 
@@ -137,7 +137,7 @@ def inception_features(images: Iterable[Image.Image]) -> npt.NDArray[np.float32]
     try:
         if not path.is_file():
             path.parent.mkdir(parents=True, exist_ok=True)
-            torch.hub.download_url_to_file(INCEPTION_URL, str(path), _INCEPTION_SHA256, progress=False)
+            torch.hub.download_url_to_file(INCEPTION_URL, str(path), INCEPTION_SHA256, progress=False)
         torch.load(path, map_location="cpu", weights_only=True)  # torch-fidelity would unpickle whatever is in there
         extractor = package.FeatureExtractorInceptionV3(
             "inception-v3-compat", [str(FEATURES)], feature_extractor_weights_path=str(path)
@@ -226,8 +226,8 @@ def clip_similarity(images: Sequence[Image.Image], texts: Sequence[str], model: 
     network = network.to(device)
     blocks: list[Floats] = []
     with torch.inference_mode(), exact_float32():
-        for start in range(0, len(images), _BATCH):
-            block = slice(start, start + _BATCH)
+        for start in range(0, len(images), BATCH):
+            block = slice(start, start + BATCH)
             inputs = processor(
                 text=[without_surrogates(text) for text in texts[block]],
                 images=[image.convert("RGB") for image in images[block]],

@@ -51,7 +51,7 @@ def write(
     Returns:
         The number of rows written, and the ids of the others by what is wrong with them, in words.
     """
-    tasks = list(map(_Task, _members(name)))
+    tasks = list(map(TrainingTask, members(name)))
     evaluated = {task.subject(doc) for task in tasks for doc in task.benchmark.load(task.asked, False)}
     parts: frozenset[str] = frozenset() if keep_shared else frozenset().union(*evaluated)
     (folder / "images").mkdir(parents=True)
@@ -82,7 +82,7 @@ def write(
 # --- the task ---
 
 
-def _members(name: str) -> Iterator[dict[str, Any]]:
+def members(name: str) -> Iterator[dict[str, Any]]:
     """The task file of a task, or those of a group's tasks."""
     files = (resource_dir("task_yamls") / "lmms_eval").rglob("*.yaml")
     path = next((path for path in files if path.stem == name), None)
@@ -93,10 +93,10 @@ def _members(name: str) -> Iterator[dict[str, Any]]:
         yield config
     else:
         for each in config["task"]:
-            yield from _members(each)
+            yield from members(each)
 
 
-class _Task:
+class TrainingTask:
     def __init__(self, config: Mapping[str, Any]) -> None:
         self.name, self.config = config["task"], config
         self.benchmark, self.asked = asked_for(config["dataset_name"])

@@ -56,7 +56,7 @@ _PATH = re.compile(
 _SHORT = re.compile(r".{,7}|[A-Za-z_-]{,15}")
 _BEGINNING = 12  # so much of a secret is hidden too: the harness cuts error texts off anywhere
 _OPAQUE = re.compile(r"(?=.*(?:[^A-Za-z]|[a-z][A-Z]))[\w.~+=-]+")  # a beginning that no word, path or address has
-_given: set[str] = set()
+given_secrets: set[str] = set()
 
 
 def clean_logs() -> None:
@@ -79,7 +79,7 @@ def remember(model_args: object) -> None:
         values = [str(value) for name, value in model_args.items() if _SECRET_NAME.fullmatch(str(name))]
     else:
         values = [found["value"].strip("\"'") for found in _ASSIGNED.finditer(str(model_args))]
-    _given.update(value for value in values if not _SHORT.fullmatch(value))
+    given_secrets.update(value for value in values if not _SHORT.fullmatch(value))
 
 
 def clean_error(error: BaseException) -> None:
@@ -105,7 +105,7 @@ def without_secrets(value: Any) -> Any:
     :func:`remember`, whole or cut off.
     """
     named = {each for name, each in os.environ.items() if _SECRET_NAME.fullmatch(name) and not _SHORT.fullmatch(each)}
-    pattern = _pattern(frozenset(named | _given))
+    pattern = _pattern(frozenset(named | given_secrets))
     return _changed(value, lambda text: pattern.sub(HIDDEN, text))
 
 

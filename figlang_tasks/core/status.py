@@ -10,7 +10,7 @@ from typing import Any
 
 from figlang_tasks.core.text import printable
 
-_shown = False
+shown = False
 _last = ""
 
 
@@ -21,14 +21,14 @@ def in_first_process() -> bool:
 
 def show() -> None:
     """Print the lines from now on, in the first process of a run."""
-    global _shown
-    _shown = in_first_process()
+    global shown
+    shown = in_first_process()
 
 
 def tell(what: str) -> None:
     """Print a line, unless it is the one that was printed last."""
     global _last
-    if _shown and what != _last:
+    if shown and what != _last:
         _last = what
         print(printable(f"lmms_eval: {what}"), file=sys.stderr, flush=True)
 

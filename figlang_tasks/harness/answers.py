@@ -307,9 +307,9 @@ class Store:
         own = folder / _FILES.replace("*", str(rank))
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._own = _opened(own)
-            self._own.execute("PRAGMA user_version = 1")  # writes
-            self._all = [self._own, *(_opened(path) for path in sorted(folder.glob(_FILES)) if path != own)]
+            self.own = _opened(own)
+            self.own.execute("PRAGMA user_version = 1")  # writes
+            self._all = [self.own, *(_opened(path) for path in sorted(folder.glob(_FILES)) if path != own)]
         except (OSError, sqlite3.OperationalError) as error:
             raise FigLangError(
                 f"figlang_tasks: --use_cache {named}: {error}. Name a folder that can be written to and has room"
@@ -347,8 +347,8 @@ class Store:
         if not self._waiting:
             return
         try:
-            with self._own:
-                self._own.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", self._waiting)
+            with self.own:
+                self.own.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", self._waiting)
             self._waiting = []
         except sqlite3.Error as error:
             message = f"--use_cache {self.named}: answers could not be stored ({error})"

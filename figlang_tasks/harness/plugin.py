@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from figlang_tasks.models.lazy import LazyModel
 
-_MARK = "_figlang_tasks"
+MARK = "_figlang_tasks"
 
 
 def register() -> list[ModelManifest]:
@@ -66,7 +66,7 @@ def _wrap_when_defined(ours: Mapping[str, Callable[..., Any]]) -> None:
     from lmms_eval import utils
 
     original = utils.positional_deprecated
-    if hasattr(original, _MARK):
+    if hasattr(original, MARK):
         return
     missing = set(ours)
 
@@ -79,7 +79,7 @@ def _wrap_when_defined(ours: Mapping[str, Callable[..., Any]]) -> None:
             utils.positional_deprecated = function.__globals__["positional_deprecated"] = original
         return _wrapped(decorated, ours[function.__name__])
 
-    setattr(decorate, _MARK, True)
+    setattr(decorate, MARK, True)
     utils.positional_deprecated = decorate
 
 
@@ -97,7 +97,7 @@ def task_manager(**kwargs: Any) -> TaskManager:
 def _wrap(owner: Any, name: str, replacement: Callable[..., Any]) -> None:
     """Replace a function or method by `replacement(original, given)`, once; `given` are all arguments by name."""
     original = getattr(owner, name)
-    if not getattr(original, _MARK, False):
+    if not getattr(original, MARK, False):
         setattr(owner, name, _wrapped(original, replacement))
 
 
@@ -110,7 +110,7 @@ def _wrapped(original: Callable[..., Any], replacement: Callable[..., Any]) -> C
         given.apply_defaults()
         return replacement(original, given.arguments)
 
-    setattr(wrapped, _MARK, True)
+    setattr(wrapped, MARK, True)
     return wrapped
 
 

@@ -24,7 +24,7 @@ class ModelBase(lmms):
 
     def clean(self) -> None:
         """Let go of the model; the harness calls this when all requests are answered."""
-        for name in ("_network", "_scorer"):
+        for name in ("network", "scorer"):
             self.__dict__.pop(name, None)
         super().clean()
 

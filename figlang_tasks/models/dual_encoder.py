@@ -90,16 +90,16 @@ class FigLangCLIP(ModelBase):
         models.require_checkpoint("figlang_clip", pretrained)
         auto = str(batch_size).startswith("auto")
         size = AUTO_BATCH if auto else models.whole_number("figlang_clip", "batch_size", batch_size)
-        self._images, self._texts, self._pairs = Batches(size, "image"), Batches(TEXTS, "text"), Batches(size, "pair")
+        self.images, self.texts, self.pairs = Batches(size, "image"), Batches(TEXTS, "text"), Batches(size, "pair")
         self.device = torch.device(device) if device and self._world_size == 1 else self.accelerator.device
         source = {"revision": str(revision or "main"), "trust_remote_code": trust_remote_code}
-        self._network = _load(pretrained, source, dtype, self.device)
+        self.network = _load(pretrained, source, dtype, self.device)
         self.commit = models.commit_of(pretrained, str(source["revision"]))
 
     @property
     def batch_size(self) -> int:
         """Images of a batch; falls when memory runs out."""
-        return self._images.size
+        return self.images.size
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
         """Answer score requests; what is kept of one call is not used by the next."""
@@ -107,20 +107,20 @@ class FigLangCLIP(ModelBase):
             if KEY not in request.args[1]:
                 raise ValueError(only_ranks("figlang_clip", request.args[4]))
         asked = [request.args for request in requests]
-        if isinstance(self._network, _Matcher):
-            return self._matched(self._network, asked)
+        if isinstance(self.network, _Matcher):
+            return self._matched(self.network, asked)
         return self.features(asked).cosines()
 
     def features(self, requests: Sequence[tuple[Any, ...]]) -> Features:
         """The features of what score requests, by their ``args``, compare; others are read meanwhile."""
-        network = self._network
+        network = self.network
         if isinstance(network, _Matcher):
             raise FigLangError(f"{type(network.model).__name__} has no features of a picture alone: use a dual encoder")
         images: dict[str, _Floats] = {}
         waiting: dict[str, Image.Image] = {}
 
         def encode() -> None:
-            for keys, values in self._images.run(
+            for keys, values in self.images.run(
                 list(waiting), lambda keys: network.image_features([waiting[key] for key in keys])
             ):
                 images.update(zip(keys, values, strict=True))
@@ -130,11 +130,11 @@ class FigLangCLIP(ModelBase):
         for asked, pictures in self._read_all(requests):
             plan.append(asked)
             waiting.update((key, shown) for key, shown in zip(asked.images, pictures, strict=True) if key not in images)
-            if len(waiting) >= self._images.size:
+            if len(waiting) >= self.images.size:
                 encode()
         encode()
         texts: dict[str, _Floats] = {}
-        for said, values in self._texts.run(self._measured(plan), network.text_features):
+        for said, values in self.texts.run(self._measured(plan), network.text_features):
             texts.update(zip(said, values, strict=True))
         return Features(plan, images, texts)
 
@@ -145,14 +145,14 @@ class FigLangCLIP(ModelBase):
 
         def match() -> None:
             pictures = {key: picture for (key, _), picture in waiting.items()}
-            for keys, seen in self._images.run(list(pictures), lambda keys: network.look([pictures[k] for k in keys])):
+            for keys, seen in self.images.run(list(pictures), lambda keys: network.look([pictures[k] for k in keys])):
 
                 def step(
                     pairs: Sequence[tuple[str, str]], keys: Sequence[str] = keys, seen: Mapping[str, Any] = seen
                 ) -> list[float]:
                     return network.match(seen, [keys.index(key) for key, _ in pairs], [text for _, text in pairs])
 
-                for pairs, found in self._pairs.run([pair for pair in waiting if pair[0] in keys], step):
+                for pairs, found in self.pairs.run([pair for pair in waiting if pair[0] in keys], step):
                     scores.update(zip(pairs, found, strict=True))
             waiting.clear()
 
@@ -161,7 +161,7 @@ class FigLangCLIP(ModelBase):
             plan.append(asked)
             for key, picture in zip(asked.images, pictures, strict=True):
                 waiting.update(((key, text), picture) for text in asked.texts if (key, text) not in scores)
-            if len(waiting) >= self._pairs.size:
+            if len(waiting) >= self.pairs.size:
                 match()
         match()
         self._measured(plan)
@@ -207,12 +207,12 @@ class FigLangCLIP(ModelBase):
     def _measured(self, plan: Sequence[_Asked]) -> list[str]:
         """All texts, the longest first; the log tells how many are cut."""
         said = list(dict.fromkeys(text for asked in plan for text in asked.texts))
-        lengths = self._network.lengths(said) if said else []
-        cut = sum(length > self._network.limit for length in lengths)
+        lengths = self.network.lengths(said) if said else []
+        cut = sum(length > self.network.limit for length in lengths)
         logger.log(
             "WARNING" if cut else "INFO",
             f"figlang_clip: {sum(len(asked.images) * len(asked.texts) for asked in plan)} pairs of image and text; "
-            f"{cut} of {len(said)} texts cut to {self._network.limit} tokens",
+            f"{cut} of {len(said)} texts cut to {self.network.limit} tokens",
         )
         # Sorted by the text too, so that the order of the requests does not decide what shares a batch.
         return [text for _, text in sorted(zip(lengths, said, strict=True), reverse=True)]

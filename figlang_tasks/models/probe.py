@@ -93,11 +93,11 @@ class FigLangProbe(ModelBase):
         # Part of what saved answers belong to: the arguments name a folder, which may be trained anew.
         self.given_template = hashlib.sha256(safetensors.torch.save(dict(weights))).hexdigest()
         kind = import_module(f"figlang_tasks.models.probe_{found.kind}")
-        self._network: Any = kind.Network(found, weights, device=device, batch_size=batch_size)
+        self.network: Any = kind.Network(found, weights, device=device, batch_size=batch_size)
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
         """Answer by the network of the seed; see its kind."""
-        answers: list[str] = self._network.generate_until(requests, self.task_dict)
+        answers: list[str] = self.network.generate_until(requests, self.task_dict)
         return answers
 
 

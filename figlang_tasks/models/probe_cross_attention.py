@@ -298,7 +298,7 @@ class Network:
         given, batch_size = loading["device"], str(loading["batch_size"])
         device = torch.device(given) if given and state.num_processes == 1 else state.device
         self._batch_size = 64 if batch_size.startswith("auto") else int(batch_size)
-        self._network = with_weights(Settings(**probe.settings["network"]), weights, device)
+        self.network = with_weights(Settings(**probe.settings["network"]), weights, device)
 
     def generate_until(self, requests: list[Instance], documents: Mapping[str, Any]) -> list[str]:
         """Answer each request with the word of its label."""
@@ -314,7 +314,7 @@ class Network:
                 )
             asked.append((document, Example(document[reads], partial(_first, doc_to_visual, document))))
         self._probe.refuse_seen(seen(document, reads) for document, _ in asked)
-        found = labels(self._network, [example for _, example in asked], self._batch_size)
+        found = labels(self.network, [example for _, example in asked], self._batch_size)
         return [self._probe.settings["answers"][label] for label in found]
 
 

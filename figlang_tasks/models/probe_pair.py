@@ -73,7 +73,7 @@ def train(
     gold = torch.tensor(labels, dtype=torch.float32)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        network = _head(rows.shape[1], hidden).train()
+        network = new_head(rows.shape[1], hidden).train()
         optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate)
         for _ in range(epochs):
             for batch in torch.randperm(len(rows)).split(batch_size):
@@ -89,7 +89,7 @@ def answers(pairs: Features, weights: Weights) -> list[str]:
     return pairs.answers(lambda images, texts: _scores(head, images, texts))
 
 
-def _head(width: int, hidden: int) -> torch.nn.Module:
+def new_head(width: int, hidden: int) -> torch.nn.Module:
     if not hidden:
         return torch.nn.Sequential(torch.nn.Linear(width, 1))
     return torch.nn.Sequential(torch.nn.Linear(width, hidden), torch.nn.ReLU(), torch.nn.Linear(hidden, 1))
@@ -97,7 +97,7 @@ def _head(width: int, hidden: int) -> torch.nn.Module:
 
 def _trained(weights: Weights) -> torch.nn.Module:
     hidden, width = weights["0.weight"].shape
-    head = _head(width, hidden if "2.weight" in weights else 0)
+    head = new_head(width, hidden if "2.weight" in weights else 0)
     head.load_state_dict(dict(weights))
     return head
 

@@ -121,7 +121,7 @@ class FigLangVLM(ModelBase):
             logger.warning(f"figlang_vlm: one request at a time, not {batch_size}: transformers {why}")
             self._batches.size = 1
         self.processor = vlm_loading.load_processor(pretrained, chat_template, **source)
-        self._template = ChatTemplate(self.processor, enable_thinking)
+        self.template = ChatTemplate(self.processor, enable_thinking)
         self.given_template = str(self.processor.chat_template) if chat_template else ""  # for the cache of answers
         self.model = vlm_loading.load_model(
             pretrained,
@@ -138,7 +138,7 @@ class FigLangVLM(ModelBase):
         # A tokenizer is for one thread: one that makes prompts has the processor's, the one that runs the model this.
         self.tokenizer = self.processor.tokenizer
         self._tokenizer = copy.deepcopy(self.tokenizer)
-        self._scorer = Scorer(self.model, self._tokenizer)
+        self.scorer = Scorer(self.model, self._tokenizer)
 
     @classmethod
     def reads_text_alone(
@@ -166,7 +166,7 @@ class FigLangVLM(ModelBase):
     def pictures_first(self) -> bool:
         """Whether the chat template moves pictures of a message before its texts; task files have a prompt for that."""
         with _naming("the chat template"):
-            return self._template.pictures_first
+            return self.template.pictures_first
 
     @torch.inference_mode()
     def generate_until(self, requests: list[Instance]) -> list[GenerationResult]:
@@ -190,11 +190,11 @@ class FigLangVLM(ModelBase):
         def run(batch: Sequence[Prompt], inputs: Any) -> list[Any]:
             wanted = batch[0].wanted  # that of all: their settings are equal
             if wanted is None:
-                return self._generate(batch, inputs, settings, until)
+                return self.generate(batch, inputs, settings, until)
             texts, special = [prompt.text for prompt in batch], self._adds_special_tokens(batch[0])
             if wanted.kind == "match":
-                return self._scorer.match(inputs, texts, wanted.yes, wanted.no, special)
-            values = self._scorer.candidates(inputs, texts[0], wanted.candidates, special)
+                return self.scorer.match(inputs, texts, wanted.yes, wanted.no, special)
+            values = self.scorer.candidates(inputs, texts[0], wanted.candidates, special)
             scores = [sum(row) / (len(row) if wanted.normalize == "tokens" else 1) for row in values]
             return [GenerationResult(score_requests.answer(scores))]
 
@@ -229,9 +229,10 @@ class FigLangVLM(ModelBase):
     def _loaded(self, group: Mapping[int, Instance]) -> Generator[tuple[Sequence[Prompt], Any]]:
         """Yield batches with their tensors on the CPU, made while the model works on others."""
         with threads(THREADS) as readers, threads(1) as maker:
-            read = ahead(lambda each: readers.submit(self._read, *each), group.items(), max(THREADS, self.batch_size))
+            at_once = max(THREADS, self.batch_size)
+            read = ahead(lambda each: readers.submit(self.prompts_of, *each), group.items(), at_once)
             batches = self._grouped(prompt for _, prompts in read for prompt in prompts)
-            for _, made in ahead(lambda batch: maker.submit(self._made, batch), batches, BATCHES_AHEAD):
+            for _, made in ahead(lambda batch: maker.submit(self.tensors_of, batch), batches, BATCHES_AHEAD):
                 yield made
 
     def _grouped(self, prompts: Iterable[Prompt]) -> Iterator[list[Prompt]]:
@@ -244,7 +245,7 @@ class FigLangVLM(ModelBase):
                 yield waiting.pop(len(prompt.images))
         yield from waiting.values()
 
-    def _read(self, index: int, request: Instance) -> list[Prompt]:
+    def prompts_of(self, index: int, request: Instance) -> list[Prompt]:
         """The prompts of a request, without their texts."""
         _, _, gen_kwargs, doc_id, task, split = request.args
         where = f"task {task}, doc {doc_id}"
@@ -272,15 +273,15 @@ class FigLangVLM(ModelBase):
             raise ValueError("messages hold video or audio; figlang_vlm reads images and text")
         return messages.to_hf_messages()
 
-    def _made(self, batch: Sequence[Prompt]) -> tuple[Sequence[Prompt], Any]:
+    def tensors_of(self, batch: Sequence[Prompt]) -> tuple[Sequence[Prompt], Any]:
         """Prompts of a batch with their texts, and its tensors."""
         rendered = []
         for prompt in batch:
             with _naming(prompt.where):
-                text = self._template.render(prompt.messages)
+                text = self.template.render(prompt.messages)
                 if prompt.wanted is not None:
-                    self._template.require_answer(text)
-                rendered.append(replace(prompt, text=text, thought=self._template.open_thought(text)))
+                    self.template.require_answer(text)
+                rendered.append(replace(prompt, text=text, thought=self.template.open_thought(text)))
         with _naming("; ".join(prompt.where for prompt in batch)):
             return rendered, self._processed(rendered)
 
@@ -318,7 +319,7 @@ class FigLangVLM(ModelBase):
 
     # --- answers ---
 
-    def _generate(
+    def generate(
         self, batch: Sequence[Prompt], inputs: Any, settings: dict[str, Any], until: list[str]
     ) -> list[GenerationResult]:
         length = inputs["input_ids"].shape[1]

@@ -34,7 +34,7 @@ Exit status: 0 all pairs are scored, 1 they cannot be (nothing is written), 2 wr
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit status. Wrong usage ends with ``SystemExit``, as argparse does it."""
-    given = _arguments(arguments)
+    given = parsed(arguments)
     logger.remove()
     logger.add(lambda message: print(message, end="", file=sys.stderr), level="INFO", format="{message}")
     try:
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="figlang-score",
         description="Score texts against references: BERTScore, BLEURT, and their mean, the ExplanationScore.",

@@ -49,7 +49,7 @@ class BertScore(PairModel):
 
     def _computed(self, pairs: set[Pair]) -> Iterator[Mapping[Pair, float]]:
         texts = list({text for pair in pairs for text in pair})
-        ids = dict(zip(texts, self._token_ids(texts), strict=True))
+        ids = dict(zip(texts, self.token_ids(texts), strict=True))
         full = [pair for pair in pairs if all(len(ids[text]) > 2 for text in pair)]
         yield dict.fromkeys(pairs - set(full), 0.0)
 
@@ -64,8 +64,8 @@ class BertScore(PairModel):
         """Consecutive pairs whose texts have at most `_CHUNK` token budgets; those of a reference stay together."""
         if not pairs:
             return
-        self._runner.model  # noqa: B018  (the budget depends on its device)
-        limit = _CHUNK * self._runner.budget
+        self.runner.model  # noqa: B018  (the budget depends on its device)
+        limit = _CHUNK * self.runner.budget
         of_reference: dict[str, set[str]] = {}
         for pair in pairs:
             of_reference.setdefault(pair[0], set()).update(pair)
@@ -92,16 +92,16 @@ class BertScore(PairModel):
         def encode(start: int, stop: int) -> list[torch.Tensor]:
             return self._encode([ids[text] for text in todo[start:stop]])
 
-        for start, stop, batch in self._runner.batches([len(ids[text]) for text in todo], encode):
+        for start, stop, batch in self.runner.batches([len(ids[text]) for text in todo], encode):
             vectors |= zip(todo[start:stop], batch, strict=True)
         return vectors
 
     def _encode(self, ids: Sequence[Sequence[int]]) -> list[torch.Tensor]:
         """float32 unit vectors [tokens, width] of each text."""
-        device = self._runner.device
+        device = self.runner.device
         input_ids = pad_ids(ids, self._tokenizer.pad_token_id, device)
         mask = pad_ids([[1] * len(row) for row in ids], 0, device)
-        hidden = self._runner.model(input_ids, mask).float()
+        hidden = self.runner.model(input_ids, mask).float()
         unit = hidden / hidden.norm(dim=-1, keepdim=True)
         vectors = [unit[row, : len(tokens)].clone() for row, tokens in enumerate(ids)]
         if not all(bool(torch.isfinite(vector).all()) for vector in vectors):
@@ -120,7 +120,7 @@ class BertScore(PairModel):
             batch = [chunk[index] for index in order[start:stop]]
             return self._f1(*(self._side([pair[side] for pair in batch], ids, vectors) for side in (0, 1)))
 
-        for start, stop, values in self._runner.batches([lengths[index] for index in order], match):
+        for start, stop, values in self.runner.batches([lengths[index] for index in order], match):
             scores |= zip((chunk[index] for index in order[start:stop]), values, strict=True)
         return scores
 
@@ -128,7 +128,7 @@ class BertScore(PairModel):
         self, texts: Sequence[str], ids: Mapping[str, Sequence[int]], vectors: Mapping[str, torch.Tensor]
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Padded vectors [n, length, width], mask [n, length] and token weights [n, length] of one side of a batch."""
-        device = self._runner.device
+        device = self.runner.device
         width = padded(max(len(ids[text]) for text in texts))
         stacked = torch.stack([pad(vectors[text].to(device), (0, 0, 0, width - len(ids[text]))) for text in texts])
         weightless = (self._tokenizer.cls_token_id, self._tokenizer.sep_token_id)
@@ -168,7 +168,7 @@ class BertScore(PairModel):
             tokenizer.add_special_tokens({"mask_token": AddedToken("[MASK]", lstrip=True, special=True)})
         return tokenizer
 
-    def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         inputs = [tokenizer_input(text) for text in texts]
         return self._tokenizer(inputs, truncation=True, max_length=MAX_TOKENS)["input_ids"]
 

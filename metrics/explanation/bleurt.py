@@ -42,12 +42,12 @@ class Bleurt(PairModel):
         def forward(start: int, stop: int) -> list[float]:
             return self._forward([inputs[pair] for pair in todo[start:stop]])
 
-        for start, stop, values in self._runner.batches([len(inputs[pair][0]) for pair in todo], forward):
+        for start, stop, values in self.runner.batches([len(inputs[pair][0]) for pair in todo], forward):
             yield dict(zip(todo[start:stop], values, strict=True))
 
     def _forward(self, inputs: Sequence[tuple[list[int], list[int]]]) -> list[float]:
-        device = self._runner.device
-        values = self._runner.model(
+        device = self.runner.device
+        values = self.runner.model(
             pad_ids([ids for ids, _ in inputs], self._config.pad_token_id, device),
             pad_ids([[1] * len(ids) for ids, _ in inputs], 0, device),
             pad_ids([types for _, types in inputs], 0, device),

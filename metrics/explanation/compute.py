@@ -50,30 +50,30 @@ class Runner:
         self._load = load
         self._wanted = device
         self.dtype = torch.float32 if dtype == "fp32" else torch.bfloat16
-        self._model: nn.Module | None = None
+        self.loaded: nn.Module | None = None
         self.device = torch.device("cpu")  # until the model is loaded
-        self._budget: int | None = None
+        self.tokens: int | None = None  # of a batch, if not as many as is usual on the device
 
     @property
     def model(self) -> nn.Module:
         """The model, loaded and moved to its device at the first call."""
-        if self._model is None:
+        if self.loaded is None:
             model = self._load(self.dtype)
-            self.device = self._choose_device()
+            self.device = self.choose_device()
             moved = attempt(lambda: _on(model, self.device, self.dtype))
             if moved is None and self.device.type == "cpu":
                 raise MemoryError("not enough memory for the metric model")
-            self._model = moved or self._on_cpu(model)
-        return self._model
+            self.loaded = moved or self._on_cpu(model)
+        return self.loaded
 
     @property
     def budget(self) -> int:
         """Padded tokens of a batch: fewer than at first where the memory did not do."""
-        return self._budget or (CPU_TOKENS if self.device.type == "cpu" else GPU_TOKENS)
+        return self.tokens or (CPU_TOKENS if self.device.type == "cpu" else GPU_TOKENS)
 
     def release(self) -> None:
         """Let go of the model and its memory; it is loaded again when it is needed."""
-        self._model, self._budget = None, None
+        self.loaded, self.tokens = None, None
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
 
@@ -100,21 +100,21 @@ class Runner:
 
     def _shrink(self, items: int, width: int) -> None:
         if items > 1:
-            self._budget = max(width, items * width // 2)
-            logger.warning(f"figlang: out of memory on {self.device}; {self._budget} tokens a batch from now on")
+            self.tokens = max(width, items * width // 2)
+            logger.warning(f"figlang: out of memory on {self.device}; {self.tokens} tokens a batch from now on")
         elif self.device.type != "cpu":
-            assert self._model is not None
-            self._model = self._on_cpu(self._model)
+            assert self.loaded is not None
+            self.loaded = self._on_cpu(self.loaded)
         else:
             raise MemoryError(f"not enough memory to score one text of {width} tokens")
 
     def _on_cpu(self, model: nn.Module) -> nn.Module:
         logger.warning(f"figlang: {self.device} is too full; scoring explanations on the CPU instead")
         self.device = torch.device("cpu")
-        self._budget = None
+        self.tokens = None
         return _on(model, self.device, self.dtype)
 
-    def _choose_device(self) -> torch.device:
+    def choose_device(self) -> torch.device:
         if self._wanted != "auto":
             return torch.device(self._wanted)
         if torch.cuda.is_available():
@@ -129,7 +129,7 @@ class PairModel(ABC):
         self.identity = identity
         self._cache = cache
         self._cache_id = f"{identity},{dtype},algorithm:{ALGORITHM}"
-        self._runner = Runner(self._load, device, dtype)
+        self.runner = Runner(self._load, device, dtype)
 
     def score(self, pairs: Sequence[Pair], advance: Callable[[int], object] = lambda done: None) -> dict[Pair, float]:
         """The score of every distinct pair; `advance` gets the number of pairs just done."""
@@ -145,7 +145,7 @@ class PairModel(ABC):
 
     def release(self) -> None:
         """Free the model's memory."""
-        self._runner.release()
+        self.runner.release()
 
     @abstractmethod
     def _load(self, dtype: torch.dtype) -> nn.Module:

@@ -73,7 +73,7 @@ class Scorer:
     """A named scorer; made by `get_scorer`. Models are loaded at the first pair that is not in the cache."""
 
     def __init__(self, name: str, note: str, dtype: DType, models: Sequence[PairModel]):
-        self.name, self.dtype, self._models = name, dtype, models
+        self.name, self.dtype, self.models = name, dtype, models
         parts = [f"{name} ({note})" if note else name, *(model.identity for model in models)]
         self.signature = "|".join([*parts, f"dtype:{dtype}", f"version:{__version__}"])
 
@@ -96,9 +96,9 @@ class Scorer:
         from tqdm.auto import tqdm
 
         pairs = _pairs(references, candidates)
-        total = len(self._models) * len(set(pairs))
+        total = len(self.models) * len(set(pairs))
         with tqdm(total=total, desc=f"ExplanationScore ({self.name})", unit="score", disable=None) as bar:
-            values = [model.score(pairs, bar.update) for model in self._models]
+            values = [model.score(pairs, bar.update) for model in self.models]
         bertscore, *bleurt = (np.array([scores[pair] for pair in pairs], dtype=np.float64) for scores in values)
         if not bleurt:
             return ExplanationScores(bertscore, None, bertscore, self.signature)
@@ -106,7 +106,7 @@ class Scorer:
 
     def release(self) -> None:
         """Free the models' memory; they come again when they are needed."""
-        for model in self._models:
+        for model in self.models:
             model.release()
 
 
@@ -150,7 +150,7 @@ def get_scorer(
     if name not in SCORERS:
         raise ValueError(f"unknown scorer {name!r}; valid: {', '.join(SCORERS)}")
     recipe = SCORERS[name]
-    weights = recipe.bertscore if bertscore_model is None else _parse(bertscore_model)
+    weights = recipe.bertscore if bertscore_model is None else weights_named(bertscore_model)
     layer = bertscore_layer
     if layer is None:
         layer = recipe.layer if bertscore_model is None else _known_layer(weights.name)
@@ -161,14 +161,14 @@ def get_scorer(
 
     store = open_cache(cache)
     models: list[PairModel] = [BertScore(locate(weights), layer, device, dtype, store)]
-    bleurt = recipe.bleurt if bleurt_model is None else _parse(bleurt_model)
+    bleurt = recipe.bleurt if bleurt_model is None else weights_named(bleurt_model)
     if bleurt is not None:
         models.append(Bleurt(locate(bleurt), device, dtype, store))
     is_own = (weights, layer, bleurt) == (recipe.bertscore, recipe.layer, recipe.bleurt)
     return Scorer(name, recipe.note or ("" if is_own else "with other models"), dtype, models)
 
 
-def _parse(text: str) -> Weights:
+def weights_named(text: str) -> Weights:
     weights = Weights.parse(text)
     return _PINNED.get(weights.name, weights) if weights.revision is None else weights
 

@@ -98,7 +98,7 @@ def locate(weights: Weights) -> Located:
         if folder.is_dir():
             return _identified(folder, folder.name)
         logger.warning(f"figlang: {WEIGHTS_DIR_VARIABLE}={root} holds no folder {folder.name}: not used for it")
-    folder = _from_hub(weights)
+    folder = find_on_hub(weights)
     return Located(folder, f"{weights.name}@{folder.name[:12]}")
 
 
@@ -125,7 +125,7 @@ def _package_folder(package: str) -> Path:
     return Path(next(iter(spec.submodule_search_locations))) / "model"
 
 
-def _from_hub(weights: Weights) -> Path:
+def find_on_hub(weights: Weights) -> Path:
     from huggingface_hub import snapshot_download
 
     try:

@@ -180,8 +180,8 @@ def test_what_is_left_out(
     ],
 )
 def test_a_row_without_the_explanation_that_the_answer_holds(name: str, label: str, taught: bool) -> None:
-    (config,) = finetuning._members(name)
-    task = finetuning._Task(config)
+    (config,) = finetuning.members(name)
+    task = finetuning.TrainingTask(config)
     rows = flute_rows.load("figlang_mini_flute", "train", "v1" if name == "flute_v1" else "v2", "")
     doc = next(doc for doc in rows if doc["label"] == label)
     fault = "" if taught else "have no explanation, which the answer must hold"

@@ -75,14 +75,14 @@ def test_a_full_disk_costs_no_run_and_answers_are_tried_again(tmp_path: Path, wa
     notes.noted()
     given = {f"{number}": f"{number} {'x' * 1000}" for number in range(100)}
     store = Store(str(tmp_path), "m")
-    (pages,) = store._own.execute("PRAGMA max_page_count").fetchone()
-    store._own.execute("PRAGMA max_page_count = 20")
+    (pages,) = store.own.execute("PRAGMA max_page_count").fetchone()
+    store.own.execute("PRAGMA max_page_count = 20")
     for name, answer in given.items():
         store.keep([(name, "task", 0, answer)])
     told = f"--use_cache {tmp_path}: answers could not be stored (database or disk is full)"
     assert notes.noted() == [told] and len(warnings_of_loguru) == 1 and told in warnings_of_loguru[0]
     assert 0 < len(store.look_up(list(given))) < 100
-    store._own.execute(f"PRAGMA max_page_count = {pages}")  # there is room again
+    store.own.execute(f"PRAGMA max_page_count = {pages}")  # there is room again
     store.keep([("last", "task", 0, "an answer")])
     store.close()
     assert len(Store(str(tmp_path), "m").look_up([*given, "last"])) == 101
@@ -106,7 +106,7 @@ def test_a_model_that_tells_its_answers_loses_one_batch(tmp_path: Path, monkeypa
     options: dict[str, Any] = {"use_cache": str(tmp_path / "answers"), "limit": 6, "gen_kwargs": "max_new_tokens=4"}
     told: list[str] = []
     asked: set[FigLangVLM] = set()
-    generate = FigLangVLM._generate
+    generate = FigLangVLM.generate
 
     def dying(self: Any, batch: Any, *rest: Any) -> Any:
         told.extend(prompt.where for prompt in batch)
@@ -116,7 +116,7 @@ def test_a_model_that_tells_its_answers_loses_one_batch(tmp_path: Path, monkeypa
         return generate(self, batch, *rest)
 
     with monkeypatch.context() as patched:
-        patched.setattr(FigLangVLM, "_generate", dying)
+        patched.setattr(FigLangVLM, "generate", dying)
         with pytest.raises(RuntimeError, match="doc 3: RuntimeError: the model is broken"):
             evaluate(TASK, "figlang_vlm", demo_runs.DEMO, **options)
         assert [model.on_answer for model in asked] == [None], "what it is asked next by others is not kept"
@@ -132,7 +132,7 @@ def test_a_run_whose_answers_are_all_known_loads_no_model(
     task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """And gives the same results; the screen says so, and has one bar for what is asked."""
-    monkeypatch.setattr(status, "_shown", True)
+    monkeypatch.setattr(status, "shown", True)
     runs, rounds = Runs(tmp_path), 2 if task == "mini_sg" else 1
     found = []
     for from_cache, limit in ((0, 10), (10, 20), (20, 20)):

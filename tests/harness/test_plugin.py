@@ -55,7 +55,7 @@ def test_three_functions_of_the_harness_are_replaced_and_nothing_else() -> None:
         (owner.__name__, name)
         for owner in (evaluator, utils, TaskManager)
         for name, value in vars(owner).items()
-        if hasattr(value, plugin._MARK)
+        if hasattr(value, plugin.MARK)
     }
     assert found == {
         ("lmms_eval.evaluator", "simple_evaluate"),

@@ -113,7 +113,7 @@ def test_weights_are_downloaded_once_and_damaged_ones_are_told(
         inception_features([picture(0)])
     monkeypatch.setattr(module, "INCEPTION_URL", random_inception.as_uri())
     digest = hashlib.sha256(random_inception.read_bytes()).hexdigest()
-    monkeypatch.setattr(module, "_INCEPTION_SHA256", digest[:8])
+    monkeypatch.setattr(module, "INCEPTION_SHA256", digest[:8])
     capfd.readouterr()
     assert np.array_equal(inception_features([picture(0)]), of_three[:1])
     assert "%" not in capfd.readouterr().err, "no progress bar"
@@ -150,7 +150,7 @@ def test_clip_similarity_equals_the_cosine_of_the_two_towers(clip: Path, monkeyp
             seen = network.visual_projection(network.vision_model(**pixels).pooler_output)[0]
             read = network.text_projection(network.text_model(**tokens).pooler_output)[0]
             expected.append(100 * float(torch.nn.functional.cosine_similarity(seen, read, dim=0)))
-    monkeypatch.setattr(module, "_BATCH", 2)
+    monkeypatch.setattr(module, "BATCH", 2)
     found = clip_similarity(PICTURES, TEXTS, str(clip))
     assert found.per_image == pytest.approx(expected, abs=1e-3)
     assert found.value == pytest.approx(sum(expected) / 5, abs=1e-3)

@@ -63,7 +63,7 @@ def counted(model: FigLangCLIP) -> Counter[str]:
 
         return before
 
-    network: Any = model._network
+    network: Any = model.network
     for name in ("vision_model", "text_model", "text_encoder", "qformer", "vilt"):
         part = getattr(network, "tower", None) if name == "vision_model" else None
         if part := part or getattr(network.model, name, None):
@@ -120,7 +120,7 @@ def test_a_request_for_words_is_refused_by_name(loaded: Callable[[str], FigLangC
 def test_neither_batches_nor_order_matter_and_nothing_is_encoded_twice(kind: str, checkpoints: dict[str, Path]) -> None:
     docs = some_docs()
     model = load(checkpoints[kind], batch_size=1)
-    model._texts.size = 1
+    model.texts.size = 1
     seen = counted(model)
     found = ask(model, docs)
     assert flat(found) == expected(checkpoints[kind], kind, docs)
@@ -130,9 +130,9 @@ def test_neither_batches_nor_order_matter_and_nothing_is_encoded_twice(kind: str
         assert seen.pop("vision_model", 5) <= sum(len(doc["images"]) for doc in docs), "in each batch of pairs once"
         pairs = {(id(shown), t) for d in docs for shown in d["images"] for t in d.get("candidates", [d.get("text")])}
         assert seen == {PARTS[kind]: len(pairs)}
-    model._images.size, model._pairs.size, model._texts.size = 3, 3, 4
+    model.images.size, model.pairs.size, model.texts.size = 3, 3, 4
     assert flat(ask(model, docs)) == pytest.approx(flat(found), abs=1e-6)
-    model._images.size, model._pairs.size, model._texts.size = AUTO_BATCH, AUTO_BATCH, 256
+    model.images.size, model.pairs.size, model.texts.size = AUTO_BATCH, AUTO_BATCH, 256
     assert flat(ask(model, docs[::-1])[::-1]) == pytest.approx(flat(found), abs=1e-6)
 
 
@@ -226,6 +226,6 @@ def test_requests_that_make_no_sense(doc: dict[str, Any], message: str, loaded: 
 
 def test_a_broken_model_names_the_document(checkpoints: dict[str, Path]) -> None:
     model = load(checkpoints["clip"])
-    torch.nn.init.constant_(model._network.model.visual_projection.weight, float("nan"))
+    torch.nn.init.constant_(model.network.model.visual_projection.weight, float("nan"))
     with pytest.raises(ValueError, match=r"task rank, document 0: scores\[0\] is nan, must be finite"):
         ask(model, some_docs())

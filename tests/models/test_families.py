@@ -151,7 +151,7 @@ def check(family: Family, folder: Path) -> None:
         found = scores(lm, messages, kind="candidates", candidates=CANDIDATES)
         by_steps = [reference.step_by_step(messages, reference.tokens(messages, each)) for each in CANDIDATES]
         assert found == pytest.approx(by_steps, abs=TOLERANCE), kind
-    assert lm._scorer.shared == family.fast, "the path that candidates take"
+    assert lm.scorer.shared == family.fast, "the path that candidates take"
 
 
 def marks(family: Family) -> list[Any]:

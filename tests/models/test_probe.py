@@ -33,7 +33,7 @@ def write(folder: Path, clip: Path, seen: tuple[str, ...] = (), hidden: int = 4)
     weights: dict[int, probe.Weights] = {}
     for seed in (3, 5):
         torch.manual_seed(seed)
-        weights[seed] = probe_pair._head(32, hidden).state_dict()
+        weights[seed] = probe_pair.new_head(32, hidden).state_dict()
     probe.write(folder, "pair", settings=settings, trained_on={"data": "x"}, seen=seen, weights=weights)
     return weights
 
@@ -44,7 +44,7 @@ def test_it_answers_as_its_network_computes(clip: Path, tmp_path: Path, hidden: 
     weights = write(tmp_path / "probe", clip, hidden=hidden)
     found = answers(evaluate(TASK, "figlang_probe", f"probe={tmp_path / 'probe'},seed=5", limit=6), TASK)
     own = {name: value.double().numpy() for name, value in weights[5].items()}
-    network = FigLangCLIP(str(clip))._network
+    network = FigLangCLIP(str(clip)).network
     for number, doc in enumerate(rows.load("figlang_mini_irfl", "metaphor-retrieval-task").select(range(6))):
         (picture,) = task.doc_to_visual(doc, {"prompt": "text"})
         layer = np.concatenate([network.text_features([doc["phrase"]])[0], network.image_features([picture])[0]])

@@ -59,12 +59,12 @@ def test_scores_inside_a_thought_are_refused(
             with pytest.raises(VLMError, match=f"task probe, doc 0.*: ValueError: scores are of answers, .*{message}"):
                 scores(lm, question, **wanted)
     [answer] = asked(lm, [question], GREEDY)
-    tag = lm._template.open_thought(rendered(lm, question))
+    tag = lm.template.open_thought(rendered(lm, question))
     assert answer.startswith(tag) and bool(tag) == (name != "hybrid"), "an answer in words may begin with a thought"
     if tag:
         assert entailment(answer).rule == "thought", "which has no end here"
         lm.tokenizer.add_special_tokens({"additional_special_tokens": [tag]})  # then answers do not show its end
-        assert lm._template.open_thought(rendered(lm, question)) == ""
+        assert lm.template.open_thought(rendered(lm, question)) == ""
 
 
 @pytest.mark.parametrize(("name", "end"), [("switch", "<think>\n\n</think>\n\n"), ("hybrid", "<think></think>\n")])

@@ -28,9 +28,9 @@ def score(lm: Any, texts: list[str], pictures: int = 1) -> list[float]:
 
 
 def token_by_token(lm: Any, texts: list[str]) -> list[float]:
-    lm._scorer.shared = False
+    lm.scorer.shared = False
     found = score(lm, texts)
-    lm._scorer.shared = True
+    lm.scorer.shared = True
     return found
 
 
@@ -97,13 +97,13 @@ def test_a_model_that_cannot_go_on_from_its_cache_is_noticed(
 def test_each_kind_of_prompt_is_checked(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     lm = build("qwen2_5_vl")
     checked: list[bool] = []
-    decoded = lm._scorer.decoded
+    decoded = lm.scorer.decoded
 
     def noted(prefix: dict[str, Any], ids: list[int]) -> list[float]:
         checked.append("pixel_values" in prefix)
         return decoded(prefix, ids)
 
-    monkeypatch.setattr(lm._scorer, "decoded", noted)
+    monkeypatch.setattr(lm.scorer, "decoded", noted)
     for pictures in (0, 1, 2, 0):
         score(lm, ["the mule is slow", "a"], pictures)
     assert checked == [False, True]
@@ -118,7 +118,7 @@ def test_settings_that_a_checkpoint_brings_for_its_answers_change_no_score(
     for name, value in {**settings, "eos_token_id": [2, 7], "suppress_tokens": [5]}.items():
         monkeypatch.setattr(lm.model.generation_config, name, value)
     assert score(lm, TEXTS) == pytest.approx(expected, abs=EXACT)
-    assert lm._scorer.shared
+    assert lm.scorer.shared
 
 
 # --- match ---

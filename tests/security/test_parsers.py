@@ -120,7 +120,7 @@ def test_what_makes_a_text_of_a_text(name: str, text: str) -> None:
 def test_scores_pictures_and_cells_of_a_judge(text: str) -> None:
     scores = score_requests.read_answer(text)
     assert scores is None or all(type(score) is float and math.isfinite(score) for score in scores)
-    assert metaclue._generated(text, number=3) is None
+    assert metaclue.generated_picture(text, number=3) is None
     for asked in ("label", "adequate", "preferred"):
         cells = judge.read_answer(asked, text, ("A", "B"))
         assert (not cells or asked in cells) and all(isinstance(value, str) for value in cells.values())

@@ -80,7 +80,7 @@ def test_a_sheet_sends_no_picture_of_this_machine_to_a_server(tmp_path: Path, mo
 
 @pytest.mark.parametrize("answer", ["/etc/passwd", "a\0b.png", "x" * 5_000 + ".png", '{"images": ["\\ud800.png"]}'])
 def test_words_are_no_picture(answer: str) -> None:
-    assert metaclue_task._generated(answer, 0) is None
+    assert metaclue_task.generated_picture(answer, 0) is None
 
 
 def test_only_pictures_are_opened(tmp_path: Path) -> None:

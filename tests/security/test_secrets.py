@@ -115,7 +115,7 @@ def test_a_server_that_repeats_the_key(
 
 @pytest.fixture
 def clean(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(redaction, "_given", set())
+    monkeypatch.setattr(redaction, "given_secrets", set())
     monkeypatch.setenv("HF_TOKEN", HUB)
     monkeypatch.setenv("MY_SERVICE_API_KEY", JUDGE)
     monkeypatch.setenv("TOKENIZERS_PARALLELISM", "false-and-longer")

@@ -69,7 +69,7 @@ def scores(lm: FigLangVLM, messages: list[dict], **request: Any) -> list[float]:
 def made(lm: FigLangVLM, messages: list[dict]) -> tuple[vlm.Prompt, Any]:
     """The prompt of messages, and its tensors."""
     lm.task_dict = {"probe": {"test": [{}]}}
-    (prompt,), inputs = lm._made(lm._read(0, instance(messages, GREEDY)))
+    (prompt,), inputs = lm.tensors_of(lm.prompts_of(0, instance(messages, GREEDY)))
     return prompt, inputs
 
 

@@ -24,13 +24,13 @@ SHOWN = ("pictures", "captions")
 LETTERS = "ABCDE"
 SEED = 2025
 
-_NAME = re.compile(r"""['"]([^'"]+)['"]""")  # in a list as Python writes it
-_PARTS = {"train": "train", "dev": "dev", "test": "test", "extended": "xe"}
+NAME = re.compile(r"""['"]([^'"]+)['"]""")  # in a list as Python writes it
+PARTS = {"train": "train", "dev": "dev", "test": "test", "extended": "xe"}
 _COUNTS = {"en": (70, 15, 15, 100), "pt": (32, 10, 13, 55), "sequence": (20, 5, 5, 30)}
-BOTH = {f"{kind}_both": tuple(f"{kind}_{part}" for part in _PARTS) for kind in _COUNTS}
+BOTH = {f"{kind}_both": tuple(f"{kind}_{part}" for part in PARTS) for kind in _COUNTS}
 """The extended rows have each compound of the three other parts in its other sense."""
 ROWS = {
-    **{f"{kind}_{part}": count for kind, own in _COUNTS.items() for part, count in zip(_PARTS, own, strict=True)},
+    **{f"{kind}_{part}": count for kind, own in _COUNTS.items() for part, count in zip(PARTS, own, strict=True)},
     **{f"{kind}_both": sum(own) for kind, own in _COUNTS.items()},
 }
 """How many rows each table has as published."""
@@ -68,7 +68,7 @@ def load(dataset: str, table: str, shown: str, look_at_pictures: bool = True) ->
 def _file(root: Path, table: str, look: bool) -> Path:
     """The file of a table, beside its pictures if `look`; both languages have the same names, in folders EN and PT."""
     kind, part = table.split("_")
-    name = f"subtask_{'b' if kind == 'sequence' else 'a'}_{'xp' if table == 'pt_extended' else _PARTS[part]}.tsv"
+    name = f"subtask_{'b' if kind == 'sequence' else 'a'}_{'xp' if table == 'pt_extended' else PARTS[part]}.tsv"
     found = [
         path for path in root.rglob(name) if kind == "sequence" or kind.upper() in path.relative_to(root).parts[:-1]
     ]
@@ -94,7 +94,7 @@ def _read(dataset: str, root: Path, table: str, shown: str, look: bool) -> tuple
     def document(cells: dict[str, Any], where: str) -> dict[str, Any]:
         if not cells[label].strip(" []"):
             cells |= _target(dataset, root, label, cells, where)
-        found = _document(cells, table, shown, where)
+        found = document_of(cells, table, shown, where)
         folder = path.parent.relative_to(root) / found["compound"].replace("'", "_")
         paths = [str(folder / name) for name in (*(("s1.png", "s2.png") if is_sequence else ()), *found["names"])]
         for picture in paths if look else []:
@@ -132,7 +132,7 @@ def _targets(root: Path, label: str) -> list[tuple[str, dict[str, Any]]]:
     return [(place, row) for place, row in lines if not isinstance(row, str) and needed <= row.keys()]
 
 
-def _document(cells: Mapping[str, Any], table: str, shown: str, where: str) -> dict[str, Any]:
+def document_of(cells: Mapping[str, Any], table: str, shown: str, where: str) -> dict[str, Any]:
     is_sequence = table.startswith("sequence")
     compound, sense = (row_files.text(cells, column, where) for column in ("compound", "sentence_type"))
     if sense not in SENSES:
@@ -141,7 +141,7 @@ def _document(cells: Mapping[str, Any], table: str, shown: str, where: str) -> d
         row_files.text(cells, f"image{number}_name", where): f"image{number}_caption"
         for number in range(1, 5 if is_sequence else 6)
     }
-    order = [row_files.text(cells, "expected_item", where)] if is_sequence else _NAME.findall(cells["expected_order"])
+    order = [row_files.text(cells, "expected_item", where)] if is_sequence else NAME.findall(cells["expected_order"])
     if not (order[0] in of_name and len(of_name) == 4 if is_sequence else sorted(order) == sorted(of_name)):
         names_given = row_files.brief(", ".join(of_name))
         label = "expected_item must be one" if is_sequence else "expected_order must have each once"

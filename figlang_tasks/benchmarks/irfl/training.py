@@ -59,7 +59,7 @@ def train(
 
     probe.refuse_existing(output)
     tested = _tested(dataset, table)
-    documents = _trainable(dataset, tested)
+    documents = trainable(dataset, tested)
     encoder = probe.encoder_name(encoder)
     own = FigLangCLIP(encoder, revision, batch_size="auto")
     settings = {"encoder": encoder, "revision": own.commit or revision}
@@ -97,14 +97,14 @@ def train(
         measured={"encoder": before, "seeds": after},
     )
     alone = {name: f"{100 * value:.1f}" for name, value in before.items()}
-    published = {"paper": _published(table, phrase_only)} if dataset == "IRFL" else {}
+    published = {"paper": published_values(table, phrase_only)} if dataset == "IRFL" else {}
     shown = probe.table_of_seeds(list(after.values()), {"encoder": alone}, published)
     counts = ", ".join(f"{name} {count:,}" for name, count in trained_on["categories"].items())
     told = f"trained on {trained_on['pictures']:,} pictures of {trained_on['idioms']} idioms ({counts})"
     return "\n".join([told, "", shown, "", f"{output} written"])
 
 
-def _trainable(dataset: str, tested: Sequence[Document]) -> list[Document]:
+def trainable(dataset: str, tested: Sequence[Document]) -> list[Document]:
     """The rows of the base table whose phrase no test document has, in the shape of those documents."""
     phrases = {folded(document["phrase"]) for document in tested}
     images = [each for each in tables.images(dataset, BASE).rows if folded(each.phrase) not in phrases]
@@ -130,7 +130,7 @@ def _values(tested: Sequence[Document], answers: Sequence[str]) -> dict[str, flo
     return headlines(records, of_records(records))
 
 
-def _published(table: str, phrase_only: bool) -> dict[str, str]:
+def published_values(table: str, phrase_only: bool) -> dict[str, str]:
     """What the paper has of its classifier, by full name of the measure, in percent."""
     kind, _, way = table.removesuffix("-task").rpartition("-")
     name = f"irfl_{'match' if way == 'detection' else 'retrieve'}_{kind}{'_phrase_only' if phrase_only else ''}"

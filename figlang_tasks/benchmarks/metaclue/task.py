@@ -269,7 +269,7 @@ def generate_process_results(doc: Document, results: Sequence[str]) -> dict[str,
     Classes of the harness answer JSON with a list ``images`` of paths, the path of a picture, or that of a folder with
     ``{number}.png`` or ``{number}_s0.png``.
     """
-    file = _generated(results[0], doc["number"])
+    file = generated_picture(results[0], doc["number"])
     if file is not None:
         try:
             measures.generated(file)
@@ -285,7 +285,7 @@ def generate_process_results(doc: Document, results: Sequence[str]) -> dict[str,
     return judged_of_image(record, measures.GENERATE)
 
 
-def _generated(output: str | None, number: int) -> Path | None:
+def generated_picture(output: str | None, number: int) -> Path | None:
     text = (output or "").strip()
     try:
         found = json.loads(text)

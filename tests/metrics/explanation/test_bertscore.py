@@ -32,7 +32,7 @@ Pair = tuple[str, str]
 def ours(model: str, token_budget: int = 2048) -> BertScore:
     weights, layer = MODELS[model]
     made = BertScore(locate(weights), layer, "cpu", "fp32", ScoreCache(None))
-    made._runner._budget = token_budget
+    made.runner.tokens = token_budget
     return made
 
 
@@ -189,7 +189,7 @@ def test_the_first_and_the_last_layer() -> None:
 
 def test_weights_that_give_no_numbers_are_an_error(tmp_path: Path) -> None:
     """For a token of one of the two texts."""
-    (only,) = set(ours("deberta")._token_ids(["a c"])[0]) - set(ours("deberta")._token_ids(["a b"])[0])
+    (only,) = set(ours("deberta").token_ids(["a c"])[0]) - set(ours("deberta").token_ids(["a b"])[0])
 
     def damage(state: dict[str, torch.Tensor]) -> None:
         state["deberta.embeddings.word_embeddings.weight"][only] = torch.nan

@@ -36,7 +36,7 @@ def golden() -> list[dict[str, Any]]:
 
 def bleurt(token_budget: int | None = None, folder: Path = FOLDER) -> Bleurt:
     made = Bleurt(Located(folder, "tiny"), "cpu", "fp32", ScoreCache(None))
-    made._runner._budget = token_budget
+    made.runner.tokens = token_budget
     return made
 
 

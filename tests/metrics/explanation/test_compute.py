@@ -10,13 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from figlang_tasks.metrics.explanation import compute
 from figlang_tasks.metrics.explanation.compute import Runner, exact_float32, padded
 
 
 def runner(token_budget: int | None = 64, dtype: str = "fp32", device: str = "cpu") -> Runner:
     made = Runner(lambda dtype: nn.Linear(8, 8).to(dtype), device, dtype)
-    made._budget = token_budget
+    made.tokens = token_budget
     return made
 
 
@@ -87,7 +86,7 @@ def test_a_device_too_full_for_one_text_gives_way_to_the_cpu(warnings_of_loguru:
     made = Runner(lambda dtype: nn.Linear(2, 2, device="cpu"), "cpu", "fp32")
     made.model  # noqa: B018
     made.device = torch.device("meta")
-    made._budget = 1000
+    made.tokens = 1000
 
     def step(start: int, stop: int) -> str:
         tried.append(stop - start)
@@ -101,19 +100,17 @@ def test_a_device_too_full_for_one_text_gives_way_to_the_cpu(warnings_of_loguru:
     assert "on the CPU instead" in warnings_of_loguru[-1]
 
 
-def test_a_model_that_does_not_fit_its_device_runs_on_the_cpu(
-    warnings_of_loguru: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The meta device stands for a GPU that is full when the model arrives."""
-    move = compute._on
+class Large(nn.Linear):
+    """Finds no room on the meta device, which stands for a GPU that is full when the model arrives."""
 
-    def full(model: nn.Module, device: torch.device, dtype: torch.dtype) -> nn.Module:
-        if device.type == "meta":
+    def to(self, *where: Any, **how: Any) -> Any:
+        if torch.device("meta") in where:
             raise torch.OutOfMemoryError("no room")
-        return move(model, device, dtype)
+        return super().to(*where, **how)
 
-    monkeypatch.setattr(compute, "_on", full)
-    made = runner(device="meta")
+
+def test_a_model_that_does_not_fit_its_device_runs_on_the_cpu(warnings_of_loguru: list[str]) -> None:
+    made = Runner(lambda dtype: Large(8, 8), "meta", "fp32")
     assert [result for _, _, result in made.batches([8], lambda start, stop: made.device.type)] == ["cpu"]
     assert "meta is too full" in warnings_of_loguru[0]
 
@@ -154,4 +151,4 @@ def test_the_emptiest_gpu_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 3)
     monkeypatch.setattr(torch.cuda, "mem_get_info", memory)
-    assert str(runner(device="auto")._choose_device()) == "cuda:1"
+    assert str(runner(device="auto").choose_device()) == "cuda:1"

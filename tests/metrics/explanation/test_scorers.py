@@ -13,9 +13,8 @@ from figlang_tasks.core.checks import downloading_nothing
 from figlang_tasks.metrics.explanation import SCORERS, WeightsError, get_scorer
 from figlang_tasks.metrics.explanation import weights as weights_module
 from figlang_tasks.metrics.explanation.bertscore import LAYERS
-from figlang_tasks.metrics.explanation.scorers import BLEURT_20, _parse
-from figlang_tasks.metrics.explanation.weights import Weights, locate
-from figlang_tasks.metrics.explanation.weights import _from_hub as find_on_hub
+from figlang_tasks.metrics.explanation.scorers import BLEURT_20, weights_named
+from figlang_tasks.metrics.explanation.weights import Weights, find_on_hub, locate
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 TINY = {
@@ -74,12 +73,12 @@ def test_a_second_scoring_comes_from_the_cache_and_models_can_be_released(tmp_pa
     first, second = (get_scorer("vflute25", cache=tmp_path, **TINY) for _ in range(2))
     found = first.score(REFERENCES, CANDIDATES).mean.tolist()
     assert second.score(REFERENCES[::-1], CANDIDATES[::-1]).mean.tolist() == found[::-1]
-    assert [model._runner._model for model in second._models] == [None, None]
-    assert all(model._runner._model is not None for model in first._models)
+    assert [model.runner.loaded for model in second.models] == [None, None]
+    assert all(model.runner.loaded is not None for model in first.models)
     first.release()
-    assert [model._runner._model for model in first._models] == [None, None]
+    assert [model.runner.loaded for model in first.models] == [None, None]
     first.score(["He is a storm."], ["He is calm."])
-    assert all(model._runner._model is not None for model in first._models), "loaded again"
+    assert all(model.runner.loaded is not None for model in first.models), "loaded again"
 
 
 @pytest.mark.parametrize(
@@ -115,9 +114,9 @@ def test_arguments_that_do_not_fit(arguments: dict, message: str) -> None:
 
 def test_names_of_repositories(tmp_path: Path) -> None:
     """The published checkpoints come at the pinned commits unless another one is named."""
-    assert _parse("lucadiliello/BLEURT-20") == BLEURT_20
-    assert _parse("lucadiliello/BLEURT-20@main") == Weights("lucadiliello/BLEURT-20", "main")
-    assert _parse("org/own") == Weights("org/own", None)
+    assert weights_named("lucadiliello/BLEURT-20") == BLEURT_20
+    assert weights_named("lucadiliello/BLEURT-20@main") == Weights("lucadiliello/BLEURT-20", "main")
+    assert weights_named("org/own") == Weights("org/own", None)
     folder = tmp_path / "bert-base-uncased"
     shutil.copytree(FIXTURES / "deberta", folder)
     with pytest.raises(WeightsError, match="has layers 1 to 6, not 9"):  # 9 is bert-score's choice for that name
@@ -137,7 +136,7 @@ ANCHORS = [
 
 @pytest.mark.weights
 def test_the_published_deberta_loads_and_finds_a_text_equal_to_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weights_module, "_from_hub", from_cache)
+    monkeypatch.setattr(weights_module, "find_on_hub", from_cache)
     text = "The lawyer has fins, which says that he is as dangerous as a shark."
     scores = get_scorer("figlang24", cache=False).score([text, text], [text, "He is calm."])
     assert scores.bertscore[0] == pytest.approx(1, abs=1e-5)
@@ -161,6 +160,6 @@ def test_published_scores_of_bleurt(
     from figlang_tasks.metrics.explanation.bleurt import Bleurt
     from figlang_tasks.metrics.explanation.cache import ScoreCache
 
-    monkeypatch.setattr(weights_module, "_from_hub", from_cache)
-    model = Bleurt(locate(_parse(checkpoint)), "auto", "fp32", ScoreCache(None))
+    monkeypatch.setattr(weights_module, "find_on_hub", from_cache)
+    model = Bleurt(locate(weights_named(checkpoint)), "auto", "fp32", ScoreCache(None))
     assert model.score([(reference, candidate)])[reference, candidate] == pytest.approx(published, abs=1e-5)

@@ -30,9 +30,9 @@ def table_of(path: Path) -> dict[str, dict[str, str]]:
 
 def document(kind: str, row: dict[str, str]) -> dict[str, Any]:
     """What the loader makes of a row of the official targets, which have no captions."""
-    names = sorted(rows._NAME.findall(row["expected_order"])) if "expected_order" in row else []
+    names = sorted(rows.NAME.findall(row["expected_order"])) if "expected_order" in row else []
     cells = row | {f"image{number}_name": name for number, name in enumerate(names, 1)}
-    found = rows._document(cells, f"{kind}_test", "pictures", "")
+    found = rows.document_of(cells, f"{kind}_test", "pictures", "")
     return found | {"id": row["compound"], "data": f"AdMIRe/{kind}_test:0", "paths": names}
 
 
@@ -45,7 +45,7 @@ def test_rankings_score_as_the_official_scorer_scored_its_own_samples(shared_fil
         records = []
         for compound, row in targets.items():
             doc = document(kind, row)
-            order = rows._NAME.findall(handed_in[compound]["expected_order"])
+            order = rows.NAME.findall(handed_in[compound]["expected_order"])
             answer = " > ".join(rows.LETTERS[doc["names"].index(name)] for name in order)
             records.append(task.process_results(doc, [answer])["sample"])
             assert records[-1]["predicted"] == order

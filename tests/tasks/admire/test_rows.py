@@ -68,7 +68,7 @@ def test_the_order_shown_depends_on_names_alone(here: Path) -> None:
     generated.write(here, "en_test")
     found = {each["compound"]: each["names"] for each in rows.load("AdMIRe", "en_test", "captions")}
     other = [
-        row | {"expected_order": str(sorted(rows._NAME.findall(row["expected_order"])))}
+        row | {"expected_order": str(sorted(rows.NAME.findall(row["expected_order"])))}
         for row in generated.rows("en_test")
     ]
     generated.write_table(here, "en_test", other[::-1])
@@ -117,7 +117,7 @@ def test_the_released_annotations(shared_file: Path, here: Path) -> None:
     for path in source.glob("targets/*.tsv"):
         (here / "AdMIRe" / path.name).write_bytes(path.read_bytes())
     counts = {}
-    tables = {f"en_{part}": f"subtask_a_en_{name}.tsv" for part, name in rows._PARTS.items()}
+    tables = {f"en_{part}": f"subtask_a_en_{name}.tsv" for part, name in rows.PARTS.items()}
     tables |= {f"sequence_{part}": f"subtask_b_en_{part}.tsv" for part in ("train", "dev")}
     for table, name in tables.items():
         place, file = generated.home(here, table)

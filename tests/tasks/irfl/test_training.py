@@ -90,7 +90,7 @@ def test_what_will_not_do(options: list[str], message: str, clip: Path, tmp_path
 
 def test_a_phrase_of_the_test_is_not_trained_on_in_another_spelling() -> None:
     tested = ["The tip  of\u00a0the iceberg", "at a snail\u2019s pace ", "burn your bridges"]
-    kept = training._trainable(MINI, [{"phrase": phrase} for phrase in tested])
+    kept = training.trainable(MINI, [{"phrase": phrase} for phrase in tested])
     found = {document["phrase"] for document in kept}
     assert "burn your bridges behind you" in found
     assert found.isdisjoint({"the tip of the iceberg", "at a snail's pace"})
@@ -98,17 +98,17 @@ def test_a_phrase_of_the_test_is_not_trained_on_in_another_spelling() -> None:
 
 def test_the_papers_classifier() -> None:
     """Tables 6 and 8 and section 4.1.2."""
-    assert training._published("idiom-detection-task", False) == {
+    assert training.published_values("idiom-detection-task", False) == {
         "acc_figurative": "58 ± 4.2",
         "acc_figurative_literal": "49 ± 2.6",
         "literal_preference": "41 ± 4.3",
     }
-    assert training._published("idiom-detection-task", True) == {"acc_figurative": "46.2"}
-    assert training._published("idiom-retrieval-task", False) == {
+    assert training.published_values("idiom-detection-task", True) == {"acc_figurative": "46.2"}
+    assert training.published_values("idiom-retrieval-task", False) == {
         "p@k_figurative": "68 ± 3.8",
         "p@k_figurative_literal": "64 ± 2.25",
     }
-    assert training._published("metaphor-detection-task", False) == {}
+    assert training.published_values("metaphor-detection-task", False) == {}
 
 
 @pytest.mark.slow
