@@ -1,4 +1,4 @@
-"""``figlang judge`` from runs to figures."""
+"""Runs, sheets and figures of ``figlang judge`` do not fit together, or a mistake is a traceback, if this fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The short result table."""
+"""The table at the end of a run has a wrong number, hides one, or stands beside wrong published ones if this fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents of the data as it is now; checks before a model is loaded: all that is wrong is told at once."""
+"""A run works on data that changed meanwhile, or tells faults one by one, if this fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text in the field ``data``: each benchmark's, as it has always been written, and what is none."""
+"""Results of an older version are taken for those of other data if this fails: the field ``data`` has changed."""
 
 from __future__ import annotations
 

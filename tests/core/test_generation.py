@@ -1,4 +1,4 @@
-"""Where generation ends: at the words that a next question begins with."""
+"""A model goes on with a next question, or is ended too early, if this fails."""
 
 from __future__ import annotations
 

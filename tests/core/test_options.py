@@ -1,4 +1,4 @@
-"""Options of tasks: what a task file gives each model is checked as the harness puts it together."""
+"""A wrong option of a task file reaches a model, or a right one is refused, if this fails."""
 
 from __future__ import annotations
 

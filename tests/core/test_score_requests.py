@@ -1,4 +1,4 @@
-"""Score requests: what a YAML file may ask for, and the answer's way there and back."""
+"""A score loses digits on its way, or a task asks a model for scores that it does not give, if this fails."""
 
 from __future__ import annotations
 

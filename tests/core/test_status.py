@@ -1,4 +1,4 @@
-"""What a run shows while it goes on."""
+"""Progress bars that a run hides are shown, or others stay hidden, if this fails."""
 
 from __future__ import annotations
 

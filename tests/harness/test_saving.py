@@ -1,4 +1,4 @@
-"""What the harness saves of our runs."""
+"""A run overwrites another's files, or leaves half a file that looks whole, if this fails."""
 
 from __future__ import annotations
 

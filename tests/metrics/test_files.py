@@ -1,4 +1,4 @@
-"""A file is whole, or as it was."""
+"""A file that could not be written whole is lost or cut if this fails."""
 
 from __future__ import annotations
 

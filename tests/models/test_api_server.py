@@ -1,4 +1,4 @@
-"""Our tasks on the harness's own API classes, against a server with the demo model behind it."""
+"""The harness's own API classes answer our tasks in another way than the same model in this process if this fails."""
 
 from __future__ import annotations
 

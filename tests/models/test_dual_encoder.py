@@ -1,4 +1,4 @@
-"""`figlang_clip` on tiny random models of its families, against transformers used pair by pair."""
+"""`figlang_clip` has other scores than transformers used pair by pair, or computes twice, if this fails."""
 
 from __future__ import annotations
 

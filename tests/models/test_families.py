@@ -1,4 +1,4 @@
-"""`figlang_vlm` on tiny models of real architectures, against transformers' own processor, `generate` and model."""
+"""`figlang_vlm` answers or scores in another way than transformers on some architecture if this fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`figlang_openai`: scores by an API's logprobs, against a server with the demo model behind it.
+"""`figlang_openai` has other scores than the same model in this process, or guesses them, if this fails.
 
 The demo model begins every answer with "The". Among its 20 most probable first tokens are " image", " bridge" and
 " anchor" too, which serve as the words here; "Yes" and "No" are not among them.

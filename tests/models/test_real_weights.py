@@ -1,4 +1,4 @@
-"""A real language model, SmolLM2-135M-Instruct as GGUF, through both harnesses: the same answers, whatever the batch.
+"""A real language model answers differently in the two harnesses or in batches if this fails (SmolLM2-135M, GGUF).
 
 Its weights are in a package of the index, for `make test-long` alone: see `make weights`.
 """

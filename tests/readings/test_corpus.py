@@ -1,4 +1,4 @@
-"""All readers on the corpus of model outputs, and what they promise of any text.
+"""A reader reads an output of the corpus in another way, or breaks what it promises of any text, if this fails.
 
 ``NAME.jsonl`` holds the cases of one reader: what was asked, the `output`, the `value` and `status` that a careful
 person reads, and the `origin`, a key of ``NAME.origins.yaml``: the model family or prompt that such outputs come from,

@@ -1,4 +1,4 @@
-"""An output is read up to where it goes on with the next question."""
+"""The answers to questions that a model asks itself are read as its answer if this fails."""
 
 from __future__ import annotations
 

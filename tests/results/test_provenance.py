@@ -1,4 +1,4 @@
-"""What runs say of themselves."""
+"""A run is said to be of another model, time, version or data than it is if this fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels and explanations: F1@t of V-FLUTE, Acc@t of FLUTE, of records with and without scores."""
+"""F1@t of V-FLUTE or Acc@t of FLUTE is wrong of records with or without scores if this fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explanation scores inside the tasks, through the harness: choice, one pass, failures that cost no run."""
+"""A task scores explanations twice, by another scorer, or loses a run to a failure, if this fails."""
 
 from __future__ import annotations
 

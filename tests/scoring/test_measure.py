@@ -1,4 +1,4 @@
-"""`Measure`: values, intervals, standard errors and scopes of records; what files hold of them."""
+"""A measure has a wrong value, interval, standard error or scope, or files lose it, if this fails."""
 
 from __future__ import annotations
 

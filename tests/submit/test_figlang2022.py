@@ -1,4 +1,4 @@
-"""The shared task's submission, from samples as the harness writes them."""
+"""FigLang 2022 would refuse our submission, or it says something else than the samples, if this fails."""
 
 from __future__ import annotations
 

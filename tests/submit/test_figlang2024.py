@@ -1,4 +1,4 @@
-"""The FigLang 2024 shared task's file and scores."""
+"""FigLang 2024's board would refuse our file, or score it in another way than we do, if this fails."""
 
 from __future__ import annotations
 

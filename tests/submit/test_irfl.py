@@ -1,4 +1,4 @@
-"""The row of IRFL's leaderboard, from runs with as many rows as the release has."""
+"""A row of IRFL's leaderboard has a number that the runs do not have, or is of half a run, if this fails."""
 
 from __future__ import annotations
 

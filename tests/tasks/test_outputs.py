@@ -1,4 +1,4 @@
-"""How the parsers of a benchmark read outputs, beside the corpora of ``tests/readings``.
+"""The parser of a benchmark reads an output in another way if this fails; corpora of readers: ``tests/readings``.
 
 ``NAME/outputs.yaml`` has a list of tables: ``parser`` (a function of the benchmark's package), ``with`` (its other
 arguments) and ``cases``, each ``[output, value, status, rule]``; the last two may be left out, or be null. A value that

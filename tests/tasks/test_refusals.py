@@ -1,4 +1,4 @@
-"""What a run refuses in the data of a benchmark or in the options of its tasks, each fault with its message.
+"""A run takes faulty data or options, or does not say what is wrong with them, if this fails.
 
 The faults of a benchmark are in ``NAME/faults.yaml``. Its head says:
 

@@ -1,4 +1,4 @@
-"""BLEURT against values of bleurt-pytorch on transformers 4.57, stored with a small random checkpoint."""
+"""BLEURT is not that of bleurt-pytorch if this fails: values of transformers 4.57, a small random checkpoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The encoder against the modules of transformers, on random weights, lengths and padding."""
+"""The encoder computes something else than the modules of transformers if this fails: random weights and lengths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kernels of linear layers: each against float64, and how one is chosen."""
+"""A kernel of linear layers is inexact, or the slower one is chosen, if this fails."""
 
 from __future__ import annotations
 

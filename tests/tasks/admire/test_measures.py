@@ -1,4 +1,4 @@
-"""The measures: the official scorers' numbers, independent computations, and what is counted without a ranking."""
+"""A measure of AdMIRe is not the official scorer's, or counts what is no ranking, if this fails."""
 
 from __future__ import annotations
 

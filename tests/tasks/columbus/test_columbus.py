@@ -1,4 +1,4 @@
-"""COLUMBUS: rows of both releases, prompts, how an output is read, and the paper's Table 2 from released outputs."""
+"""COLUMBUS's rows, prompts or readings are not the paper's, or Table 2 does not come out, if this fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""FLUTE's tasks through both harnesses: chance levels, exemplars."""
+"""FLUTE's chance levels or exemplars differ between the harnesses if this fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prompts, options, and the judging of outputs."""
+"""FLUTE is asked in other words than the papers', or an answer is judged in another way, if this fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds of captions beside the cases of ``tests/readings``."""
+"""Words around a caption are scored with it if this fails; other cases: ``tests/readings``."""
 
 from __future__ import annotations
 

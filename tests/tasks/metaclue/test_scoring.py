@@ -1,4 +1,4 @@
-"""Judging of answers: what counts as right, what is left out, and that aggregation does not depend on order."""
+"""A right answer of MetaCLUE counts as wrong, or a score depends on the order of rows, if this fails."""
 
 from __future__ import annotations
 

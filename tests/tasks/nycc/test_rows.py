@@ -1,4 +1,4 @@
-"""The data: what is read of the release, what is refused, and exemplars."""
+"""NYCC's rows are other ones than the release has, or a fold sees another's exemplars, if this fails."""
 
 from __future__ import annotations
 

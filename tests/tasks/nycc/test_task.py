@@ -1,4 +1,4 @@
-"""Prompts word by word, what counts as an answer, and parity with the released evaluator."""
+"""NYCC is asked in other words, or judged in another way than by the released evaluator, if this fails."""
 
 from __future__ import annotations
 

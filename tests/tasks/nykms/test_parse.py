@@ -1,4 +1,4 @@
-"""The marks of annotated answers and of predicted ones; how outputs are read is in ``outputs.yaml``."""
+"""An annotation of NYK-MS loses its mark, or one that breaks the rules passes, if this fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The import format: what is read, and what a user is told about rows that are not valid."""
+"""A valid row of NYK-MS is lost or changed on import, or its digest is another, if this fails."""
 
 from __future__ import annotations
 

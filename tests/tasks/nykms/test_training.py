@@ -1,4 +1,4 @@
-"""figlang train nykms, from annotations to a run of the harness."""
+"""``figlang train nykms`` gives no better model than chance, or trains on test cartoons, if this fails."""
 
 from __future__ import annotations
 

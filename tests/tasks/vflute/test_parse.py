@@ -1,4 +1,4 @@
-"""The published rules on the published pairs and on very long outputs, beside the outputs of ``outputs.yaml``."""
+"""The published rules read a published output in another way if this fails; other outputs: ``outputs.yaml``."""
 
 from __future__ import annotations
 

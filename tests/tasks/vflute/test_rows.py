@@ -1,4 +1,4 @@
-"""Ids, published instructions, report groups, exemplars, and rows that are not valid."""
+"""V-FLUTE's rows have other ids, instructions, groups or exemplars than the released ones if this fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prompts for chat and simple backends, task options, and the judging of outputs."""
+"""V-FLUTE asks something else than its options say, or an output is judged wrongly, if this fails."""
 
 from __future__ import annotations
 
