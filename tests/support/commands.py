@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import re
+from typing import Any
+
 from typer.testing import CliRunner, Result
 
 from figlang_tasks.cli.figlang import app
+
+FINDING = re.compile(r"  (ok|warning|problem) +(.+?)(?: \[(.+?)\])?: (.*)")
 
 
 def figlang(*arguments: object) -> Result:
@@ -27,3 +33,21 @@ def refused(*arguments: object) -> str:
     told = [line for line in result.stderr.splitlines() if line.startswith("figlang ")]
     assert len(told) == 1, result.stderr
     return told[0]
+
+
+def doctor(*arguments: str) -> tuple[int, dict[str, dict[str, Any]]]:
+    """The status and the findings of ``figlang doctor``, by name; it shows no token."""
+    result = figlang("doctor", *arguments)
+    token = os.environ.get("HF_TOKEN")
+    assert not token or token not in result.output
+    found: dict[str, dict[str, Any]] = {}
+    for line in result.stdout.splitlines():
+        if told := FINDING.fullmatch(line):
+            status, name, concerns, text = told.groups()
+            found[name] = {"status": status, "concerns": (concerns or "").split(", "), "text": text, "remedy": ""}
+        elif line.startswith("           -> "):
+            found[name]["remedy"] = line.strip()
+    counts = [sum(each["status"] == status for each in found.values()) for status in ("problem", "warning")]
+    assert "{} problem(s), {} warning(s)".format(*counts) in result.stdout
+    assert result.exit_code == (1 if counts[0] else 0)
+    return result.exit_code, found
