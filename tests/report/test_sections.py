@@ -18,11 +18,10 @@ import pytest
 import report_runs
 import varied_runs
 
-from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.report import charts, sections
 from figlang_tasks.report.charts import Chart
 from figlang_tasks.report.sections import Group, Section, Table
-from figlang_tasks.results import comparison, measures, runs
+from figlang_tasks.results import comparison, runs
 from figlang_tasks.results.runs import Run
 from figlang_tasks.results.verdict import p_text
 from figlang_tasks.scoring import Estimate
@@ -155,12 +154,6 @@ def test_what_papers_published_stands_below() -> None:
     assert "Published, not measured here: " in vflute.note and "arXiv 2405.01474" in vflute.note
     told = r"irfl_detect_idiom: published figures are left out: they are of \d+ rows, a run has 12\."
     assert any(re.search(told, each.note) for each in summary.tables), [each.note for each in summary.tables]
-
-
-def test_the_parts_that_benchmarks_name_are_scopes_of_measures() -> None:
-    known = {scope for measure in measures.every() if measure.scopes for scope in measure.scopes.names}
-    for parts in (benchmark.parts for benchmark in benchmarks().values()):
-        assert {*parts.of, *parts.in_short} <= known
 
 
 def test_curves_and_bars_by_source_have_the_values_of_the_metrics_and_the_interval_of_all_rows() -> None:

@@ -13,6 +13,7 @@ from task_metrics import reported
 from figlang_tasks import resource_dir
 from figlang_tasks.cli.tasks import definitions
 from figlang_tasks.core import task_files
+from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.results import measures, published, runs
 from figlang_tasks.results.runs import TaskRun
 from figlang_tasks.scoring import OVERALL, Measures, evaluate, flat, full_name
@@ -98,3 +99,9 @@ def test_every_published_figure_belongs_to_a_metric_that_its_tasks_report() -> N
         known |= {(group, metric) for task, metric in known if task in each.members}
     figures = [(task, figure.metric) for task, own in published.by_task().items() for figure in own]
     assert len(figures) > 500 and set(figures) <= known
+
+
+def test_the_parts_that_benchmarks_name_are_scopes_of_measures() -> None:
+    known = {scope for measure in measures.every() if measure.scopes for scope in measure.scopes.names}
+    for parts in (benchmark.parts for benchmark in benchmarks().values()):
+        assert {*parts.of, *parts.in_short} <= known
