@@ -130,7 +130,7 @@ def with_source(found: Mapping[str, Any], names: Iterable[str], source: Source) 
 
     Every document has every key: the first metric that is aggregated must get all records.
     """
-    if is_thought_alone(source.output):
+    if source.record.get("status") != "scores" and is_thought_alone(source.output):
         source.record[UNFINISHED.name] = True
     items: dict[str, Any] = {}
     for name in names:
