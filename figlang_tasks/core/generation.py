@@ -52,12 +52,14 @@ _WITHOUT_BEAMS = (
 )
 
 
-def _with_scores(block: str = score_requests.SCORES, **request: str) -> dict[str, Any]:
+def _with_scores(
+    block: str = score_requests.SCORES, others: dict[str, Any] = _BY_BACKEND, **request: str
+) -> dict[str, Any]:
     """Settings of a task that asks classes that declare to give scores for some (``score_requests``).
 
     Others may hand all settings on to transformers, which refuses unknown ones.
     """
-    return _BY_BACKEND | {block: {score_requests.KEY: request}}
+    return others | {block: {score_requests.KEY: request}}
 
 
 # The words of a prompt before the first text of a row.
@@ -80,6 +82,9 @@ _NAMED: dict[str, dict[str, Any]] = {
     | {name: {"num_beams": 1} for name in _WITHOUT_BEAMS},
     "by_backend_match": _with_scores(kind="match"),
     "by_backend_candidates": _with_scores(kind="candidates", candidates="candidates", normalize="tokens"),
+    # Without `default`: a class that gives no scores is refused.
+    "scores_alone_match": _with_scores(others={}, kind="match"),
+    "scores_alone_candidates": _with_scores(others={}, kind="candidates", candidates="candidates", normalize="tokens"),
     # Of classes that also answer in words, words are asked for.
     "by_backend_only_candidates": _with_scores(score_requests.ONLY_SCORES, kind="candidates", candidates="candidates"),
 }

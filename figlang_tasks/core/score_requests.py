@@ -3,7 +3,7 @@
 A score request is an ordinary ``generate_until`` request whose ``generation_kwargs`` carry the key :data:`KEY`, so that
 every harness feature (cache, limit, several processes) works with it. A model class that declares that it can answers
 ``{"scores": [...]}``; any other class answers in words, and the task reads those instead. No task file names classes;
-it has blocks for both sorts beside ``default`` (:func:`for_model`).
+it has blocks for both sorts beside ``default`` (:func:`for_model`). Without ``default`` it is for the former alone.
 """
 
 from __future__ import annotations

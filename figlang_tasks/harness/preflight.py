@@ -135,6 +135,14 @@ def _other_kind_of_answers(config: Mapping[str, Any], model_class: type | None) 
             "of the task file, or a class that gives scores (figlang_clip, figlang_vlm)"
         )
         return [FigLangError(told)]
+    blocks = config.get("model_specific_generation_kwargs") or {}
+    if not is_asked and "default" not in blocks and score_requests.SCORES in blocks and model != score_requests.REPLAY:
+        told = (
+            f"it compares scores, but {model or 'this model'} answers in words. Use a model class that gives scores "
+            "(figlang_clip, figlang_vlm; figlang_random for chance), or the task in words (columbus, irfl_detect). A "
+            "class of yours must declare answers_score_requests (docs/adding_a_vlm.md)"
+        )
+        return [FigLangError(told)]
     if not is_asked and not score_requests.answers_words(model_class):
         return [FigLangError(score_requests.only_ranks(model or "this model", config["task"]))]
     return []

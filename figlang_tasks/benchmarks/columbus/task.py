@@ -44,12 +44,6 @@ def preflight(config: Mapping[str, Any], asked: Asked) -> None:
             raise ValueError(f"prompt={options.prompt} describes pictures: write graph=true into dataset_name")
         if not options.picture and options.prompt not in DESCRIPTIONS:
             raise ValueError(f"picture=false with prompt={options.prompt}; valid: {', '.join(DESCRIPTIONS)}")
-    answers_words = not score_requests.is_asked(config) and config.get("model") not in (None, score_requests.REPLAY)
-    if config.get("task") == "columbus_match" and answers_words:
-        raise ValueError(
-            f"it compares scores of the options, but {config['model']} answers in words: run columbus, or use a model "
-            "class that gives scores (figlang_clip, figlang_vlm, figlang_openai)"
-        )
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:

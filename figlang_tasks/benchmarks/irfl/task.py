@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from loguru import logger
 from PIL import Image
@@ -23,12 +23,8 @@ from figlang_tasks.core.prompting import render, turn_with_pictures_inside
 from figlang_tasks.metrics import ranking
 from figlang_tasks.scoring import judged
 
-if TYPE_CHECKING:
-    import datasets
-
 Document = Mapping[str, Any]
 
-GIVE_SCORES = "figlang_clip, figlang_vlm, figlang_openai"
 # Of the four parts of a grid, in the order of the letters: "the top-left image", "upper left", "left top".
 PLACES = tuple(
     rf"(?:the\s)?(?:(?:{row})[\s-]{side}|{side}[\s-](?:{row}))(?:[\s-]hand)?(?:\s(?:corner|image|picture|panel|one))?"
@@ -61,15 +57,9 @@ class Options(TaskOptions):
 
 
 def preflight(config: Mapping[str, Any], asked: Asked) -> None:
-    """Check that the model gives the answers that the task needs, to whole rows; see `Benchmark.preflight`."""
-    _check_scores(config)
-    _check_rows(rows.load_asked(asked), config)
-
-
-def _check_rows(docs: datasets.Dataset, config: Mapping[str, Any]) -> None:
     """Check that a run holds a whole row, whose documents (pictures, rotations) are judged together."""
-    places = chosen(len(docs), config)
-    of_docs = list(docs["row"])
+    of_docs = list(rows.load_asked(asked)["row"])
+    places = chosen(len(of_docs), config)
     sizes, here = Counter(of_docs), Counter(of_docs[place] for place in places)
     if all(found < sizes[row] for row, found in here.items()):
         first = of_docs[places[0]]
@@ -77,18 +67,6 @@ def _check_rows(docs: datasets.Dataset, config: Mapping[str, Any]) -> None:
         raise ValueError(
             f"--limit and --offset leave no complete row: {first} has {sizes[first]} documents, which are scored "
             f"together. Use --limit {sizes[first]}{f' --offset {offset}' if offset else ''}, or a larger limit"
-        )
-
-
-def _check_scores(config: Mapping[str, Any]) -> None:
-    """Check that a task of matching scores has a model that gives some."""
-    model = config.get("model")
-    is_match = config.get("process_results") is match_process_results
-    if is_match and model != score_requests.REPLAY and not score_requests.is_asked(config):
-        raise ValueError(
-            f"it compares matching scores, but {model or 'this model'} answers in words. Use a model class that "
-            f"gives scores ({GIVE_SCORES}; figlang_random for chance), or run irfl_detect with this one. Your own "
-            "class with scores must declare: answers_score_requests = ('match',) (docs/adding_a_vlm.md)"
         )
 
 
@@ -193,5 +171,6 @@ def _choice(doc: Document, output: str, places: Sequence[str] = ()) -> dict[str,
 def _report_no_scores() -> None:
     logger.error(
         "figlang_tasks: irfl_match compares matching scores, but this model answers in words: those rows have no "
-        f"accuracy. Use a model class that gives scores ({GIVE_SCORES}), or run irfl_detect with this one."
+        "accuracy. Use a model class that gives scores (figlang_clip, figlang_vlm, figlang_openai), or run irfl_detect "
+        "with this one."
     )

@@ -36,12 +36,14 @@ def test_every_task_finds_its_documents_and_asks(path: Path) -> None:
     assert all((whole in text) == ("phrase_only" not in path.stem) for text in asked.values())
 
 
-@pytest.mark.parametrize("model", ["llava_hf", "vllm", demo_runs.Says("B")])
-def test_a_model_of_words_is_not_matched(model: Any) -> None:
-    """It is refused before it is loaded: the checkpoint is not there, and vLLM not even installed."""
+@pytest.mark.parametrize("file", ["irfl/irfl_match_idiom", "columbus/columbus_match"])
+@pytest.mark.parametrize("model", ["llava_hf", "vllm", "figlang_majority", demo_runs.Says("B")])
+def test_a_model_of_words_is_not_matched(model: Any, file: str, tmp_path: Path) -> None:
+    """Nor in a variant of the task. It is refused before it is loaded: vLLM is not even installed."""
+    (tmp_path / "mine.yaml").write_text(f"include: {plugin.tasks_dir()}/{file}.yaml\ntask: mine\n")
     name = model if isinstance(model, str) else "this model"
-    with pytest.raises(FigLangError, match=f"task figlang_mini_irfl_match_idiom: .*{name} answers in words. Use"):
-        demo_runs.evaluate("figlang_mini_irfl_match_idiom", model, "pretrained=there/is_none")
+    with pytest.raises(FigLangError, match=f"task mine: it compares scores, but {name} answers in words. Use"):
+        demo_runs.evaluate("mine", model, "pretrained=there/is_none", include_path=str(tmp_path))
 
 
 class Numbers(demo_runs.Says):
