@@ -32,8 +32,8 @@ from figlang_tasks.core.row_files import SAMPLES_NAME, saved_lines
 from figlang_tasks.core.text import listing
 from figlang_tasks.results.published import Measured
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measures, Record, flat, full_name
-from figlang_tasks.scoring.evaluation import FACTS
 from figlang_tasks.scoring.explained import is_explained
+from figlang_tasks.scoring.lm_eval import FACTS
 from figlang_tasks.scoring.measure import REPEAT
 from figlang_tasks.scoring.notices import notices
 

@@ -1,6 +1,7 @@
 """From the records of a task to its values: metrics are declared once, as :class:`Measure`."""
 
-from figlang_tasks.scoring.evaluation import Measures, evaluate, judged, judged_for_lm_eval
+from figlang_tasks.scoring.evaluation import Measures, evaluate, judged
+from figlang_tasks.scoring.lm_eval import judged_for_lm_eval
 from figlang_tasks.scoring.measure import (
     BOOTSTRAP,
     OVERALL,

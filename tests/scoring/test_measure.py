@@ -38,7 +38,8 @@ from figlang_tasks.scoring import (
     judged_for_lm_eval,
     to_json,
 )
-from figlang_tasks.scoring.evaluation import Number, metric_list_of_lm_eval
+from figlang_tasks.scoring.evaluation import Number
+from figlang_tasks.scoring.lm_eval import metric_list_of_lm_eval
 
 ACC = Measure("acc", each=lambda record: record["hit"], scopes=by_field("part", ("easy", "hard", "never")))
 LENGTH = Measure("length", each=lambda record: record.get("length"), interval=BOOTSTRAP, percent=False)

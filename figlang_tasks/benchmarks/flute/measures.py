@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from figlang_tasks.benchmarks.flute.rows import PARAPHRASE_AND_SARCASM
 from figlang_tasks.scoring import Measure, Measures, Record, Scopes
-from figlang_tasks.scoring.evaluation import metric_list_of_lm_eval
 from figlang_tasks.scoring.explained import PARSE_DISAGREEMENT, SCHEMES, explained_measures, parse_rate
+from figlang_tasks.scoring.lm_eval import metric_list_of_lm_eval
 
 
 def _scopes(record: Record) -> tuple[str, ...]:

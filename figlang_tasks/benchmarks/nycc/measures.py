@@ -17,8 +17,8 @@ from figlang_tasks.core.data_id import DataId
 from figlang_tasks.metrics import overlap, ranking
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring import BOOTSTRAP, Measure, Measures, Record, Scopes, grouped
-from figlang_tasks.scoring.evaluation import metric_list_of_lm_eval
 from figlang_tasks.scoring.explained import PARSE_DISAGREEMENT, SCHEMES, explained_measures
+from figlang_tasks.scoring.lm_eval import metric_list_of_lm_eval
 from figlang_tasks.scoring.measure import unit_of
 
 

@@ -21,7 +21,7 @@ from figlang_tasks.benchmarks.nykms.parse import FIELDS, LABELS
 from figlang_tasks.metrics import classification, overlap
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring import BOOTSTRAP, TWO_CLASSES, Measure, Measures, Record, Scopes, grouped
-from figlang_tasks.scoring.evaluation import metric_list_of_lm_eval
+from figlang_tasks.scoring.lm_eval import metric_list_of_lm_eval
 from figlang_tasks.scoring.measure import unit_of
 
 WORDS: Final = ("MW", "SW")
