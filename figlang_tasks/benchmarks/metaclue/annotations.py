@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from PIL import Image
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
 
 from figlang_tasks.core import hub, row_files
 from figlang_tasks.core.errors import DataError
@@ -102,14 +102,14 @@ class Box(_Object):
 class Annotation(_Object):
     """One image; `where` is for messages."""
 
-    version: Literal[1] = Field(alias="schema")
+    version: StrictInt = Field(alias="schema", ge=1, le=1)
     image: Annotated[str, AfterValidator(_image)]
     split: Literal["train", "test"]
     set: Literal["metaphor", "symbolic_negative", "literal_negative"]
     topic: _Line | None = None
     metaphors: tuple[Metaphor, ...] = ()
     boxes: tuple[Box, ...] = ()
-    where: str = ""
+    where: str = Field("", alias="place of the line")  # no key of a file
 
     @model_validator(mode="after")
     def _whole(self) -> Annotation:
@@ -132,7 +132,7 @@ class Annotation(_Object):
 
 def annotation(found: dict[str, Any], where: str) -> Annotation:
     """The object of a line; a `DataError` that names `where` and the field if it is not valid."""
-    return row_files.checked(Annotation, {**found, "where": f"{where} ({found.get('image')})"}, where)
+    return row_files.checked(Annotation, {**found, "place of the line": f"{where} ({found.get('image')})"}, where)
 
 
 class Table(NamedTuple):
