@@ -10,6 +10,7 @@ import pytest
 from lmms_eval import utils
 from lmms_eval.models.simple.vllm import VLLM
 
+from figlang_tasks import resource_dir
 from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.core import hub
 from figlang_tasks.core.prompting import prompt_hash
@@ -100,6 +101,14 @@ def test_generation_ends_where_the_next_question_begins(name: str, until: list[s
     paths = [folder / name for folder in (plugin.tasks_dir(), plugin.tasks_dir().parent / "lm_eval")]
     for path in filter(Path.exists, paths):
         assert utils.load_yaml_config(str(path))["generation_kwargs"]["until"] == until
+
+
+def test_the_words_that_end_generation_are_those_of_a_prompt() -> None:
+    for path in TASK_FILES:
+        folder = resource_dir("prompts") / benchmark(path)
+        prompts = [file.read_text(encoding="utf-8") for file in folder.glob("*.jinja")]
+        for words in config(path)["generation_kwargs"]["until"]:
+            assert any(words[1:] in prompt for prompt in prompts), path
 
 
 def test_groups_name_existing_tasks() -> None:

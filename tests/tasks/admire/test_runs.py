@@ -52,9 +52,8 @@ def other_forms(folder: Path) -> str:
     """Task files of a user, as the card has them: words in place of scores, and a team's prompt."""
     for name, prompt in OTHER_FORMS.items():
         (folder / f"{name}.yaml").write_text(
-            f"include: {tasks_dir()}/admire/admire_rank_en.yaml\ntask: {name}\n"
+            f"include: [{tasks_dir()}/_shared.yaml, {tasks_dir()}/admire/admire_rank_en.yaml]\ntask: {name}\n"
             f"lmms_eval_specific_kwargs: {{default: {{prompt: {prompt}}}}}\n"
-            "model_specific_generation_kwargs: !function figlang_tasks.core.generation.by_backend\n"
         )
     return str(folder)
 
