@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -252,10 +253,9 @@ def digest(lm: Any, request: Instance, seed: Any = None) -> str:
     chat = callable(first)
     settings = second if chat else first
     shown = first(doc) if chat else [request.args[0], second(doc)]
-    template = getattr(lm, "given_template", "")  # of a file, whose name alone is among the arguments
     scored = settings.get(score_requests.KEY) and repr(score_requests.score_request(settings, doc))
     drawn = None if is_deterministic(request.request_type, settings) else [seed]
-    return content_digest(["chat" if chat else "simple", template, shown, settings, doc.get("data"), scored, drawn])
+    return content_digest(["chat" if chat else "simple", shown, settings, doc.get("data"), scored, drawn])
 
 
 def content_digest(value: Any) -> str:
@@ -270,12 +270,22 @@ def _pixels(value: Any) -> Any:
 
 
 def model_key(model: object, model_args: Any) -> str:
-    """What a model is known by: its class and its arguments, of which no secret can be told from it."""
+    """What a model is known by: its class, its arguments, of which no secret can be told from it, and their files."""
     from lmms_eval.utils import simple_parse_args_string
 
     given = simple_parse_args_string(model_args) if isinstance(model_args, str) else model_args
     named = model if isinstance(model, str) else repr(model)
-    return hashlib.sha256(json.dumps([named, given], sort_keys=True, default=str).encode()).hexdigest()
+    files = {name: _files(str(value)) for name, value in (given or {}).items()}
+    return hashlib.sha256(json.dumps([named, given, files], sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _files(argument: str) -> list[tuple[str, int, int]]:
+    """Name, size and time of the file that an argument names, or of the files in its folder: they may be made anew."""
+    given = os.path.expanduser(argument)
+    paths = sorted(Path(given).rglob("*")) if os.path.isdir(given) else [Path(given)]
+    # --use_cache may name a folder in that of the model.
+    files = [(path, path.stat()) for path in paths if os.path.isfile(path) and ".db" not in path.suffix]
+    return [(os.path.relpath(path, given), stat.st_size, stat.st_mtime_ns) for path, stat in files]
 
 
 # --- the file ---

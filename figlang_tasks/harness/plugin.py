@@ -223,7 +223,7 @@ def _prepare_and_evaluate(original: Callable[..., Any], given: dict[str, Any]) -
     _choose_prompts(lm, ours)
     if isinstance(lm, LazyModel) and (lm.loaded or len(ours) < len(found)):
         lm = given["lm"] = lm.load()
-    if _store and not _depends_on_files(lm):
+    if _store and not getattr(lm, "needs_no_cache", False):
         _store.keep_fact(_MAY_WAIT, "yes")
     for task in ours.values():
         _prepare(task)
@@ -323,11 +323,6 @@ def _reads_pictures_first(lm: Any, task: str) -> bool:
         return known == "True"
     first = getattr(lm, PICTURES_FIRST, False)
     found = first is True or bool(first and task in first)
-    if _store and not _depends_on_files(lm):
+    if _store and not getattr(lm, "needs_no_cache", False):
         _store.keep_fact(fact, str(found))
     return found
-
-
-def _depends_on_files(lm: Any) -> bool:
-    """Whether what a model answers depends on files that its arguments name, which may change."""
-    return getattr(lm, "needs_no_cache", False) or bool(getattr(lm, "given_template", ""))

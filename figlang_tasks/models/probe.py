@@ -90,8 +90,6 @@ class FigLangProbe(ModelBase):
         if not probe:
             raise FigLangError("figlang_probe: the probe is missing: --model_args probe=FOLDER")
         found, weights = read(Path(str(probe)).expanduser(), seed)
-        # Part of what saved answers belong to: the arguments name a folder, which may be trained anew.
-        self.given_template = hashlib.sha256(safetensors.torch.save(dict(weights))).hexdigest()
         kind = import_module(f"figlang_tasks.models.probe_{found.kind}")
         self.network: Any = kind.Network(found, weights, device=device, batch_size=batch_size)
 

@@ -122,7 +122,6 @@ class FigLangVLM(ModelBase):
             self._batches.size = 1
         self.processor = vlm_loading.load_processor(pretrained, chat_template, **source)
         self.template = ChatTemplate(self.processor, enable_thinking)
-        self.given_template = str(self.processor.chat_template) if chat_template else ""  # for the cache of answers
         self.model = vlm_loading.load_model(
             pretrained,
             config,

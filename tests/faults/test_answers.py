@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,21 @@ def test_arguments_tell_models_apart_and_are_not_kept(first: Any, second: Any, s
     store.keep([("key", "task", 0, "an answer")])
     store.close()
     assert not any(b"one-key" in path.read_bytes() for path in tmp_path.iterdir())
+
+
+def test_files_that_arguments_name_tell_models_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    weights, found = tmp_path / "model" / "part" / "weights", []
+    weights.parent.mkdir(parents=True)
+    for time, content in ((1, "old"), (2, "old"), (2, "newer")):
+        weights.write_text(content)
+        os.utime(weights, ns=(time, time))
+        for arguments in ("pretrained=model", f"peft={weights}", {"pretrained": tmp_path / "model"}):
+            found.append(model_key("m", arguments))
+            (tmp_path / "model" / "figlang_0.db").write_text(content)  # of --use_cache
+            assert model_key("m", arguments) == found[-1]
+    assert len(set(found)) == 9
+    assert model_key("m", f"pretrained=model,system_prompt={'long' * 9999}") not in found
 
 
 def test_what_is_kept_and_found_by_any_process(tmp_path: Path) -> None:
@@ -179,7 +195,6 @@ def test_tasks_of_others_use_the_cache_of_the_harness(tmp_path: Path) -> None:
 
 
 def test_a_replay_reads_its_file_each_time(tmp_path: Path) -> None:
-    """The name of its file is all that a cache could know it by."""
     saved = tmp_path / "saved"
     evaluate(TASK, "figlang_random", saved=saved, limit=2)
     options: dict[str, Any] = {"use_cache": str(tmp_path / "answers"), "limit": 2}

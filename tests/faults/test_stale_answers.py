@@ -95,6 +95,18 @@ def test_an_exemplar_changes(column: str, force_simple: bool, runs: Runs, data: 
     assert [len(asked) for asked in runs.asked] == [LIMIT, 0, LIMIT]
 
 
+def test_a_model_is_trained_anew_in_its_folder(runs: Runs, tmp_path: Path) -> None:
+    weights = tmp_path / "my_model" / "adapter_model.safetensors"
+    weights.parent.mkdir()
+    options: dict[str, Any] = {"limit": LIMIT, "model_args": f"weights={weights.parent}"}
+    weights.write_bytes(b"old")
+    runs.here(**options)
+    runs.here(**options)
+    weights.write_bytes(b"new")
+    runs.here(**options)
+    assert [len(asked) for asked in runs.asked] == [LIMIT, 0, LIMIT]
+
+
 def test_chat_answers_are_not_given_to_the_simple_path(runs: Runs) -> None:
     runs.here(limit=LIMIT)
     runs.here(limit=LIMIT, force_simple=True)

@@ -47,7 +47,7 @@ class Faulty(Offline):
 
     answered = 0
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, weights: str | None = None, **given: Any) -> None:
         super().__init__(**given)
         if os.environ.get("FAULTY") == "load":
             raise RuntimeError("the model was loaded")
