@@ -7,9 +7,10 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from figlang_tasks import finetuning
 from figlang_tasks.cli import failing, new_folder, say
 from figlang_tasks.cli.tasks import MINI, asked_of
-from figlang_tasks.core import checks, finetuning, hub
+from figlang_tasks.core import checks, hub
 from figlang_tasks.core.benchmark import Benchmark, benchmarks, names
 from figlang_tasks.core.checks import downloading_nothing
 from figlang_tasks.core.errors import DataError, PartMissing

@@ -69,7 +69,7 @@ class Sorting:
 
 @dataclass(frozen=True, kw_only=True)
 class FineTuning:
-    """Which rows of a benchmark models may be fine-tuned on (:mod:`figlang_tasks.core.finetuning`).
+    """Which rows of a benchmark models may be fine-tuned on (:mod:`figlang_tasks.finetuning`).
 
     Attributes:
         splits: request used instead of the task's own, for ``train`` and ``validation``. Not needed where the

@@ -13,6 +13,7 @@ import pytest
 from datasets import load_dataset
 from typer.testing import CliRunner
 
+from figlang_tasks import finetuning
 from figlang_tasks.benchmarks.flute import rows as flute_rows
 from figlang_tasks.benchmarks.nykms import rows as nykms_rows
 from figlang_tasks.benchmarks.nykms import task as nykms
@@ -20,7 +21,7 @@ from figlang_tasks.benchmarks.nykms.parse import QUESTIONS
 from figlang_tasks.benchmarks.vflute import rows as vflute_rows
 from figlang_tasks.benchmarks.vflute import task as vflute
 from figlang_tasks.cli.figlang import app
-from figlang_tasks.core import finetuning, hub
+from figlang_tasks.core import hub
 from figlang_tasks.core.checks import reading
 from figlang_tasks.mini import NYKMS_DIR
 

@@ -21,7 +21,6 @@ from figlang_tasks.core.text import folded
 Split: TypeAlias = Literal["train", "validation"]
 Form: TypeAlias = Literal["messages", "sharegpt"]
 _PLACE: Final = "<image>"
-Document = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -118,7 +117,7 @@ class TrainingTask:
             )
         return self.benchmark.load({**self.asked, **instead}, True)
 
-    def subject(self, doc: Document) -> frozenset[str]:
+    def subject(self, doc: Mapping[str, Any]) -> frozenset[str]:
         """What a row is about: its texts, and the key of what its picture shows."""
         keys = [folded(doc[column]) for column in self.finetuning.texts if column in doc]
         if "image" in doc:
@@ -129,7 +128,7 @@ class TrainingTask:
         """What the function of the task file says."""
         return task_files.named(self.config[key])(*args)
 
-    def fault(self, doc: Document) -> str:
+    def fault(self, doc: Mapping[str, Any]) -> str:
         """Why a model cannot learn from a row; "" if it can."""
         answer = self.call("doc_to_target", doc)
         explained = {**doc, "explanation": "It is."}
@@ -141,7 +140,7 @@ class TrainingTask:
             return f"have {_PLACE}, the sign for a picture, in a text"
         return ""
 
-    def example(self, doc: Document, folder: Path) -> Example:
+    def example(self, doc: Mapping[str, Any], folder: Path) -> Example:
         """The row, its pictures written."""
         options = self.config.get("lmms_eval_specific_kwargs") or {}
         turns = self.call("doc_to_messages", doc, options.get("default", options))
