@@ -34,13 +34,18 @@ def fail(verb: str, error: object) -> NoReturn:
 @contextmanager
 def failing(verb: str, *more: type[Exception]) -> Iterator[None]:
     """End a command with `fail` at an error of ours, of the file system, or of the kinds that are given."""
-    kinds: tuple[type[Exception], ...] = (FigLangError, *more)
+    kinds: tuple[type[Exception], ...] = (FigLangError, OSError, *more)
     try:
         yield
     except kinds as error:
-        fail(verb, error)
-    except OSError as error:
-        fail(verb, f"{error.filename}: {error.strerror}" if error.filename else error)
+        fail(verb, cause(error))
+
+
+def cause(error: Exception) -> str:
+    """An error in words: of the file system, the file and what is wrong with it."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import typer
 from loguru import logger
 
 import figlang_tasks
-from figlang_tasks.cli import data, judge, say, submit, train
+from figlang_tasks.cli import cause, data, judge, say, submit, train
 from figlang_tasks.cli.cite import cite
 from figlang_tasks.cli.compare import compare
 from figlang_tasks.cli.doctor import doctor
@@ -78,8 +78,7 @@ def main() -> None:
     try:
         app()
     except OSError as error:  # a full disk behind the output
-        file = f"{error.filename}: " if error.filename else ""
-        sys.exit(f"figlang: {file}{error.strerror or error}")
+        sys.exit(f"figlang: {cause(error)}")
 
 
 if __name__ == "__main__":

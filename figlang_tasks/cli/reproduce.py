@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from figlang_tasks.cli import fail, say
+from figlang_tasks.cli import cause, fail, say
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import table
 
@@ -58,21 +58,20 @@ def _admire(folder: Path) -> Iterator[Cell]:
         official = _json(folder / "official_sample" / f"{part}_scores_{split}_phase.json")
         for theirs, name in names.items():
             for suffix, scope in (("all", OVERALL), ("id", "idiomatic"), ("lit", "literal")):
-                published = official[f"{theirs}_{suffix}_{board}"]
-                yield Cell(f"{part.upper()} {theirs}_{suffix}_{board}", f"{published:.9f}", found[name][scope].value)
+                cell = f"{theirs}_{suffix}_{board}"
+                yield Cell(f"{part.upper()} {cell}", f"{round(official[cell], 9) + 0.0:.9f}", found[name][scope].value)
 
 
 def _columbus(folder: Path) -> Iterator[Cell]:
     """Tables of the paper's first version, from released outputs of three models."""
     from figlang_tasks.benchmarks.columbus import measures, rows, task
-    from figlang_tasks.core.checks import reading
+    from figlang_tasks.core.hub import Snapshot
     from figlang_tasks.results.published import for_task
     from figlang_tasks.scoring import evaluate
 
     files = {"CLIP ViT-B/32": "clip", "BLIP-2 Flan-T5-XXL": "blip-2_flan-t5-xxl", "Qwen-VL-Chat": "qwenvl"}
-    with reading(rows.NAME, folder):
-        folder = rows.here().folder
-        documents = {doc["id"]: doc for doc in rows.load(rows.NAME, "published").remove_columns("image")}
+    released = rows.documents(Snapshot(folder, "local"), rows.NAME, "published").remove_columns("image")
+    documents = {doc["id"]: doc for doc in released}
     for name, prompt in {"columbus_match": "2", "columbus": "2", "columbus_plain": "1", "columbus_nodes": "3"}.items():
         for figure in for_task(name):
             model = files.get(figure.model)
@@ -124,7 +123,9 @@ BY_NAME = {"admire": _admire, "columbus": _columbus, "irfl": _irfl, "vflute": _v
 
 def reproduce(
     name: Annotated[Literal["admire", "columbus", "irfl", "vflute"], typer.Argument(help="The benchmark.")],
-    data: Annotated[Path, typer.Option(help="Folder of what was released: docs/reproduced.md.")] = Path("."),
+    data: Annotated[
+        Path, typer.Option(help="Folder of what was released: docs/reproduced.md.", exists=True, file_okay=False)
+    ] = Path("."),
 ) -> None:
     """Compute published numbers again, and compare them: published, ours, difference.
 
@@ -133,16 +134,20 @@ def reproduce(
     \b
     figlang reproduce columbus --data my_data/COLUMBUS
     """
+    where = "--data names the folder of what was released: docs/reproduced.md"
     try:
-        if not (cells := list(BY_NAME[name](data))):
-            raise DataError(f"{data} has nothing of {name}")
+        cells = list(BY_NAME[name](data))
     except (DataError, OSError) as error:
-        fail("reproduce", f"{error}. --data names the folder of what was released: docs/reproduced.md")
+        fail("reproduce", f"{cause(error)}. {where}")
+    except (LookupError, TypeError, ValueError) as error:
+        fail("reproduce", f"{data} has a file that is not as {name} released it ({error!r}). {where}")
+    if not cells:
+        fail("reproduce", f"{data} has nothing of {name}. {where}")
     lines, differences = [["cell", "published", "ours", "difference"]], []
     for cell in cells:
-        ours = Decimal(repr(cell.ours)).quantize(Decimal(cell.published), ROUND_HALF_UP)
+        ours = Decimal(repr(cell.ours)).quantize(Decimal(cell.published), ROUND_HALF_UP) + 0  # -0 is 0
         differences.append(ours - Decimal(cell.published))
-        lines.append([cell.what, cell.published, str(ours), f"{differences[-1]:f}"])
+        lines.append([cell.what, cell.published, f"{ours:f}", f"{differences[-1]:f}"])
     say(table(lines))
     say(f"{len(cells)} cells, {differences.count(Decimal(0))} equal, largest difference {max(map(abs, differences)):f}")
     raise typer.Exit(int(any(differences)))

@@ -44,7 +44,12 @@ def here() -> hub.Snapshot:
 
 @hub.kept(maxsize=8)
 def load(dataset: str, order: str, graph: bool = False) -> datasets.Dataset:
-    """The documents, sorted by id.
+    """The `documents` of the release in `here`."""
+    return documents(here(), dataset, order, graph)
+
+
+def documents(found: hub.Snapshot, dataset: str, order: str, graph: bool = False) -> datasets.Dataset:
+    """The documents of a release, sorted by id.
 
     `unit` is the phrase; `overlap` says that the puzzle is there in both kinds. The `order` of options is that of the
     release (``benchmark``) or of the published runs; with `graph` there are descriptions of the picture.
@@ -53,7 +58,6 @@ def load(dataset: str, order: str, graph: bool = False) -> datasets.Dataset:
 
     if order not in ORDERS:
         raise DataError(f"dataset_name: order={order}; valid: {', '.join(ORDERS)}")
-    found = here()
     rows, faults = read(found.folder)
     row_files.end_with_the_first(faults, "columbus")
     part = [RELEASES[len(rows)], *(["published"] if order == "published" else []), *(["graph"] if graph else [])]
@@ -69,8 +73,8 @@ def load(dataset: str, order: str, graph: bool = False) -> datasets.Dataset:
     texts = [{name: value for name, value in row.items() if name != "image"} for row in rows]
     digest = hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()[:12]
     data = str(DataId(dataset, "-".join(part), digest, found.revision))
-    documents = datasets.Dataset.from_list([row | {"data": data} for row in rows])
-    return documents.cast_column("image", datasets.Image(decode=False))
+    made = datasets.Dataset.from_list([row | {"data": data} for row in rows])
+    return made.cast_column("image", datasets.Image(decode=False))
 
 
 def read(folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
