@@ -16,7 +16,8 @@ from figlang_tasks.cli import failing, say, say_json
 from figlang_tasks.cli.options import AsJson, Runs
 from figlang_tasks.cli.summary import scorer_line
 from figlang_tasks.core.text import latex, printable
-from figlang_tasks.results import comparison, frame, measures, published, tables, verdict
+from figlang_tasks.report import verdict
+from figlang_tasks.results import comparison, frame, measures, published, tables
 from figlang_tasks.results.comparison import Difference
 from figlang_tasks.results.runs import Run, TaskRun, caveats, contradicted, limited, read_all
 from figlang_tasks.scoring import OVERALL, full_name
@@ -149,7 +150,7 @@ class _Comparison:
     def pairs(self, task: str) -> Iterator[tuple[str, pd.DataFrame]]:
         """A title, and the table of the differences, for each pair of runs."""
         for (first, second), pair in itertools.groupby(self.by_task[task], key=lambda each: (each.first, each.second)):
-            yield f"{printable(second)} against {printable(first)}", tables.of_differences(list(pair))
+            yield f"{printable(second)} against {printable(first)}", _of_differences(list(pair))
 
     def columns(self, task: str) -> list[str]:
         """The columns of the table of the runs: with the main metric all that stands in the harness's table."""
@@ -200,6 +201,35 @@ def _best(values: pd.Series, metric: str) -> set[Any]:
     """The runs with the best value of a metric, as it is printed."""
     best = values.max() if measures.of(metric).higher_is_better else values.min()
     return {name for name, value in values.items() if measures.text(metric, value) == measures.text(metric, best)}
+
+
+def _of_differences(found: Sequence[Difference]) -> pd.DataFrame:
+    """A DataFrame of texts: a line for each difference of two runs, with its test."""
+    import pandas as pd
+
+    first, second = found[0].first, found[0].second
+    lines = []
+    for each in found:
+        lines.append(
+            [
+                measures.with_arrow(each.metric),
+                measures.scope_text(each.scope),
+                each.rows_text,
+                *(measures.text(each.metric, value) for value in each.values),
+                verdict.difference_text(each),
+                "" if each.smallest is None else measures.text(each.metric, each.smallest),
+                *_p_values(each),
+            ]
+        )
+    return pd.DataFrame(lines, columns=["metric", "part", "n", first, second, "difference", "smallest", "p", "p Holm"])
+
+
+def _p_values(each: Difference) -> tuple[str, str]:
+    """Both p of a difference, before and after adjustment, ``.0018`` and ``.021*``."""
+    if each.p is None or each.p_holm is None:
+        return "no test", ""
+    p, adjusted = (verdict.p_text(found).removeprefix("= ") for found in (each.p, each.p_holm))
+    return p, adjusted + ("*" if each.p_holm < verdict.ALPHA else " ")
 
 
 def _comments(lines: Iterable[str]) -> str:

@@ -15,8 +15,6 @@ from figlang_tasks.scoring import Estimate
 if TYPE_CHECKING:
     import pandas as pd
 
-    from figlang_tasks.results.comparison import Difference
-
 
 def wide(found: pd.DataFrame, by: str | list[str], metrics: Sequence[str]) -> pd.DataFrame:
     """A DataFrame of texts: columns `by`, then ``n``, then each metric with its interval; "" where there is no value.
@@ -55,39 +53,6 @@ def of_published(rows: Sequence[tuple[str, Mapping[str, published.Published]]], 
         [label, *(own[name].text(most) if name in own else "" for name, most in digits.items())] for label, own in rows
     ]
     return pd.DataFrame(lines, columns=shown.columns)
-
-
-def of_differences(found: Sequence[Difference]) -> pd.DataFrame:
-    """A DataFrame of texts: a line for each difference of two runs, with its test."""
-    import pandas as pd
-
-    from figlang_tasks.results import verdict
-
-    first, second = found[0].first, found[0].second
-    lines = []
-    for each in found:
-        lines.append(
-            [
-                measures.with_arrow(each.metric),
-                measures.scope_text(each.scope),
-                each.rows_text,
-                *(measures.text(each.metric, value) for value in each.values),
-                verdict.difference_text(each),
-                "" if each.smallest is None else measures.text(each.metric, each.smallest),
-                *_p_values(each),
-            ]
-        )
-    return pd.DataFrame(lines, columns=["metric", "part", "n", first, second, "difference", "smallest", "p", "p Holm"])
-
-
-def _p_values(each: Difference) -> tuple[str, str]:
-    """Both p of a difference, before and after adjustment, ``.0018`` and ``.021*``."""
-    from figlang_tasks.results import verdict
-
-    if each.p is None or each.p_holm is None:
-        return "no test", ""
-    p, adjusted = (verdict.p_text(found).removeprefix("= ") for found in (each.p, each.p_holm))
-    return p, adjusted + ("*" if each.p_holm < verdict.ALPHA else " ")
 
 
 def markdown(shown: pd.DataFrame) -> str:

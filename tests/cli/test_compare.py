@@ -14,7 +14,7 @@ import pytest
 import varied_runs
 
 from figlang_tasks.metrics.significance import holm
-from figlang_tasks.results.verdict import p_text
+from figlang_tasks.report.verdict import p_text
 
 MINI = ("--task", "figlang_mini", "--resamples", "200")
 

@@ -21,9 +21,9 @@ import varied_runs
 from figlang_tasks.report import charts, sections
 from figlang_tasks.report.charts import Chart
 from figlang_tasks.report.sections import Group, Section, Table
+from figlang_tasks.report.verdict import p_text
 from figlang_tasks.results import comparison, runs
 from figlang_tasks.results.runs import Run
-from figlang_tasks.results.verdict import p_text
 from figlang_tasks.scoring import Estimate
 
 HOSTILE = '</td><script>alert("$1$")</script>'

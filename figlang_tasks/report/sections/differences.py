@@ -13,10 +13,10 @@ from figlang_tasks.report import charts
 from figlang_tasks.report.charts import MINUS, Chart, Line, wrapped
 from figlang_tasks.report.sections.layout import Section
 from figlang_tasks.report.sections.results import Results, dataset_name, short_names, slug
+from figlang_tasks.report.verdict import ALPHA, better, count_tests, p_text
 from figlang_tasks.results import comparison, measures
 from figlang_tasks.results.comparison import ComparisonError, Difference
 from figlang_tasks.results.runs import Run
-from figlang_tasks.results.verdict import ALPHA, better, count_tests, p_text
 
 
 def differences(results: Results, found: Sequence[Difference], notes: Sequence[str]) -> Section | None:

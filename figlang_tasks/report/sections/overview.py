@@ -15,10 +15,10 @@ from figlang_tasks.report.sections.results import (
     short_names,
     values_of,
 )
+from figlang_tasks.report.verdict import verdicts
 from figlang_tasks.results import runs as finished
 from figlang_tasks.results.comparison import Difference
 from figlang_tasks.results.runs import Run
-from figlang_tasks.results.verdict import verdicts
 from figlang_tasks.scoring import Estimate
 
 

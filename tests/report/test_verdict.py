@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from figlang_tasks.report.verdict import p_text, verdicts
 from figlang_tasks.results.comparison import Difference, adjusted
-from figlang_tasks.results.verdict import p_text, verdicts
 
 
 def of(difference: float, low: float | None, high: float | None, p: float | None, **more: Any) -> Difference:
