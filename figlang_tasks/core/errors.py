@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 
 class FigLangError(Exception):
@@ -30,15 +29,3 @@ class PartMissing(DataError):
 
 class RunError(FigLangError):
     """A finished run cannot be used; the message names the file and what to do."""
-
-
-@contextmanager
-def ending_the_command() -> Iterator[None]:
-    """End the process with the message of a `FigLangError` and status 1, inside a command of the harness.
-
-    The harness itself prints an exception with a traceback, and exits with status 0.
-    """
-    try:
-        yield
-    except FigLangError as error:
-        raise SystemExit(str(error)) from error

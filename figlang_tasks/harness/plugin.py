@@ -13,14 +13,14 @@ import functools
 import inspect
 import os
 from collections.abc import Callable, Mapping
-from contextlib import closing, nullcontext
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
 from figlang_tasks import models
 from figlang_tasks.core import redaction, score_requests, status
-from figlang_tasks.core.errors import ending_the_command
+from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.options import PICTURES_FIRST
 from figlang_tasks.harness import answers, judgement, task_index
 from figlang_tasks.harness.preflight import check_output_path, listed, preflight
@@ -125,21 +125,22 @@ def _check_and_evaluate(original: Callable[..., Any], given: dict[str, Any]) -> 
     """Check the data of our tasks, then evaluate: ``simple_evaluate`` builds the model before it looks at tasks."""
     redaction.remember(given["model_args"])
     cli_args = given["cli_args"]
-    # The harness's command, and nobody else, hands over its own arguments.
-    with nullcontext() if cli_args is None else ending_the_command():
-        try:
-            has_ours = _checked(given)
-            if given["use_cache"] and has_ours:
-                return _evaluate_with_our_cache(original, given)
-            _tell_of_loading(given["model"])
-            return original(**given)
-        except BaseException as error:
-            redaction.clean_error(error)
-            raise
-        finally:
-            explanations.release()
-            if cli_args and isinstance(cli_args.model_args, str):  # the harness prints them below its tables
-                cli_args.model_args = redaction.redacted(cli_args.model_args)
+    try:
+        has_ours = _checked(given)
+        if given["use_cache"] and has_ours:
+            return _evaluate_with_our_cache(original, given)
+        _tell_of_loading(given["model"])
+        return original(**given)
+    except BaseException as error:
+        redaction.clean_error(error)
+        # The harness's command, which alone hands over its arguments, shows a traceback and exits with status 0.
+        if isinstance(error, FigLangError) and cli_args is not None:
+            raise SystemExit(str(error)) from error
+        raise
+    finally:
+        explanations.release()
+        if cli_args and isinstance(cli_args.model_args, str):  # the harness prints them below its tables
+            cli_args.model_args = redaction.redacted(cli_args.model_args)
 
 
 def _checked(given: dict[str, Any]) -> bool:
