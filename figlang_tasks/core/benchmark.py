@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     import datasets
     from PIL import Image
 
-    from figlang_tasks.core.card import Answer, Card, Document
+    from figlang_tasks.core.card import Answer, Card, Document, Record
 
-Record = Mapping[str, Any]
-"""What ``process_results`` of a task returns under ``sample``."""
 Asked = Mapping[str, str]
 """What a task file asks for: ``dataset``, and the keys of its ``dataset_name`` with their values."""
 

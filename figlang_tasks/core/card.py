@@ -11,14 +11,13 @@ names); ``explanation``; ``score`` (0 to 1, with ``score_name``: what it is of) 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
-
-from figlang_tasks.core.data_id import DataId
 
 Card = dict[str, Any]
 Answer = dict[str, Any]
 Record = Mapping[str, Any]
+"""What ``process_results`` returns of one document under ``sample``, and the harness writes to ``samples.jsonl``."""
 Document = Mapping[str, Any] | None
 """None where it is not at hand."""
 
@@ -42,23 +41,3 @@ def no_choice(record: Record) -> tuple[str, bool]:
 
 def outcome(right: bool, answered: bool = True, otherwise: str = WRONG) -> str:
     return NO_ANSWER if not answered else RIGHT if right else otherwise
-
-
-def any_card(data: DataId, records: Sequence[Record], document: Document) -> Card:
-    """The texts of the row."""
-    record = records[0]
-    texts = [(name, text) for name, text in (document or {}).items() if isinstance(text, str)]
-    return {
-        "facts": [(name, text) for name, text in texts if name not in ("id", "data")],
-        "gold": [("gold", record["gold"])] if "gold" in record else [],
-        "pictures": [{"name": record["id"], "label": "", "role": ""}],
-    }
-
-
-def any_answer(records: Sequence[Record]) -> Answer:
-    record = records[0]
-    predicted = record.get("predicted")
-    return {
-        "predicted": "none" if predicted is None else predicted,
-        "outcome": outcome(predicted == record.get("gold"), predicted is not None, WRONG if "gold" in record else OPEN),
-    }

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from figlang_tasks.core.card import Answer, Card, Document, any_answer, any_card, clip
+from figlang_tasks.core.card import OPEN, WRONG, Answer, Card, Document, Record, clip, outcome
+from figlang_tasks.core.data_id import DataId
 from figlang_tasks.results.runs import TaskRun, outputs
 
 Line = Mapping[str, Any]
@@ -19,7 +20,7 @@ def card_id(line: Line) -> str:
 
 def card(task: TaskRun, lines: Sequence[Line], document: Document) -> Card:
     """The card of a row, without answers."""
-    describe = task.benchmark.card or any_card
+    describe = task.benchmark.card or _any_card
     made: Card = {"facts": [], "gold": [], "source": "", "pictures": []}
     with task.reading(f"a row, {lines[0]['sample']['id']},"):
         made |= describe(task.data, [line["sample"] for line in lines], document)
@@ -31,13 +32,33 @@ def card(task: TaskRun, lines: Sequence[Line], document: Document) -> Card:
 def answer(task: TaskRun, lines: Sequence[Line]) -> Answer:
     """What a run answered to a row."""
     record = lines[0]["sample"]
-    judge = task.benchmark.answer or any_answer
+    judge = task.benchmark.answer or _any_answer
     with task.reading(f"a row, {record['id']},"):
         made = judge([line["sample"] for line in lines])
     made = {"status": record.get("status", ""), "rule": record.get("rule", "")} | made
     made["said"] = [[name, clip(text)] for name, text in made.get("said", []) if text not in (None, "")]
     output = clip(said(lines[0])) if len(lines) == 1 else "\n".join(clip(said(line), 80) for line in lines)
     return {**made, "predicted": clip(made["predicted"], 300), "output": output}
+
+
+def _any_card(data: DataId, records: Sequence[Record], document: Document) -> Card:
+    """The texts of the row."""
+    record = records[0]
+    texts = [(name, text) for name, text in (document or {}).items() if isinstance(text, str)]
+    return {
+        "facts": [(name, text) for name, text in texts if name not in ("id", "data")],
+        "gold": [("gold", record["gold"])] if "gold" in record else [],
+        "pictures": [{"name": record["id"], "label": "", "role": ""}],
+    }
+
+
+def _any_answer(records: Sequence[Record]) -> Answer:
+    record = records[0]
+    predicted = record.get("predicted")
+    return {
+        "predicted": "none" if predicted is None else predicted,
+        "outcome": outcome(predicted == record.get("gold"), predicted is not None, WRONG if "gold" in record else OPEN),
+    }
 
 
 def said(line: Line) -> str:

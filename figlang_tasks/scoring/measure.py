@@ -17,12 +17,10 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from figlang_tasks.core.card import Record
 from figlang_tasks.metrics import intervals
 from figlang_tasks.metrics.intervals import Interval
 from figlang_tasks.metrics.significance import Statistic
-
-Record: TypeAlias = Mapping[str, Any]
-"""What ``process_results`` returns of one document under ``sample``, and the harness writes to ``samples.jsonl``."""
 
 OVERALL = "all"
 """The scope of all rows."""

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import figlang_tasks
-from figlang_tasks.core.redaction import redacted, without_paths
+from figlang_tasks.core.redaction import redacted
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import provenance
 from figlang_tasks.results.runs import Run, TaskRun, outputs
 from figlang_tasks.scoring import Estimate, Measure
-from figlang_tasks.submit import SubmissionError, all_rows, brief, plain, values
+from figlang_tasks.submit import SubmissionError, all_rows, brief, plain, values, without_paths
 
 VERSION = "0.3.0"
 DATASTORE = "https://huggingface.co/datasets/evaleval/EEE_datastore"

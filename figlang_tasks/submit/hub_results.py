@@ -12,12 +12,11 @@ from typing import Any
 import yaml
 
 import figlang_tasks
-from figlang_tasks.core.redaction import without_paths
 from figlang_tasks.core.text import printable
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import provenance
 from figlang_tasks.results.runs import Run, TaskRun
-from figlang_tasks.submit import SubmissionError, model_card, tasks_of, values
+from figlang_tasks.submit import SubmissionError, model_card, tasks_of, values, without_paths
 
 FOLDER = ".eval_results"
 README = "README.md"

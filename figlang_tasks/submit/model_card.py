@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import figlang_tasks
-from figlang_tasks.core.redaction import without_paths
 from figlang_tasks.core.text import printable
 from figlang_tasks.results import frame, measures, provenance, tables
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import OVERALL
-from figlang_tasks.submit import SubmissionError, all_rows, plain
+from figlang_tasks.submit import SubmissionError, all_rows, plain, without_paths
 
 BEGIN = "<!-- figlang_tasks: begin; `figlang submit hub` replaces what stands up to the end mark -->"
 END = "<!-- figlang_tasks: end -->"
