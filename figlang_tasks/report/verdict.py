@@ -17,17 +17,21 @@ def verdicts(differences: Sequence[Difference]) -> list[str]:
     """A sentence for each task, by its headline metric: which of two runs is better, or a ranking of several.
 
     Number, sign, interval and p are those of the tables: the second run minus the first, p adjusted for all tests.
+    What differs significantly comes first.
     """
     tasks: dict[str, dict[tuple[str, str], list[Difference]]] = {}
     for each in differences:
         tasks.setdefault(each.task, {}).setdefault((each.first, each.second), []).append(each)
     tests = count_tests(differences)
-    found: list[str] = []
+    found: dict[str, bool] = {}
     for pairs in tasks.values():
         heads = [headline(pair) for pair in pairs.values()]
         is_ranking = len(heads) > 1 and len({each.name for each in heads}) == 1 and count_tests(heads) == len(heads)
-        found += [_ranking(heads, tests)] if is_ranking else [_sentence(each, tests) for each in heads]
-    return list(map(printable, found))
+        if is_ranking:
+            found[_ranking(heads, tests)] = any(map(better, heads))
+        else:
+            found |= {_sentence(each, tests): better(each) is not None for each in heads}
+    return [printable(sentence) for sentence in sorted(found, key=found.__getitem__, reverse=True)]
 
 
 def _ranking(heads: Sequence[Difference], tests: int) -> str:
@@ -38,9 +42,9 @@ def _ranking(heads: Sequence[Difference], tests: int) -> str:
     places = "; ".join(f"{name} {measures.text(one.metric, values[name])}" for name in order)
     groups = _alike(order, heads)
     alike = "; ".join(", ".join(filter(group.__contains__, order)) for group in groups)
-    told = f"cannot be told apart: {alike}" if groups else "all differ"
+    told = f"Cannot be told apart: {alike} (p ≥" if groups else "All differ (p <"
     name = measures.name_text(one.name)
-    return f"ranking on {one.task} by {name}: {places}. {told} (p < {ALPHA}, adjusted for {tests} tests)"
+    return f"Ranking on {one.task} by {name}: {places}. {told} {ALPHA}, adjusted for {tests} tests)"
 
 
 def _alike(order: Sequence[str], heads: Sequence[Difference]) -> list[frozenset[str]]:
@@ -59,19 +63,23 @@ def _sentence(each: Difference, tests: int) -> str:
     number = f"{measures.name_text(each.name)} {difference_text(each)}"
     number += " (lower is better)" * (not measures.of(each.metric).higher_is_better)
     if each.p_holm is None:
-        return f"no test of {each.second} against {each.first} on {each.task}: {number}"
+        return f"No test of {each.second} against {each.first} on {each.task}: {number}"
     number += f", p {p_text(each.p_holm)}" + f" (adjusted for {tests} tests)" * (tests > 1)
     if winner := better(each):
         word = "better" if winner == each.second else "worse"
         return f"{each.second} is {word} than {each.first} on {each.task}: {number}"
     rows = f" with {each.rows_text} rows" * bool(each.rows_text)
-    return f"cannot tell {each.second} from {each.first} on {each.task}{rows}: {number}; {_why(each)}"
+    return f"Cannot tell {each.second} from {each.first} on {each.task}{rows}: {number}; {_why(each)}"
 
 
 def _why(each: Difference) -> str:
     """Why the rows show no difference."""
     if each.p is not None and each.p < ALPHA:
-        return "too many tests at once"
+        return f"p {p_text(each.p)} alone, but there are too many tests at once"
+    if each.low == each.high == 0:
+        return "they agree in all rows"
+    if each.low is not None and each.high is not None and each.low * each.high > 0:
+        return "the interval is approximate with so few rows, and p decides"
     if each.smallest is None:
         return "they differ in too few rows"
     points = " points" * measures.of(each.metric).percent

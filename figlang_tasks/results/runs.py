@@ -370,11 +370,12 @@ def samples_files(path: Path) -> dict[str, Path]:
     for file in _samples_in(path):
         files.setdefault(_task_of(file), []).append(file)
     if not files:
-        below = sorted({file.parent for file in path.glob("*/*samples_*.jsonl")})
-        if len(below) == 1:  # the harness's own folder, named after the model
-            return samples_files(below[0])
-        hint = f"; these folders have some: {listing(below)}" if below else ""
-        raise RunError(f"there are no samples files in {path} (evaluate with --log_samples){hint}")
+        folders = sorted({file.parent for file in path.rglob("*samples_*.jsonl") if _task_of(file)})
+        if len(folders) == 1:  # the harness's own folder, named after the model
+            return samples_files(folders[0])
+        if folders:
+            raise RunError(f"{path} holds several runs: name one of {listing(folders)}")
+        raise RunError(f"there are no samples files in {path} (evaluate with --log_samples)")
     if again := [task for task, own in files.items() if len(own) > 1]:
         used = listing(dict.fromkeys(files[task][-1].name for task in again))
         logger.warning(f"figlang_tasks: {path} holds several runs of {listing(again)}: the newest is used, {used}")

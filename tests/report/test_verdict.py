@@ -38,20 +38,25 @@ OTHERS = [of(0.3, 0.2, 0.4, 0.9, name=f"acc@{at}", metric="acc") for at in range
         (
             of(0.03, -0.05, 0.11, 0.48, smallest=0.169),
             [],
-            "cannot tell B from A on vflute with 76 rows: f1@60 +3.0 [-5.0, 11.0], p = .480; "
+            "Cannot tell B from A on vflute with 76 rows: f1@60 +3.0 [-5.0, 11.0], p = .480; "
             "differences below 16.9 points do not show",
         ),
         (
             of(-0.5, -0.909, -0.091, 0.251, n_first=8, n_second=8),  # the interval says otherwise than the test
             [],
-            "cannot tell B from A on vflute with 8 rows: f1@60 -50.0 [-90.9, -9.1], p = .251; "
-            "they differ in too few rows",
+            "Cannot tell B from A on vflute with 8 rows: f1@60 -50.0 [-90.9, -9.1], p = .251; "
+            "the interval is approximate with so few rows, and p decides",
+        ),
+        (
+            of(0.0, 0.0, 0.0, 1.0),
+            [],
+            "Cannot tell B from A on vflute with 76 rows: f1@60 0.0 [0.0, 0.0], p = 1.000; they agree in all rows",
         ),
         (
             of(0.2, 0.05, 0.35, 0.02, smallest=0.169),  # alone it would be below .05
             OTHERS,
-            "cannot tell B from A on vflute with 76 rows: f1@60 +20.0 [5.0, 35.0], p = .100 (adjusted for 5 tests); "
-            "too many tests at once",
+            "Cannot tell B from A on vflute with 76 rows: f1@60 +20.0 [5.0, 35.0], p = .100 (adjusted for 5 tests); "
+            "p = .020 alone, but there are too many tests at once",
         ),
         (
             of(-1.5, -2.0, -1.0, 0.001, task="swap", name="rank", metric="rank"),
@@ -61,13 +66,13 @@ OTHERS = [of(0.3, 0.2, 0.4, 0.9, name=f"acc@{at}", metric="acc") for at in range
         (
             of(0.1, None, None, 0.3, task="x / y", n_first=12, n_second=15, smallest=0.4),
             [],
-            "cannot tell B from A on x / y with 12 / 15 rows: f1@60 +10.0, p = .300; "
+            "Cannot tell B from A on x / y with 12 / 15 rows: f1@60 +10.0, p = .300; "
             "differences below 40.0 points do not show",
         ),
         (
             of(0.125, None, None, None, name="meteor", metric="meteor"),
             [],
-            "no test of B against A on vflute: meteor +12.5",
+            "No test of B against A on vflute: meteor +12.5",
         ),
     ],
 )
@@ -81,12 +86,12 @@ VALUES = {"A": 0.5, "B": 0.75, "C": 0.7, "D": 0.3}
 @pytest.mark.parametrize(
     ("alike", "told"),
     [
-        ([], "all differ"),
-        (["AB", "AC", "AD", "BC", "BD", "CD"], "cannot be told apart: B, C, A, D"),
-        (["BC"], "cannot be told apart: B, C"),
-        (["BC", "AC"], "cannot be told apart: B, C; C, A"),  # B and A differ
-        (["BC", "AD"], "cannot be told apart: B, C; A, D"),
-        (["BD"], "cannot be told apart: B, D"),  # also of runs that are no neighbours
+        ([], "All differ (p <"),
+        (["AB", "AC", "AD", "BC", "BD", "CD"], "Cannot be told apart: B, C, A, D (p ≥"),
+        (["BC"], "Cannot be told apart: B, C (p ≥"),
+        (["BC", "AC"], "Cannot be told apart: B, C; C, A (p ≥"),  # B and A differ
+        (["BC", "AD"], "Cannot be told apart: B, C; A, D (p ≥"),
+        (["BD"], "Cannot be told apart: B, D (p ≥"),  # also of runs that are no neighbours
     ],
 )
 def test_more_than_two_runs_are_ranked(alike: list[str], told: str) -> None:
@@ -96,13 +101,16 @@ def test_more_than_two_runs_are_ranked(alike: list[str], told: str) -> None:
         p = 0.4 if one + two in alike else 0.0001
         found.append(of(VALUES[two] - VALUES[one], None, None, p, **values))
     other = of(0.2, 0.1, 0.3, 0.0001, task="irfl")
-    ranking, sentence = verdicts(adjusted([*found, other]))
-    assert ranking == (
-        f"ranking on vflute by f1@60: B 75.0; C 70.0; A 50.0; D 30.0. {told} (p < 0.05, adjusted for 7 tests)"
-    )
-    assert sentence.startswith("B is better than A on irfl: ")
+    no_other = of(0.2, -0.1, 0.3, 0.4, task="first")
+    shown = verdicts(adjusted([no_other, *found, other]))
+    starts = ["B is better than A on irfl: ", "Cannot tell "]  # what differs comes first
+    starts.insert(0 if len(alike) < 6 else 2, "Ranking on vflute by f1@60: B 75.0; C 70.0; A 50.0; D 30.0. ")
+    for each, start in zip(shown, starts, strict=True):
+        assert each.startswith(start)
+    (ranking,) = (each for each in shown if "Ranking" in each)
+    assert ranking.endswith(f" D 30.0. {told} 0.05, adjusted for 8 tests)")
     lower = [replace(each, name="rank", metric="rank") for each in found]
-    assert verdicts(adjusted(lower))[0].startswith("ranking on vflute by rank: D 0.30; A 0.50; ")
+    assert verdicts(adjusted(lower))[0].startswith("Ranking on vflute by rank: D 0.30; A 0.50; ")
 
 
 def test_a_part_has_the_name_that_papers_print() -> None:

@@ -136,8 +136,8 @@ def test_what_cannot_be_read_is_named_with_a_remedy(folder: Path, tmp_path: Path
     (tmp_path / "above").mkdir()
     shutil.copytree(folder, tmp_path / "above" / "model", ignore=shutil.ignore_patterns("above", "empty"))
     assert list(runs.read(str(tmp_path / "above")).tasks) == ["figlang_mini"]
-    shutil.copytree(tmp_path / "above" / "model", tmp_path / "above" / "other")
-    with pytest.raises(RunError, match="these folders have some: .*model, .*other"):
+    shutil.copytree(tmp_path / "above" / "model", tmp_path / "above" / "other" / "model")
+    with pytest.raises(RunError, match="holds several runs: name one of .*above/model, .*other/model"):
         runs.read(str(tmp_path / "above"))
     (empty / "notes.txt").write_text("x", encoding="utf-8")
     with pytest.raises(RunError, match="no samples next to .*notes.txt"):
