@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from figlang_tasks.models.lazy import LazyModel
 
 BATCHES = 16
-"""Batches that a class is asked for at once if it has several requests on the way to a server, or tells answers."""
+"""Batches that a class is asked for at once if it tells answers: it makes the next while it works on one."""
 
 IN_ROUNDS = "generate_until_agentic"
 """The harness's output type of tasks that ask again after an answer, row by row."""
@@ -125,8 +125,8 @@ class Answers:
     def _answer(self, lm: Any, kind: str, requests: Sequence[Instance]) -> list[GenerationResult]:
         """The answers to requests; with a store, in as many calls of the model as may be stored at a time.
 
-        A class that :func:`answers_at_once` gets all requests in one call, others a batch; several if they ask a server
-        for some at a time, or tell answers. Calls are cut by place, so that a run that goes on has the same batches.
+        A class that :func:`answers_at_once` gets all requests in one call, one that tells answers several batches,
+        others one. Calls are cut by place, so that a run that goes on has the same batches.
         """
         if self._store is None or getattr(lm, "needs_no_cache", False):
             return [_text(answer) for answer in _ask(lm, kind, requests)]
@@ -135,8 +135,7 @@ class Answers:
         self._all += len(keys)
         self._found += len(answers)
         if len(answers) < len(keys):
-            several = tells_answers(lm) or getattr(lm, "num_concurrent", 1) != 1
-            size = len(requests) if answers_at_once(lm) else batch_size(lm) * (BATCHES if several else 1)
+            size = len(requests) if answers_at_once(lm) else batch_size(lm) * (BATCHES if tells_answers(lm) else 1)
             for start in range(0, len(requests), size):
                 missing = [at for at in range(start, min(start + size, len(requests))) if at not in answers]
                 if missing:

@@ -272,16 +272,17 @@ def _cache_of_others(store: answers.Store, tasks: Mapping[str, Any]) -> Response
 def _prepare(task: Any) -> None:
     """Let a task judge all answers by our rules, and say what data it holds (the column `data` of its documents)."""
     from lmms_eval.api.filter import FilterEnsemble
-    from lmms_eval.caching.response_cache import is_deterministic
 
     if "process_results" not in vars(task):
         task.process_results = functools.partial(judgement.process_results, task, task.process_results)
     if task.config.repeats > 1 and task.config.filter_list is None:
         task._filters = [FilterEnsemble("none", [])]  # all answers, where the harness takes the first
-        if is_deterministic(task.OUTPUT_TYPE, task.config.generation_kwargs) and status.in_first_process():
+        settings = task.config.generation_kwargs
+        if not (settings.get("do_sample") and settings.get("temperature")) and status.in_first_process():
             logger.warning(
-                f"figlang_tasks: {task.config.task}: {task.config.repeats} answers to each row are asked for, but none "
-                "is drawn at random, so they will be equal: --gen_kwargs do_sample=True,temperature=1"
+                f"figlang_tasks: {task.config.task}: {task.config.repeats} answers to each row are asked for, but they "
+                "will be equal unless they are drawn at random, for which models need both settings: --gen_kwargs "
+                "do_sample=True,temperature=1"
             )
     if isinstance(task.config.metadata, dict):
         splits = [docs for docs in task.dataset_no_image.values() if "data" in docs.column_names]

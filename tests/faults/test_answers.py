@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import demo_runs
+import faulty_model
 import lmms_eval.models
 import pytest
 from demo_runs import evaluate
@@ -141,6 +142,15 @@ def test_a_model_that_tells_its_answers_loses_one_batch(tmp_path: Path, monkeypa
     del options["use_cache"]
     first = evaluate(TASK, "figlang_vlm", demo_runs.DEMO, **options)
     assert demo_runs.answers(again, TASK) == demo_runs.answers(first, TASK)
+
+
+def test_a_class_with_several_requests_on_the_way_loses_those(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs, limit = Runs(tmp_path), 16
+    monkeypatch.setattr(faulty_model.Faulty, "num_concurrent", 4, raising=False)
+    with pytest.raises(RuntimeError, match="the model is broken"):
+        runs.here(limit=limit, fault={"faulty": "raise", "faulty_at": 10})
+    runs.here(limit=limit)
+    assert [len(asked) for asked in runs.asked] == [10, limit - 8]
 
 
 @pytest.mark.parametrize("task", [TASK, "mini_sg"])

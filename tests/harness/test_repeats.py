@@ -122,11 +122,14 @@ def test_a_model_that_samples_is_asked_k_times_once(tmp_path: Path) -> None:
         evaluate(EXPLAINED, "figlang_replay", f"samples={tmp_path / 'run'}", **how | {"repeats": 4})
 
 
-@pytest.mark.parametrize(("asked", "equal"), [(None, True), ("do_sample=True,temperature=0.7", False)])
+@pytest.mark.parametrize(
+    ("asked", "equal"),
+    [(None, True), ("do_sample=True", True), ("temperature=0.7", True), ("do_sample=True,temperature=0.7", False)],
+)
 def test_answers_that_must_be_equal_are_told(asked: str | None, equal: bool, warnings_of_loguru: list[str]) -> None:
     evaluate(OPTIONS, Drawing("A"), repeats=2, limit=2, gen_kwargs=asked)
-    told = [each for each in warnings_of_loguru if "so they will be equal" in each]
-    message = "figlang_mini_irfl_detect_idiom: 2 answers to each row are asked for, but none is drawn at random"
+    told = [each for each in warnings_of_loguru if "drawn at random" in each]
+    message = "figlang_mini_irfl_detect_idiom: 2 answers to each row are asked for, but they will be equal"
     assert [message in each for each in told] == [True] * equal
 
 
