@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from figlang_tasks.core import hub
 from figlang_tasks.core.redaction import redacted
 from figlang_tasks.results.runs import Run, TaskRun, limited
 
@@ -78,14 +76,6 @@ def _told(facts: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def released(task: TaskRun) -> tuple[str | None, str | None]:
-    """Dataset on the hub that the rows of a task are from, and its commit; None for what has none."""
-    source = hub.source(task.dataset)
-    # Rows of a dataset that is read at one commit alone do not say where they came from.
-    revision = task.data.revision or task.records[0].get("revision") or source.revision or ""
-    return None if task.own else source.repository, revision if re.fullmatch("[0-9a-f]{40}", revision) else None
-
-
 def evaluated_at(run: Run) -> datetime | None:
     """When the run was evaluated, in UTC; None if its results file does not say."""
     date = run.results.get("date")
@@ -115,14 +105,6 @@ def harness(run: Run) -> tuple[str, str]:
 def option(run: Run, name: str) -> str:
     """The value of an option of the run (``model_args``) as one text, keys and passwords in it masked; "" without."""
     return _text(_config(run).get(name) or "")
-
-
-def model_id(run: Run) -> str | None:
-    """The model's id on the hub (ORG/NAME) by the run's arguments; None if they name no such thing."""
-    name = r"[A-Za-z0-9][\w.-]*"  # so no path: neither /home/me/model nor ./model
-    arguments = "pretrained|model|model_version|model_id"
-    found = re.search(rf"(?:^|,)(?:{arguments})=({name}/{name})(?:,|$)", option(run, "model_args"))
-    return found[1] if found else None
 
 
 def options(run: Run) -> str:

@@ -115,6 +115,14 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
     return content.getvalue()
 
 
+def released(task: TaskRun) -> tuple[str | None, str | None]:
+    """Dataset on the hub that the rows of a task are from, and its commit; None for what has none."""
+    source = hub.source(task.dataset)
+    # Rows of a dataset that is read at one commit alone do not say where they came from.
+    revision = task.data.revision or task.records[0].get("revision") or source.revision or ""
+    return None if task.own else source.repository, revision if re.fullmatch("[0-9a-f]{40}", revision) else None
+
+
 def plain(text: str) -> str:
     """A text that every reader of UTF-8 takes: half surrogate pairs and NUL become U+FFFD."""
     return whole_characters(text.replace("\0", "\N{REPLACEMENT CHARACTER}"))

@@ -22,7 +22,7 @@ from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import provenance
 from figlang_tasks.results.runs import Run, TaskRun, outputs
 from figlang_tasks.scoring import Estimate, Measure
-from figlang_tasks.submit import SubmissionError, all_rows, brief, plain, values, without_paths
+from figlang_tasks.submit import SubmissionError, all_rows, brief, plain, released, values, without_paths
 
 VERSION = "0.3.0"
 DATASTORE = "https://huggingface.co/datasets/evaleval/EEE_datastore"
@@ -115,8 +115,16 @@ def _files(
     return {**files, f"{stem}.json": _json(aggregate, indent=2) + b"\n"}
 
 
+def model_id(run: Run) -> str | None:
+    """The model's id on the hub (ORG/NAME) by the run's arguments; None if they name no such thing."""
+    name = r"[A-Za-z0-9][\w.-]*"  # so no path: neither /home/me/model nor ./model
+    arguments = "pretrained|model|model_version|model_id"
+    found = re.search(rf"(?:^|,)(?:{arguments})=({name}/{name})(?:,|$)", provenance.option(run, "model_args"))
+    return found[1] if found else None
+
+
 def _model(run: Run, given: str | None) -> str:
-    model = given or provenance.model_id(run)
+    model = given or model_id(run)
     if model is None:
         raise SubmissionError(f"{run.path}: the run does not name a model as DEVELOPER/MODEL: give it with --model")
     parts = model.split("/")
@@ -167,7 +175,7 @@ def _bound(value: float) -> float | str:
 
 
 def _source(task: TaskRun) -> dict[str, Any]:
-    repository, revision = provenance.released(task)
+    repository, revision = released(task)
     details = _texts(part=task.data.part, digest=task.data.digest, revision=revision, figlang_tasks_data=task.data)
     if repository is None:
         return {"dataset_name": task.dataset, "source_type": "other", "additional_details": details}

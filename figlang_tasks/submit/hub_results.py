@@ -16,7 +16,7 @@ from figlang_tasks.core.text import printable
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import provenance
 from figlang_tasks.results.runs import Run, TaskRun
-from figlang_tasks.submit import SubmissionError, model_card, tasks_of, values, without_paths
+from figlang_tasks.submit import SubmissionError, model_card, released, tasks_of, values, without_paths
 
 FOLDER = ".eval_results"
 README = "README.md"
@@ -61,7 +61,7 @@ def _entries(run: Run, task: TaskRun) -> list[Any]:
     """One entry for each metric of the whole benchmark; none where the dataset has no repository."""
     from huggingface_hub import EvalResultEntry
 
-    repository, revision = provenance.released(task)
+    repository, revision = released(task)
     if repository is None:
         return []
     date = provenance.evaluated_at(run)

@@ -9,7 +9,7 @@ from figlang_tasks.core.text import printable
 from figlang_tasks.results import frame, measures, provenance, tables
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import OVERALL
-from figlang_tasks.submit import SubmissionError, all_rows, plain, without_paths
+from figlang_tasks.submit import SubmissionError, all_rows, plain, released, without_paths
 
 BEGIN = "<!-- figlang_tasks: begin; `figlang submit hub` replaces what stands up to the end mark -->"
 END = "<!-- figlang_tasks: end -->"
@@ -61,7 +61,7 @@ def _table(task: TaskRun) -> str:
 
 
 def _facts(run: Run, task: TaskRun) -> str:
-    repository, revision = provenance.released(task)
+    repository, revision = released(task)
     facts = provenance.of_task(task) | {
         name: fact for name, fact in provenance.of_run(run).items() if name in ("options", "harness", "date")
     }

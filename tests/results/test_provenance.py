@@ -15,8 +15,6 @@ from figlang_tasks.core.data_id import DataId
 from figlang_tasks.results import provenance, runs
 from figlang_tasks.results.runs import TaskRun
 
-VFLUTE = "d920d848e21b6aba96e03704b134c546f89b74f4"  # the commit of it that this package reads
-
 
 def run_of(**results: Any) -> runs.Run:
     return runs.Run("run", Path(), {}, results)
@@ -24,21 +22,6 @@ def run_of(**results: Any) -> runs.Run:
 
 def task_of(data: str, line: dict[str, Any], metadata: dict[str, Any]) -> TaskRun:
     return TaskRun("x", Path(), "", DataId.parse(data), (line,), {}, {"metadata": metadata}, None, None)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "model"),
-    [
-        ("pretrained=org/model-1.5,dtype=x", "org/model-1.5"),
-        ("dtype=x,model_version=org/m", "org/m"),
-        ("pretrained=/home/me/model", None),
-        ("peft=org/model", None),
-        ("", None),
-    ],
-)
-def test_the_id_of_a_model(arguments: str, model: str | None) -> None:
-    run = run_of(config={"model_args": arguments})
-    assert provenance.model_id(run) == model
 
 
 @pytest.mark.parametrize(
@@ -75,23 +58,6 @@ def test_the_version_of_the_harness() -> None:
 )
 def test_the_options_are_those_that_the_results_file_tells(config: dict[str, Any], options: str) -> None:
     assert provenance.options(run_of(config=config)) == options
-
-
-B = "b" * 40
-
-
-@pytest.mark.parametrize(
-    ("data", "revision", "expected"),
-    [
-        ("V-FLUTE/test:0123", None, ("ColumbiaNLP/V-FLUTE", VFLUTE)),
-        ("FLUTE/heldout:0123", "local", ("ColumbiaNLP/FLUTE", None)),
-        (f"IRFL/x-task@{B}:0123", None, ("lampent/IRFL", B)),
-        ("NYK-MS/nyk_m:0123+NewYorkerCaptionContest:4567", None, (None, None)),
-    ],
-)
-def test_what_a_task_was_evaluated_on(data: str, revision: str | None, expected: tuple[str | None, str | None]) -> None:
-    line = {"sample": {"id": "1", "data": data} | ({"revision": revision} if revision else {})}
-    assert provenance.released(task_of(data, line, {})) == expected
 
 
 def test_what_a_report_says_of_a_run(tmp_path: Path) -> None:

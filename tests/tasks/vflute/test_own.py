@@ -17,8 +17,8 @@ from figlang_tasks.benchmarks.vflute.benchmark import BENCHMARK
 from figlang_tasks.cli.cite import signature
 from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.core import hub
-from figlang_tasks.results import provenance, runs
-from figlang_tasks.submit import all_rows
+from figlang_tasks.results import runs
+from figlang_tasks.submit import all_rows, released
 
 Rows = list[dict[str, Any]]
 TEST = {"dataset": "V-FLUTE", "split": "test"}
@@ -96,5 +96,5 @@ def test_a_run_says_whose_rows_it_has_and_no_published_figure_is_with_it(
     run = runs.read(str(tmp_path / "out"))
     task = run.tasks["vflute"]
     assert task.own and task.rows == 723
-    assert provenance.released(all_rows(run).tasks["vflute"]) == (None, None)
+    assert released(all_rows(run).tasks["vflute"]) == (None, None)
     assert "|rows:own|" in signature(run, task)
