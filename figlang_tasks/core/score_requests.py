@@ -26,10 +26,6 @@ REPLAY = "figlang_replay"
 """The model class that is asked for nothing and gives what was saved, scores too."""
 
 
-class ScoreRequestError(ValueError):
-    """A task's score request is not valid; the message names the key and the valid values."""
-
-
 class ScoreRequest(BaseModel):
     """What is to be scored: texts (`candidates`, in the order of the answer), or how well pictures match."""
 
@@ -46,28 +42,28 @@ def score_request(generation_kwargs: Mapping[str, Any], doc: Mapping[str, Any]) 
     """The score request in the settings of a harness request; None if it asks for words.
 
     Raises:
-        ScoreRequestError: unknown key, kind or normalization, or no candidates.
+        ValueError: unknown key, kind or normalization, or no candidates; the message names the valid ones.
     """
     given = generation_kwargs.get(KEY)
     if given is None:
         return None
     if not isinstance(given, Mapping):
-        raise ScoreRequestError(f"{KEY}={given!r}; valid: a mapping with kind: {' or '.join(KINDS)}")
+        raise ValueError(f"{KEY}={given!r}; valid: a mapping with kind: {' or '.join(KINDS)}")
     # YAML reads the bare keys yes and no as true and false.
     given = {{True: "yes", False: "no"}.get(key, key): value for key, value in given.items()}
     if isinstance(column := given.get("candidates"), str):
         if column not in doc:
-            raise ScoreRequestError(f"{KEY}: the document has no column {column!r}; it has: {', '.join(doc)}")
+            raise ValueError(f"{KEY}: the document has no column {column!r}; it has: {', '.join(doc)}")
         given["candidates"] = doc[column]
     try:
         found = ScoreRequest.model_validate(given)
     except ValidationError as error:
-        raise ScoreRequestError(f"{KEY}: {first_fault(error)}") from error
+        raise ValueError(f"{KEY}: {first_fault(error)}") from error
     for index, text in enumerate(found.candidates):
         if not isinstance(text, str) or not text:
-            raise ScoreRequestError(f"{KEY}: candidates[{index}] is {text!r}, must be a text that is not empty")
+            raise ValueError(f"{KEY}: candidates[{index}] is {text!r}, must be a text that is not empty")
     if found.kind == "candidates" and not found.candidates:
-        raise ScoreRequestError(f"{KEY}: candidates is empty; valid: a list of texts, or the name of such a column")
+        raise ValueError(f"{KEY}: candidates is empty; valid: a list of texts, or the name of such a column")
     return found
 
 

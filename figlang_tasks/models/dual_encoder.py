@@ -34,7 +34,7 @@ from transformers.modeling_outputs import BaseModelOutput
 from figlang_tasks import models
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.images import content_key
-from figlang_tasks.core.score_requests import KEY, KINDS, ScoreRequestError, answer, only_ranks, score_request
+from figlang_tasks.core.score_requests import KEY, KINDS, answer, only_ranks, score_request
 from figlang_tasks.metrics.explanation.compute import exact_float32, without_surrogates
 
 from .ahead import THREADS, Batches, ahead, threads
@@ -186,8 +186,8 @@ class FigLangCLIP(ModelBase):
         doc = self.task_dict[task][split][doc_id]
         try:
             asked = score_request(settings, doc)
-        except ScoreRequestError as error:
-            raise ScoreRequestError(f"figlang_clip: {where}: {error}") from error
+        except ValueError as error:
+            raise ValueError(f"figlang_clip: {where}: {error}") from error
         assert asked is not None
         pictures = [
             picture if picture.mode == "RGB" else picture.convert("RGB") for picture in doc_to_visual(doc) or []

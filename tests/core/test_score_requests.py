@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from figlang_tasks.core.score_requests import (
     KEY,
     ScoreRequest,
-    ScoreRequestError,
     answer,
     for_model,
     is_asked,
@@ -96,7 +95,7 @@ def test_a_class_gets_the_blocks_for_what_it_declares(
     ],
 )
 def test_invalid_requests_name_the_valid_values(asked: Any, message: str) -> None:
-    with pytest.raises(ScoreRequestError, match=message):
+    with pytest.raises(ValueError, match=message):
         score_request({KEY: asked}, DOC)
 
 
