@@ -7,13 +7,15 @@ forms that are written; pictures are files beside them.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from figlang_tasks import resource_dir
-from figlang_tasks.core import checks, images, row_files, task_files
+from figlang_tasks.core import hub, images, row_files, task_files
 from figlang_tasks.core.benchmark import asked_for, benchmarks
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import folded
@@ -56,7 +58,7 @@ def write(
     (folder / "images").mkdir(parents=True)
     rows: list[Example] = []
     left_out: dict[str, list[str]] = {}
-    with checks.reading(tasks[0].benchmark.source.name, rows_from):
+    with reading(tasks[0].benchmark.source.name, rows_from):
         for task in tasks:
             for doc in row_files.progress(task.documents(split, rows_from), f"{task.name} {split}"):
                 subject = task.subject(doc)
@@ -76,6 +78,29 @@ def write(
     for file, text in _FORMS[form](rows).items():
         (folder / file).write_text(text, encoding="utf-8")
     return len(rows), left_out
+
+
+@contextmanager
+def reading(name: str, folder: Path | None) -> Iterator[None]:
+    """Make the loaders read `folder`, or the one in it, inside the block, and in any case look at the files again."""
+    hub.look_again()
+    if folder is None:
+        yield
+        return
+    place = folder.expanduser().absolute()
+    if place.name != name:
+        place /= name
+    if not place.is_dir():
+        raise DataError(f"{folder}: the tasks read a folder with the name {name}: give it, or the folder above it")
+    before = os.environ.get(hub.DATA_DIR_VARIABLE)
+    os.environ[hub.DATA_DIR_VARIABLE] = str(place.parent)
+    try:
+        yield
+    finally:
+        del os.environ[hub.DATA_DIR_VARIABLE]
+        if before is not None:
+            os.environ[hub.DATA_DIR_VARIABLE] = before
+        hub.look_again()
 
 
 # --- the task ---

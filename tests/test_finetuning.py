@@ -22,7 +22,7 @@ from figlang_tasks.benchmarks.vflute import rows as vflute_rows
 from figlang_tasks.benchmarks.vflute import task as vflute
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.core import hub
-from figlang_tasks.core.checks import reading
+from figlang_tasks.finetuning import reading
 from figlang_tasks.mini import NYKMS_DIR
 
 

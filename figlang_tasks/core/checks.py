@@ -6,16 +6,13 @@ downloads nothing.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import Asked, Benchmark
 from figlang_tasks.core.errors import DataError, PartMissing
-from figlang_tasks.core.hub import DATA_DIR_VARIABLE
 
 if TYPE_CHECKING:
     import datasets
@@ -74,28 +71,6 @@ def check(benchmark: Benchmark, asked: Iterable[Asked]) -> tuple[list[str], list
     faults = list(dict.fromkeys(faults))
     verdict = [*faults, f"{len(faults)} fault(s)"] if faults else ["no faults"]
     return [*lines, "", *missing, *verdict], faults
-
-
-@contextmanager
-def reading(name: str, folder: Path | None) -> Iterator[None]:
-    """Make the loaders read `folder`, or the one in it, inside the block, and in any case look at the files again."""
-    hub.look_again()
-    if folder is None:
-        yield
-        return
-    place = folder.expanduser().absolute()
-    if place.name != name:
-        place /= name
-    if not place.is_dir():
-        raise DataError(f"{folder}: the tasks read a folder with the name {name}: give it, or the folder above it")
-    before = os.environ.get(DATA_DIR_VARIABLE)
-    os.environ[DATA_DIR_VARIABLE] = str(place.parent)
-    try:
-        yield
-    finally:
-        del os.environ[DATA_DIR_VARIABLE]
-        if before is not None:
-            os.environ[DATA_DIR_VARIABLE] = before
 
 
 @contextmanager
