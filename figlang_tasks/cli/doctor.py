@@ -31,9 +31,6 @@ from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.redaction import redacted
 from figlang_tasks.core.text import printable
 
-TIMEOUT = 5
-"""Seconds that the hub has for its first answer."""
-
 
 @dataclass(frozen=True)
 class Finding:
@@ -187,9 +184,9 @@ def _account() -> tuple[Finding, str]:
     endpoint = redacted(constants.ENDPOINT)  # a proxy's password may stand in it
     asked = next(each.repository for each in hub.sources().values() if each.repository and not each.gated)
     account = "no token: open datasets alone"
-    get_session().timeout = TIMEOUT  # whoami and auth_check have no parameter for it
+    get_session().timeout = constants.HF_HUB_ETAG_TIMEOUT  # whoami has no parameter for it
     try:
-        HfApi().dataset_info(asked, timeout=TIMEOUT, token=False)
+        HfApi().dataset_info(asked, timeout=constants.HF_HUB_ETAG_TIMEOUT, token=False)
         account = f"the account of the token is {HfApi().whoami()['name']}"
     except errors.LocalTokenNotFoundError:
         pass
@@ -205,7 +202,7 @@ def _account() -> tuple[Finding, str]:
 
 def _dataset(source: hub.Source, silent: str) -> Finding:
     """Whether a dataset that is not in a local folder is in the cache, or may be loaded from the hub."""
-    from huggingface_hub import HfApi, errors, snapshot_download
+    from huggingface_hub import HfApi, constants, errors, snapshot_download
 
     name, concerns = source.name, (of_dataset(source.name).name,)
     place = f"${hub.DATA_DIR_VARIABLE}/{name}"
@@ -217,8 +214,8 @@ def _dataset(source: hub.Source, silent: str) -> Finding:
     remedy = f"figlang data prefetch {concerns[0]}, or put its files into {place}"
     try:
         if not silent:
-            HfApi().dataset_info(source.repository, revision=revision, timeout=TIMEOUT)
-            HfApi().auth_check(source.repository, repo_type="dataset")
+            HfApi().dataset_info(source.repository, revision=revision, timeout=constants.HF_HUB_ETAG_TIMEOUT)
+            hub.ask(source.repository)
             status, access = "ok", "gated, access granted" if source.gated else "open"
     except errors.GatedRepoError:
         access = "gated, access is not granted"

@@ -215,27 +215,33 @@ def folder(name: str) -> Path:
 
 
 @kept(maxsize=16)
-def _refusal(repository: str) -> Exception | None:
-    """Why the hub does not give a dataset, asked once a run; None if it does.
+def ask(repository: str, kind: str = "dataset") -> None:
+    """Raise why the hub does not give a repository; asked once a run where it does.
 
-    The hub's client tries to download for half a minute where no hub can be reached; this question ends at once.
+    The hub's client tries to download for half a minute where no hub can be reached, and its `auth_check` waits for
+    ever where one is silent.
     """
-    from huggingface_hub import HfApi
+    from huggingface_hub import constants, get_session
+    from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
 
-    try:
-        HfApi().auth_check(repository, repo_type="dataset")
-    except Exception as error:  # the HTTP library's own errors have no common base here
-        return error
-    return None
+    question = f"{constants.ENDPOINT}/api/{kind}s/{repository}/auth-check"
+    answer = get_session().get(question, headers=build_hf_headers(), timeout=constants.HF_HUB_ETAG_TIMEOUT)
+    if answer.status_code in (401, 403):  # mirrors do not know the question: a download tells of everything else
+        hf_raise_for_status(answer)
 
 
 def _download(origin: Source, patterns: Sequence[str]) -> Snapshot:
-    from huggingface_hub import constants, errors, snapshot_download
+    from huggingface_hub import errors, snapshot_download
 
     assert origin.repository is not None
     revision = os.environ.get(origin.pin_variable) or origin.revision or "main"
     logger.info(f"figlang_tasks: {origin.name} from {origin.repository}@{revision}")
-    refused = None if constants.HF_HUB_OFFLINE or not patterns else _refusal(origin.repository)
+    refused = None
+    try:
+        if patterns:
+            ask(origin.repository)
+    except Exception as error:  # the HTTP library's own errors have no common base here
+        refused = error
     try:
         found = snapshot_download(
             origin.repository,

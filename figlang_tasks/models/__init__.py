@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from figlang_tasks.core import hub
+from figlang_tasks.core.checks import downloading_nothing
 from figlang_tasks.core.errors import FigLangError
 
 if TYPE_CHECKING:
@@ -68,27 +70,35 @@ def loading(name: str, what: str, source: str) -> Iterator[None]:
     import torch
     from huggingface_hub.errors import HFValidationError
 
+    refused = None
     try:
-        yield
+        if not Path(source).is_dir():
+            hub.ask(source, "model")
+    except Exception as why:  # the HTTP library's own errors have no common base here
+        refused = why
+    try:
+        with downloading_nothing() if refused else nullcontext():
+            yield
     except FigLangError:
         raise
-    except Exception as error:
+    except Exception as raised:
+        error = refused if refused and isinstance(raised, OSError) else raised  # OSError: a file is not here
         cause = " ".join(str(error).split())
         if "trust_remote_code" in cause:
             advice = "If you trust that code, add trust_remote_code=True"
         elif isinstance(error, ImportError):
             advice = "Install the package that the message names"
-        elif isinstance(error, OSError | HFValidationError):  # of a path that is not there, by version of transformers
+        elif error is refused or isinstance(error, OSError | HFValidationError):  # by version of transformers
             advice = (
                 "Check the name and the revision. For a gated model accept the licence on its page and set HF_TOKEN. "
-                "Without a network give a local folder"
+                "Offline? Connect, or give a local folder"
             )
         elif isinstance(error, torch.OutOfMemoryError):
             advice = "It does not fit into memory: device_map=auto, dtype=bfloat16 or load_in_4bit=True need less"
         else:
             advice = "The error comes from the library: try a newer transformers, or read the model's page"
         told = f"{name}: cannot load {what} {source!r}. {advice}. ({type(error).__name__}: {cause[:600]})"
-        raise FigLangError(told) from error
+        raise FigLangError(told) from raised
 
 
 def commit_of(pretrained: str, revision: str | None) -> str | None:

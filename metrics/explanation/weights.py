@@ -126,9 +126,13 @@ def _package_folder(package: str) -> Path:
 
 
 def find_on_hub(weights: Weights) -> Path:
-    from huggingface_hub import snapshot_download
+    from huggingface_hub import HfApi, constants, snapshot_download, try_to_load_from_cache
 
     try:
+        here = [try_to_load_from_cache(weights.name, name, revision=weights.revision) for name in _WEIGHT_FILES]
+        if not any(isinstance(path, str) for path in here):
+            # One question, which ends at once: a download is tried for half a minute where no hub can be reached.
+            HfApi().model_info(weights.name, revision=weights.revision, timeout=constants.HF_HUB_ETAG_TIMEOUT)
         for name in _WEIGHT_FILES:  # one of them: some repositories have both, of gigabytes
             files = [name, *_OTHER_FILES]
             folder = Path(snapshot_download(weights.name, revision=weights.revision, allow_patterns=files))
@@ -138,8 +142,8 @@ def find_on_hub(weights: Weights) -> Path:
         first_line = next(iter(str(error).strip().splitlines()), "no message")
         elsewhere = f"put its files into ${WEIGHTS_DIR_VARIABLE}/{weights.name.rpartition('/')[2]}"
         raise WeightsError(
-            f"the metric model {weights.name} cannot be downloaded ({type(error).__name__}: {first_line}). Check the "
-            f"name, the connection, HF_TOKEN and HF_ENDPOINT / HF_HUB_OFFLINE and try again, or {elsewhere}"
+            f"the metric model {weights.name} cannot be downloaded ({type(error).__name__}: {first_line}). Offline? "
+            f"Connect, or check the name, HF_TOKEN and HF_ENDPOINT / HF_HUB_OFFLINE and try again, or {elsewhere}"
         ) from error
     return folder
 

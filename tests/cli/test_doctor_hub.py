@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -90,7 +89,7 @@ def test_a_question_without_an_answer_is_given_up(
         return response
 
     server.faults.append(Fault(part, late))
-    monkeypatch.setattr(importlib.import_module("figlang_tasks.cli.doctor"), "TIMEOUT", 0.5)
+    monkeypatch.setattr(constants, "HF_HUB_ETAG_TIMEOUT", 0.5)
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     status, found = doctor("hub")
     assert status == 1 and "Timeout" in found[name]["text"]

@@ -132,6 +132,18 @@ def test_offline_is_said_in_one_line_without_waiting(tmp_path: Path, offline: st
     assert "etry" not in done.stderr and "offline" in done.stderr.lower() and time.monotonic() - started < 60
 
 
+def test_a_hub_that_takes_the_question_and_never_answers_is_given_up(repository: Path, tmp_path: Path) -> None:
+    def late(response: Response) -> Response:
+        time.sleep(5)
+        return response
+
+    with HubServer(Fault("/auth-check", late)) as server:
+        server.add_repo(REPO_ID, repository, commit=REVISION)
+        done = load(server, tmp_path, HF_HUB_ETAG_TIMEOUT="1")
+    assert done.returncode == 1 and "timed out). Offline? Connect" in done.stderr.splitlines()[-1]
+    assert not any("/resolve/" in request.path for request in server.requests)
+
+
 # --- faults of the hub ---
 
 FILE = "validation-00000-of-00001.parquet"

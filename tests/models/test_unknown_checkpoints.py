@@ -1,8 +1,9 @@
-"""A checkpoint that does not exist: one message from both loaders, and no traceback."""
+"""A checkpoint that does not exist, or cannot be reached, is no message or many attempts if this fails."""
 
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -25,13 +26,21 @@ print(json.dumps(told))
 """
 
 
-@pytest.mark.parametrize("offline", [False, True], ids=["the hub knows none", "offline"])
-def test_an_unknown_checkpoint_is_one_message(offline: bool, tmp_path: Path) -> None:
+def run(
+    program: str, server: HubServer, home: Path, token: str | None = None, offline: bool = False
+) -> subprocess.CompletedProcess[str]:
+    home.mkdir(exist_ok=True)
+    environment = server.env(home, token, offline=offline) | {"CUDA_VISIBLE_DEVICES": ""}
+    return warm.run([sys.executable, "-c", program], cwd=home, env=environment)
+
+
+@pytest.mark.parametrize("hub", ["knows none", "is not to be asked", "is not there"])
+def test_an_unknown_checkpoint_is_one_message(hub: str, tmp_path: Path) -> None:
     with HubServer() as server:
-        environment = server.env(home=tmp_path, offline=offline) | {"CUDA_VISIBLE_DEVICES": ""}
-        command = [sys.executable, "-c", PROGRAM]
-        done = warm.run(command, cwd=tmp_path, env=environment)
-    assert done.returncode == 0, done.stderr[-3000:]
+        if hub == "is not there":
+            server.stop()
+        done = run(PROGRAM, server, tmp_path, offline=hub == "is not to be asked")
+    assert done.returncode == 0 and "Retrying" not in done.stderr, done.stderr[-3000:]
     told = json.loads(done.stdout.splitlines()[-1])
     assert len(told) == 2 * 4
     for case, message in told.items():
@@ -39,3 +48,31 @@ def test_an_unknown_checkpoint_is_one_message(offline: bool, tmp_path: Path) -> 
         assert "\n" not in message and message.startswith(("figlang_vlm: ", "figlang_clip: ")), case
         expected = "there is no folder ./no/such/folder" if "folder" in case else "Check the name and the revision"
         assert expected in message and checkpoint in message, case
+
+
+READ = """
+from figlang_tasks.models import vlm_loading
+print(vlm_loading.load_config("org/model", **vlm_loading.source(None, False, None)).model_type)
+"""
+
+
+def test_a_gated_checkpoint_is_called_gated_and_one_that_is_here_needs_no_hub(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    config = {"model_type": "qwen2", "architectures": ["Qwen2ForCausalLM"]}
+    (tmp_path / "model" / "config.json").write_text(json.dumps(config))
+    tokens = ("hf_good", "hf_of_another")
+    with HubServer() as server:
+        server.add_repo(
+            "org/model",
+            tmp_path / "model",
+            repo_type="model",
+            gated=True,
+            granted_tokens=tokens[:1],
+            known_tokens=tokens,
+        )
+        granted = run(READ, server, tmp_path / "home", "hf_good")
+        refused = run(READ, server, tmp_path / "other", "hf_of_another")
+    assert granted.stdout.split() == ["qwen2"], granted.stderr
+    assert "For a gated model accept" in refused.stderr and "(GatedRepoError: 403" in refused.stderr
+    again = run(READ, server, tmp_path / "home")
+    assert again.stdout.split() == ["qwen2"] and "Retrying" not in again.stderr, again.stderr
