@@ -111,7 +111,9 @@ def members(name: str) -> Iterator[dict[str, Any]]:
     files = (resource_dir("task_yamls") / "lmms_eval").rglob("*.yaml")
     path = next((path for path in files if path.stem == name), None)
     if path is None or name.startswith("_"):
-        raise DataError(f"there is no task {name}: `figlang tasks` lists all")
+        if name in benchmarks():
+            raise _no_rows(name)
+        raise DataError(f"there is no task {name}: `figlang tasks '*'` lists all")
     config = task_files.read(path.resolve())
     if "group" not in config:
         yield config
@@ -120,13 +122,17 @@ def members(name: str) -> Iterator[dict[str, Any]]:
             yield from members(each)
 
 
+def _no_rows(benchmark: str) -> DataError:
+    having = ", ".join(each.name for each in benchmarks().values() if each.finetuning)
+    return DataError(f"{benchmark} has no rows for training; there are those of {having}")
+
+
 class TrainingTask:
     def __init__(self, config: Mapping[str, Any]) -> None:
         self.name, self.config = config["task"], config
         self.benchmark, self.asked = asked_for(config["dataset_name"])
         if self.benchmark.finetuning is None:
-            having = ", ".join(each.name for each in benchmarks().values() if each.finetuning)
-            raise DataError(f"{self.name}: {self.benchmark.name} has no rows for training; there are those of {having}")
+            raise _no_rows(self.benchmark.name)
         if config["doc_to_messages"] is None:
             raise DataError(f"{self.name} asks in several steps: name a task with one prompt (`figlang tasks`)")
         self.finetuning = self.benchmark.finetuning

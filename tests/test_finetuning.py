@@ -192,9 +192,10 @@ def test_a_row_without_the_explanation_that_the_answer_holds(name: str, label: s
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ("irfl", "irfl has no rows for training"),
         ("irfl_detect_idiom", "irfl has no rows for training; there are those of flute, nykms, vflute"),
         ("vflute --rows {there}/..", "vflute: V-FLUTE has training rows of its own: leave --rows out"),
-        ("vflutes", "there is no task vflutes: `figlang tasks` lists all"),
+        ("vflutes", "there is no task vflutes: `figlang tasks '*'` lists all"),
         ("flute --split validation", "FLUTE has no rows for validation, apart from those that the task evaluates"),
         ("nykms", "name a data folder with others, for example --rows my_train"),
         ("nykms_sc --rows {other}/.. --keep-shared", "no row of train is left: 1 share a picture"),

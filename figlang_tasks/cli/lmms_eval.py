@@ -115,7 +115,7 @@ def _unknown_tasks(tasks: Iterable[str], harness: Path) -> list[str]:
         for name, meant in sorted(unknown.items())
         if meant and name not in theirs and "*" not in name and not Path(name).exists()
     ]
-    return [f"{'; '.join(found)}. `figlang tasks` lists ours, `lmms_eval tasks list` all of them"] if found else []
+    return [f"{'; '.join(found)}. `figlang tasks '*'` lists ours, `lmms_eval tasks list` all of them"] if found else []
 
 
 def _names_in(folder: Path) -> set[str]:
@@ -132,6 +132,7 @@ def _stand_around(errors: list[Exception], keep_log: bool) -> None:
     import lmms_eval.api.task
     from lmms_eval import evaluator
 
+    from figlang_tasks.harness.preflight import limit_fault
     from figlang_tasks.harness.saving import CheckedTracker
 
     trackers: list[CheckedTracker] = []
@@ -140,9 +141,11 @@ def _stand_around(errors: list[Exception], keep_log: bool) -> None:
 
     def evaluate_and_take_note(args: argparse.Namespace) -> Any:
         if args.tasks is None:
-            sys.exit("figlang_tasks: no task is named: --tasks NAME (`figlang tasks` lists ours)")
+            sys.exit("figlang_tasks: no task is named: --tasks NAME (`figlang tasks '*'` lists ours)")
         if (args.log_samples or args.predict_only) and not args.output_path:  # the harness would show a traceback
             sys.exit("figlang_tasks: --log_samples and --predict_only need --output_path FOLDER")
+        if fault := limit_fault(args.limit):
+            sys.exit(fault)
         try:
             results, samples = evaluate(args)
         except Exception as error:

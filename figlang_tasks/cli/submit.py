@@ -76,7 +76,7 @@ def for_figlang2024(
 
 @app.command()
 def score2024(
-    file: Annotated[Path, typer.Argument(metavar="ZIP", help="A submission by any tool.", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="ZIP", help="A submission by any tool.", exists=True, dir_okay=False)],
     scorer: Annotated[
         Literal["figlang24", "embedded"], typer.Option(help="figlang24 is the board's scorer; embedded is for demos.")
     ] = "figlang24",

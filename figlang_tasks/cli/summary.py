@@ -82,9 +82,9 @@ def scorer_line(signature: str) -> str:
 def _task(results: Mapping[str, Any], name: str, estimates: Estimates) -> _Task:
     metadata = results["configs"][name]["metadata"]
     counts = [estimate.rows for _, _, estimate in scoring.flat(estimates) if estimate.rows is not None]
-    own = metadata.get("data_revision") == OWN
+    own, data = metadata.get("data_revision") == OWN, str(metadata.get("data") or "").partition("@")[0]
     scorer = metadata.get("explanation_scorer")
-    measured = published.Measured(max(counts, default=0), runs.cut(results, name), scorer, own)
+    measured = published.Measured(max(counts, default=0), runs.cut(results, name), scorer, own, data)
     version = str((metadata.get("versions") or {}).get("figlang-tasks", "of unknown version"))
     names = [scoring.full_name(measure, scope) for measure, scope, _ in scoring.flat(estimates)]
     return _Task(name, estimates, measured, version, *published.comparable(name, names, [measured]))
@@ -101,7 +101,7 @@ def _shared(model: str, task: _Task) -> str:
     if not (model and main) or run.cut:
         return ""
     value = measures.estimate_text(main, task.estimates[main][OVERALL], run.rows)
-    rows = f"{run.rows} rows" + " of the user" * run.own
+    rows = f"{run.rows} {'own ' * run.own}rows"
     signature = (run.scorer or "").split("|")  # the name tells whether its models are others than the paper's
     scorer = [f"scorer {part}" for part in signature[:1] if part] + [part for part in signature if "dtype:" in part]
     return ", ".join([f"{model} on {task.name}: {main} {value}", rows, *scorer, f"figlang_tasks {task.version}"])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import Asked, Benchmark
+from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 
 if TYPE_CHECKING:
@@ -47,16 +48,19 @@ def check(benchmark: Benchmark, asked: Iterable[Asked]) -> tuple[list[str], list
     width = max(len(label(each)) for each in wanted)
     lines = [f"{here.folder} ({here.revision})", "", f"{'':{width}}  {'here':>8}  published"]
     faults: list[str] = []
-    missing: list[str] = []
+    lacking: dict[str, list[str]] = {}  # what is missing, and for which parts
+    own = False
     for each in wanted:
         count, published, remark = "-", str(benchmark.rows(each) or "-"), ""
         try:
             documents = benchmark.load(each, True)
             count = str(rows_of(documents))
             if hub.OWN in documents[:1].get("revision", ()):
-                published, remark = "-", "  (rows of your own: no published results are shown with them)"
+                own, published, remark = True, "-", "  (rows of your own: no published results are shown with them)"
+            elif count != published:
+                remark = f"  ({DataId.parse(documents[0]['data']).name})"
         except PartMissing as error:
-            missing.append(f"{label(each)}: {error}")
+            lacking.setdefault(str(error), []).append(" ".join([*each.values()][1:]))
             remark = "  (not here)"
         except DataError as error:
             faults += error.faults or [str(error)]
@@ -64,10 +68,13 @@ def check(benchmark: Benchmark, asked: Iterable[Asked]) -> tuple[list[str], list
         lines.append(f"{label(each):{width}}  {count:>8}  {published}{remark}")
     try:
         faults += map(str, benchmark.check() if benchmark.check else ())
+    except PartMissing as error:
+        lacking.setdefault(str(error), ["pictures"])
     except DataError as error:
         faults += error.faults or [str(error)]
-    if len(missing) == len(wanted):
-        faults, missing = faults + missing, []
+    if all(line.endswith("(not here)") for line in lines[3:]):
+        faults, lacking = [*faults, *lacking], {}
+    missing = [f"not here: {', '.join(names)}: {what}" for what, names in lacking.items() if not own]
     faults = list(dict.fromkeys(faults))
     verdict = [*faults, f"{len(faults)} fault(s)"] if faults else ["no faults"]
     return [*lines, "", *missing, *verdict], faults

@@ -153,7 +153,7 @@ def _checked(given: dict[str, Any]) -> bool:
     tasks = given["tasks"] or []
     names = [name for name in ([tasks] if isinstance(tasks, str) else tasks) if isinstance(name, str)]
     status.tell("checking the tasks and their data ...")
-    options = {name: given[name] for name in ("model", "limit", "offset", "num_fewshot", "model_args")}
+    options = {name: given[name] for name in ("model", "limit", "offset", "num_fewshot", "model_args", "gen_kwargs")}
     ours = bool(preflight(given["task_manager"], names, **options))
     if ours and (output_path := getattr(given["evaluation_tracker"], "output_path", None)):
         check_output_path(output_path)

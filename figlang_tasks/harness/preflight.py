@@ -14,6 +14,7 @@ from figlang_tasks import models
 from figlang_tasks.core import hub, score_requests, status
 from figlang_tasks.core.benchmark import asked_for, task_faults
 from figlang_tasks.core.errors import DataError, FigLangError
+from figlang_tasks.core.redaction import redacted
 from figlang_tasks.core.text import did_you_mean
 from figlang_tasks.harness.task_index import is_ours, leaf_configs
 
@@ -29,6 +30,7 @@ def preflight(
     offset: int | None = None,
     num_fewshot: int | None = None,
     model_args: object = None,
+    gen_kwargs: object = None,
 ) -> list[dict[str, Any]]:
     """The configurations of those named tasks that are ours, or include ours, with options and data checked.
 
@@ -37,19 +39,19 @@ def preflight(
     index = manager.task_index
     if unknown := [f"no task {name!r}{did_you_mean(name, index)}" for name in names if name not in index]:
         told = "; ".join(unknown)
-        raise FigLangError(f"figlang_tasks: {told}. `figlang tasks` lists ours, `lmms_eval tasks list` all of them")
+        raise FigLangError(f"figlang_tasks: {told}. `figlang tasks '*'` lists ours, `lmms_eval tasks list` all of them")
     ours = [config for config in leaf_configs(manager, names) if is_ours(config.get("process_docs"))]
     if not ours:
         return ours
     if isinstance(model, str):
         _require_model(model)
+    for option, value in (("model_args", model_args), ("gen_kwargs", gen_kwargs)):
+        _check_pairs(option, value)
     # Tasks are built for the name that the manager knows; a model may be an object.
     named = manager.model_name if isinstance(manager.model_name, str) else model
     name = named if isinstance(named, str) else None
-    if limit is not None and limit != -1 and not 0 < limit < math.inf:
-        raise FigLangError(
-            f"figlang_tasks: --limit {limit:g}: must be a number of rows, a share below 1, or -1 for all rows"
-        )
+    if wrong := limit_fault(limit):
+        raise FigLangError(wrong)
     if offset is not None and not 0 <= offset < math.inf:
         raise FigLangError(
             f"figlang_tasks: --offset {offset:g}: must be the number of rows to skip at the start, 0 or more"
@@ -86,6 +88,21 @@ def preflight(
                 "without pictures: flute*, nykms*_text, nycc_*_description*, columbus_text"
             )
     return ours
+
+
+def limit_fault(limit: float | None) -> str:
+    if limit is None or limit == -1 or 0 < limit < math.inf:
+        return ""
+    return f"figlang_tasks: --limit {limit:g}: must be a number of rows, a share below 1, or -1 for all rows"
+
+
+def _check_pairs(option: str, value: object) -> None:
+    from lmms_eval.utils import simple_parse_args_string
+
+    try:
+        simple_parse_args_string(value if isinstance(value, str) else "")
+    except ValueError:
+        raise FigLangError(f"figlang_tasks: --{option} {redacted(value)}: must be NAME=VALUE,NAME=VALUE") from None
 
 
 def _shows_pictures(config: Mapping[str, Any]) -> bool:

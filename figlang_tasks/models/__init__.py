@@ -95,6 +95,8 @@ def loading(name: str, what: str, source: str) -> Iterator[None]:
             )
         elif isinstance(error, torch.OutOfMemoryError):
             advice = "It does not fit into memory: device_map=auto, dtype=bfloat16 or load_in_4bit=True need less"
+        elif "CUDA" in cause or "NVIDIA" in cause:
+            advice = "If this machine has a GPU, see `figlang doctor libraries`; else leave device out"
         else:
             advice = "The error comes from the library: try a newer transformers, or read the model's page"
         told = f"{name}: cannot load {what} {source!r}. {advice}. ({type(error).__name__}: {cause[:600]})"

@@ -47,7 +47,8 @@ class Offline(ModelBase):
         self, batch_size: Any = None, max_batch_size: Any = None, device: str | None = None, **unknown: Any
     ) -> None:
         if unknown:
-            raise FigLangError(f"figlang_tasks: {type(self).__name__} takes no argument {', '.join(sorted(unknown))}")
+            name = f"figlang_{type(self).__name__.lower()}"
+            raise FigLangError(f"{name} takes no argument {', '.join(sorted(unknown))}")
         super().__init__()
         self.device = self.accelerator.device
         self._tasks: dict[str, Task] = {}

@@ -104,6 +104,7 @@ class Measured:
     cut: str | None = None  # why the run is partial
     scorer: str | None = None  # signature or name of the explanation scorer
     own: bool = False  # whether the user brought the rows
+    data: str = ""  # dataset and part
 
 
 def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) -> tuple[list[str], str]:
@@ -121,11 +122,12 @@ def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) ->
         return [], f"published figures are left out: they are of {expected}"
     for run in measured:
         if run.own:
-            return [], "published figures are left out: they are of the released rows, and a run has rows of the user"
+            return [], "published figures are left out: they are of the released rows, and a run has rows of your own"
         if run.cut is not None:
             return [], f"published figures are left out: they are of all rows, and a run was cut short ({run.cut})"
         if expected is not None and run.rows != expected:
-            return [], f"published figures are left out: they are of {expected} rows, a run has {run.rows}"
+            has = f"{run.rows} ({run.data})" if run.data else str(run.rows)
+            return [], f"published figures are left out: they are of {expected} rows, a run has {has}"
     scorers = {(run.scorer or "no known scorer").partition("|")[0]: None for run in measured}
     by = {metric: scorer for metric in theirs if (scorer := _scorer_of(metric)) and set(scorers) != {scorer}}
     if not by:

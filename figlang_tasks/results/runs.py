@@ -184,7 +184,7 @@ class TaskRun:
     @property
     def measured(self) -> Measured:
         """Rows, cut and scorer: whether published results are comparable depends on these."""
-        return Measured(self.rows, self.cut, self.signature or self.scorer, self.own)
+        return Measured(self.rows, self.cut, self.signature or self.scorer, self.own, self.data.name)
 
     @property
     def metadata(self) -> Mapping[str, Any]:
@@ -363,6 +363,8 @@ def samples_files(path: Path) -> dict[str, Path]:
         return {_task_of(path) or path.stem.replace(".", "_"): path}
     if path.is_file():
         found = {_task_of(file): file for file in _samples_in(path.parent) if results_path(file) == path}
+        if not _RESULTS_NAME.fullmatch(path.name):
+            raise RunError(f"{path} is neither a samples file (.jsonl) nor a results file (.json) of a run")
         if not found:
             raise RunError(f"there are no samples next to {path}: evaluate with --log_samples")
         return found

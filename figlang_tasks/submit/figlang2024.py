@@ -105,7 +105,7 @@ def read(path: Path) -> pd.DataFrame:
                     f"{listing(names) or 'nothing'})"
                 )
             content = archive.read(MEMBER)
-    except (OSError, zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, ValueError) as error:
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, ValueError) as error:
         # RuntimeError: it is encrypted, or packed in a way that zipfile does not know.
         raise SubmissionError(f"{path} is not a readable zip ({error}): zip {MEMBER} again") from error
     try:

@@ -64,7 +64,7 @@ def _family(tasks: Mapping[str, TaskRun]) -> str:
     some = [family for family, names in lacking.items() if len(names) < len(_PHRASES)]
     if len(some) != 1:
         raise SubmissionError(
-            f"the runs have tasks of {' and '.join(some) or 'no family'}, but a row is of one of "
+            f"the runs have tasks of {' and '.join(some) or 'other benchmarks or prompts'}, but a row is of one of "
             f"{', '.join(FAMILIES)}: give runs, or samples files, of one"
         )
     if names := lacking[some[0]]:

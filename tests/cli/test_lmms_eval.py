@@ -35,6 +35,13 @@ def test_help_imports_neither_torch_nor_the_evaluator() -> None:
     assert len(said) > 3
 
 
+@pytest.mark.slow
+def test_a_negative_limit_is_one_line() -> None:
+    done = warm.run(["lmms_eval", "--tasks", "figlang_mini", *RANDOM, "--limit", "-3"], cwd=Path.cwd())
+    assert done.returncode == 1 and "--limit -3: must be a number of rows" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 # --- a run ---
 
 

@@ -18,6 +18,7 @@ CIRCULAR, RETRIEVE = "figlang_mini_irfl_detect_idiom_circular", "figlang_mini_ir
     ("task", "options", "message"),
     [
         ("figlang_mini", {"limit": 0}, "--limit 0: must be a number of rows"),
+        ("figlang_mini", {"gen_kwargs": "max_new_tokens"}, "--gen_kwargs max_new_tokens: must be NAME=VALUE"),
         ("figlang_mini", {"offset": -1}, "--offset -1: must be the number of rows to skip"),
         ("figlang_mini", {"offset": 76}, "task figlang_mini: --offset 76 skips all 76 rows"),
         (CIRCULAR, {"limit": 3}, f"task {CIRCULAR}: .*idiom-detection-task-0 has 4 documents.*Use --limit 4, or"),

@@ -99,9 +99,9 @@ def test_the_rows_of_the_figures_are_those_of_the_tasks() -> None:
     [
         ("vflute", ["acc", "f1@0", "f1@60"], [Measured(723, None, "vflute25")], ["f1@0", "f1@60"], ""),
         ("vflute", ["f1@0"], [Measured(723)], ["f1@0"], ""),
-        ("vflute", ["f1@0"], [Measured(723), Measured(8)], [], "of 723 rows, a run has 8"),
+        ("vflute", ["f1@0"], [Measured(723), Measured(8, data="V-FLUTE/x")], [], "a run has 8 (V-FLUTE/x)"),
         ("vflute", ["f1@0"], [Measured(723, "offset 4")], [], "a run was cut short (offset 4)"),
-        ("vflute", ["f1@0"], [Measured(723, own=True)], [], "of the released rows, and a run has rows of the user"),
+        ("vflute", ["f1@0"], [Measured(723, own=True)], [], "of the released rows, and a run has rows of your own"),
         ("vflute", ["f1@60"], [Measured(723)], [], "f1@60 are left out: .* vflute25, in a run by no known scorer"),
         ("vflute", ["acc"], [Measured(8, "limit 8")], [], ""),  # nothing to leave out
         (

@@ -135,7 +135,6 @@ def test_files_that_are_not_valid(table: Any, options: dict[str, str], message: 
 
 
 def test_a_damaged_zip(tmp_path: Path) -> None:
-    assert "is not a readable zip" in commands.refused("submit", "score2024", tmp_path / "none.zip")
     path = zipped(tmp_path / "a.zip", [("a", "1", "text " * 100)])
     path.write_bytes(path.read_bytes().replace(b"text text", b"text tent", 1))
     with pytest.raises(SubmissionError, match="is not a readable zip .*CRC"):

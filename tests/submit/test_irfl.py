@@ -72,7 +72,7 @@ def test_a_row_is_of_one_family(folder: Path) -> None:
     with pytest.raises(SubmissionError, match="lack irfl_detect_metaphor_grid: a row needs all of irfl_detect_grid"):
         email(files[0], *files[2:])
     write(folder / "other", "irfl_retrieve_simile", retrieval("simile", lambda number: 2))
-    with pytest.raises(SubmissionError, match="the runs have tasks of no family, but"):
+    with pytest.raises(SubmissionError, match="the runs have tasks of other benchmarks or prompts, but"):
         email(folder / "other")
 
 

@@ -68,15 +68,17 @@ def load(dataset: str, table: str, shown: str, look_at_pictures: bool = True) ->
 def _file(root: Path, table: str, look: bool) -> Path:
     """The file of a table, beside its pictures if `look`; both languages have the same names, in folders EN and PT."""
     kind, part = table.split("_")
-    name = f"subtask_{'b' if kind == 'sequence' else 'a'}_{'xp' if table == 'pt_extended' else PARTS[part]}.tsv"
-    found = [
-        path for path in root.rglob(name) if kind == "sequence" or kind.upper() in path.relative_to(root).parts[:-1]
+    every = f"subtask_{'b' if kind == 'sequence' else 'a'}_*.tsv"
+    name = every.replace("*", "xp" if table == "pt_extended" else PARTS[part])
+    there = [
+        path for path in root.rglob(every) if kind == "sequence" or kind.upper() in path.relative_to(root).parts[:-1]
     ]
+    found = [path for path in there if path.name == name]
     if len(found) > 1:
         raise DataError(f"{name} is there {len(found)} times ({found[0]}, {found[1]}): leave one")
     has_pictures = found and any(path.is_dir() for path in found[0].parent.iterdir())
     if not found or (look and not has_pictures):
-        lacks = f"no folder of pictures beside {found[0]}" if found else f"no file {name}"
+        lacks = f"no folder of pictures beside {found[0]}" if found else f"no file {name if there else every}"
         archive = {"en": "Subtask A, English", "pt": "Subtask A, Portuguese", "sequence": "Subtask B"}[kind]
         place = root if kind == "sequence" else root / kind.upper()
         raise PartMissing(

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
 from figlang_tasks.core import hub, images
-from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.errors import DataError, PartMissing
 
 ARCHIVE = "IRFL_images.zip"
 SUFFIX = ".jpeg"
@@ -24,6 +24,8 @@ class Pictures:
         self._place = folder / ARCHIVE
         try:
             self._zip = zipfile.ZipFile(self._place)
+        except FileNotFoundError as error:
+            raise PartMissing(f"there is no {self._place}: put the file of the hub's repository there") from error
         except (OSError, zipfile.BadZipFile) as error:
             raise DataError(f"{self._place} cannot be read ({error}). {_AGAIN}") from error
         self._names = {PurePosixPath(name).stem: name for name in self._zip.namelist() if name.endswith(SUFFIX)}

@@ -140,9 +140,7 @@ def _read(dataset: str, name: str, kind: type[_Kind], row_of: Callable[[_Kind, s
     found = hub.snapshot(hub.source(dataset), [file_name(name)])
     path, is_idiom = found.folder / file_name(name), name.startswith("idiom")
     if not path.is_file():
-        # Which candidates are drawn from: the tasks of the paper do not need it.
-        missing = PartMissing if name.endswith("-dataset") else DataError
-        raise missing(
+        raise PartMissing(
             f"{dataset}: there is no {path}: the folder must have the files of the hub's repository, "
             f"{hub.source('IRFL').page}"
         )
