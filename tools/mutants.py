@@ -41,7 +41,12 @@ MODULES = [
 ]
 # Tests mirror the package, but for the names of two folders; for a module without a file of its own, the tests of its
 # folder run. Besides:
-MORE_TESTS = {"answers/": "tests/readings/test_corpus.py", "/parse.py": "tests/tasks/test_outputs.py"}
+MORE_TESTS = {
+    "answers/": "tests/readings/test_corpus.py",
+    "/parse.py": "tests/tasks/test_outputs.py",
+    "irfl/measures.py": "tests/tasks/irfl",
+    **{f"{name}/task.py": f"tests/tasks/{name}/test_measures.py" for name in ("irfl", "nykms")},
+}
 FOLDERS = {"answers": "readings", "benchmarks": "tasks"}
 SIGNS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "is": "is not", "is not": "is"}
 SIGNS |= {"in": "not in", "not in": "in", "and": "or", "or": "and", "+": "-", "-": "+", "*": "/", "/": "*"}

@@ -46,7 +46,7 @@ class Random(Offline):
         draw = random.Random(f"{self._seed}/{name}/{doc_id}")
         wanted = score_requests.score_request(settings, doc)
         if wanted is None:
-            answers, _ = _chance_answers(task)(doc)
+            answers, _ = chance_answers_of(task)(doc)
             return answers[draw.choice(sorted(answers))]
         count = len(wanted.candidates) or len(doc_to_visual(self.task_dict[name][split][doc_id]))
         return score_requests.answer([draw.random() for _ in range(count)])
@@ -69,14 +69,14 @@ class Majority(Offline):
     def _answer(self, request: Instance) -> str:
         *_, doc_id, _, split = request.args
         task = self.task(request)
-        docs, chance_answers = task.dataset_no_image[split], _chance_answers(task)
+        docs, chance_answers = task.dataset_no_image[split], chance_answers_of(task)
         if (task, split) not in self._labels:
             counts = Counter(chance_answers(doc)[1] for doc in docs)
             self._labels[task, split] = max(sorted(counts), key=lambda label: counts[label])
         return chance_answers(docs[doc_id])[0][self._labels[task, split]]
 
 
-def _chance_answers(task: Any) -> ChanceAnswers:
+def chance_answers_of(task: Any) -> ChanceAnswers:
     # --predict_only takes the scoring of a task away.
     functions = (task.config.process_results, task.config.doc_to_text)
     modules = [module for module in (getattr(function, "__module__", None) for function in functions) if module]

@@ -22,7 +22,7 @@ from PIL import Image
 from figlang_tasks.core import score_requests
 from figlang_tasks.core.benchmark import asked_for
 from figlang_tasks.harness.plugin import tasks_dir
-from figlang_tasks.models.baselines import _chance_answers
+from figlang_tasks.models.baselines import chance_answers_of
 
 FILES = {path.stem: path for path in sorted((tasks_dir() / "mini").rglob("*.yaml")) if path.name[0] != "_"}
 CONFIGS = {name: utils.load_yaml_config(str(path)) for name, path in FILES.items()}
@@ -56,7 +56,7 @@ def docs(name: str, count: int = 6) -> list[Any]:
 def test_the_reference_is_judged_right_and_every_answer_by_chance_is_read(name: str) -> None:
     judge = CONFIGS[name]["process_results"]
     for doc in docs(name):
-        answers, label = _chance_answers(task(name))(doc)
+        answers, label = chance_answers_of(task(name))(doc)
         assert label in answers
         target = answers[label] if "candidates" in doc else CONFIGS[name]["doc_to_target"](doc)
         judged = judge(doc, [target.splitlines()[0] if "references" in doc else target])
