@@ -78,7 +78,7 @@ def _run(arguments: Sequence[str], of_evaluation: bool) -> None:
 
 
 def refuse_misspelt(arguments: Sequence[str]) -> None:
-    """End with what was meant, if an option, or a task that looks like ours, is misspelt; in a second.
+    """End with what was meant, if an option, or a task or model that looks like ours, is misspelt; in a second.
 
     The harness takes some ten seconds to be imported.
     """
@@ -86,11 +86,12 @@ def refuse_misspelt(arguments: Sequence[str]) -> None:
     if harness is None or harness.origin is None:
         return
     parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--model", default="")
     parser.add_argument("--tasks", default="")
     parser.add_argument("--include_path")
     given, _ = parser.parse_known_args(arguments)
     folder = Path(harness.origin).parent
-    told = _unknown_options(arguments, folder)
+    told = _unknown_options(arguments, folder) + _unknown_model(given.model)
     if not (told or given.include_path):  # tasks of the user's own
         told = _unknown_tasks(filter(None, given.tasks.split(",")), folder)
     if told:
@@ -103,6 +104,14 @@ def _unknown_options(arguments: Sequence[str], harness: Path) -> list[str]:
     given = {each.partition("=")[0] for each in arguments if re.match(r"--\w", each)}
     unknown = sorted(name for name in given if not any(each.startswith(name) for each in known))
     return [f"no option {name}{did_you_mean(name, known)}; `lmms_eval --help` lists them" for name in unknown]
+
+
+def _unknown_model(name: str) -> list[str]:
+    """The model class, if it is none and its name looks like one of ours."""
+    classes = Path(__file__).parents[1] / "models" / "__init__.py"
+    ours = re.findall(r'ModelManifest\("(figlang_\w+)"', classes.read_text(encoding="utf-8"))
+    meant = difflib.get_close_matches(name, ours, cutoff=0.8)
+    return [f"no model class {name!r} (did you mean `{meant[0]}`?)"] if meant and name not in ours else []
 
 
 def _unknown_tasks(tasks: Iterable[str], harness: Path) -> list[str]:

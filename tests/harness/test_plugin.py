@@ -153,6 +153,8 @@ def test_lmms_eval_exits_non_zero_when_the_evaluation_fails(
     [
         (["--tasks", "mme,vflut"], "no task 'vflut' (did you mean `vflute`"),
         (["--tasks=figlang_mini,irfl_mtch"], "no task 'irfl_mtch' (did you mean `irfl_match`"),
+        (["--model", "figlang_vml", "--tasks", "vflute"], "no model class 'figlang_vml' (did you mean `figlang_vlm`"),
+        (["--model=figlang_clip", "--tasks", "irfl_match"], None),
         (["--task", "vflute", "--modle=dummy"], "no option --modle (did you mean `--model`"),
         (["--tasks", "vflute,mme,nykms,figlang_mini_flute,irfl_*"], None),
         (["--tasks", "there_is_no_such_task"], None),  # the harness says so
