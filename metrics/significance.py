@@ -42,7 +42,7 @@ from .intervals import (
     weighted_sums,
 )
 
-__all__ = ["Comparison", "Statistic", "compare", "compare_repeats", "holm", "smallest_difference"]
+__all__ = ["Comparison", "Statistic", "compare", "compare_any", "compare_repeats", "holm", "smallest_difference"]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Pair: TypeAlias = tuple[int, int]
@@ -249,6 +249,34 @@ def compare_repeats(
                 first, second = ([(run, name) for run in members[at]] for at in (i, j))
                 found[i, j][name] = _of_repeats(first, second, cells, drawn, seed)
     return found
+
+
+def compare_any(
+    systems: Sequence[Sequence[Mapping[str, Statistic]]],
+    resamples: int = RESAMPLES,
+    seed: int = DEFAULT_SEED,
+) -> dict[Pair, dict[str, Comparison]]:
+    """The `Comparison` of every two systems: as of `compare_repeats` if one has repeats, else as of `compare`.
+
+    A system need not have all units of another (a metric may count failures alone): those it lacks add nothing to its
+    sums. Arguments, result and errors are those of `compare_repeats`.
+    """
+    units: dict[str, dict[str, None]] = {}
+    for name, statistic in (item for system in systems for run in system for item in run.items()):
+        units.setdefault(name, {}).update(dict.fromkeys(statistic.units))
+    whole = [[{name: _with_units(of, units[name]) for name, of in run.items()} for run in system] for system in systems]
+    single = compare([own[0] if len(own) == 1 else {} for own in whole], resamples, seed)
+    if all(len(own) == 1 for own in whole):
+        return single
+    pooled = compare_repeats(whole, resamples, seed)
+    return {(i, j): single[i, j] if len(whole[i]) == len(whole[j]) == 1 else of for (i, j), of in pooled.items()}
+
+
+def _with_units(statistic: Statistic, units: Iterable[str]) -> Statistic:
+    """The statistic with a row of zeros for each unit that it lacks."""
+    lacking = tuple(set(units) - set(statistic.units))
+    zeros = np.zeros((len(lacking), statistic.rows.shape[1]))
+    return Statistic((*statistic.units, *lacking), np.concatenate([statistic.rows, zeros]), statistic.value)
 
 
 def _by_units(

@@ -12,7 +12,7 @@ from figlang_tasks.cli.tasks import MINI
 from figlang_tasks.core.benchmark import benchmarks, names
 from figlang_tasks.core.text import printable
 from figlang_tasks.results.provenance import harness, option
-from figlang_tasks.results.runs import Run, RunError, TaskRun, read
+from figlang_tasks.results.runs import Run, RunError, TaskRun, contradicted, read
 
 _UNKNOWN = "unknown"
 
@@ -53,6 +53,8 @@ def cite(
             run = read(path)
         except RunError as error:
             fail("cite", f"{error} (benchmarks: {', '.join(names())})")
+        for each in contradicted((run, task) for task in run.tasks.values()):
+            say(f"figlang cite: {printable(each)}: are these files of two runs?", err=True)
         signatures += [signature(run, task) for task in run.tasks.values()]
         cited |= dict.fromkeys(task.benchmark.name for task in run.tasks.values())
     papers = [benchmarks()[name].citation for name in cited if name != MINI]

@@ -19,7 +19,7 @@ from figlang_tasks.core.text import latex, printable
 from figlang_tasks.report import verdict
 from figlang_tasks.results import comparison, frame, measures, published, tables
 from figlang_tasks.results.comparison import Difference
-from figlang_tasks.results.runs import Run, TaskRun, caveats, contradicted, limited, read_all
+from figlang_tasks.results.runs import Run, TaskRun, contradicted, limited, read_all
 from figlang_tasks.scoring import OVERALL, full_name
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ def compare(
     """
     with failing("compare"):
         found = read_all(runs, repeats=True)
-        differences = comparison.compare(found, metric, task, overall, resamples, seed, every=every)
+        whole = comparison.whole(found, task or ())
+        differences = comparison.compare(whole, metric, task, overall, resamples, seed, every=every)
     made = _Comparison(found, differences, paper, resamples, seed, is_short=not (metric or every))
     if as_json:
         say_json(made.content())
@@ -174,7 +175,7 @@ class _Comparison:
         wrong = contradicted(pair for task in self.by_task for pair in self.compared(task))
         found = [f"{each}: are these files of two runs? The samples are used" for each in wrong]
         names = {name for each in self.differences for name in (each.first, each.second)}
-        found += [caveat for run in self.runs if run.name in names for caveat in caveats(run, self.by_task)]
+        found += [caveat for run in self.runs if run.name in names for caveat in verdict.caveats(run, self.by_task)]
         return list(dict.fromkeys(map(printable, found)))
 
     def how(self) -> str:
@@ -214,8 +215,8 @@ def _of_differences(found: Sequence[Difference]) -> pd.DataFrame:
             [
                 measures.with_arrow(each.metric),
                 measures.scope_text(each.scope),
-                each.rows_text,
-                *(measures.text(each.metric, value) for value in each.values),
+                verdict.rows_text(each),
+                *(measures.text(each.metric, value) for value in (each.value_first, each.value_second)),
                 verdict.difference_text(each),
                 "" if each.smallest is None else measures.text(each.metric, each.smallest),
                 *_p_values(each),

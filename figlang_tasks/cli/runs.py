@@ -14,7 +14,7 @@ from figlang_tasks.cli.options import AsJson
 from figlang_tasks.core.text import printable, table
 from figlang_tasks.results import measures
 from figlang_tasks.results.provenance import evaluated_at
-from figlang_tasks.results.runs import RunError, below, read
+from figlang_tasks.results.runs import RunError, below, contradicted, read
 from figlang_tasks.scoring import OVERALL
 
 
@@ -53,6 +53,8 @@ def runs(
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
     """A line for each task of a run."""
     run = read(str(path))
+    for each in contradicted((run, task) for task in run.tasks.values()):
+        say(f"figlang runs: {printable(path)}: {printable(each)}: values of the samples are shown", err=True)
     date = evaluated_at(run)
     for task in run.tasks.values():
         whole = {name: scopes[OVERALL].value for name, scopes in task.estimates.items() if OVERALL in scopes}

@@ -220,7 +220,9 @@ def for_every_eval_ever(
         found = read_all(runs)
         for path in every_eval_ever.write(found, output, organization, relationship, model, samples=not no_samples):
             say(f"written: {printable(path)}")
-    gated = sorted({each.dataset for run in found for each in run.tasks.values() if source(each.dataset).gated})
+    gated = sorted(
+        {each.data.dataset for run in found for each in run.tasks.values() if source(each.data.dataset).gated}
+    )
     if gated and not no_samples:
         say(
             f"figlang submit every-eval-ever: the samples hold texts of {', '.join(gated)}, which are gated on the "

@@ -91,8 +91,21 @@ def _task(results: Mapping[str, Any], name: str, estimates: Estimates) -> _Task:
 
 
 def _place(task: _Task) -> str:
+    """Where a run would stand among published models, by the main metric or the first that has some; "" without any."""
     main = [name for name in task.published if name == measures.headline(task.overall)]
-    return published.place(task.name, [*main, *task.published], task.estimates)
+    for name in [*main, *task.published]:
+        measure, scope = published.named(name)
+        own, sign = task.estimates[measure.name][scope].value, -1 if measure.higher_is_better else 1
+        rows = published.rows(task.name, [name])
+        models = [(row.label, row.values[name]) for row in rows if row.kind not in published.WITHOUT_MODEL]
+        order = sorted((sign * of.value, f"{label} ({of.text()})") for label, of in models if of.value is not None)
+        if order and not math.isnan(own):
+            above = [text for value, text in order if value < sign * own]
+            told = [f"after {text}" for text in above[-1:]]
+            told += [f"before {text}" for _, text in order[len(above) :][:1]]
+            beside = f"{len(order)} published model{'s' * (len(order) > 1)}, {', '.join(told)}"
+            return f"{task.name}: place {len(above) + 1} by {measures.name_text(name)} beside {beside}"
+    return ""
 
 
 def _shared(model: str, task: _Task) -> str:

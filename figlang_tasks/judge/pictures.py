@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from itertools import combinations, groupby
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,8 @@ import pandas as pd
 
 from figlang_tasks.core import images, row_files
 from figlang_tasks.core.benchmark import Sorting, benchmarks
-from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import printable, table
-from figlang_tasks.judge import figures, key, sheet
+from figlang_tasks.judge import JudgeError, figures, key, sheet
 from figlang_tasks.judge.export import png, write
 from figlang_tasks.judge.figures import number, percent, share
 
@@ -24,22 +23,22 @@ PROMPTS = "prompts.jsonl"
 _FIELDS = ("file", "prompt", "input", "phrase", "definitions", "data")
 
 
-def export(arguments: Sequence[str], output: Path, *, task: str, seed: int, annotators: int) -> list[str]:
-    """Names of what was written into `output`, an empty folder: sheets, pictures and the key."""
+def export(arguments: Sequence[str], output: Path, *, task: str, seed: int, annotators: int) -> list[Path]:
+    """Write a sheet for each annotator, the pictures and the key; return their paths, the key last."""
     tasks = {each.sorting.task: (each.name, each.sorting) for each in benchmarks().values() if each.sorting}
     if task not in tasks:
-        raise FigLangError(f"--task {task}: no task has pictures to sort but {', '.join(tasks)}")
+        raise JudgeError(f"--task {task}: no task has pictures to sort but {', '.join(tasks)}")
     benchmark, sorting = tasks[task]
     folders: dict[str, Path] = {}
     for argument in arguments:
         name, _, path = argument.rpartition("=") if not Path(argument).exists() else ("", "", argument)
         folders[name or Path(path).resolve().name] = Path(path)
     if len(folders) < len(arguments):
-        raise FigLangError(f"two folders have one name, of {', '.join(folders)}: give names, NAME=FOLDER")
+        raise JudgeError(f"two folders have one name, of {', '.join(folders)}: give names, NAME=FOLDER")
     lines, *others = [_lines(folder, sorting) for folder in folders.values()]
     for folder, other in zip(list(folders.values())[1:], others, strict=True):
         if other != lines:
-            raise FigLangError(f"{next(iter(folders.values()))} and {folder} differ in {PROMPTS}: generate from one")
+            raise JudgeError(f"{next(iter(folders.values()))} and {folder} differ in {PROMPTS}: generate from the same")
     rows, drawn, contents = _placed(folders, lines, random.Random(seed))
     signed = key.signed(
         benchmark=benchmark,
@@ -55,22 +54,22 @@ def export(arguments: Sequence[str], output: Path, *, task: str, seed: int, anno
 def _lines(folder: Path, sorting: Sorting) -> list[Mapping[str, Any]]:
     """The prompts of a folder, some of whose pictures are there."""
     if not (folder / PROMPTS).is_file():
-        raise FigLangError(
+        raise JudgeError(
             f"{folder} has no {PROMPTS}: write it with python -m {sorting.prompts} {folder / PROMPTS}, and save the "
             "pictures beside it"
         )
     lines: list[Mapping[str, Any]] = []
     for where, values in row_files.lines(folder / PROMPTS, _FIELDS):
         if isinstance(values, str):
-            raise FigLangError(f"{where} {values}")
+            raise JudgeError(f"{where} {values}")
         for column in ("file", "prompt", "phrase", "data"):
             row_files.text(values, column, where)
         if values["input"] not in sorting.inputs:
-            raise FigLangError(f"{where}: input is {values['input']!r}, must be one of {', '.join(sorting.inputs)}")
+            raise JudgeError(f"{where}: input is {values['input']!r}, must be one of {', '.join(sorting.inputs)}")
         images.below(folder, values["file"], where)
         lines.append(values)
     if not any((folder / line["file"]).is_file() for line in lines):
-        raise FigLangError(f"{folder} has none of the {len(lines)} pictures that its {PROMPTS} names")
+        raise JudgeError(f"{folder} has none of the {len(lines)} pictures that its {PROMPTS} names")
     return lines
 
 
@@ -127,9 +126,7 @@ def agree(key_path: Path, found: Mapping[str, Any], sheet_paths: Sequence[Path])
             for system in found["systems"]
             for given in sorting.inputs
         ],
-        "pairs": [
-            {"annotators": [*two], "category_kappa": figures.kappa(votes[[*two]])} for two in combinations(said, 2)
-        ],
+        "pairs": figures.pairs(said, lambda two: {"category_kappa": figures.kappa(votes[two])}),
         "published": sorting.published,
     }
     return report | ({"alpha": figures.alpha(votes)} if len(said) > 2 else {})

@@ -51,7 +51,7 @@ def build(runs: Sequence[Run], pictures: bool = True, most: int = MOST_CARDS) ->
             originals = Originals(of) if share else None
         except DataError as error:
             remedy = "`figlang data prefetch` gets the data"
-            told = f"pictures and texts of {of.dataset} are not shown: {error}. {remedy}"
+            told = f"pictures and texts of {of.data.dataset} are not shown: {error}. {remedy}"
             notices.setdefault(told, []).append(task)
         if 0 < share < len(rows):
             notices.setdefault(f"the first {share} of {len(rows)} rows are in the gallery", []).append(task)

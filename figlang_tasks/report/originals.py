@@ -50,7 +50,7 @@ class Originals:
         """A picture by what names it in a card: the id of the row, or what its benchmark knows it by."""
         where = f"{self._run.task} {name}"
         if (read := self._run.benchmark.picture) is not None:
-            return Picture(f"{self._run.benchmark.name} {name}", lambda: read(self._run.dataset, name, where))
+            return Picture(f"{self._run.benchmark.name} {name}", lambda: read(self._run.data.dataset, name, where))
         document = self.document(name)
         if document is None or "image" not in document:
             return None
@@ -58,4 +58,6 @@ class Originals:
         cell = document["image"] or {}
         content = cell.get("bytes")
         key = hashlib.sha256(content).hexdigest() if content else f"file {cell.get('path')}"
-        return Picture(key, lambda: images.decode(self._whole[self._numbers[name]]["image"], where, self._run.dataset))
+        return Picture(
+            key, lambda: images.decode(self._whole[self._numbers[name]]["image"], where, self._run.data.dataset)
+        )

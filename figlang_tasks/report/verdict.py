@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from figlang_tasks.core.text import printable
 from figlang_tasks.results import measures
-from figlang_tasks.results.comparison import Difference, headline
+from figlang_tasks.results.comparison import Difference
+from figlang_tasks.results.runs import Run, TaskRun, limited
+from figlang_tasks.scoring import OVERALL
 
 ALPHA = 0.05
 LEAST_P = 0.00005
@@ -34,10 +36,18 @@ def verdicts(differences: Sequence[Difference]) -> list[str]:
     return [printable(sentence) for sentence in sorted(found, key=found.__getitem__, reverse=True)]
 
 
+def headline(pair: Sequence[Difference]) -> Difference:
+    """The difference that stands for two runs on a task: by its headline metric; a tested one, if any is."""
+    tested = [each for each in pair if each.p is not None] or pair
+    whole = [each for each in tested if each.scope == OVERALL] or tested
+    metric = measures.headline(each.metric for each in whole)
+    return next(each for each in whole if each.metric == metric)
+
+
 def _ranking(heads: Sequence[Difference], tests: int) -> str:
     """The order of more than two runs on a task, and which of them cannot be told apart."""
     one = heads[0]
-    values = {name: value for each in heads for name, value in zip((each.first, each.second), each.values, strict=True)}
+    values = {each.first: each.value_first for each in heads} | {each.second: each.value_second for each in heads}
     order = sorted(values, key=values.__getitem__, reverse=measures.of(one.metric).higher_is_better)
     places = "; ".join(f"{name} {measures.text(one.metric, values[name])}" for name in order)
     groups = _alike(order, heads)
@@ -68,7 +78,7 @@ def _sentence(each: Difference, tests: int) -> str:
     if winner := better(each):
         word = "better" if winner == each.second else "worse"
         return f"{each.second} is {word} than {each.first} on {each.task}: {number}"
-    rows = f" with {each.rows_text} rows" * bool(each.rows_text)
+    rows = f" with {rows_text(each)} rows" * bool(rows_text(each))
     return f"Cannot tell {each.second} from {each.first} on {each.task}{rows}: {number}; {_why(each)}"
 
 
@@ -111,3 +121,22 @@ def p_text(p: float) -> str:
 def count_tests(differences: Sequence[Difference]) -> int:
     """The number of tests among some differences."""
     return sum(each.p is not None for each in differences)
+
+
+def rows_text(each: Difference) -> str:
+    """How many rows a difference is over, ``76``, or ``12 / 15`` if the runs differ; "" if unknown."""
+    return " / ".join(dict.fromkeys(str(n) for n in (each.n_first, each.n_second) if n is not None))
+
+
+def caveats(run: Run, tasks: Collection[str] = ()) -> list[str]:
+    """Warnings for readers of a run's numbers: one sentence each, without a full stop."""
+    found = [f"{run.name} was cut short: {how}"] if (how := limited(run)) else []
+    chosen: Iterable[TaskRun] = [run.tasks[name] for name in tasks if name in run.tasks] or run.tasks.values()
+    for task in chosen:
+        told = list(task.notices)
+        if task.unanswered:
+            told.insert(0, f"{task.unanswered} of {len(task.lines)} rows have no answer and count as wrong")
+        if task.sampled:
+            told.append(f"answers were sampled ({task.sampled}); another run gives other answers")
+        found += [f"{run.name}, {task.task}: {each}" for each in told]
+    return found

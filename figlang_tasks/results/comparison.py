@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -15,7 +15,7 @@ from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing
 from figlang_tasks.metrics import significance
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
-from figlang_tasks.metrics.significance import Statistic, holm
+from figlang_tasks.metrics.significance import holm
 from figlang_tasks.results import measures
 from figlang_tasks.results.runs import Run, TaskRun, by_repeat
 from figlang_tasks.scoring import OVERALL, Estimate, Measure, flat, full_name
@@ -24,13 +24,10 @@ from figlang_tasks.scoring.measure import unit_of
 
 OF_EXPLANATIONS = {threshold.name for scheme in SCHEMES.values() for threshold in scheme.thresholds} | {MEAN_SCORE}
 
-_OF_A_TEST = ("low", "high", "p_randomization", "p_repeats", "p_bootstrap", "smallest")
+_OF_A_TEST = ("low", "high", "p_randomization", "p_repeats", "smallest")
 
-Place: TypeAlias = tuple[str, str]
-"""Name of a measure, and scope."""
-
-Sides: TypeAlias = Mapping[str, Sequence[TaskRun]]
-"""The runs of a task by name; several of one name are repeats."""
+Place: TypeAlias = tuple[str, str]  # name of a measure, and scope
+Sides: TypeAlias = Mapping[str, Sequence[TaskRun]]  # the runs of a task by name; several of one name are repeats
 
 
 class ComparisonError(FigLangError):
@@ -39,62 +36,29 @@ class ComparisonError(FigLangError):
 
 @dataclass(frozen=True)
 class Difference:
-    """The second run against the first, by one metric of one task.
+    """The second run against the first, by one metric of one task; values are on the scale of the metric."""
 
-    Attributes:
-        task: its name; of a comparison across tasks both, ``vflute / vflute_blind``.
-        name: metric and scope in one word, ``f1@0_muse``.
-        metric, scope: its parts, ``f1@0`` and ``muse``; the whole is ``all``.
-        first, second: names of the runs.
-        value_first, value_second: the metric, on its own scale (0 to 1 for shares); of repeats the mean.
-        difference: ``value_second - value_first``.
-        low, high: 95 % interval of the difference, by the paired bootstrap; None without a test, and where too few rows
-            carry the metric.
-        p_randomization: two-sided, of approximate randomization; None without a test: of diagnostics, and of metrics
-            that are no function of sums over rows (METEOR, FID, average precision).
-        p_holm: the same, adjusted for all tests of the call.
-        p_bootstrap: one-sided, of the paired bootstrap, for a comparison with V-FLUTE's paper alone: it calls equal
-            systems different too often.
-        n_first, n_second: rows of the benchmark in the value; None where unknown, or where repeats differ in them.
-        p_repeats: in place of p_randomization where a run has repeats, two-sided, of the hierarchical bootstrap.
-        repeats_first, repeats_second: how many runs each value is the mean of.
-        sd_first, sd_second: standard deviation of these runs; None of one.
-        smallest: the smallest true difference that these rows show in four of five samples; None without a test, and
-            where the runs disagree too little to say (``figlang_tasks.metrics.significance.smallest_difference``).
-    """
-
-    task: str
-    name: str
+    task: str  # across tasks the names of both: ``vflute / vflute_blind``
+    name: str  # metric and scope: ``f1@0_muse``
     metric: str
-    scope: str
+    scope: str  # ``all`` for all rows
     first: str
     second: str
-    value_first: float
+    value_first: float  # of repeats the mean
     value_second: float
-    difference: float
-    low: float | None = None
+    difference: float  # the second minus the first
+    low: float | None = None  # 95 % interval; like each p None without a test, or of too few rows
     high: float | None = None
-    p_randomization: float | None = None
-    p_holm: float | None = None
-    p_bootstrap: float | None = None
-    n_first: int | None = None
+    p_randomization: float | None = None  # two-sided
+    p_holm: float | None = None  # adjusted for all tests of the call
+    n_first: int | None = None  # rows of the benchmark in the value; None if unknown, or if repeats differ in them
     n_second: int | None = None
-    smallest: float | None = None
-    p_repeats: float | None = None
+    smallest: float | None = None  # `significance.smallest_difference`
+    p_repeats: float | None = None  # two-sided, in place of p_randomization where a run has repeats
     repeats_first: int = 1
     repeats_second: int = 1
-    sd_first: float | None = None
+    sd_first: float | None = None  # over repeats
     sd_second: float | None = None
-
-    @property
-    def rows_text(self) -> str:
-        """How many rows there are, ``76``, or ``12 / 15`` if the runs differ; "" if unknown."""
-        return " / ".join(dict.fromkeys(str(n) for n in (self.n_first, self.n_second) if n is not None))
-
-    @property
-    def values(self) -> tuple[float, float]:
-        """The values of both runs."""
-        return self.value_first, self.value_second
 
     @property
     def p(self) -> float | None:
@@ -128,25 +92,16 @@ def compare(
         raise ComparisonError(f"no metric {unknown[0]!r} in these runs; there are: {', '.join(sorted(known))}")
 
     def is_chosen(place: Place, main: str, measure: Measure) -> bool:
-        return chosen(place, main, measure, metrics, overall, every)
+        (metric, scope), name = place, full_name(*place)
+        # Scopes that repeat one evaluation (folds, instructions) are compared where they are named alone.
+        left_out = scope != OVERALL and (overall or measure.averaged)
+        if metrics is not None:
+            return name in metrics or (metric in metrics and not left_out)
+        return not measure.diagnostic and not left_out if every else name == main
 
     return adjusted(
         [each for task, sides in shared.items() for each in _compare_task(task, sides, is_chosen, resamples, seed)]
     )
-
-
-def chosen(
-    place: Place, main: str, measure: Measure, metrics: Sequence[str] | None, overall: bool, every: bool
-) -> bool:
-    """Whether a call compares a measure in a scope; `main` is the headline metric of the task, the rest of `compare`.
-
-    Scopes that repeat one evaluation (folds, instructions) are compared where they are named alone.
-    """
-    (metric, scope), name = place, full_name(*place)
-    left_out = scope != OVERALL and (overall or measure.averaged)
-    if metrics is not None:
-        return name in metrics or (metric in metrics and not left_out)
-    return not measure.diagnostic and not left_out if every else name == main
 
 
 def adjusted(found: Sequence[Difference]) -> list[Difference]:
@@ -155,15 +110,20 @@ def adjusted(found: Sequence[Difference]) -> list[Difference]:
     return [each if each.p is None else replace(each, p_holm=next(p_holm)) for each in found]
 
 
-def headline(pair: Sequence[Difference]) -> Difference:
-    """The difference that stands for two runs on a task: by its headline metric; a tested one, if any is."""
-    tested = [each for each in pair if each.p is not None] or pair
-    whole = [each for each in tested if each.scope == OVERALL] or tested
-    metric = measures.headline(each.metric for each in whole)
-    return next(each for each in whole if each.metric == metric)
-
-
 # --- what can be compared ---
+
+
+def whole(runs: Sequence[Run], tasks: Collection[str] = ()) -> Sequence[Run]:
+    """The runs without those that were cut short in a task that is compared; all runs if fewer than two are whole."""
+    cut = {
+        run.name: own.cut for run in runs for own in run.tasks.values() if own.cut and own.task in (tasks or run.tasks)
+    }
+    found = [run for run in runs if run.name not in cut]
+    if not cut or len({run.name for run in found}) < 2:
+        return runs
+    told = listing(f"{name} ({how})" for name, how in cut.items())
+    logger.warning(f"figlang_tasks: not compared, because they were cut short: {told}")
+    return found
 
 
 def _shared(runs: Sequence[Run], tasks: Sequence[str] | None) -> dict[str, Sides]:
@@ -275,12 +235,12 @@ def _compare_task(
     compared = [place for place in places if is_chosen(place, main, declared[place[0]])]
     if any(metric in OF_EXPLANATIONS for metric, _ in compared):
         _check_scorers(task, sides)
-    tests = _tests(
-        [[run.statistics for run in own] for own in sides.values()],
-        [place for place in compared if not declared[place[0]].diagnostic],
-        resamples,
-        seed,
-    )
+    tested = [place for place in compared if not declared[place[0]].diagnostic]
+    statistics = [
+        [{full_name(*place): run.statistics[place] for place in tested if place in run.statistics} for run in own]
+        for own in sides.values()
+    ]
+    tests = significance.compare_any(statistics, resamples, seed)
     found = []
     for (i, first), (j, second) in itertools.combinations(enumerate(values), 2):
         for place in compared:
@@ -322,34 +282,3 @@ def _difference(
         sd_second=sd_second,
         **tested,
     )
-
-
-def _tests(
-    statistics: Sequence[Sequence[Mapping[Place, Statistic]]],
-    tested: Sequence[Place],
-    resamples: int,
-    seed: int,
-) -> Mapping[tuple[int, int], Mapping[str, significance.Comparison]]:
-    """The tests of every two runs: by randomization, or over seeds too where one of the two has repeats.
-
-    Where a metric counts some rows only, depending on the answers (failures, say), rows that it leaves out add nothing
-    to its sums.
-    """
-    systems: list[list[dict[str, Statistic]]] = [[{} for _ in own] for own in statistics]
-    for place in tested:
-        units = sorted({unit for own in statistics for run in own if place in run for unit in run[place].units})
-        for side, own in zip(systems, statistics, strict=True):
-            for system, run in zip(side, own, strict=True):
-                if place in run:
-                    system[full_name(*place)] = _extended(run[place], units)
-    single = significance.compare([own[0] if len(own) == 1 else {} for own in systems], resamples, seed)
-    if all(len(own) == 1 for own in systems):
-        return single
-    pooled = significance.compare_repeats(systems, resamples, seed)
-    return {(i, j): single[i, j] if len(systems[i]) == len(systems[j]) == 1 else of for (i, j), of in pooled.items()}
-
-
-def _extended(statistic: Statistic, units: Sequence[str]) -> Statistic:
-    """The statistic with a row of zeros for each unit that it lacks."""
-    zeros = np.zeros((len(units), statistic.rows.shape[1]))
-    return Statistic((*statistic.units, *units), np.concatenate([statistic.rows, zeros]), statistic.value)

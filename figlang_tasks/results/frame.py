@@ -42,20 +42,13 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
     Returns:
         A DataFrame with a row for each number, in the order of the results file.
 
-        It has seven columns:
-
-        - ``task``: its name.
-        - ``scope``: ``all`` for all rows, else a part of the benchmark (a source, a type of figure).
-        - ``metric``: its name, ``f1@60``.
-        - ``value``: as in files: 0 to 1, not percent, but for ``rank``, ``cider``, ``clip_similarity`` and ``fid``.
-          NaN where the computation failed; the log of the run says why.
-        - ``low``, ``high``: ends of the 95 % interval; NaN where there is no sound one.
-        - ``n``: rows of the benchmark that the value was taken over (``Int64``; missing where it is not known).
+        ``scope`` is ``all`` for all rows, else a part of the benchmark. ``value`` is as in files: 0 to 1, but for
+        ``rank``, ``cider``, ``clip_similarity`` and ``fid``; NaN where the computation failed. ``low`` and ``high`` are
+        its 95 % interval; NaN where there is no sound one. ``n`` counts the rows that it was taken over (``Int64``).
 
     Raises:
-        RunError: there is no such file, it is damaged, the samples of a folder do not give what its results file says,
-            or it holds no measures of a task of figlang_tasks (a results file of lm-eval holds none: give its samples
-            file).
+        RunError: the file cannot be read, contradicts its samples, or holds no measures of a task of figlang_tasks
+            (one of lm-eval holds none: give its samples file).
 
     Examples:
         A results file by hand, with one metric:
@@ -113,10 +106,8 @@ def compare(
     Returns:
         A DataFrame with a row for each pair of runs, task, metric and scope.
 
-        Among its columns are ``first``, ``second`` (names), ``value_first``, ``value_second`` (0 to 1 for shares),
-        ``difference`` (second minus first), ``low``, ``high`` (its 95 % interval), ``p_randomization`` (two-sided;
-        of runs with repeats ``p_repeats``) and ``p_holm`` (the same, adjusted for all tests of the call). Without a
-        test they are NaN. ``n_first`` and ``n_second`` are ``Int64``, as ``n`` of :func:`table`.
+        ``difference`` is second minus first, ``low`` and ``high`` are its 95 % interval, ``p_randomization``
+        is two-sided (of repeats ``p_repeats``), ``p_holm`` adjusted for all tests of the call; NaN without a test.
 
     Raises:
         RunError: a run cannot be read.
@@ -132,8 +123,8 @@ def compare(
     from figlang_tasks.results import comparison
 
     metrics, tasks = ([each] if isinstance(each, str) else each for each in (metrics, tasks))
-    read = runs.read_all([str(path) for path in paths], repeats=True)
-    found = comparison.compare(read, metrics, tasks, overall, resamples, seed, every=every)
+    whole = comparison.whole(runs.read_all([str(path) for path in paths], repeats=True), tasks or ())
+    found = comparison.compare(whole, metrics, tasks, overall, resamples, seed, every=every)
     columns = {field.name: str(field.type) for field in fields(comparison.Difference)}
     of_none = {"float | None": "float64", "int | None": "Int64"}  # else a column without a number is one of objects
     types = {name: of_none[kind] for name, kind in columns.items() if kind in of_none}

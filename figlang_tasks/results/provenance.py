@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any
@@ -36,7 +35,7 @@ def of_run(run: Run) -> dict[str, str]:
         {
             "read from": run.path,
             "cut to": limited(run),
-            "options": options(run),
+            **options(run),
             "harness": " ".join(harness(run)) if run.results else None,
             "transformers": run.results.get("transformers_version"),
             "date": date and f"{date:%Y-%m-%d %H:%M} UTC",
@@ -103,32 +102,20 @@ def harness(run: Run) -> tuple[str, str]:
 
 
 def option(run: Run, name: str) -> str:
-    """The value of an option of the run (``model_args``) as one text, keys and passwords in it masked; "" without."""
-    return _text(_config(run).get(name) or "")
-
-
-def options(run: Run) -> str:
-    """The options of the run that change a result, as a command line has them, without secrets; "" if none is told."""
-    told, words = _arguments(run), []
-    for name in OPTIONS:
-        value = told.get(name)
-        if value:
-            words += [f"--{name}"] if value is True else [f"--{name}", shlex.quote(_text(value))]
-    return " ".join(words)
-
-
-def _text(value: Any) -> str:
-    """The value of an option as a command line has it, without secrets: ``a=1,b=2`` of a mapping, ``a,b`` of a list."""
-    shown = redacted(value)
+    """The value of an option of the run as a command line has it (``a=1,b=2``), without secrets; "" without one."""
+    shown = redacted(_arguments(run).get(name) or "")
     if isinstance(shown, Mapping):
         shown = [f"{key}={each}" for key, each in shown.items()]
     return ",".join(map(str, shown)) if isinstance(shown, list) else str(shown)
 
 
-def _config(run: Run) -> Mapping[str, Any]:
-    return run.results.get("config") or {}
+def options(run: Run) -> dict[str, str]:
+    """The options of the run that change a result."""
+    return {name: text for name in OPTIONS if (text := option(run, name))}
 
 
 def _arguments(run: Run) -> Mapping[str, Any]:
-    """Command-line options of the run; the harness's config where it does not keep them."""
-    return {**_config(run), **(_config(run).get("resolved_cli_args") or {})}
+    """The harness's config, with options of the command line that it does not have."""
+    config = run.results.get("config") or {}
+    told = config.get("resolved_cli_args")
+    return {**(told if isinstance(told, Mapping) else {}), **config}

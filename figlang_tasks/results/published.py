@@ -1,18 +1,13 @@
 """Published results for comparison with our tasks: data files with their sources, and tables of them.
 
-Each ``published.json`` of a benchmark holds the figures of one paper: ``{"paper": ..., "rows": {...}, "records":
-[...]}``. A record says where a figure stands, whose it is, which of our tasks and metrics it belongs beside, and where
-it was taken from. ``rows`` says by task how many rows the figures are of, or in words why they are of other rows than
-ours; a task that is not there has no number that is known.
-Values are on the scale of our metric: shares, 0 to 1, where the paper prints percent, and as they are for what is no
-share (``Measure.percent``).
+Each ``published.json`` of a benchmark holds the figures of one paper, ``{"paper": ..., "rows": {...}, "records":
+[...]}``. ``rows`` says by task how many rows the figures are of, or in words why they are of other rows than ours.
 """
 
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
@@ -21,42 +16,28 @@ from typing import Any
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.text import listing
 from figlang_tasks.results import measures
-from figlang_tasks.scoring import Estimates, Measure
+from figlang_tasks.scoring import Measure
 from figlang_tasks.scoring.explained import SCHEMES
 
+# Parts of a setting, before a comma and the reason, by which a figure is not in the short table.
 _NOT_SHOWN = ("v1", "supervised", "beside the supervised model", "third party", "not comparable")
-_WITHOUT_MODEL = ("humans", "chance")  # kinds of setting that the name in the row says already
+WITHOUT_MODEL = ("humans", "chance")  # kinds of setting that the name in the row says already
 
 
 @dataclass(frozen=True)
 class Published:
-    """One published figure.
+    """One published figure, on the scale of our metric: shares are 0 to 1."""
 
-    Attributes:
-        paper: short name and arXiv number.
-        table: table or section of the paper.
-        model: whose figure it is, as printed; "Humans" for people.
-        metric: name of our metric.
-        setting: how it was obtained, in parts separated by "; ", of which the first is the kind: ``zero-shot``,
-            ``fine-tuned``, ``humans``, ``chance`` ... The parts ``v1`` (an earlier version of the paper),
-            ``supervised``, ``beside the supervised model`` (a figure of the main table, repeated), ``third party``
-            and ``not comparable`` keep it out of the short table; what follows a comma is the reason.
-        source: where the figure was taken from.
-        value: the figure, 0 to 1, or 0 and above for what is no share; None where only a range is published.
-        low, high: the range, on the same scale; None where there is a value.
-        std: standard deviation over runs, on the same scale; None where none is published.
-    """
-
-    paper: str
+    paper: str  # short name and arXiv number
     table: str
-    model: str
-    metric: str
-    setting: str
-    source: str
-    value: float | None = None
+    model: str  # as printed; "Humans" for people
+    metric: str  # full name of ours
+    setting: str  # parts separated by "; ", the first is the kind (``zero-shot``); see `_NOT_SHOWN`
+    source: str  # where the figure was taken from
+    value: float | None = None  # None where only a range is published
     low: float | None = None
     high: float | None = None
-    std: float | None = None
+    std: float | None = None  # over runs
 
     @property
     def shown(self) -> bool:
@@ -76,7 +57,7 @@ class Published:
 
     def _printed(self) -> list[Decimal]:
         numbers = (self.low, self.high) if self.value is None else (self.value,)
-        scale = 100 if _named(self.metric)[0].percent else 1
+        scale = 100 if named(self.metric)[0].percent else 1
         return [scale * Decimal(repr(number)) for number in numbers if number is not None]
 
 
@@ -85,15 +66,10 @@ class PublishedRow:
     """The figures of one model in one setting of a paper, for one of our tasks."""
 
     label: str  # the model, and of its setting what tells the rows of the task apart
-    setting: str
+    kind: str  # the first part of the setting: ``zero-shot``, ``humans``, ``chance``
     paper: str
     table: str
     values: Mapping[str, Published]  # by metric
-
-    @property
-    def kind(self) -> str:
-        """The first part of the setting: ``zero-shot``, ``humans``, ``chance``."""
-        return self.setting.partition("; ")[0]
 
 
 @dataclass(frozen=True)
@@ -121,13 +97,10 @@ def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) ->
     if isinstance(expected, str):
         return [], f"published figures are left out: they are of {expected}"
     for run in measured:
-        if run.own:
-            return [], "published figures are left out: they are of the released rows, and a run has rows of your own"
-        if run.cut is not None:
-            return [], f"published figures are left out: they are of all rows, and a run was cut short ({run.cut})"
-        if expected is not None and run.rows != expected:
-            has = f"{run.rows} ({run.data})" if run.data else str(run.rows)
-            return [], f"published figures are left out: they are of {expected} rows, a run has {has}"
+        if run.own or run.cut is not None or expected not in (None, run.rows):
+            about = ", ".join(filter(None, [run.data, run.cut]))
+            has = f"{run.rows} rows" + " of your own" * run.own + f" ({about})" * bool(about)
+            return [], f"published figures are left out: they are of {expected or 'all'} released rows, a run has {has}"
     scorers = {(run.scorer or "no known scorer").partition("|")[0]: None for run in measured}
     by = {metric: scorer for metric in theirs if (scorer := _scorer_of(metric)) and set(scorers) != {scorer}}
     if not by:
@@ -139,11 +112,11 @@ def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) ->
 
 def _scorer_of(metric: str) -> str | None:
     """The scorer by which a paper has a metric; None for what needs no explanation scores."""
-    name = _named(metric)[0].name
+    name = named(metric)[0].name
     return next((scheme.scorer for scheme in SCHEMES.values() if name in scheme.need_scores), None)
 
 
-def _named(metric: str) -> tuple[Measure, str]:
+def named(metric: str) -> tuple[Measure, str]:
     """Measure and scope of a figure."""
     found = measures.named(metric)
     assert found is not None, metric  # a test reads all data files
@@ -164,35 +137,14 @@ def rows(task: str, metrics: Collection[str]) -> list[PublishedRow]:
     labels = _labels(list(found))
     return [
         PublishedRow(
-            labels[of],
-            *of[1:],
+            labels[model, setting, paper],
+            setting.partition("; ")[0],
+            paper,
             table=", ".join(dict.fromkeys(figure.table for figure in figures.values())),
             values={metric: figures[metric] for metric in dict.fromkeys(metrics) if metric in figures},
         )
-        for of, figures in found.items()
+        for (model, setting, paper), figures in found.items()
     ]
-
-
-def place(task: str, names: Sequence[str], estimates: Estimates) -> str:
-    """Where a run would stand among the published models, by the first of some metrics; "" without any model.
-
-    People and chance have no place.
-    """
-    for name in names:
-        measure, scope = _named(name)
-        found = [row for row in rows(task, [name]) if row.kind not in _WITHOUT_MODEL]
-        figures = [(row.label, figure) for row in found for figure in row.values.values() if figure.value is not None]
-        if not figures or math.isnan(estimates[measure.name][scope].value):
-            continue
-        sign, digits = -1 if measure.higher_is_better else 1, max(figure.digits for _, figure in figures)
-        order = sorted((sign * (figure.value or 0.0), f"{label} ({figure.text(digits)})") for label, figure in figures)
-        own = sign * estimates[measure.name][scope].value
-        above = [text for value, text in order if value < own]
-        told = [f"after {text}" for text in above[-1:]]
-        told += [f"before {text}" for _, text in order[len(above) :][:1]]
-        models = f"{len(order)} published model{'s' * (len(order) > 1)}"
-        return f"{task}: place {len(above) + 1} by {measures.name_text(name)} beside {models}, {', '.join(told)}"
-    return ""
 
 
 def lines(task: str, metrics: Collection[str]) -> list[tuple[str, str, dict[str, Published]]]:
@@ -200,26 +152,21 @@ def lines(task: str, metrics: Collection[str]) -> list[tuple[str, str, dict[str,
     found: dict[tuple[str, str], dict[str, Published]] = {}
     for row in rows(task, metrics):
         for metric, figure in row.values.items():
-            measure, scope = _named(metric)
+            measure, scope = named(metric)
             found.setdefault((row.label, scope), {})[measure.name] = figure
     return [(label, scope, figures) for (label, scope), figures in found.items()]
 
 
 def protocol(task: str, metrics: Collection[str]) -> str:
-    """Papers and settings of the figures in `lines`, in one line; "" if there are none."""
+    """Papers and kinds of setting of the figures in `lines`, in one line; "" if there are none."""
     found = rows(task, metrics)
-    papers = "; ".join(dict.fromkeys(row.paper for row in found))
-    groups: dict[str, dict[str, None]] = {}  # kinds of setting, each with all that is said of them
-    for row in found:
-        parts = row.setting.split("; ")
-        groups.setdefault(parts[0], {}).update(dict.fromkeys(parts))
-    settings = " / ".join(", ".join(parts) for parts in groups.values())
-    return f"{papers}: {settings}" if found else ""
+    papers, kinds = (dict.fromkeys(of) for of in ([row.paper for row in found], [row.kind for row in found]))
+    return f"{'; '.join(papers)}: {', '.join(kinds)}" if found else ""
 
 
 def _labels(found: list[tuple[str, str, str]]) -> dict[tuple[str, str, str], str]:
     """Names of rows, given as model, setting and paper: add the kind, then whatever else distinguishes equal names."""
-    kinds = {setting.split("; ")[0] for _, setting, _ in found} - {*_WITHOUT_MODEL}
+    kinds = {setting.split("; ")[0] for _, setting, _ in found} - {*WITHOUT_MODEL}
     labels = {}
     for of in found:
         model, setting, paper = of

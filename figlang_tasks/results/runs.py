@@ -13,7 +13,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from loguru import logger
+from pydantic import BaseModel, ValidationError
 
 from figlang_tasks import scoring
 from figlang_tasks.core import notes
@@ -28,7 +29,7 @@ from figlang_tasks.core.benchmark import Benchmark, of_dataset
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, RunError
 from figlang_tasks.core.hub import OWN
-from figlang_tasks.core.row_files import SAMPLES_NAME, saved_lines
+from figlang_tasks.core.row_files import SAMPLES_NAME, first_fault, saved_lines
 from figlang_tasks.core.text import listing
 from figlang_tasks.results.published import Measured
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measures, Record, flat, full_name
@@ -43,33 +44,23 @@ if TYPE_CHECKING:
 _RESULTS_NAME = re.compile(r"(?:.+_)?results(?:_\d{4}-\d\d-\d\dT[\d.-]+)?\.json")
 _ROUNDING = 1e-6
 _MOST_MEAN = 2.0  # BERTScore is at most 1; BLEURT, which has no bounds, is about 0 to 1
-_SCORED_BESIDE = re.compile(r"(?:.+_)?samples_.+\.[a-z][^.]*\.jsonl")
 _Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True)
 class TaskRun:
-    """The saved results of one task of a run.
-
-    Attributes:
-        path, sha256, lines: of the samples file.
-        reported: the estimates of the results file, NaN where the computation failed. Empty where there are none
-            (lm-eval, no results file).
-        config: the task's entry in the results file; empty if there is no such file.
-        scorer, signature: of the scorer behind the explanation scores; None where there is none, or it is not known.
-        cut: why the task is partial: ``limit 8``, ``offset 4``; None for a whole one, or if there is no results file.
-    """
+    """The saved results of one task of a run."""
 
     task: str
-    path: Path
+    path: Path  # of the samples file
     sha256: str
     data: DataId
     lines: tuple[Mapping[str, Any], ...]
-    reported: Estimates
-    config: Mapping[str, Any]
-    scorer: str | None
+    reported: Estimates  # of the results file; empty without one, and of lm-eval; NaN where the computation failed
+    config: Mapping[str, Any]  # the task's entry in the results file; empty without one
+    scorer: str | None  # of the explanation scores
     signature: str | None
-    cut: str | None = None
+    cut: str | None = None  # why the task is partial: ``limit 8``; None for a whole one, or without a results file
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -169,12 +160,7 @@ class TaskRun:
     @property
     def benchmark(self) -> Benchmark:
         """The benchmark that the data belongs to."""
-        return of_dataset(self.dataset)
-
-    @property
-    def dataset(self) -> str:
-        """Name of the dataset, a key of :func:`figlang_tasks.core.hub.sources`."""
-        return self.data.dataset
+        return of_dataset(self.data.dataset)
 
     @property
     def own(self) -> bool:
@@ -214,10 +200,9 @@ class Run:
 def read_all(arguments: Sequence[str], repeats: bool = False) -> list[Run]:
     """Read several runs; names that two of them share are followed by their paths.
 
-    With `repeats`, runs of one given name keep it, and ``NAME=PATTERN`` names several.
+    ``NAME=PATTERN`` names several; with `repeats`, runs of one given name keep it.
     """
-    if repeats:
-        arguments = [each for argument in arguments for each in _matching(argument)]
+    arguments = [each for argument in arguments for each in _matching(argument)]
     found = list(map(read, arguments))
     files = Counter(task.path.resolve() for run in found for task in run.tasks.values())
     if twice := [path for path, count in files.items() if count > 1]:
@@ -274,7 +259,8 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | No
     for where, line in saved_lines(path):
         found = line.get("sample")
         record = found if isinstance(found, dict) else {}
-        if "data" in record and isinstance(record.get("id"), str) and isinstance(record.get("status", ""), str):
+        texts = record.get("id"), record.get("status", "")
+        if "data" in record and all(isinstance(each, str) for each in texts) and isinstance(record.get(REPEAT, 1), int):
             lines.append(line)
         else:
             without = without or where
@@ -282,8 +268,8 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | No
         return None
     if without:
         raise RunError(
-            f"{without} has no `sample` record of figlang_tasks (id, data, status: a text), but other lines or the "
-            "results file have the task: restore the file that the harness wrote"
+            f"{without} has no `sample` record of figlang_tasks (id, data, status: a text; repeat: a number), but "
+            "other lines or the results file have the task: restore the file that the harness wrote"
         )
     records = [line["sample"] for line in lines]
     rows = Counter((record["id"], str(record.get(REPEAT))) for record in records)
@@ -298,6 +284,10 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | No
     except (ValueError, DataError) as error:
         raise RunError(f"{path}: {error}") from error
     config = (results.get("configs") or {}).get(task) or {}
+    try:
+        _Config.model_validate(config)
+    except ValidationError as error:
+        raise RunError(f"{results_path(path)}: {task}: {first_fault(error)}: restore what the harness wrote") from error
     metadata = _metadata(config)
     scorer = _scorer(path, records)
     run = TaskRun(
@@ -306,7 +296,7 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | No
         sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
         data=data,
         lines=tuple(lines),
-        reported=_reported(task, metadata),
+        reported=_reported(f"{task} in {results_path(path)}", metadata),
         config=config and {**config, "metadata": metadata},
         scorer=scorer,
         signature=metadata.get("explanation_scorer") if scorer else None,
@@ -416,11 +406,6 @@ def results_file(path: Path) -> dict[str, Any]:
 
 def _samples_in(folder: Path) -> list[Path]:
     """The harness's samples files in a folder, the older of each task first: names begin or end with the date."""
-    if old := [file.name for file in folder.glob("*samples_*.jsonl") if _SCORED_BESIDE.fullmatch(file.name)]:
-        logger.warning(
-            f"figlang_tasks: {folder}: {listing(sorted(old))}: not read, because an earlier version of figlang score "
-            f"wrote them. figlang score {folder} writes a run with scores (from its cache)"
-        )
     return [file for file in sorted(folder.glob("*samples_*.jsonl")) if _task_of(file)]
 
 
@@ -431,6 +416,23 @@ def _task_of(samples: Path) -> str:
 
 
 # --- what results files say ---
+
+
+class _Generation(BaseModel):
+    temperature: float | None = None
+
+
+class _Metadata(BaseModel):
+    versions: dict[str, Any] | None = None
+    prompt_hash: str | None = None
+    explanation_scorer: str | None = None
+
+
+class _Config(BaseModel):
+    """What is read of the entry of a task."""
+
+    generation_kwargs: _Generation | None = None
+    metadata: _Metadata | None = None
 
 
 def reported(results: Mapping[str, Any]) -> dict[str, Estimates]:
@@ -446,14 +448,14 @@ def measured_metadata(results: Mapping[str, Any], task: str) -> Mapping[str, Any
     return metadata if isinstance(metadata, Mapping) and "measures" in metadata else None
 
 
-def _reported(task: str, metadata: Mapping[str, Any]) -> Estimates:
+def _reported(what: str, metadata: Mapping[str, Any]) -> Estimates:
     content = metadata.get("measures")
     if content is None:
         return {}
     try:
         found = scoring.from_json(content)
     except ValueError as error:
-        raise RunError(f"the results of {task} are damaged: {error}. Evaluate again, or score again") from error
+        raise RunError(f"the results of {what} are damaged ({error}): evaluate again, or score again") from error
     return found | {name: {OVERALL: Estimate(math.nan)} for name in scoring.failed(content) if name not in found}
 
 
@@ -486,13 +488,8 @@ def cut(results: Mapping[str, Any], task: str) -> str | None:
 
 
 def limited(run: Run) -> str | None:
-    """Why a run is partial, with the tasks where others are whole; None for a whole run (`TaskRun.cut`)."""
-    tasks: dict[str, list[str]] = {}
-    for task in run.tasks.values():
-        if task.cut:
-            tasks.setdefault(task.cut, []).append(task.task)
-    told = (how if len(own) == len(run.tasks) else f"{how} in {listing(own)}" for how, own in tasks.items())
-    return ", ".join(told) or None
+    """Why a run is partial; None for a whole run (`TaskRun.cut`)."""
+    return ", ".join(dict.fromkeys(task.cut for task in run.tasks.values() if task.cut)) or None
 
 
 def check_consistent(task: TaskRun) -> None:
@@ -510,17 +507,3 @@ def contradicted(tasks: Iterable[tuple[Run, TaskRun]]) -> list[str]:
     return [
         f"{run.name}, results of {own.task}: {listing(own.contradictions)}" for run, own in tasks if own.contradictions
     ]
-
-
-def caveats(run: Run, tasks: Collection[str] = ()) -> list[str]:
-    """Warnings for readers of a run's numbers: one sentence each, without a full stop."""
-    found = [f"{run.name} was cut short: {how}"] if (how := limited(run)) else []
-    chosen: Iterable[TaskRun] = [run.tasks[name] for name in tasks if name in run.tasks] or run.tasks.values()
-    for task in chosen:
-        told = list(task.notices)
-        if task.unanswered:
-            told.insert(0, f"{task.unanswered} of {len(task.lines)} rows have no answer and count as wrong")
-        if task.sampled:
-            told.append(f"answers were sampled ({task.sampled}); another run gives other answers")
-        found += [f"{run.name}, {task.task}: {each}" for each in told]
-    return found

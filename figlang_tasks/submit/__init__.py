@@ -7,6 +7,7 @@ import math
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from figlang_tasks.core import hub
 from figlang_tasks.core.errors import FigLangError
@@ -58,7 +59,7 @@ def answered(task: TaskRun, count: int | None = None) -> TaskRun:
 def all_rows(run: Run) -> Run:
     """`run` after checking that it has all rows."""
     for task in run.tasks.values():
-        answered(task, None if task.own else hub.source(task.dataset).splits.get(task.data.part))
+        answered(task, None if task.own else hub.source(task.data.dataset).splits.get(task.data.part))
         if not task.config:
             raise SubmissionError(f"{task.path}: no metrics: the results file of the run is not next to it")
     return run
@@ -71,10 +72,11 @@ def values(task: TaskRun, scopes: bool = False) -> Iterator[tuple[str, Measure, 
         for scope, estimate in task.estimates.get(measure.name, {}).items():
             if math.isfinite(estimate.value) and (scopes or scope in shown):
                 name, (low, high) = full_name(measure.name, scope), measure.bounds
-                if not low - _ROUNDING <= estimate.value <= high + _ROUNDING:
+                known = [each for each in (low, estimate.low, estimate.value, estimate.high, high) if each is not None]
+                if any(before > after + _ROUNDING for before, after in pairwise(known)):
                     raise SubmissionError(
-                        f"{task.path}: {name} is {estimate.value:g}, must be {low:g} to {high:g}: restore what the "
-                        "harness wrote, or evaluate again"
+                        f"{task.path}: {name} is {estimate.value:g} ({estimate.low} to {estimate.high}), must be "
+                        f"{low:g} to {high:g} and in its interval: restore what the harness wrote, or evaluate again"
                     )
                 yield name, measure, estimate
 
@@ -117,7 +119,7 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
 
 def released(task: TaskRun) -> tuple[str | None, str | None]:
     """Dataset on the hub that the rows of a task are from, and its commit; None for what has none."""
-    source = hub.source(task.dataset)
+    source = hub.source(task.data.dataset)
     # Rows of a dataset that is read at one commit alone do not say where they came from.
     revision = task.data.revision or task.records[0].get("revision") or source.revision or ""
     return None if task.own else source.repository, revision if re.fullmatch("[0-9a-f]{40}", revision) else None

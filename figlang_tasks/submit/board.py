@@ -21,7 +21,7 @@ def write_zip(benchmark: Benchmark, found: Sequence[Run], output: Path) -> tuple
         (task.data.part, task)
         for run in found
         for task in run.tasks.values()
-        if task.dataset == benchmark.source.name and task.data.part in submission.parts
+        if task.data.dataset == benchmark.source.name and task.data.part in submission.parts
     )
     if not tasks:
         wanted = f"a task on {benchmark.source.name} ({listing(submission.parts, 6)})"

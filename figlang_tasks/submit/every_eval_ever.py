@@ -57,7 +57,7 @@ def write(
     for run in found:
         of_dataset: dict[str, list[TaskRun]] = {}
         for task in all_rows(run).tasks.values():
-            of_dataset.setdefault(task.dataset, []).append(task)
+            of_dataset.setdefault(task.data.dataset, []).append(task)
         for tasks in of_dataset.values():
             made |= _files(run, tasks, _model(run, model), source, samples)
     for name, content in made.items():
@@ -69,7 +69,7 @@ def _files(
     run: Run, tasks: Sequence[TaskRun], model: str, source: Mapping[str, str], samples: bool
 ) -> dict[str, bytes]:
     """Content of the two files for tasks of one dataset, by path below the folder."""
-    collection = tasks[0].dataset.lower()
+    collection = tasks[0].data.dataset.lower()
     digest = hashlib.sha256(f"{collection}/{model}/{'/'.join(task.sha256 for task in tasks)}".encode()).digest()
     stem = f"data/{collection}/{model}/{uuid.UUID(bytes=digest[:16], version=4)}"
     now = f"{time.time():.3f}"
@@ -178,9 +178,9 @@ def _source(task: TaskRun) -> dict[str, Any]:
     repository, revision = released(task)
     details = _texts(part=task.data.part, digest=task.data.digest, revision=revision, figlang_tasks_data=task.data)
     if repository is None:
-        return {"dataset_name": task.dataset, "source_type": "other", "additional_details": details}
+        return {"dataset_name": task.data.dataset, "source_type": "other", "additional_details": details}
     return {
-        "dataset_name": task.dataset,
+        "dataset_name": task.data.dataset,
         "source_type": "hf_dataset",
         "hf_repo": repository,
         "samples_number": len(task.lines),
@@ -194,11 +194,10 @@ def _generation(run: Run, task: TaskRun) -> dict[str, Any]:
     arguments = {theirs: options[ours] for ours, theirs in _ARGUMENTS.items() if options.get(ours) is not None}
     rest = {name: json.dumps(value) for name, value in options.items() if name not in _ARGUMENTS}
     details = _texts(
-        **rest,
+        **{**provenance.options(run), **rest},
         task_version=task.version,
         prompt_hash=task.metadata.get("prompt_hash"),
         samples_sha256=task.sha256,
-        options=provenance.options(run) or None,
     )
     return {"generation_args": arguments, "additional_details": details}
 

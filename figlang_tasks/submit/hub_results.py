@@ -40,7 +40,7 @@ def write(found: Sequence[Run], folder: Path) -> tuple[list[Path], list[str]]:
     by_dataset: dict[str, list[Any]] = {}
     for run in found:
         for task in run.tasks.values():
-            by_dataset.setdefault(task.dataset, []).extend(_entries(run, task))
+            by_dataset.setdefault(task.data.dataset, []).extend(_entries(run, task))
     readme = folder / README
     try:
         before = readme.read_bytes().decode("utf-8") if readme.exists() else None  # its line ends stay as they are

@@ -63,7 +63,7 @@ def _table(task: TaskRun) -> str:
 def _facts(run: Run, task: TaskRun) -> str:
     repository, revision = released(task)
     facts = provenance.of_task(task) | {
-        name: fact for name, fact in provenance.of_run(run).items() if name in ("options", "harness", "date")
+        name: fact for name, fact in provenance.of_run(run).items() if name in (*provenance.OPTIONS, "harness", "date")
     }
     facts.pop("samples file")
     lines = [f"- {name}: {_code(fact)}" for name, fact in facts.items()]

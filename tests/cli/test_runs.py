@@ -40,7 +40,13 @@ def test_runs_are_listed_and_the_damaged_one_is_named(tmp_path: Path, monkeypatc
         assert (line["metric"], line["value"]) == ("acc", saved["acc,none"])
     assert [(line["complete"], line["cut"]) for line in report["runs"]] == [(False, "limit 8"), (True, None)]
 
-    next((tmp_path / "whole").rglob("*_results.json")).unlink()
+    (results,) = (tmp_path / "whole").rglob("*_results.json")
+    content = json.loads(results.read_text())
+    content["configs"][TASK]["metadata"]["measures"]["values"]["acc"]["all"]["value"] = 0.99
+    results.write_text(json.dumps(content))
+    for command in ("runs", "cite"):
+        assert f"results of {TASK}: acc 0.990000 (its samples: " in commands.figlang(command, tmp_path / "whole").stderr
+    results.unlink()
     alone = figlang(tmp_path / "whole")
     assert alone.exit_code == 0 and alone.stdout.count("\n") == 3 and "unknown: no results file" in alone.stdout
 

@@ -83,7 +83,7 @@ def test_what_was_published_stands_beneath_what_was_measured() -> None:
     assert lines[3].startswith("| published:             |    |                   |")
     assert lines[4].startswith("| CLIP-VIT-L/14          |    |              26.0 |")
     assert len(lines) == 4 + 8
-    assert parts[1] == "published, not measured here: IRFL, arXiv 2303.15445: zero-shot, matching scores"
+    assert parts[1] == "published, not measured here: IRFL, arXiv 2303.15445: zero-shot"
     assert parts[2] == "irfl_retrieve_metaphor: place 1 by p@k beside 8 published models, before CLIP-RN50x64/14 (29.0)"
     assert parts[3].startswith("| figlang_mini_irfl_retrieve_metaphor |")
 
@@ -105,6 +105,23 @@ def test_a_whole_run_ends_with_its_place_and_a_line_to_share() -> None:
     group["group_subtasks"] = {"vflutes": list(labels)}
     *_, last = summary_table(group).split("\n\n")
     assert [line.split(":")[0] for line in last.splitlines()] == ["vflute", "vflute_sg"]
+
+
+@pytest.mark.parametrize(
+    ("task", "metric", "rows", "value", "told"),
+    [
+        ("metaclue_retrieve_random50", "rank", 1331, 3.0, "place 4 by rank beside 9 published models, after FT CLIP "
+         "(ViT-B/32), fine-tuned (2.82), before CLIP (ViT-L/14), zero-shot (3.17)"),
+        ("metaclue_retrieve_random50", "rank", 1331, 1.78, "place 1 by rank beside 9 published models, before FT CLIP "
+         "(ViT-L/14), fine-tuned (1.78)"),
+        ("nycc_match", "acc", 2691, 0.0, "place 6 by acc beside 5 published models, after Caption Only (T5-11B "
+         "finetuned), fine-tuned (19.4)"),
+        ("nycc_match_5shot", "acc", 2691, 0.5, ""),  # chance alone
+    ],
+)  # fmt: skip
+def test_the_place_among_models(task: str, metric: str, rows: int, value: float, told: str) -> None:
+    table = summary_table(results({task: {metric: {OVERALL: Estimate(value, rows=rows)}}}))
+    assert (f"{task}: {told}" in table.split("\n\n")) == bool(told) == ("place" in table)
 
 
 def test_parts_of_the_run_alone_are_shown_as_published() -> None:

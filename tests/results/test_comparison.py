@@ -11,7 +11,6 @@ import pytest
 import varied_runs
 from saved_samples import NAME, evaluated
 
-from figlang_tasks.benchmarks.nycc import measures as nycc
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.results import comparison, runs
 from figlang_tasks.results.comparison import ComparisonError
@@ -162,20 +161,13 @@ def test_what_cannot_be_compared(weak: Run, strong: Run) -> None:
         comparison.compare([weak, strong], tasks=["vflute"])
 
 
-def test_folds_are_compared_where_they_are_named_alone() -> None:
-    """They repeat one evaluation: testing them too would cost power."""
-    measure = nycc.EXPLANATION.by_name["rouge_l"]
-    scopes = ("all", "fold_0", "fold_1")
-
-    def found(metrics: list[str] | None, every: bool) -> list[str]:
-        return [
-            scope
-            for scope in scopes
-            if comparison.chosen(("rouge_l", scope), "rouge_l", measure, metrics, False, every)
-        ]
-
-    assert found(None, True) == found(["rouge_l"], False) == found(None, False) == ["all"]
-    assert found(["rouge_l_fold_1"], False) == ["fold_1"]
+def test_of_three_runs_one_that_was_cut_short_is_left_out(
+    weak: Run, strong: Run, warnings_of_loguru: list[str]
+) -> None:
+    third, names = changed(strong, "figlang_mini", cut="limit 8"), ["weak", "strong"]
+    assert [run.name for run in comparison.whole([weak, strong, third])] == names
+    assert warnings_of_loguru == ["figlang_tasks: not compared, because they were cut short: strong, changed (limit 8)"]
+    assert len(comparison.whole([weak, third])) == 2 and len(comparison.whole([weak, strong, third], ["other"])) == 3
 
 
 def test_other_prompts_of_a_task_are_told(weak: Run, strong: Run, warnings_of_loguru: list[str]) -> None:
@@ -191,4 +183,5 @@ def test_of_rows_that_count_in_one_run_alone_nothing_is_added(weak: Run, strong:
     task = "figlang_mini_irfl_detect_idiom"
     (found,) = comparison.compare([weak, strong], ["literal_preference"], [task], resamples=100)
     assert found.n_first != found.n_second and found.p is not None
-    assert found.values == tuple(run.tasks[task].reported["literal_preference"]["all"].value for run in (weak, strong))
+    values = [run.tasks[task].reported["literal_preference"]["all"].value for run in (weak, strong)]
+    assert [found.value_first, found.value_second] == values

@@ -12,6 +12,7 @@ import varied_runs
 from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.report.sections.overview import overview
 from figlang_tasks.report.sections.results import by_task
+from figlang_tasks.report.verdict import headline
 from figlang_tasks.results import comparison, measures, runs
 from figlang_tasks.submit import model_card
 
@@ -30,7 +31,7 @@ def test_one_metric_stands_for_a_task_everywhere() -> None:
     for every in (False, True):
         differences = comparison.compare(pair, overall=True, resamples=100, every=every)
         pairs = {task: [each for each in differences if each.task == task] for task in HEADLINES}
-        assert {task: comparison.headline(own).metric for task, own in pairs.items()} == HEADLINES
+        assert {task: headline(own).metric for task, own in pairs.items()} == HEADLINES
 
     card = model_card.section(pair[:1])
     bold = {part.partition("`")[0]: re.findall(r"\*\*(.+?)\*\*", part) for part in card.split("### `")[1:]}

@@ -32,7 +32,7 @@ def test_a_whole_run_is_read_from_its_folder() -> None:
     run = runs.read(str(varied_runs.weak()))
     assert set(run.tasks) == set(varied_runs.TASKS)
     mini = run.tasks["figlang_mini"]
-    assert (mini.benchmark.name, mini.dataset, len(mini.lines), len(set(mini.ids))) == (
+    assert (mini.benchmark.name, mini.data.dataset, len(mini.lines), len(set(mini.ids))) == (
         "vflute",
         "figlang_mini",
         76,
@@ -72,6 +72,7 @@ def test_names(folder: Path, tmp_path: Path) -> None:
     assert [run.name for run in runs.read_all([f"a={folder / NAME}", f"b={other}"])] == ["a", "b"]
     same = [run.name for run in runs.read_all([f"a={folder / NAME}", f"a={other}"])]
     assert same == [f"a ({folder / NAME})", f"a ({other})"]
+    assert [run.name for run in runs.read_all([f"a={tmp_path}/oth*"])] == ["a"]
     for again in (other, other / NAME):  # the folder, and what a shell makes of `folder/*`
         with pytest.raises(RunError, match="is given 2 times"):
             runs.read_all([str(other), f"again={again}"])
@@ -160,7 +161,7 @@ def test_a_folder_may_hold_a_run_of_each_task(folder: Path) -> None:
     (folder / RESULTS.replace("2026-01-02", "2026-01-03")).write_text(json.dumps(second), encoding="utf-8")
     run = runs.read(str(folder))
     assert {name: task.cut for name, task in run.tasks.items()} == {"figlang_mini": None, "vflute_sg": "offset 4"}
-    assert runs.limited(run) == "offset 4 in vflute_sg"
+    assert runs.limited(run) == "offset 4"
     assert run.tasks["figlang_mini"].measured.cut is None
 
 
@@ -194,6 +195,7 @@ def written(folder: Path, lines: list[Any]) -> str:
         (lambda lines: lines.append(lines[6]), "has 2 lines of the row .*: are these several runs. Split the file"),
         (lambda lines: lines[4].pop("sample"), "line 5 has no `sample` record of figlang_tasks .*but other lines"),
         (lambda lines: lines[4]["sample"].update(status=["read"]), "line 5 has no `sample` record .*status: a text"),
+        (lambda lines: lines[4]["sample"].update(repeat="2"), "line 5 has no `sample` record .*repeat: a number"),
         (lambda lines: lines.insert(4, [1, 2]), r"line 5 is \[1, 2\], not a JSON object"),
         (lambda lines: lines.clear(), "is empty: .*--log_samples"),
         (lambda lines: [each["sample"].update(data="x: /test:ff\x1b[2J") for each in lines], "does not name data"),
@@ -207,6 +209,25 @@ def test_what_is_wrong_with_the_lines(
     with pytest.raises(RunError, match=message) as told:
         runs.read(path)
     assert str(told.value).startswith(path) and "\n" not in str(told.value) and "\x1b" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"generation_kwargs": "temperature=0"},
+        {"generation_kwargs": {"temperature": "hot"}},
+        {"metadata": [{"version": 0}]},
+        {"metadata": {"versions": "0.7.3"}},
+        {"metadata": {"prompt_hash": ["x"]}},
+        {"metadata": {"explanation_scorer": ["x"]}},
+        {"metadata": {"measures": {"format": 1, "values": {"acc": 1}}}},
+    ],
+)
+def test_a_damaged_results_file_is_named(folder: Path, entry: dict[str, Any]) -> None:
+    (folder / RESULTS).write_text(json.dumps({"configs": {"figlang_mini": entry}}), encoding="utf-8")
+    with pytest.raises(RunError, match=f"{RESULTS}.*: (restore|evaluate again)") as told:
+        runs.read(str(folder))
+    assert "\n" not in str(told.value) and ".:" not in str(told.value)
 
 
 def test_a_damaged_record_is_named(folder: Path, lines: list[Any]) -> None:

@@ -63,7 +63,7 @@ def test_the_section_says_how_to_get_the_numbers_again(run: runs.Run) -> None:
     for expected in (
         "| scope | n |          **f1@0** | acc ↑ | parse_rate ↑ |",
         "| all   |   | 74.7 [62.5, 87.5] |",
-        "- options: `--model llava_hf --model_args 'pretrained=org/model,api_key=[REDACTED]' --batch_size 1`\n",
+        "- model_args: `pretrained=org/model,api_key=[REDACTED]`\n- batch_size: `1`\n",
         "[ColumbiaNLP/V-FLUTE](https://huggingface.co/datasets/ColumbiaNLP/V-FLUTE) at `d920d848e21b6aba9",
         "- prompt hash: `5b1910affe97`",
         "- version: `1-0`",
@@ -82,7 +82,7 @@ def test_no_local_path_is_published(tmp_path: Path) -> None:
     lines = [{**each, "explanation_scores": {"scorer": "vflute25", "mean": 0.5}} for each in records()]
     made = written(runs.read(str(write_run(tmp_path / "run", lines, found))), tmp_path / "model")
     assert not any(each in text for text in made.values() for each in ("/home", str(tmp_path), "cuda"))
-    assert "- options: `--model llava_hf --model_args pretrained=[local]/tuned`\n" in made["README.md"]
+    assert "- model_args: `pretrained=[local]/tuned`\n" in made["README.md"]
     assert all("vflute25|bertscore:[local]/deberta@sha256:12" in text for text in made.values())
 
 

@@ -69,6 +69,7 @@ def test_what_is_no_result(rows: int, saved: Any, damage: Any, message: str, tmp
 
 def test_a_value_out_of_bounds(tmp_path: Path) -> None:
     task = runs.read(str(write_run(tmp_path / "run", records(), results()))).tasks["vflute"]
-    task.__dict__["estimates"] = {"acc": {"all": Estimate(75.0)}}
-    with pytest.raises(SubmissionError, match="acc is 75, must be 0 to 1: restore"):
-        list(values(task))
+    for wrong in (Estimate(75.0), Estimate(0.5, 5.0, 0.6)):
+        task.__dict__["estimates"] = {"acc": {"all": wrong}}
+        with pytest.raises(SubmissionError, match="acc is .*, must be 0 to 1 and in its interval: restore"):
+            list(values(task))

@@ -26,9 +26,9 @@ def build(runs: Sequence[Run]) -> list[Group]:
     results = by_task(runs)
     tests, notes = compared(runs, results)
     groups = [_group("overview", "Overview", overview(runs, results, tests))]
-    datasets = dict.fromkeys(of_task[0].of.dataset for of_task in results.values())
+    datasets = dict.fromkeys(of_task[0].of.data.dataset for of_task in results.values())
     for dataset in tqdm(datasets, "sections", delay=2, leave=False, disable=None):
-        prefix, own = slug(dataset), {task: of for task, of in results.items() if of[0].of.dataset == dataset}
+        prefix, own = slug(dataset), {task: of for task, of in results.items() if of[0].of.data.dataset == dataset}
         bars = [bar_section(prefix, section, own) for section in next(iter(own.values()))[0].of.benchmark.charts]
         shown = [explanation_quality(prefix, own), *bars, numbers(prefix, own)]  # charts before tables
         groups.append(_group(prefix, dataset_name(dataset), *shown))

@@ -17,7 +17,7 @@ def bar_section(prefix: str, section: BarSection, results: Results) -> Section |
     drawn: dict[BarChart, dict[str, dict[str, dict[str, Estimate]]]] = {}
     beside: dict[BarChart, dict[tuple[str, str], list[Reference]]] = {}
     for task, of_task in results.items():
-        for bars in section.bars(dataset_name(of_task[0].of.dataset), task, of_task[0].of.estimates):
+        for bars in section.bars(dataset_name(of_task[0].of.data.dataset), task, of_task[0].of.estimates):
             scope = bars.scope or OVERALL
             found = values_of(of_task, bars.measure, scope)
             if not found:

@@ -23,8 +23,8 @@ def differences(results: Results, found: Sequence[Difference], notes: Sequence[s
     """Every two runs by the main metric of the tasks that they share."""
     tests = count_tests(found)
     drawn = []
-    for dataset in dict.fromkeys(of[0].of.dataset for of in results.values()):
-        if own := [each for each in found if results[each.task][0].of.dataset == dataset]:
+    for dataset in dict.fromkeys(of[0].of.data.dataset for of in results.values()):
+        if own := [each for each in found if results[each.task][0].of.data.dataset == dataset]:
             drawn.append(_forest(f"differences-{slug(dataset)}", dataset_name(dataset), own))
     if not drawn and not notes:
         return None
@@ -72,7 +72,7 @@ def _forest(chart_id: str, dataset: str, found: Sequence[Difference]) -> Chart:
             panels.setdefault(metric, []).append(_line(each, runs))
     of = f"{pairs[0][1]} against {pairs[0][0]}" if len(pairs) == 1 else "every two runs"
     head = ("task", "metric", "scope", "first", "second", "value_first", "value_second", "difference", "low", "high")
-    names = (*head, "p_randomization", "p_holm", "p_bootstrap")
+    names = (*head, "p_randomization", "p_holm")
     csv = csv_text(names, [[getattr(each, name) for name in names] for each in found])
     return charts.forest(chart_id, f"{dataset}: {of}", panels, csv, label="difference in points")
 

@@ -15,8 +15,7 @@ from figlang_tasks.report.sections.results import (
     short_names,
     values_of,
 )
-from figlang_tasks.report.verdict import verdicts
-from figlang_tasks.results import runs as finished
+from figlang_tasks.report.verdict import caveats, verdicts
 from figlang_tasks.results.comparison import Difference
 from figlang_tasks.results.runs import Run
 from figlang_tasks.scoring import Estimate
@@ -31,8 +30,8 @@ def overview(runs: Sequence[Run], results: Results, differences: Sequence[Differ
         if (metric := headline(of_task)) is None:
             without.append(task)
             continue
-        dataset = of_task[0].of.dataset
-        short = short_names([each for each, own in results.items() if own[0].of.dataset == dataset])
+        dataset = of_task[0].of.data.dataset
+        short = short_names([each for each, own in results.items() if own[0].of.data.dataset == dataset])
         panel, category = dataset_name(dataset), f"{short[task]} {metric}"
         panels.setdefault(panel, {})[category] = values_of(of_task, metric)
         beside[panel, category] = references(task, of_task, metric)
@@ -56,7 +55,7 @@ def overview(runs: Sequence[Run], results: Results, differences: Sequence[Differ
 
 def _notes(runs: Sequence[Run]) -> list[str]:
     """What to know about the runs before their numbers are read."""
-    notes = [f"{caveat}." for run in runs for caveat in finished.caveats(run)]
+    notes = [f"{caveat}." for run in runs for caveat in caveats(run)]
     every = [(run.name, of) for run in runs for of in run.tasks.values()]
     if without := sorted({name for name, of in every if not of.reported}):
         notes.append(f"{', '.join(without)}: no reported metrics; values are from the samples.")

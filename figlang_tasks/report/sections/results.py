@@ -45,7 +45,7 @@ def by_task(runs: Sequence[Run]) -> Results:
     for run in runs:
         for task, of in run.tasks.items():
             found.setdefault(task, []).append(Result(run.name, of, names))
-    return dict(sorted(found.items(), key=lambda each: (order.index(each[1][0].of.dataset), each[0])))
+    return dict(sorted(found.items(), key=lambda each: (order.index(each[1][0].of.data.dataset), each[0])))
 
 
 def headline(results: Sequence[Result]) -> str | None:

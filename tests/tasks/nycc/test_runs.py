@@ -71,7 +71,7 @@ def test_the_value_is_the_unweighted_mean_of_five_folds(folder: Path, tmp_path: 
     text = f"{100 * sum(shares) / 5:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
     shown = summary_table(results)
     assert text in shown and "published:" in shown and "Random" in shown
-    (there,) = figlang_tasks.compare(*saved, metrics=["acc"], overall=True, resamples=200).to_dict("records")
+    (there,) = figlang_tasks.compare(*saved, metrics=["acc"], resamples=200).to_dict("records")
     assert (there["scope"], there["value_first"]) == ("all", pytest.approx(sum(shares) / 5))
     assert there["value_second"] == pytest.approx(other["results"][task]["acc,none"]) and 0 < there["p_randomization"]
     assert len(figlang_tasks.compare(*saved, metrics=["acc_fold_3"], resamples=200)) == 1
