@@ -147,7 +147,7 @@ def _overview(found: Sequence[Definition]) -> Iterator[str]:
     for name in dict.fromkeys(each.benchmark for each in found):
         counts = sorted({each.rows for each in found if each.benchmark == name and each.rows is not None})
         rows = "-".join(f"{count:,}" for count in dict.fromkeys([*counts[:1], *counts[-1:]]))
-        about, access, needs = "the same tasks on small data of our own", "ships with the package", ["demo"]
+        about, access, needs = "small data of our own, in five forms", "ships with the package", ["demo"]
         if name != MINI:
             own = benchmarks()[name]
             about, access = own.about, own.source.access
