@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from figlang_tasks.cli import failing, say, say_json
+from figlang_tasks.cli import failing, new_folder, say, say_json
 from figlang_tasks.cli.options import AsJson, Runs
+from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import printable
-from figlang_tasks.judge import JudgeError
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -25,7 +25,7 @@ def export(
     runs: Runs,
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", help="NAME.csv; the command writes NAME.annotator1.csv, ... and NAME.key.json."),
+        typer.Option("--output", "-o", help="Folder to write into: annotator1.csv, ..., images and key.json."),
     ],
     task: Annotated[
         str | None,
@@ -40,7 +40,7 @@ def export(
     """Write blind sheets for annotators, and pictures.
 
     The runs have explanations of the same rows. A sheet has one row for each explanation, with letters in place of the
-    systems' names. Keep the key file secret: it says which letter is which system and contains gold labels and
+    systems' names. Keep the key secret: it says which letter is which system and contains gold labels and
     ExplanationScores. Give each annotator a sheet and the folder of pictures. docs/judge.md explains how to fill in a
     sheet.
 
@@ -48,18 +48,18 @@ def export(
     into a category.
 
     \b
-    figlang judge export SG=results/llava GPT=results/gpt -o human/sheet.csv --n 50
-    figlang judge export --task irfl_generate SDXL=pictures/sdxl FLUX=pictures/flux -o human/pictures.csv
+    figlang judge export SG=results/llava GPT=results/gpt -o human --n 50
+    figlang judge export --task irfl_generate SDXL=pictures/sdxl FLUX=pictures/flux -o human
     """
     from figlang_tasks.judge import export as explanations
     from figlang_tasks.judge import pictures
 
-    with failing("judge export"):
+    with failing("judge export"), new_folder(output) as made:
         if task is None:
-            written = explanations.export(runs, output, count=count, seed=seed, annotators=annotators)
+            written = explanations.export(runs, made, count=count, seed=seed, annotators=annotators)
         else:
-            written = pictures.export(runs, output, task=task, seed=seed, annotators=annotators)
-    say("\n".join(map(printable, written)))
+            written = pictures.export(runs, made, task=task, seed=seed, annotators=annotators)
+    say("\n".join(printable(output / name) for name in written))
 
 
 @app.command()
@@ -84,7 +84,7 @@ def agree(
     kind of prompt.
 
     \b
-    figlang judge agree sheet.key.json ann.csv bob.csv gpt-4o.csv
+    figlang judge agree human/key.json ann.csv bob.csv gpt-4o.csv
     """
     if len(sheets) < 2:
         raise typer.BadParameter("agreement needs two sheets or more", param_hint="SHEET")
@@ -115,8 +115,8 @@ def llm(
     it, says that a language model filled it in.
 
     \b
-    OPENAI_API_KEY=... figlang judge llm sheet.annotator1.csv --model gpt-4o -o gpt-4o.csv
-    OPENAI_BASE_URL=http://localhost:8000/v1 OPENAI_API_KEY=none figlang judge llm sheet.annotator1.csv \\
+    OPENAI_API_KEY=... figlang judge llm human/annotator1.csv --model gpt-4o -o gpt-4o.csv
+    OPENAI_BASE_URL=http://localhost:8000/v1 OPENAI_API_KEY=none figlang judge llm human/annotator1.csv \\
       --model Qwen/Qwen2.5-VL-7B-Instruct -o qwen.csv
     """
     from figlang_tasks.judge.llm import fill
@@ -130,4 +130,4 @@ def llm(
         )
         say("\n".join(f"written: {printable(path)}" for path in report["written"]))
         if report["failed"]:
-            raise JudgeError(f"{report['failed']} requests failed: run the command again to ask them again")
+            raise FigLangError(f"{report['failed']} requests failed: run the command again to ask them again")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -51,10 +52,10 @@ def agree(key_path: Path, sheet_paths: Sequence[Path], any_label: bool = False) 
         tables[column] = tables[column].loc[explanations.index]
     agreed = figures.unanimous(tables["adequate"])
 
-    def of_pair(two: list[str]) -> dict[str, Any]:
-        own = {column: table[two] for column, table in tables.items()}
+    def of_pair(two: tuple[str, str]) -> dict[str, Any]:
+        own = {column: table[[*two]] for column, table in tables.items()}
         values = _coefficients(figures.kappa, own, explanations["system"], systems)
-        return {f"{name}_kappa": value for name, value in values.items()}
+        return {"annotators": [*two], **{f"{name}_kappa": value for name, value in values.items()}}
 
     for annotator in report["annotators"]:
         annotator["labels_right"] = share(right[annotator["name"]].sum(), labels[annotator["name"]].count())
@@ -62,7 +63,7 @@ def agree(key_path: Path, sheet_paths: Sequence[Path], any_label: bool = False) 
         "items": len(gold),
         "items_counted": len(counted),
         "any_label": any_label,
-        "pairs": figures.pairs(said, of_pair),
+        "pairs": list(map(of_pair, combinations(said, 2))),
         "systems": [_system(name, explanations["system"], agreed, tables["error"]) for name in systems],
         "explanation_score": _as_predictor(found, explanations, agreed),
     }

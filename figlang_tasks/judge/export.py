@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
 import random
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,23 +14,21 @@ from PIL import Image
 from figlang_tasks.core import images
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing
-from figlang_tasks.judge import JudgeError, key, sheet
+from figlang_tasks.judge import key, sheet
 from figlang_tasks.results import runs
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring.explained import the_scheme
 
 NO_EXPLANATION = "(no explanation)"
 
-_Records = Mapping[str, Mapping[str, Any]]
-"""The records of a run by id."""
 
-
-def export(arguments: Sequence[str], output: Path, *, count: int, seed: int, annotators: int) -> list[Path]:
-    """Write a sheet for each annotator, the pictures and the key; return their paths, the key last."""
+def export(arguments: Sequence[str], output: Path, *, count: int, seed: int, annotators: int) -> list[str]:
+    """Names of what was written into `output`, an empty folder: sheets, pictures and the key."""
     systems = {run.name: _explained(run) for run in runs.read_all(arguments)}
     if len(systems) > len(sheet.LETTERS):
-        raise JudgeError(f"{len(systems)} runs, but an item has {len(sheet.LETTERS)} letters: judge fewer together")
+        raise FigLangError(f"{len(systems)} runs, but an item has {len(sheet.LETTERS)} letters: judge fewer together")
     first, *others = systems.values()
     for other in others:
         _check_alike(first, other)
@@ -48,34 +46,34 @@ def _explained(run: Run) -> TaskRun:
     """The one task of a run that has explanations."""
     found = [task for task in run.tasks.values() if task.explained]
     if not found:
-        raise JudgeError(
+        raise FigLangError(
             f"{run.path} holds no explanations to judge (tasks: {listing(run.tasks, 20)}): name a run of "
             f"{listing(name for name, each in benchmarks().items() if each.scorer)}"
         )
     if len(found) > 1:
         tasks = listing([task.task for task in found], 20)
-        raise JudgeError(f"{run.path} holds several tasks with explanations ({tasks}): name one samples file of it")
+        raise FigLangError(f"{run.path} holds several tasks with explanations ({tasks}): name one samples file of it")
     if (answers := len(found[0].lines)) != len(set(found[0].ids)):
-        raise JudgeError(f"{run.path}: {answers} answers to {len(set(found[0].ids))} rows: evaluate without --repeats")
+        raise FigLangError(f"{run.path}: {answers} answers to {len(set(found[0].ids))} rows: leave out --repeats")
     found[0].computed(lambda _, records: the_scheme(records))
     return found[0]
 
 
 def _check_alike(first: TaskRun, other: TaskRun) -> None:
     if other.data != first.data:
-        raise JudgeError(f"{first.path} is of {first.data}, {other.path} of {other.data}: judge runs on the same data")
+        raise FigLangError(f"{first.path} is of {first.data}, {other.path} of {other.data}: judge runs on equal data")
     if differ := sorted({*first.ids} ^ {*other.ids}):
-        raise JudgeError(
+        raise FigLangError(
             f"{first.path} and {other.path} differ in {len(differ)} samples: {listing(differ, 20)}. Evaluate both on "
             "the same samples"
         )
     # A lone samples file has no signature.
     if first.scorer != other.scorer or len({first.signature, other.signature} - {None}) > 1:
         told = ", ".join(f"{task.path}: {task.signature or task.scorer}" for task in (first, other))
-        raise JudgeError(f"the explanation scores are of different scorers ({told}): figlang score both by one")
+        raise FigLangError(f"the explanation scores are of different scorers ({told}): figlang score both by one")
 
 
-def _key(systems: Mapping[str, TaskRun], records: Mapping[str, _Records], count: int, seed: int) -> dict[str, Any]:
+def _key(systems: Mapping[str, TaskRun], records: Mapping[str, Any], count: int, seed: int) -> dict[str, Any]:
     first = next(iter(systems.values()))
     generator = random.Random(seed)
     items = []
@@ -97,13 +95,11 @@ def _key(systems: Mapping[str, TaskRun], records: Mapping[str, _Records], count:
     )
 
 
-def _rows(
-    signed: Mapping[str, Any], records: Mapping[str, _Records]
-) -> tuple[list[dict[str, object]], dict[str, bytes]]:
+def _rows(signed: Mapping[str, Any], records: Mapping[str, Any]) -> tuple[list[dict[str, object]], dict[str, bytes]]:
     """The rows of a sheet, and the pictures by name. A name is the item's number: nothing of the data is in it."""
     found = benchmarks()[signed["benchmark"]].documents(DataId.parse(signed["data"]), {})
     if found["data"][0] != signed["data"]:
-        raise JudgeError(
+        raise FigLangError(
             f"the samples are of {signed['data']}, but the data on this machine is {found['data'][0]}: use the data of "
             "the run"
         )
@@ -133,38 +129,22 @@ def png(picture: Image.Image) -> bytes:
 
 
 def write(
-    output: Path,
+    folder: Path,
     pictures: Mapping[str, bytes],
     columns: Sequence[str],
     rows: Iterable[Mapping[str, object]],
     signed: Mapping[str, Any],
     annotators: int,
-) -> list[Path]:
-    """Write a folder of pictures, a sheet for each annotator, and the key; return their paths.
-
-    All of it is written, or nothing. What is there is never replaced.
-    """
-    parent, stem = output.parent, output.name.removesuffix(".csv")
-    rows = [{**row, "image": f"{stem}.images/{row['image']}", "sheet": signed["sheet"]} for row in rows]
-    files = {f"{stem}.images/{name}": content for name, content in pictures.items()}
+) -> list[str]:
+    """Names of what was written into an empty folder: pictures, a sheet for each annotator, and the key."""
+    rows = [{**row, "image": f"images/{row['image']}", "sheet": signed["sheet"]} for row in rows]
+    files = {f"images/{name}": content for name, content in pictures.items()}
     for number in range(1, annotators + 1):
         own = [{**row, "annotator": f"annotator {number}"} for row in rows]
-        files[f"{stem}.annotator{number}.csv"] = sheet.content_of(columns, own)
-    files[f"{stem}.key.json"] = key.content(signed)
-    written = [parent / name for name in dict.fromkeys(name.partition("/")[0] for name in files)]
-    if there := [path for path in written if path.exists()]:
-        raise JudgeError(
-            f"{there[0]} exists and may contain judgements, so it is not replaced: choose another -o, or remove it"
-        )
-    try:
-        parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=parent) as staged:
-            for name, content in files.items():
-                path = Path(staged, name)
-                path.parent.mkdir(exist_ok=True)
-                path.write_bytes(content)
-            for path in written:
-                Path(staged, path.name).rename(path)
-    except OSError as error:
-        raise JudgeError(f"{error.filename or parent} cannot be written: {error.strerror or error}") from error
-    return written
+        files[f"annotator{number}.csv"] = sheet.content_of(columns, own)
+    files["key.json"] = json.dumps(signed, indent=1).encode()
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return list(dict.fromkeys(name.partition("/")[0] for name in files))

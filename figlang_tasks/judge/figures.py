@@ -8,15 +8,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from sklearn.metrics import cohen_kappa_score
 
+from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing, printable
-from figlang_tasks.judge import JudgeError, sheet
+from figlang_tasks.judge import sheet
 from figlang_tasks.judge.sheet import Sheet
 from figlang_tasks.metrics.agreement import krippendorff_alpha
 
@@ -38,17 +38,17 @@ def gathered(
     for path in sheet_paths:
         filled = sheet.read(path)
         if filled.code != found["sheet"]:
-            raise JudgeError(
+            raise FigLangError(
                 f"{path} is a sheet of {filled.code}, but the key is of {found['sheet']}: give the key of this sheet"
             )
         if filled.annotator in said:
-            raise JudgeError(
+            raise FigLangError(
                 f"{path} is of {filled.annotator}, like another sheet: give each annotator a separate sheet, or write "
                 "the annotator's name into the column annotator"
             )
         own = meanings(filled)
         for number in own["row"][~own.index.isin(places)]:
-            raise JudgeError(
+            raise FigLangError(
                 f"{path}, row {number}: the key has no such item and letter: restore it as it was exported"
             )
         said[filled.annotator] = own.reindex(places)
@@ -73,11 +73,6 @@ def majority(said: pd.DataFrame) -> pd.Series:
     most = {place: Counter(row.dropna()).most_common(1) for place, row in said.iterrows()}
     agreed = {place: found[0][0] for place, found in most.items() if found and 2 * found[0][1] > said.shape[1]}
     return pd.Series(agreed, dtype=object)
-
-
-def pairs(annotators: Iterable[str], figures: Callable[[list[str]], Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The figures of each two annotators, with their names."""
-    return [{"annotators": [*two], **figures([*two])} for two in combinations(annotators, 2)]
 
 
 def kappa(said: pd.DataFrame) -> float | None:

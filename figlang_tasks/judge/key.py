@@ -1,20 +1,17 @@
 """The key of an export: which letter is which system, and what annotators must not see.
 
-A JSON object. All have ``written_by``, ``sheet`` (the code in every row of its sheets), ``benchmark``, ``data``,
-``seed`` and the names of the ``systems``. Of explanations: the ``scorer`` of their scores, or null, and ``items``, with
-``systems`` and ``scores`` by letter. Of generated pictures: ``asked``, how many pictures each was asked for, and
-``pictures``, with ``file``, the name in the folder of the system.
+A JSON object; ``sheet`` is the code in every row of its sheets. Of explanations it has ``items``, with ``systems`` and
+``scores`` by letter; of generated pictures ``pictures``, with ``file``, the name in the folder of the system.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from figlang_tasks.judge import JudgeError
+from figlang_tasks.core.errors import FigLangError
 
 WRITTEN_BY = "figlang judge export"
 
@@ -25,21 +22,14 @@ def signed(**values: Any) -> dict[str, Any]:
     return {"written_by": WRITTEN_BY, "sheet": f"s-{digest[:10]}", **values}
 
 
-def content(key: Mapping[str, Any]) -> bytes:
-    """The file."""
-    return (json.dumps(key, indent=1) + "\n").encode("ascii")
-
-
 def read(path: Path) -> dict[str, Any]:
     """Read a key."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise JudgeError(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError):
         values = None
     if not isinstance(values, dict) or values.get("written_by") != WRITTEN_BY:
-        raise JudgeError(f"{path} is not a key: give the *.key.json that figlang judge export wrote")
+        raise FigLangError(f"{path} is not a key: give the *.key.json that figlang judge export wrote")
     if values != signed(**{name: each for name, each in values.items() if name not in ("written_by", "sheet")}):
-        raise JudgeError(f"{path} was changed after figlang judge export wrote it: restore the original file")
+        raise FigLangError(f"{path} was changed after figlang judge export wrote it: restore the original file")
     return values

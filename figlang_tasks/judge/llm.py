@@ -19,9 +19,10 @@ import openai
 from tqdm import tqdm
 
 from figlang_tasks.core import images, redaction
+from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.prompting import prompt_hash, render
 from figlang_tasks.core.text import printable
-from figlang_tasks.judge import JudgeError, sheet
+from figlang_tasks.judge import sheet
 from figlang_tasks.judge.sheet import JUDGED, Sheet
 from figlang_tasks.metrics.files import write_whole
 
@@ -49,7 +50,7 @@ def fill(sheet_path: Path, output: Path, *, model: str, concurrency: int, max_to
     blank = sheet.read(sheet_path)
     columns = [*map(str, blank.rows)]
     if lacking := [column for column in ("claim", "reference", "explanation") if column not in columns]:
-        raise JudgeError(
+        raise FigLangError(
             f"{sheet_path}: its first row lacks the column {lacking[0]}: give a sheet of explanations, as exported"
         )
     annotator = printable(f"{sheet.LLM}{' '.join(model.split())}, prompt {prompt_hash('judge')}")
@@ -79,12 +80,10 @@ def fill(sheet_path: Path, output: Path, *, model: str, concurrency: int, max_to
                 file.write(json.dumps({**place, **answer, "read": cells}) + "\n")
             write_whole(output, sheet.content_of(columns, rows))
             if in_a_row == _FAILURES:
-                raise JudgeError(
+                raise FigLangError(
                     f"{model}: {_FAILURES} requests failed one after the other, the last with {answer['error']}. The "
                     f"answers so far are in {output}: run the command again to continue"
                 )
-    except OSError as error:
-        raise JudgeError(f"{output} or its log cannot be written: {error.strerror}") from error
     finally:
         pool.shutdown(cancel_futures=True)
     counts = {"kept": kept, "asked": len(questions), "unreadable": unreadable, "failed": failed}
@@ -94,7 +93,7 @@ def fill(sheet_path: Path, output: Path, *, model: str, concurrency: int, max_to
 def _keep(rows: list[_Row], before: Sheet, annotator: str, blank: Sheet) -> None:
     """Take over the judgements of the output of an earlier call."""
     if (before.annotator, before.code) != (annotator, blank.code):
-        raise JudgeError(
+        raise FigLangError(
             f"{before.path} exists, of {before.annotator} and the export {before.code}, not of {annotator} and "
             f"{blank.code}: choose another -o"
         )
@@ -174,7 +173,7 @@ def _asking(model: str, max_tokens: int, pictures: Mapping[str, str]) -> Callabl
     try:
         client = openai.OpenAI(max_retries=_RETRIES)
     except openai.OpenAIError as error:
-        raise JudgeError(f"{error} A local server takes any OPENAI_API_KEY") from error
+        raise FigLangError(f"{error} A local server takes any OPENAI_API_KEY") from error
     settings: dict[str, Any] = {"model": model, "temperature": 0, "max_tokens": max_tokens}
     if model.startswith(_THINKING):
         settings = {"model": model, "max_completion_tokens": max_tokens}

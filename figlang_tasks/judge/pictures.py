@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from itertools import groupby
+from itertools import combinations, groupby
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,9 @@ import pandas as pd
 
 from figlang_tasks.core import images, row_files
 from figlang_tasks.core.benchmark import Sorting, benchmarks
+from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import printable, table
-from figlang_tasks.judge import JudgeError, figures, key, sheet
+from figlang_tasks.judge import figures, key, sheet
 from figlang_tasks.judge.export import png, write
 from figlang_tasks.judge.figures import number, percent, share
 
@@ -23,22 +24,22 @@ PROMPTS = "prompts.jsonl"
 _FIELDS = ("file", "prompt", "input", "phrase", "definitions", "data")
 
 
-def export(arguments: Sequence[str], output: Path, *, task: str, seed: int, annotators: int) -> list[Path]:
-    """Write a sheet for each annotator, the pictures and the key; return their paths, the key last."""
+def export(arguments: Sequence[str], output: Path, *, task: str, seed: int, annotators: int) -> list[str]:
+    """Names of what was written into `output`, an empty folder: sheets, pictures and the key."""
     tasks = {each.sorting.task: (each.name, each.sorting) for each in benchmarks().values() if each.sorting}
     if task not in tasks:
-        raise JudgeError(f"--task {task}: no task has pictures to sort but {', '.join(tasks)}")
+        raise FigLangError(f"--task {task}: no task has pictures to sort but {', '.join(tasks)}")
     benchmark, sorting = tasks[task]
     folders: dict[str, Path] = {}
     for argument in arguments:
         name, _, path = argument.rpartition("=") if not Path(argument).exists() else ("", "", argument)
         folders[name or Path(path).resolve().name] = Path(path)
     if len(folders) < len(arguments):
-        raise JudgeError(f"two folders have one name, of {', '.join(folders)}: give names, NAME=FOLDER")
+        raise FigLangError(f"two folders have one name, of {', '.join(folders)}: give names, NAME=FOLDER")
     lines, *others = [_lines(folder, sorting) for folder in folders.values()]
     for folder, other in zip(list(folders.values())[1:], others, strict=True):
         if other != lines:
-            raise JudgeError(f"{next(iter(folders.values()))} and {folder} differ in {PROMPTS}: generate from the same")
+            raise FigLangError(f"{next(iter(folders.values()))} and {folder} differ in {PROMPTS}: generate from one")
     rows, drawn, contents = _placed(folders, lines, random.Random(seed))
     signed = key.signed(
         benchmark=benchmark,
@@ -54,22 +55,22 @@ def export(arguments: Sequence[str], output: Path, *, task: str, seed: int, anno
 def _lines(folder: Path, sorting: Sorting) -> list[Mapping[str, Any]]:
     """The prompts of a folder, some of whose pictures are there."""
     if not (folder / PROMPTS).is_file():
-        raise JudgeError(
+        raise FigLangError(
             f"{folder} has no {PROMPTS}: write it with python -m {sorting.prompts} {folder / PROMPTS}, and save the "
             "pictures beside it"
         )
     lines: list[Mapping[str, Any]] = []
     for where, values in row_files.lines(folder / PROMPTS, _FIELDS):
         if isinstance(values, str):
-            raise JudgeError(f"{where} {values}")
+            raise FigLangError(f"{where} {values}")
         for column in ("file", "prompt", "phrase", "data"):
             row_files.text(values, column, where)
         if values["input"] not in sorting.inputs:
-            raise JudgeError(f"{where}: input is {values['input']!r}, must be one of {', '.join(sorting.inputs)}")
+            raise FigLangError(f"{where}: input is {values['input']!r}, must be one of {', '.join(sorting.inputs)}")
         images.below(folder, values["file"], where)
         lines.append(values)
     if not any((folder / line["file"]).is_file() for line in lines):
-        raise JudgeError(f"{folder} has none of the {len(lines)} pictures that its {PROMPTS} names")
+        raise FigLangError(f"{folder} has none of the {len(lines)} pictures that its {PROMPTS} names")
     return lines
 
 
@@ -126,7 +127,9 @@ def agree(key_path: Path, found: Mapping[str, Any], sheet_paths: Sequence[Path])
             for system in found["systems"]
             for given in sorting.inputs
         ],
-        "pairs": figures.pairs(said, lambda two: {"category_kappa": figures.kappa(votes[two])}),
+        "pairs": [
+            {"annotators": [*two], "category_kappa": figures.kappa(votes[[*two]])} for two in combinations(said, 2)
+        ],
         "published": sorting.published,
     }
     return report | ({"alpha": figures.alpha(votes)} if len(said) > 2 else {})

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing, no_formula, printable, printable_lines
-from figlang_tasks.judge import JudgeError
 
 LETTERS = string.ascii_uppercase
 ERRORS = ("hallucination", "unsound", "incomplete", "verbose")
@@ -34,25 +34,13 @@ COLUMNS: tuple[str, ...] = (
 )
 JUDGED = ("label", "adequate", "error", "preferred")
 PICTURES = ("item", "letter", "image", "phrase", "definitions", "category", "comment", "annotator", "sheet")
-"""The columns of a sheet of pictures."""
 _PLACE = ["item", "letter", "annotator", "sheet"]
 
 SPELLINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "label": {
-        "entailment": ("entailment", "entails", "entail", "e", "1"),
-        "contradiction": ("contradiction", "contradicts", "contradict", "c", "0"),
-    },
-    "adequate": {
-        "yes": ("yes", "y", "true", "1", "adequate"),
-        "no": ("no", "n", "false", "0", "inadequate"),
-    },
-    "error": {
-        "hallucination": ("hallucination", "hallucinated", "h"),
-        "unsound": ("unsound", "unsound reasoning", "u"),
-        "incomplete": ("incomplete", "incomplete reasoning", "i"),
-        "verbose": ("verbose", "verbosity", "v"),
-    },
-    "preferred": {NO_PREFERENCE: ("none", "neither", "no preference", "tie", "-")},
+    "label": {"entailment": ("entailment", "e", "1"), "contradiction": ("contradiction", "c", "0")},
+    "adequate": {"yes": ("yes", "y", "true", "1"), "no": ("no", "n", "false", "0")},
+    "error": {error: (error, error[0]) for error in ERRORS},
+    "preferred": {NO_PREFERENCE: (NO_PREFERENCE, "-")},
 }
 """The valid values of a cell, in any case, and their meaning; `preferred` takes the letters of the item too."""
 
@@ -99,10 +87,8 @@ def read(path: Path) -> Sheet:
             encoding="utf-8-sig",
             encoding_errors="replace",
         ).fillna("")
-    except OSError as error:
-        raise JudgeError(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, csv.Error) as error:
-        raise JudgeError(
+        raise FigLangError(
             f"{path} is no CSV file with a head ({error}): save the sheet again as CSV UTF-8; a comment belongs into "
             "one cell, in quotes where it holds a separator"
         ) from error
@@ -111,25 +97,25 @@ def read(path: Path) -> Sheet:
     if "category" in head and "adequate" not in head:
         known, judged = PICTURES, ["category"]
     if lacks := [column for column in (*_PLACE, *judged) if column not in head]:
-        raise JudgeError(
+        raise FigLangError(
             f"{path}: its first row lacks the columns {', '.join(lacks)}: save the sheet of figlang judge export, with "
             "its head, as CSV UTF-8 with commas, semicolons or tabs"
         )
     if twice := [column for column in known if head.count(column) > 1]:
-        raise JudgeError(f"{path}: the column {twice[0]} occurs twice: delete one")
+        raise FigLangError(f"{path}: the column {twice[0]} occurs twice: delete one")
     frame = frame.set_axis(head, axis=1).set_axis(frame.index + 1).iloc[1:]
     frame = frame[frame.apply(lambda cells: cells.str.strip().ne("")).any(axis=1)]
     if frame.empty:
-        raise JudgeError(f"{path} has no rows: export the sheet again with figlang judge export")
+        raise FigLangError(f"{path} has no rows: export the sheet again with figlang judge export")
     rows = frame[[column for column in known if column in head]].apply(lambda cells: cells.str.removeprefix("'"))
     rows[_PLACE] = rows[_PLACE].apply(lambda cells: cells.str.strip())
     for _, same in rows[rows.duplicated(["item", "letter"], keep=False)].groupby(["item", "letter"]):
-        raise JudgeError(f"{path}: rows {listing(same.index, 5, ' and ')} hold the same item and letter: delete one")
+        raise FigLangError(f"{path}: rows {listing(same.index, 5, ' and ')} hold the same item and letter: delete one")
     for column in ("annotator", "sheet"):
         first = rows[column].iloc[0]
         for number, cell in rows[column].items():
             if cell != first or not cell:
-                raise JudgeError(
+                raise FigLangError(
                     f"{path}, row {number}, column {column}: {printable(cell)!r}, but {printable(first)!r} in row "
                     f"{rows.index[0]}: a sheet must be of one export and one annotator"
                 )
@@ -165,7 +151,7 @@ def meanings(sheet: Sheet, accepted: Mapping[str, Mapping[str, Sequence[str]]]) 
             try:
                 said.append(spelled(cell, values))
             except ValueError as error:
-                raise JudgeError(f"{sheet.path}, row {number}, column {column}: {error}") from error
+                raise FigLangError(f"{sheet.path}, row {number}, column {column}: {error}") from error
         found[column] = pd.Series(said or None, index=rows.index, dtype=object)
     return found.set_index(["item", "letter"])
 
@@ -174,7 +160,7 @@ def judged(sheet: Sheet) -> pd.DataFrame:
     """The judgements of a sheet of explanations, as `meanings`."""
     found = meanings(sheet, spellings(sheet.rows["letter"]))
     for _, row in found[found["adequate"].eq("yes") & found["error"].notna()].iterrows():
-        raise JudgeError(
+        raise FigLangError(
             f"{sheet.path}, row {row['row']}, column error: {row['error']}, but the explanation is adequate: clear one "
             "of the two"
         )
@@ -182,5 +168,5 @@ def judged(sheet: Sheet) -> pd.DataFrame:
         for _, rows in found.dropna(subset=column).groupby(level="item"):
             if rows[column].nunique() > 1:
                 where = ", ".join(f"{value} in row {row}" for value, row in zip(rows[column], rows["row"], strict=True))
-                raise JudgeError(f"{sheet.path}, column {column}: {where}, of the same item: keep one")
+                raise FigLangError(f"{sheet.path}, column {column}: {where}, of the same item: keep one")
     return found

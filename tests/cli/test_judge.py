@@ -27,7 +27,7 @@ def exported(tmp_path: Path) -> list[Path]:
         path = tmp_path / name / "samples_vflute.jsonl"
         answer = f"{name} {{claim}}\nLABEL: {{label}}"
         runs.append(f"{name}={save_run(path, answer.format_map, scored)}")
-    output = done("export", *runs, "-o", tmp_path / "s.csv", "--n", "5")
+    output = done("export", *runs, "-o", tmp_path / "human", "--n", "5")
     *_, first, second, key = map(Path, output.splitlines())
     return [key, first, second]
 
@@ -78,10 +78,11 @@ def test_a_language_model_joins(exported: list[Path], monkeypatch: pytest.Monkey
     ("arguments", "status", "says"),
     [
         (("agree", "k.json", "a.csv"), 2, "agreement needs two sheets or more"),
-        (("agree", "k.json", "a.csv", "b.csv"), 1, "figlang judge agree: k.json cannot be read: No such file"),
-        (("export", "none.jsonl", "-o", "s.csv"), 1, "figlang judge export: none.jsonl does not exist"),
-        (("llm", "none.csv", "--model", "m", "-o", "o.csv"), 1, "figlang judge llm: none.csv cannot be read"),
-        (("export", "--task", "irfl_generate", ".", "-o", "s.csv"), 1, "has no prompts.jsonl"),
+        (("agree", "k.json", "a.csv", "b.csv"), 1, "figlang judge agree: k.json: No such file"),
+        (("export", "none.jsonl", "-o", "new"), 1, "figlang judge export: none.jsonl does not exist"),
+        (("export", "none.jsonl", "-o", ".."), 1, "figlang judge export: .. exists already and is not overwritten"),
+        (("llm", "none.csv", "--model", "m", "-o", "o.csv"), 1, "figlang judge llm: none.csv: No such file"),
+        (("export", "--task", "irfl_generate", ".", "-o", "new"), 1, "has no prompts.jsonl"),
     ],
 )
 def test_mistakes(

@@ -42,7 +42,7 @@ def test_the_commands_of_the_document(tmp_path: Path, monkeypatch: pytest.Monkey
             script = re.sub(r"^figlang submit hub .*$", "", script, flags=re.MULTILINE)
         if "judge agree" in script:
             for number in (1, 2):
-                fill_in(tmp_path / f"human/sheet.annotator{number}.csv", tmp_path / "human/sheet.key.json")
+                fill_in(tmp_path / f"human/annotator{number}.csv", tmp_path / "human/key.json")
         shown.append(shell(tmp_path, script, ROOT))
     assert shown[0].count("figlang tasks, shares in percent") == 2
     assert "blind against seeing" in shown[2]

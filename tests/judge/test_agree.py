@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from figlang_tasks.benchmarks.vflute.report import AGREEMENT
-from figlang_tasks.judge import JudgeError
+from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.judge.agree import agree, text
 from figlang_tasks.judge.sheet import ERRORS
 from figlang_tasks.metrics.agreement import krippendorff_alpha
@@ -158,7 +158,7 @@ def test_keys_and_sheets_that_do_not_belong_together(tmp_path: Path) -> None:
     other = tmp_path / "other.json"
 
     def refused(says: str, key: Path, *sheets: Path) -> None:
-        with pytest.raises(JudgeError, match=says):
+        with pytest.raises(FigLangError, match=says):
             agree(key, list(sheets))
 
     copy = tmp_path / "copy.csv"
@@ -176,4 +176,3 @@ def test_keys_and_sheets_that_do_not_belong_together(tmp_path: Path) -> None:
         refused("other.json is not a key", other, first, second)
     other.write_text(key_path.read_text().replace('"gold": 1', '"gold": 0', 1))
     refused("other.json was changed after figlang judge export wrote it", other, first, second)
-    refused("none.json cannot be read", tmp_path / "none.json", first, second)

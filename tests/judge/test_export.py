@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import io
 import json
 import shutil
@@ -19,7 +18,7 @@ from figlang_tasks.benchmarks.flute import rows as flute_rows
 from figlang_tasks.benchmarks.flute import task as flute_task
 from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.judge import JudgeError, key, sheet
+from figlang_tasks.judge import key, sheet
 from figlang_tasks.judge.export import export
 
 OPTIONS: dict[str, Any] = {"count": 20, "seed": 7, "annotators": 2}
@@ -48,10 +47,10 @@ def records(run: str) -> dict[str, dict[str, Any]]:
 
 
 def test_sheets_key_and_pictures(tmp_path: Path, two_runs: list[str]) -> None:
-    written = export(two_runs, tmp_path / "out" / "sheet.csv", **{**OPTIONS, "count": 76})
-    names = ["sheet.images", "sheet.annotator1.csv", "sheet.annotator2.csv", "sheet.key.json"]
-    assert [path.name for path in written] == names
+    names = export(two_runs, tmp_path / "out", **{**OPTIONS, "count": 76})
+    assert names == ["images", "annotator1.csv", "annotator2.csv", "key.json"]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(names)
+    written = [tmp_path / "out" / name for name in names]
     found, first, second = key.read(written[3]), sheet.read(written[1]), sheet.read(written[2])
     assert (first.annotator, second.annotator) == ("annotator 1", "annotator 2")
     assert first.rows.drop(columns="annotator").equals(second.rows.drop(columns="annotator"))
@@ -81,9 +80,8 @@ def test_sheets_key_and_pictures(tmp_path: Path, two_runs: list[str]) -> None:
 
 def test_the_seed_makes_the_draw(tmp_path: Path, two_runs: list[str]) -> None:
     def items(name: str, **options: Any) -> list[dict[str, Any]]:
-        *_, path = export(two_runs, tmp_path / name, **{**OPTIONS, "annotators": 1, **options})
-        assert path == tmp_path / f"{name}.key.json"
-        return key.read(path)["items"]
+        export(two_runs, tmp_path / name, **{**OPTIONS, "annotators": 1, **options})
+        return key.read(tmp_path / name / "key.json")["items"]
 
     drawn = items("a")
     assert drawn == items("b") != items("c", seed=8)
@@ -93,8 +91,8 @@ def test_the_seed_makes_the_draw(tmp_path: Path, two_runs: list[str]) -> None:
 def test_a_samples_file_without_results_may_have_the_same_scorer(tmp_path: Path, two_runs: list[str]) -> None:
     told = {"configs": {"vflute": {"metadata": {"explanation_scorer": "embedded|fp32"}}}}
     (tmp_path / NAMES[0] / "results.json").write_text(json.dumps(told))
-    *_, path = export(two_runs, tmp_path / "s.csv", **OPTIONS)
-    assert key.read(path)["scorer"] == "embedded|fp32"
+    export(two_runs, tmp_path / "out", **OPTIONS)
+    assert key.read(tmp_path / "out" / "key.json")["scorer"] == "embedded|fp32"
 
 
 def test_flute_has_premises_in_place_of_pictures(tmp_path: Path) -> None:
@@ -104,9 +102,10 @@ def test_flute_has_premises_in_place_of_pictures(tmp_path: Path) -> None:
         for n, doc in enumerate(documents.values())
     ]
     (tmp_path / "samples_flute.jsonl").write_text("\n".join(lines) + "\n")
-    written = export([str(tmp_path / "samples_flute.jsonl")], tmp_path / "s.csv", **{**OPTIONS, "annotators": 1})
-    assert [path.name for path in written] == ["s.annotator1.csv", "s.key.json"]
-    found, filled = key.read(written[1]), sheet.read(written[0])
+    folder = tmp_path / "out"
+    names = export([str(tmp_path / "samples_flute.jsonl")], folder, **{**OPTIONS, "annotators": 1})
+    assert names == ["annotator1.csv", "key.json"]
+    found, filled = key.read(folder / "key.json"), sheet.read(folder / "annotator1.csv")
     assert "image" not in filled.rows and "preferred" not in filled.rows  # one system is not compared
     for item, (_, row) in zip(found["items"], filled.rows.iterrows(), strict=True):
         document = documents[item["id"]]
@@ -120,13 +119,13 @@ def test_runs_that_cannot_be_judged_together(tmp_path: Path, two_runs: list[str]
 
     def refused(says: str, runs: list[str] = two_runs, **options: Any) -> None:
         with pytest.raises(FigLangError, match=says):
-            export(runs, tmp_path / "out" / "sheet.csv", **{**OPTIONS, **options})
+            export(runs, tmp_path / "out", **{**OPTIONS, **options})
         assert not (tmp_path / "out").exists()
 
     second.write_text("".join(lines[2:]), encoding="utf-8")
     refused(r"Shark\S+ and \S+Kettle\S+ differ in 2 samples: vismet-test-0, vismet-test-1\. Evaluate both")
     second.write_text("".join(line.replace("figlang_mini/test:", "figlang_mini/test:0") for line in lines), "utf-8")
-    refused(r"is of figlang_mini/test:\w+, \S+ of figlang_mini/test:0\w+: judge runs on the same data")
+    refused(r"is of figlang_mini/test:\w+, \S+ of figlang_mini/test:0\w+: judge runs on equal data")
     refused(
         r"samples are of figlang_mini/test:0\w+, but the data on this machine is figlang_mini/test:\w", two_runs[1:]
     )
@@ -139,29 +138,3 @@ def test_runs_that_cannot_be_judged_together(tmp_path: Path, two_runs: list[str]
     refused(r"several tasks with explanations \(other, vflute\): name one", [str(second.parent)])
     many = [shutil.copytree(tmp_path / "Shark", tmp_path / f"many/{number}") for number in range(27)]
     refused("27 runs, but an item has 26 letters", [*map(str, many)])
-
-
-def full(*arguments: Any) -> None:
-    raise OSError(errno.ENOSPC, "No space left on device")
-
-
-def test_judgements_are_never_overwritten_and_a_failure_leaves_nothing(
-    tmp_path: Path, two_runs: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    output = tmp_path / "out" / "sheet.csv"
-    written = export(two_runs, output, **OPTIONS)
-    before = {path: path.read_bytes() for path in written[1:]}
-    for gone in (written[-1], written[1]):
-        with pytest.raises(JudgeError, match="exists and may contain judgements"):
-            export(two_runs, output, **OPTIONS)
-        gone.unlink()
-        before.pop(gone)
-    assert all(path.read_bytes() == content for path, content in before.items())
-    (tmp_path / "file").touch()
-    with pytest.raises(JudgeError, match="cannot be written"):
-        export(two_runs, tmp_path / "file" / "sheet.csv", **OPTIONS)
-    (tmp_path / "new").mkdir()
-    monkeypatch.setattr(Path, "rename", full)
-    with pytest.raises(JudgeError, match="new cannot be written: No space left on device"):
-        export(two_runs, tmp_path / "new" / "sheet.csv", **OPTIONS)
-    assert list((tmp_path / "new").iterdir()) == []

@@ -15,7 +15,7 @@ from PIL.PngImagePlugin import PngInfo
 
 from figlang_tasks.benchmarks.irfl import generate
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.judge import JudgeError, key, sheet
+from figlang_tasks.judge import key, sheet
 from figlang_tasks.judge.agree import agree, text
 from figlang_tasks.judge.llm import fill
 from figlang_tasks.judge.pictures import export
@@ -75,7 +75,7 @@ def test_less_than_one_is_not_drawn(option: str, capsys: pytest.CaptureFixture[s
 
 
 def test_a_sheet_tells_neither_system_nor_prompt(tmp_path: Path, folders: list[str]) -> None:
-    written = export(folders, tmp_path / "out" / "sheet.csv", **OPTIONS)
+    written = [tmp_path / "out" / name for name in export(folders, tmp_path / "out", **OPTIONS)]
     found, first = key.read(written[-1]), sheet.read(written[1])
     lines = [json.loads(line) for line in (tmp_path / "Beta" / "prompts.jsonl").read_text().splitlines()]
     asked = Counter(line["input"] for line in lines)
@@ -98,7 +98,7 @@ def test_a_sheet_tells_neither_system_nor_prompt(tmp_path: Path, folders: list[s
 
 
 def test_figures_by_counting(tmp_path: Path, folders: list[str]) -> None:
-    *_, blank, _, path = export(folders, tmp_path / "sheet.csv", **OPTIONS)
+    *_, blank, _, path = [tmp_path / "out" / name for name in export(folders, tmp_path / "out", **OPTIONS)]
     found = key.read(path)
     names = list(generate.CATEGORIES)
     says: list[Category] = [
@@ -143,7 +143,7 @@ def test_the_published_shares_are_those_of_table_9() -> None:
 def test_what_cannot_be_used(tmp_path: Path, folders: list[str]) -> None:
     def refused(says: str, arguments: list[str] = folders, **options: Any) -> None:
         with pytest.raises(FigLangError, match=says):
-            export(arguments, tmp_path / "out" / "sheet.csv", **{**OPTIONS, **options})
+            export(arguments, tmp_path / "out", **{**OPTIONS, **options})
         assert not (tmp_path / "out").exists()
 
     alpha, beta = tmp_path / "Alpha", tmp_path / "Beta"
@@ -168,13 +168,13 @@ def test_what_cannot_be_used(tmp_path: Path, folders: list[str]) -> None:
 
 
 def test_gaps_and_cells_that_mean_nothing(tmp_path: Path, folders: list[str]) -> None:
-    *_, first, second, path = export(folders, tmp_path / "sheet.csv", **OPTIONS)
+    *_, first, second, path = [tmp_path / "out" / name for name in export(folders, tmp_path / "out", **OPTIONS)]
     report = agree(path, [first, second])
     assert len(report["annotators"][0]["missing"]) == 31 and "31 judgements missing: 1 A, 1 B, " in text(report)
     assert report["with_majority"] == 0 and report["pairs"][0]["category_kappa"] is None
     found = key.read(path)
     wrong = filled(first, found, lambda each: "symbolic", "one")
-    with pytest.raises(JudgeError, match="one.csv, row 2, column category: ' SYMBOLIC ' is none of: figurative, f; "):
+    with pytest.raises(FigLangError, match="one.csv, row 2, column category: ' SYMBOLIC ' is none of: figurative, f; "):
         agree(path, [wrong, second])
-    with pytest.raises(JudgeError, match="give a sheet of explanations"):
+    with pytest.raises(FigLangError, match="give a sheet of explanations"):
         fill(first, tmp_path / "x.csv", model="m", concurrency=1, max_tokens=1)

@@ -15,8 +15,9 @@ from filled_sheets import key_of, right_label, save_sheet, sheet_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import printable_lines
-from figlang_tasks.judge import JudgeError, sheet
+from figlang_tasks.judge import sheet
 
 KEY = key_of(["one", "two"], [1, 0, 1])
 ROWS = sheet_of(KEY, "annotator 1", right_label, lambda item, name: ("no", "unsound"), lambda item: "two")
@@ -51,7 +52,7 @@ def test_a_sheet_saved_again_reads_the_same(tmp_path: Path, separator: str, enco
     rows = [{**row, "comment": "naïve; \n“so”, so"} for row in ROWS]
     path = save_sheet(tmp_path / "sheet.csv", rows)
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
-    spelled = {"label": ("E", "0", "1 "), "adequate": (" NO ", "FALSE"), "error": ("U", "Unsound  Reasoning")}
+    spelled = {"label": ("E", "0", "1 "), "adequate": (" NO ", "FALSE"), "error": ("U", " UNSOUND  ")}
     for column, cells in spelled.items():
         others = cycle(cells)
         frame[column] = [next(others) if cell else "" for cell in frame[column]]
@@ -76,7 +77,7 @@ def test_any_other_cell_is_an_error_that_names_its_place(tmp_path: Path, column:
     rows = [dict(row) for row in ROWS]
     rows[3][column] = cell
     path = save_sheet(tmp_path / "s.csv", rows)
-    with pytest.raises(JudgeError, match=rf"s\.csv, row 5, column {column}: '{re.escape(cell)}' is none of: .*, "):
+    with pytest.raises(FigLangError, match=rf"s\.csv, row 5, column {column}: '{re.escape(cell)}' is none of: .*, "):
         sheet.judged(sheet.read(path))
 
 
@@ -104,7 +105,7 @@ def edited(changes: dict[int, dict[str, str]], drop: str = "") -> bytes:
 def test_a_sheet_that_cannot_be_used(tmp_path: Path, content: bytes, says: str) -> None:
     path = tmp_path / "s.csv"
     path.write_bytes(content)
-    with pytest.raises(JudgeError, match=re.escape(says)) as caught:
+    with pytest.raises(FigLangError, match=re.escape(says)) as caught:
         sheet.judged(sheet.read(path))
     assert str(path) in str(caught.value)
 
