@@ -17,7 +17,7 @@ from figlang_tasks.core.text import table
 
 
 def reproduce(
-    name: Annotated[str, typer.Argument(metavar="BENCHMARK", help="One whose released files give numbers: docs/reproduced.md.")],
+    name: Annotated[str, typer.Argument(metavar="BENCHMARK", help="One of docs/reproduced.md.")],
     data: Annotated[
         Path, typer.Option(help="Folder of what was released: docs/reproduced.md.", exists=True, file_okay=False)
     ] = Path("."),
