@@ -12,7 +12,7 @@ from lmms_eval.models.simple.vllm import VLLM
 
 from figlang_tasks import resource_dir
 from figlang_tasks.benchmarks.vflute import rows
-from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import sources
 from figlang_tasks.core.prompting import prompt_hash
 from figlang_tasks.harness import plugin
 
@@ -45,7 +45,7 @@ def test_data_revision_in_metadata_is_the_pinned_one() -> None:
             # Digest of the shipped texts: after a rebuild of the data, raise the version and put the new one there.
             assert rows.load("figlang_mini", "test")[0]["data"] == f"figlang_mini/test:{revision}"
         else:
-            assert revision == hub.sources()["V-FLUTE"].revision, path
+            assert revision == sources()["V-FLUTE"].revision, path
 
 
 def test_harness_rules() -> None:

@@ -25,7 +25,7 @@ import typer
 from figlang_tasks.cli import say
 from figlang_tasks.cli.tasks import MINI
 from figlang_tasks.core import hub
-from figlang_tasks.core.benchmark import benchmarks, of_dataset
+from figlang_tasks.core.benchmark import benchmarks, of_dataset, sources
 from figlang_tasks.core.checks import downloading_nothing
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.redaction import redacted
@@ -163,13 +163,13 @@ def _plugin() -> Iterator[Finding]:
 def _hub() -> Iterator[Finding]:
     account, silent = _account()
     yield account
-    sources = [source for source in hub.sources().values() if source.folder is None]
+    elsewhere = [source for source in sources().values() if source.folder is None]
     try:
-        local = {source.name: hub.local_folder(source) for source in sources}
+        local = {source.name: hub.local_folder(source) for source in elsewhere}
     except DataError as error:
         local = {}
         yield Finding(hub.DATA_DIR_VARIABLE, "problem", str(error), "correct it, or unset it to load from the hub")
-    for source in sources:
+    for source in elsewhere:
         folder = local.get(source.name)
         yield Finding(source.name, "ok", f"in {folder}") if folder else _dataset(source, silent)
 
@@ -182,7 +182,7 @@ def _account() -> tuple[Finding, str]:
         text = "offline (--offline, HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE): only what is cached"
         return Finding("hub", "ok", text), "the hub was not asked"
     endpoint = redacted(constants.ENDPOINT)  # a proxy's password may stand in it
-    asked = next(each.repository for each in hub.sources().values() if each.repository and not each.gated)
+    asked = next(each.repository for each in sources().values() if each.repository and not each.gated)
     account = "no token: open datasets alone"
     get_session().timeout = constants.HF_HUB_ETAG_TIMEOUT  # whoami has no parameter for it
     try:

@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 
 from figlang_tasks.cli import cause, fail, say
+from figlang_tasks.core.benchmark import PACKAGE, names
 from figlang_tasks.core.errors import DataError
-from figlang_tasks.core.hub import PACKAGE, names
 from figlang_tasks.core.text import table
 
 

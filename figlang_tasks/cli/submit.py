@@ -13,8 +13,7 @@ import typer
 from figlang_tasks.cli import failing, say, say_json
 from figlang_tasks.cli.options import AsJson, Device, Dtype, Run, Runs
 from figlang_tasks.cli.summary import summary_table
-from figlang_tasks.core.benchmark import Benchmark, Submission, benchmarks
-from figlang_tasks.core.hub import source
+from figlang_tasks.core.benchmark import Benchmark, Submission, benchmarks, source_of
 from figlang_tasks.core.text import printable
 from figlang_tasks.metrics.explanation import WeightsError, get_scorer
 from figlang_tasks.results.runs import read, read_all
@@ -221,7 +220,7 @@ def for_every_eval_ever(
         for path in every_eval_ever.write(found, output, organization, relationship, model, samples=not no_samples):
             say(f"written: {printable(path)}")
     gated = sorted(
-        {each.data.dataset for run in found for each in run.tasks.values() if source(each.data.dataset).gated}
+        {each.data.dataset for run in found for each in run.tasks.values() if source_of(each.data.dataset).gated}
     )
     if gated and not no_samples:
         say(

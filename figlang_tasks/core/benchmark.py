@@ -7,6 +7,7 @@ package finds it by its folder; no list of benchmarks exists.
 from __future__ import annotations
 
 import math
+import pkgutil
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, FigLangError
-from figlang_tasks.core.hub import PACKAGE, Snapshot, Source, names, source
+from figlang_tasks.core.hub import Snapshot, Source, kept, snapshot
 from figlang_tasks.core.options import NoOptions, Options
 from figlang_tasks.core.presentation import BarSection, Parts
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from PIL import Image
 
     from figlang_tasks.core.card import Answer, Card, Document, Record
+
+PACKAGE = "figlang_tasks.benchmarks"
 
 Asked = Mapping[str, str]
 """What a task file asks for: ``dataset``, and the keys of its ``dataset_name`` with their values."""
@@ -172,16 +175,40 @@ class Benchmark:
         return splits.get(asked.get("split", ""))
 
 
+def names() -> tuple[str, ...]:
+    """The names of all benchmarks, without importing any."""
+    return tuple(module.name for module in pkgutil.iter_modules(import_module(PACKAGE).__path__))
+
+
 @cache
 def benchmarks() -> Mapping[str, Benchmark]:
     """All benchmarks by name, in the order of their names."""
     return {name: import_module(f"{PACKAGE}.{name}.benchmark").BENCHMARK for name in names()}
 
 
+@cache
+def sources() -> Mapping[str, Source]:
+    """The datasets of all benchmarks by name."""
+    return {source.name: source for benchmark in benchmarks().values() for source in benchmark.sources}
+
+
+def source_of(dataset: str) -> Source:
+    """The source of a dataset; a `DataError` if there is none of that name."""
+    if dataset not in sources():
+        raise DataError(f"unknown dataset {dataset!r}; known: {', '.join(sources())}")
+    return sources()[dataset]
+
+
 def of_dataset(name: str) -> Benchmark:
     """The benchmark that a dataset belongs to; a `DataError` if there is no such dataset."""
-    known = source(name)
+    known = source_of(name)
     return next(benchmark for benchmark in benchmarks().values() if known in benchmark.sources)
+
+
+@kept(maxsize=16)
+def folder_of(dataset: str) -> Path:
+    """The folder of a dataset on this machine, below which all files lie that its rows may name."""
+    return snapshot(source_of(dataset)).folder
 
 
 # --- what a task file asks for ---

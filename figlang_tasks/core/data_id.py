@@ -20,7 +20,7 @@ class DataId:
     """Which data, and a digest of it: ``IRFL/idiom-detection-task@{revision}:{digest}``.
 
     Attributes:
-        dataset: a key of :func:`figlang_tasks.core.hub.sources`.
+        dataset: a key of :func:`figlang_tasks.core.benchmark.sources`.
         part: split, table, file or task of it.
         digest: the first 12 hex digits of a SHA-256 of what is asked and compared; ``annotations+candidates``: two.
         revision: 40-hex commit of the hub, ``local`` or ``package``; None: it tells none (V-FLUTE, FLUTE, NYK-MS).

@@ -1,18 +1,16 @@
 """Loads data from a hub dataset at one revision, from ``FIGLANG_DATA_DIR``, or from this package.
 
-The benchmarks declare their datasets. Every source becomes a local folder in the layout of the hub's repository, so the
-rest of the code reads all of them in one way.
+Every source becomes a local folder in the layout of the hub's repository, so the rest of the code reads all of them in
+one way.
 """
 
 from __future__ import annotations
 
 import os
-import pkgutil
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache, wraps
-from importlib import import_module
+from functools import lru_cache, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
@@ -23,7 +21,6 @@ from figlang_tasks.core.errors import DataError
 if TYPE_CHECKING:
     import datasets
 
-PACKAGE = "figlang_tasks.benchmarks"
 DATA_DIR_VARIABLE = "FIGLANG_DATA_DIR"
 USE_THE_RELEASE = "Use the files of the original release."
 OWN = "own"
@@ -82,26 +79,6 @@ class Snapshot(NamedTuple):
 
     folder: Path
     revision: str  # 40-hex commit of the hub; ``local`` for ``FIGLANG_DATA_DIR``, ``package`` for shipped data
-
-
-def names() -> tuple[str, ...]:
-    """The names of all benchmarks, without importing any."""
-    return tuple(module.name for module in pkgutil.iter_modules(import_module(PACKAGE).__path__))
-
-
-@cache
-def sources() -> Mapping[str, Source]:
-    """The datasets of all benchmarks by name, as these declare them."""
-    found = (import_module(f"{PACKAGE}.{name}.benchmark").BENCHMARK for name in names())
-    return {source.name: source for benchmark in found for source in benchmark.sources}
-
-
-def source(name: str) -> Source:
-    """The source called `name`; a `DataError` if there is none."""
-    known = sources()
-    if name not in known:
-        raise DataError(f"unknown dataset {name!r}; known: {', '.join(known)}")
-    return known[name]
 
 
 # --- loading ---
@@ -206,12 +183,6 @@ def snapshot(origin: Source, patterns: Sequence[str] = ()) -> Snapshot:
         if patterns:
             _failed[origin.name] = error
         raise
-
-
-@kept(maxsize=16)
-def folder(name: str) -> Path:
-    """The folder of a dataset on this machine, below which all files lie that its rows may name."""
-    return snapshot(source(name)).folder
 
 
 @kept(maxsize=16)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError
 
 from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import folder_of
 from figlang_tasks.core.errors import DataError
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def _content(cell: Mapping[str, Any] | None, where: str, dataset: str | None) ->
             f"{where}: the row holds a path in place of the image, and paths are not opened here. Load the dataset "
             "with its images."
         )
-    file = below(hub.folder(dataset), str(path), where)
+    file = below(folder_of(dataset), str(path), where)
     return _bytes(file, where), file
 
 

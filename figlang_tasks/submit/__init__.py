@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing, printable, whole_characters
 from figlang_tasks.results.runs import Run, TaskRun, check_consistent
@@ -59,7 +60,7 @@ def answered(task: TaskRun, count: int | None = None) -> TaskRun:
 def all_rows(run: Run) -> Run:
     """`run` after checking that it has all rows."""
     for task in run.tasks.values():
-        answered(task, None if task.own else hub.source(task.data.dataset).splits.get(task.data.part))
+        answered(task, None if task.own else source_of(task.data.dataset).splits.get(task.data.part))
         if not task.config:
             raise SubmissionError(f"{task.path}: no metrics: the results file of the run is not next to it")
     return run
@@ -119,7 +120,7 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
 
 def released(task: TaskRun) -> tuple[str | None, str | None]:
     """Dataset on the hub that the rows of a task are from, and its commit; None for what has none."""
-    source = hub.source(task.data.dataset)
+    source = source_of(task.data.dataset)
     # Rows of a dataset that is read at one commit alone do not say where they came from.
     revision = task.data.revision or task.records[0].get("revision") or source.revision or ""
     return None if task.own else source.repository, revision if re.fullmatch("[0-9a-f]{40}", revision) else None

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks import scoring
-from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.text import listing, printable
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results.runs import Run, TaskRun
@@ -51,7 +51,7 @@ def write(run: Run, output: Path) -> dict[str, Any]:
     no explanation, the first row that has one is written before it: the board finds rows by their ids.
     """
     chosen = the_task(run, f"{DATASET}'s {SPLIT} split with explanations", _fits)
-    answered(chosen, hub.source(DATASET).splits[SPLIT])
+    answered(chosen, source_of(DATASET).splits[SPLIT])
     rows = chosen.computed(
         lambda _, records: [
             (each["id"], each["predicted"], plain(each["explanation"] or ""))

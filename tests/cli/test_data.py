@@ -20,6 +20,7 @@ import warm
 from hub_server import HubServer
 
 from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import source_of
 
 figlang = partial(commands.figlang, "data")
 
@@ -74,7 +75,7 @@ def test_mistakes() -> None:
 # --- prefetch ---
 
 TOKEN = "hf_good"
-CONTESTS = hub.source("NewYorkerCaptionContest")
+CONTESTS = source_of("NewYorkerCaptionContest")
 
 
 def with_hub(server: HubServer, home: Path, *arguments: str, token: str | None = None, **variables: str) -> Any:

@@ -12,6 +12,7 @@ from hub_server import Fault, HubServer, Response
 from huggingface_hub import close_session, constants
 
 from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import source_of, sources
 
 pytestmark = pytest.mark.usefixtures("nothing_set")
 TOKEN = "hf_a_secret_that_must_not_be_shown"
@@ -31,7 +32,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HubServe
     (tmp_path / "files" / "README.md").write_text("a card")
     with HubServer() as found:
         monkeypatch.setattr(constants, "ENDPOINT", found.url)
-        for source in hub.sources().values():
+        for source in sources().values():
             if source.repository is not None:
                 found.add_repo(
                     source.repository,
@@ -61,7 +62,7 @@ def test_access(
     assert status == ends and hub_says in found["hub"]["text"]
     assert (found["V-FLUTE"]["status"], found["V-FLUTE"]["text"]) == vflute
     if "not granted" in vflute[1]:
-        assert hub.source("V-FLUTE").page in found["V-FLUTE"]["remedy"] and "HF_TOKEN" in found["V-FLUTE"]["remedy"]
+        assert source_of("V-FLUTE").page in found["V-FLUTE"]["remedy"] and "HF_TOKEN" in found["V-FLUTE"]["remedy"]
     if not ends:
         assert found["IRFL"]["text"] == "not cached; open" and "data prefetch irfl" in found["IRFL"]["remedy"]
     assert found["MetaCLUE"]["status"] == "warning" and "docs/cards/metaclue.md" in found["MetaCLUE"]["remedy"]

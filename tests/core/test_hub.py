@@ -149,9 +149,9 @@ def test_a_hub_that_takes_the_question_and_never_answers_is_given_up(repository:
 FILE = "validation-00000-of-00001.parquet"
 FETCH = (
     "import sys\n"
-    "from figlang_tasks.core import errors, hub\n"
+    "from figlang_tasks.core import benchmark, errors, hub\n"
     "try:\n"
-    f"    print(hub.snapshot(hub.source('V-FLUTE'), ['*{FILE}']).folder)\n"
+    f"    print(hub.snapshot(benchmark.source_of('V-FLUTE'), ['*{FILE}']).folder)\n"
     "except errors.DataError as error:\n"
     "    sys.exit(f'DataError: {error}')\n"
 )

@@ -18,6 +18,7 @@ from PIL import Image
 
 from figlang_tasks import mini
 from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import sources
 
 pytestmark = pytest.mark.slow  # whole runs
 
@@ -89,7 +90,7 @@ def test_an_exemplar_changes(column: str, force_simple: bool, runs: Runs, data: 
     runs.here("mini_2shot", **options)
     runs.here("mini_2shot", **options)
     new = one_pixel if column == "image" else lambda text: f"{text} Indeed."
-    for number in range(hub.sources()["figlang_mini"].splits["train"]):
+    for number in range(sources()["figlang_mini"].splits["train"]):
         change(data, "train", number, column, new)
     runs.here("mini_2shot", **options)
     assert [len(asked) for asked in runs.asked] == [LIMIT, 0, LIMIT]

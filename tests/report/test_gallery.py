@@ -19,6 +19,7 @@ from report_runs import TASKS, lines_of, run_of, write_run
 
 from figlang_tasks.benchmarks.vflute import rows as vflute_rows
 from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.report import gallery, thumbnails
 from figlang_tasks.report.originals import Picture
 from figlang_tasks.results.runs import RunError, read
@@ -179,7 +180,7 @@ def test_many_pictures_are_smaller() -> None:
 
 
 def test_a_damaged_picture_costs_itself_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    original, folder = hub.source("figlang_mini_metaclue").folder, tmp_path / "data" / "figlang_mini_metaclue"
+    original, folder = source_of("figlang_mini_metaclue").folder, tmp_path / "data" / "figlang_mini_metaclue"
     assert original is not None
     shutil.copytree(original, folder)
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(folder.parent))

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from figlang_tasks.core import hub
-from figlang_tasks.core.benchmark import Benchmark, benchmarks
+from figlang_tasks.core.benchmark import Benchmark, benchmarks, source_of
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "docs" / "upstream" / "eval").glob("*.yaml"))
@@ -38,7 +37,7 @@ def test_it_names_our_leaderboards_and_the_data_of_their_tasks(path: Path) -> No
     assert written["name"] == path.stem and written["evaluation_framework"] == "lmms-eval"
     ids = [task["id"] for task in written["tasks"]]
     assert len(ids) == len(set(ids)) and set(ids) <= leaderboards(ON_THE_HUB[path.stem])
-    splits = hub.source(path.stem).splits or {"test"}
+    splits = source_of(path.stem).splits or {"test"}
     for task in written["tasks"]:
         assert set(task) <= {"id", "config", "split"} and task["split"] in splits
         if (config := task.get("config", "default")) != "default":

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from figlang_tasks.core import hub, images, row_files
+from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 
@@ -48,7 +49,7 @@ def load(dataset: str, table: str, shown: str, look_at_pictures: bool = True) ->
 
     if table not in ROWS or shown not in SHOWN:
         raise DataError(f"{dataset} has no table={table},shown={shown}; it has {', '.join(ROWS)}; {', '.join(SHOWN)}")
-    root = hub.snapshot(hub.source(dataset), ["*"]).folder.absolute()
+    root = hub.snapshot(source_of(dataset), ["*"]).folder.absolute()
     look = look_at_pictures and shown == "pictures"
     documents, faults = [], []
     for each in BOTH.get(table, (table,)):

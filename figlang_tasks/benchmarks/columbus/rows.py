@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core import hub, images, row_files
+from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.hub import USE_THE_RELEASE
@@ -39,7 +40,7 @@ _SUFFIX = re.compile(r"(_\d+)?(_icon|_non-icon)?\Z")
 
 def here() -> hub.Snapshot:
     """The release on this machine, or downloaded from the hub."""
-    return hub.snapshot(hub.source(NAME), ["metadata.jsonl", "images/*"])
+    return hub.snapshot(source_of(NAME), ["metadata.jsonl", "images/*"])
 
 
 @hub.kept(maxsize=8)

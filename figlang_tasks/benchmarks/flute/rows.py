@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from figlang_tasks.core import hub, row_files
+from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.exemplars import drawn
@@ -229,7 +230,7 @@ def heldout(rows: Sequence[Pair]) -> list[int]:
 
 def _released(name: str) -> tuple[Sequence[Pair], str]:
     """The rows of a dataset, and the revision they are of: commit, ``local`` or ``package``."""
-    origin = hub.source(name)
+    origin = source_of(name)
     snapshot = hub.snapshot(origin, ["README.md", "*.parquet", "*.jsonl"])
     where, lines = _lines(origin, snapshot.folder)
     rows, faults = row_files.valid(lines, _pair)
@@ -290,7 +291,7 @@ def load_blind() -> datasets.Dataset:
     """The shared task's 1,500 test rows, which come without answers, as documents."""
     import datasets
 
-    folder = hub.local_folder(hub.source("FLUTE"))
+    folder = hub.local_folder(source_of("FLUTE"))
     if folder is None or not (path := folder / BLIND_FILE).is_file():
         raise PartMissing(
             "flute_codalab reads the blind test file of the FigLang 2022 shared task (CodaLab competition 5908), "
@@ -337,4 +338,4 @@ def blind_data(rows: Sequence[Mapping[str, Any]]) -> str:
 def count(asked: Mapping[str, Any]) -> int:
     """The number of rows for this request."""
     sizes = {"heldout": sum(HELDOUT_SIZES.values()), "codalab": BLIND_ROWS}
-    return sizes.get(asked["part"]) or hub.source(asked["dataset"]).splits["train"]
+    return sizes.get(asked["part"]) or source_of(asked["dataset"]).splits["train"]

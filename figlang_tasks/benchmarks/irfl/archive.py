@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
 from figlang_tasks.core import hub, images
+from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.errors import DataError, PartMissing
 
 ARCHIVE = "IRFL_images.zip"
@@ -53,7 +54,7 @@ class Pictures:
 @hub.kept(maxsize=2)
 def pictures(dataset: str) -> Pictures:
     """The pictures of ``IRFL`` or ``figlang_mini_irfl``; the first call downloads the hub's archive (1.7 GB)."""
-    return Pictures(hub.snapshot(hub.source(dataset), [ARCHIVE]).folder)
+    return Pictures(hub.snapshot(source_of(dataset), [ARCHIVE]).folder)
 
 
 def grid(shown: Sequence[Image.Image], labels: str, cell: int = 336) -> Image.Image:

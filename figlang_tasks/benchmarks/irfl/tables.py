@@ -15,6 +15,7 @@ from loguru import logger
 from pydantic import AfterValidator, BaseModel, Field, Json
 
 from figlang_tasks.core import hub, row_files
+from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.hub import USE_THE_RELEASE
@@ -137,12 +138,12 @@ def _read(dataset: str, name: str, kind: type[_Kind], row_of: Callable[[_Kind, s
     """A table, each row as `row_of` makes it of its cells and its place."""
     if name not in ROWS:  # it may stand in saved samples
         raise DataError(f"{dataset} has no table {name!r}; known: {', '.join(ROWS)}")
-    found = hub.snapshot(hub.source(dataset), [file_name(name)])
+    found = hub.snapshot(source_of(dataset), [file_name(name)])
     path, is_idiom = found.folder / file_name(name), name.startswith("idiom")
     if not path.is_file():
         raise PartMissing(
             f"{dataset}: there is no {path}: the folder must have the files of the hub's repository, "
-            f"{hub.source('IRFL').page}"
+            f"{source_of('IRFL').page}"
         )
 
     def row(cells: Mapping[str, Any], where: str) -> Row:

@@ -15,6 +15,7 @@ from PIL import Image
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
 
 from figlang_tasks.core import hub, row_files
+from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.errors import DataError
 
 DATASET = "MetaCLUE"
@@ -151,7 +152,7 @@ class Table(NamedTuple):
 @hub.kept(maxsize=4)
 def read(dataset: str) -> Table:
     """The annotations of ``MetaCLUE`` or ``figlang_mini_metaclue``."""
-    found = hub.snapshot(hub.source(dataset), [FILE])
+    found = hub.snapshot(source_of(dataset), [FILE])
     path = found.folder / FILE
     if not path.is_file():
         raise DataError(f"there is no {path}: docs/cards/metaclue.md says how to write it, since none was released")

@@ -12,6 +12,7 @@ from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue import candidates
 from figlang_tasks.benchmarks.metaclue.annotations import FILE, PAPER, PARTS, ROLES, Annotation, Metaphor, Table
 from figlang_tasks.core import hub, images, row_files
+from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.prompting import render
@@ -203,7 +204,7 @@ TASKS: dict[str, Callable[[str, str, Table, Sequence[Annotation]], list[dict[str
 def count(asked: Mapping[str, str]) -> int | None:
     """Number of rows of a task, as published; None where that depends on the annotations (questions, concepts)."""
     task = asked["task"]
-    if hub.source(asked["dataset"]).folder is not None:
+    if source_of(asked["dataset"]).folder is not None:
         return None
     metaphors = PAPER["metaphor"]
     if task.startswith(CLASSIFY):

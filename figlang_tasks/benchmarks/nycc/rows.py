@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from loguru import logger
 
 from figlang_tasks.core import hub, images, row_files
+from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.prompting import render
@@ -157,7 +158,7 @@ def _other_number(dataset: str, name: str, rows: int) -> list[str]:
 def _table(dataset: str, name: str, split: str) -> tuple[datasets.Dataset, str]:
     """The rows of a split, pictures undecoded, and the revision that was read; a `DataError` if they are not there."""
     columns = list(config(name).columns)
-    found = hub.snapshot(hub.source(dataset), [f"{name}/{split}-*.parquet"])
+    found = hub.snapshot(source_of(dataset), [f"{name}/{split}-*.parquet"])
     where = f"{dataset}/{name}: split {split!r} in {found.folder}"
     files = hub.split_files(dataset, split, found.folder / name)
     if not files:

@@ -23,6 +23,7 @@ from figlang_tasks.benchmarks.nykms.parse import (
     read_annotation,
 )
 from figlang_tasks.core import hub, images, row_files
+from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 
@@ -100,7 +101,7 @@ def load(
     ):
         if value not in known:
             raise DataError(f"unknown {what} {value!r}; known: {', '.join(filter(None, known))}")
-    folder = hub.snapshot(hub.source(name), ["*.jsonl", "images/*"]).folder.absolute()
+    folder = hub.snapshot(source_of(name), ["*.jsonl", "images/*"]).folder.absolute()
     path = folder / f"{part(question)}.jsonl"
     everything, data = _shown(name, path, modality, check_images)
     asks_for_label = FIELDS[question][0] in LABELS
@@ -234,12 +235,12 @@ def _join(rows: Sequence[AnnotatedCaption], what: str) -> tuple[Mapping[str, Any
 def fetch_contests() -> hub.Snapshot:
     """The cartoons and descriptions of the contest dataset, downloaded."""
     _tables()
-    return hub.snapshot(hub.source(CONTESTS))
+    return hub.snapshot(source_of(CONTESTS))
 
 
 def _tables() -> tuple[list[Path], str]:
     """The files of the contest dataset, and what to say of them under ``data`` (:attr:`DataId.joined`)."""
-    snapshot = hub.snapshot(hub.source(CONTESTS), [f"{CONTEST_CONFIG}/*.parquet"])
+    snapshot = hub.snapshot(source_of(CONTESTS), [f"{CONTEST_CONFIG}/*.parquet"])
     found = snapshot.folder / CONTEST_CONFIG
     files = [path for split in SPLITS for path in sorted(found.glob(f"{split}-*.parquet"))]
     if not files:

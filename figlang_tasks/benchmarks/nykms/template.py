@@ -9,6 +9,7 @@ from pathlib import Path
 from figlang_tasks import mini
 from figlang_tasks.benchmarks.nykms import rows
 from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import source_of
 
 _README = """NYK-MS for figlang_tasks: files to fill in
 ==========================================
@@ -48,7 +49,7 @@ def template(folder: Path) -> list[Path]:
         kept = [{field: value for field, value in row.items() if field != "contest_number"} for row in found]
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept)
         (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
-    repository = hub.source(rows.CONTESTS).repository
+    repository = source_of(rows.CONTESTS).repository
     text = _README.format(variable=hub.DATA_DIR_VARIABLE, repository=repository, **rows.PAPER_ROWS)
     (folder / "README.txt").write_text(text, encoding="utf-8")
     return [path for path in sorted(folder.rglob("*")) if path.is_file()]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from figlang_tasks.benchmarks.vflute import rows
-from figlang_tasks.core.hub import source
+from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.prompting import render
 
 
@@ -15,7 +15,7 @@ def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
     """Name of each number, the number as it was printed, and ours."""
     with (folder / "vflute_test.csv").open(encoding="utf-8", newline="") as file:
         released = list(csv.DictReader(file))
-    numbers = rows.instruction_numbers(source("V-FLUTE").splits, "test")
+    numbers = rows.instruction_numbers(source_of("V-FLUTE").splits, "test")
     prompts = (
         render("vflute/question.jinja", instruction=numbers[int(row["id"].rpartition("-")[2])], claim=row["claim"])
         == row["prompt"].replace("REPLACE_CLAIM", f'"{row["claim"]}"')

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from figlang_tasks.core import hub, images, row_files
+from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.exemplars import drawn
@@ -69,7 +70,7 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
     """
     import datasets
 
-    folder = hub.local_folder(hub.source(name))
+    folder = hub.local_folder(source_of(name))
     files = [folder / f"{split}{suffix}" for suffix in (".csv", ".jsonl")] if folder else []
     own = next((path for path in files if path.is_file()), None)
     table, faults = _own(own, f"{name}/{split}") if own else _released(name, split)
@@ -91,7 +92,7 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
     added = {
         "dataset": [name] * len(texts),
         "data": [str(DataId(name, split, digest[:12]))] * len(texts),
-        "instruction": instruction_numbers({**hub.source(name).splits, split: len(texts)}, split),
+        "instruction": instruction_numbers({**source_of(name).splits, split: len(texts)}, split),
         "report_group": [report_group(row["source_dataset"], row["phenomenon"]) or NO_SOURCE for row in texts],
         **({"revision": [hub.OWN] * len(texts)} if own else {}),
     }
@@ -113,7 +114,7 @@ def with_all_instructions(documents: datasets.Dataset) -> datasets.Dataset:
 
 def _released(name: str, split: str) -> tuple[datasets.Dataset, Sequence[str]]:
     """The published rows, with an `id` and the place (`where`) of each; and the fault of their number, if any."""
-    origin = hub.source(name)
+    origin = source_of(name)
     if split not in origin.splits:
         raise DataError(f"{name} has no split {split!r}; it has: {', '.join(origin.splits)}")
     folder = hub.snapshot(origin, ["README.md", f"*{split}-*.parquet"]).folder

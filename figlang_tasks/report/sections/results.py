@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from os.path import commonprefix
 
-from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import source_of, sources
 from figlang_tasks.report.charts import Reference
 from figlang_tasks.results import measures
 from figlang_tasks.results import published as papers
@@ -40,7 +40,7 @@ Results = Mapping[str, Sequence[Result]]
 
 def by_task(runs: Sequence[Run]) -> Results:
     """The results of every task, benchmark by benchmark."""
-    order, names = list(hub.sources()), tuple(run.name for run in runs)
+    order, names = list(sources()), tuple(run.name for run in runs)
     found: dict[str, list[Result]] = {}
     for run in runs:
         for task, of in run.tasks.items():
@@ -101,7 +101,7 @@ def short_names(tasks: Collection[str]) -> dict[str, str]:
 
 def dataset_name(dataset: str) -> str:
     """As people read it."""
-    return hub.source(dataset).title or dataset
+    return source_of(dataset).title or dataset
 
 
 def percent(found: Estimate) -> Estimate:

@@ -12,6 +12,7 @@ from vflute_hub import SPLIT_SIZES, synthetic_rows, write_vflute_repo
 
 from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.prompting import render
 
 
@@ -54,7 +55,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A small dataset in V-FLUTE's schema and layout, found through FIGLANG_DATA_DIR as V-FLUTE."""
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
     for split, count in TINY.items():
-        monkeypatch.setitem(hub.source("V-FLUTE").splits, split, count)
+        monkeypatch.setitem(source_of("V-FLUTE").splits, split, count)
     write_vflute_repo(tmp_path / "V-FLUTE", {split: synthetic_rows(split, count) for split, count in TINY.items()})
     return tmp_path / "V-FLUTE"
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core import hub, images, row_files
+from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
 
@@ -27,7 +28,7 @@ def load(name: str, split: str) -> datasets.Dataset:
     """
     import datasets
 
-    folder = hub.snapshot(hub.source(name), [f"{split}.jsonl", "images/*"]).folder.absolute()
+    folder = hub.snapshot(source_of(name), [f"{split}.jsonl", "images/*"]).folder.absolute()
     rows, faults = read(folder / f"{split}.jsonl", name)
     row_files.end_with_the_first(faults, "emblems")
     texts = [[row["id"], row["saying"], row["fits"]] for row in rows]
