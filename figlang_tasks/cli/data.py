@@ -12,7 +12,6 @@ from figlang_tasks.cli import failing, new_folder, say
 from figlang_tasks.cli.tasks import MINI, asked_of
 from figlang_tasks.core import checks, hub
 from figlang_tasks.core.benchmark import Benchmark, benchmarks, names
-from figlang_tasks.core.checks import downloading_nothing
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.text import did_you_mean, listing, printable
 
@@ -119,7 +118,7 @@ def check(benchmark: Named) -> None:
     \b
     FIGLANG_DATA_DIR=my_data figlang data check metaclue
     """
-    with failing("data"), downloading_nothing():
+    with failing("data"), hub.downloading_nothing():
         lines, faults = checks.check(benchmark, asked_of(benchmark.name))
     say("\n".join(map(printable, lines)))
     if faults:

@@ -26,7 +26,6 @@ from figlang_tasks.cli import say
 from figlang_tasks.cli.tasks import MINI
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import benchmarks, of_dataset, sources
-from figlang_tasks.core.checks import downloading_nothing
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.redaction import redacted
 from figlang_tasks.core.text import printable
@@ -239,7 +238,7 @@ def _weights() -> Iterator[Finding]:
         name, place = weights.name, f"${WEIGHTS_DIR_VARIABLE}/{weights.name.rpartition('/')[2]}"
         concerns = tuple(each.name for each in benchmarks().values() if each.scorer in users.split(", "))
         try:
-            with downloading_nothing():
+            with hub.downloading_nothing():
                 yield Finding(name, "ok", f"{locate(weights).folder}, for {users}")
         except WeightsError as error:
             text = f"not here; for {users}. A run downloads it first, or leaves the explanations unscored"
@@ -288,7 +287,7 @@ def doctor(
     """
     findings: list[Finding] = []
     broken = False
-    with downloading_nothing() if offline else nullcontext():
+    with hub.downloading_nothing() if offline else nullcontext():
         for name in [section] if section else SECTIONS:
             say(name)
             for finding in (each for check in SECTIONS[name] for each in _guarded(check)):

@@ -6,8 +6,7 @@ downloads nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from figlang_tasks.core import hub
@@ -78,15 +77,3 @@ def check(benchmark: Benchmark, asked: Iterable[Asked]) -> tuple[list[str], list
     faults = list(dict.fromkeys(faults))
     verdict = [*faults, f"{len(faults)} fault(s)"] if faults else ["no faults"]
     return [*lines, "", *missing, *verdict], faults
-
-
-@contextmanager
-def downloading_nothing() -> Iterator[None]:
-    """Take no file from the hub inside the block."""
-    from huggingface_hub import constants
-
-    before, constants.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE, True
-    try:
-        yield
-    finally:
-        constants.HF_HUB_OFFLINE = before

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache, wraps
 from pathlib import Path
@@ -183,6 +184,18 @@ def snapshot(origin: Source, patterns: Sequence[str] = ()) -> Snapshot:
         if patterns:
             _failed[origin.name] = error
         raise
+
+
+@contextmanager
+def downloading_nothing() -> Iterator[None]:
+    """Take no file from the hub inside the block."""
+    from huggingface_hub import constants
+
+    before, constants.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE, True
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = before
 
 
 @kept(maxsize=16)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core import hub
-from figlang_tasks.core.checks import downloading_nothing
 from figlang_tasks.core.errors import FigLangError
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def loading(name: str, what: str, source: str) -> Iterator[None]:
     except Exception as why:  # the HTTP library's own errors have no common base here
         refused = why
     try:
-        with downloading_nothing() if refused else nullcontext():
+        with hub.downloading_nothing() if refused else nullcontext():
             yield
     except FigLangError:
         raise

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from PIL import Image
 
 from figlang_tasks.core import images
-from figlang_tasks.core.checks import downloading_nothing
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.hub import downloading_nothing
 from figlang_tasks.results.runs import TaskRun
 
 

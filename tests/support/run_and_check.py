@@ -11,8 +11,9 @@ import pytest
 from figlang_tasks.cli.tasks import asked_of
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import Benchmark, task_faults
-from figlang_tasks.core.checks import check, downloading_nothing
+from figlang_tasks.core.checks import check
 from figlang_tasks.core.errors import DataError, FigLangError
+from figlang_tasks.core.hub import downloading_nothing
 
 
 def refused(benchmark: Benchmark, **asked: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from figlang_tasks.core.checks import downloading_nothing
+from figlang_tasks.core.hub import downloading_nothing
 from figlang_tasks.metrics.explanation import SCORERS, WeightsError, get_scorer
 from figlang_tasks.metrics.explanation import weights as weights_module
 from figlang_tasks.metrics.explanation.bertscore import LAYERS

@@ -131,8 +131,8 @@ from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.harness.plugin import tasks_dir
 found = rows.load("NYCC", "ranking", "1")
 shots = rows.exemplars("NYCC", "ranking_1", found[0]["id"], 5, 42)
-from figlang_tasks.core import checks, hub
-with checks.downloading_nothing():  # `figlang data check` of what has been downloaded, a part of the repository
+from figlang_tasks.core import hub
+with hub.downloading_nothing():  # `figlang data check` of what has been downloaded, a part of the repository
     here = hub.snapshot(benchmarks()["nycc"].source).revision
 print(json.dumps([len(found), found[0]["data"], len(shots), here]))
 """
