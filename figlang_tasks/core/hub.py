@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache, wraps
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
@@ -27,7 +27,6 @@ USE_THE_RELEASE = "Use the files of the original release."
 OWN = "own"
 """In place of a revision: rows that the user brought, which are not those of the release."""
 
-_VARIABLES = (DATA_DIR_VARIABLE, "FIGLANG_REVISION_")
 _Loader = TypeVar("_Loader", bound=Callable[..., Any])
 
 
@@ -90,12 +89,12 @@ _failed: dict[str, DataError] = {}  # downloads, by name of the dataset: no othe
 
 
 def kept(maxsize: int) -> Callable[[_Loader], _Loader]:
-    """Keep the last results of a loader of data, by the environment that says where it comes from; see `look_again`."""
+    """Keep the last results of a loader of data, until `look_again`."""
 
     def decorate(load: _Loader) -> _Loader:
-        found = lru_cache(maxsize=maxsize)(lambda environment, *args, **kwargs: load(*args, **kwargs))
+        found = lru_cache(maxsize=maxsize)(load)
         _kept.append(found)
-        return cast("_Loader", wraps(load)(lambda *args, **kwargs: found(_environment(), *args, **kwargs)))
+        return cast("_Loader", found)
 
     return decorate
 
@@ -105,10 +104,6 @@ def look_again() -> None:
     _failed.clear()
     for loader in _kept:
         loader.cache_clear()
-
-
-def _environment() -> tuple[str, ...]:
-    return tuple(f"{name}={value}" for name, value in os.environ.items() if name.startswith(_VARIABLES))
 
 
 def split_files(name: str, split: str, folder: Path) -> list[Path]:

@@ -47,10 +47,11 @@ def test_options_and_data_are_told_together() -> None:
 def test_rows_of_another_folder_and_rows_that_were_changed(
     folder: Path, asked: str, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A notebook keeps its process: rows are those of the folder named then, and of the files when a run starts."""
+    """A notebook keeps its process: rows are those of the folder, and of the files in it, when a run starts."""
 
     def data_in(place: str) -> set[str]:
         monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / place))
+        hub.look_again()  # as a run does when it starts
         stub = Dataset.from_dict({}, info=DatasetInfo(config_name=f"{folder.name},{asked}"))
         return set(process_docs(stub)["data"])
 
@@ -65,5 +66,4 @@ def test_rows_of_another_folder_and_rows_that_were_changed(
     assert before != changed
     assert data_in("one") == before
     change("one")
-    hub.look_again()  # as a run does when it starts
     assert data_in("one") == changed
