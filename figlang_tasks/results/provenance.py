@@ -89,11 +89,8 @@ def evaluated_at(run: Run) -> datetime | None:
 
 
 def harness(run: Run) -> tuple[str, str]:
-    """Name and version of the harness; ``unknown`` if the results file does not say.
-
-    What lmms-eval calls its version may be a commit of the git folder above its package, so of any project (0.7.3,
-    ``utils.py``, line 840): the plugin records the package's.
-    """
+    """Name and version of the harness; ``unknown`` if the results file does not say."""
+    # lmms-eval's own may be a commit of the git folder above its package: the plugin records the package's.
     for task in run.tasks.values():
         if version := (task.metadata.get("versions") or {}).get("lmms-eval"):
             return "lmms_eval", str(version)

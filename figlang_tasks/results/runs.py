@@ -488,8 +488,13 @@ def cut(results: Mapping[str, Any], task: str) -> str | None:
 
 
 def limited(run: Run) -> str | None:
-    """Why a run is partial; None for a whole run (`TaskRun.cut`)."""
-    return ", ".join(dict.fromkeys(task.cut for task in run.tasks.values() if task.cut)) or None
+    """Why a run is partial, with the tasks where others are whole; None for a whole run (`TaskRun.cut`)."""
+    tasks: dict[str, list[str]] = {}
+    for task in run.tasks.values():
+        if task.cut:
+            tasks.setdefault(task.cut, []).append(task.task)
+    told = (how if len(own) == len(run.tasks) else f"{how} in {listing(own)}" for how, own in tasks.items())
+    return ", ".join(told) or None
 
 
 def check_consistent(task: TaskRun) -> None:

@@ -161,7 +161,7 @@ def test_a_folder_may_hold_a_run_of_each_task(folder: Path) -> None:
     (folder / RESULTS.replace("2026-01-02", "2026-01-03")).write_text(json.dumps(second), encoding="utf-8")
     run = runs.read(str(folder))
     assert {name: task.cut for name, task in run.tasks.items()} == {"figlang_mini": None, "vflute_sg": "offset 4"}
-    assert runs.limited(run) == "offset 4"
+    assert runs.limited(run) == "offset 4 in vflute_sg"
     assert run.tasks["figlang_mini"].measured.cut is None
 
 
