@@ -15,7 +15,7 @@ import typer
 from figlang_tasks.cli import failing, say, say_json
 from figlang_tasks.cli.options import AsJson, Runs
 from figlang_tasks.cli.summary import scorer_line
-from figlang_tasks.core.text import latex, printable
+from figlang_tasks.core.text import alignment, latex, listing, printable
 from figlang_tasks.report import verdict
 from figlang_tasks.results import comparison, frame, measures, published, tables
 from figlang_tasks.results.comparison import Difference
@@ -78,6 +78,9 @@ def compare(
         say(made.latex() if style == "latex" else made.markdown())
 
 
+_VALUES = "Shares in percent, with 95 % intervals. Bold: best."
+
+
 @dataclass(frozen=True)
 class _Comparison:
     """Compared runs, as the formats of the command show them; `is_short` if only the main metrics were tested."""
@@ -111,11 +114,11 @@ class _Comparison:
 
     def latex(self) -> str:
         """The same tables for a paper, what is said beside them as comments."""
-        parts = [_comments([r"\usepackage{booktabs}", *self.caveats()])]
+        parts = [_comments([r"\usepackage{booktabs}", self.how(), *self.caveats()])]
         for task in self.by_task:
             shown, told = self.values(task)
-            parts += [_latex(shown, f"{task}. {self.how()}"), _comments(told)]
-            parts += [_latex(pair, f"{task}: {title}.") for title, pair in self.pairs(task)]
+            parts += [_latex(shown, f"{task}. {_VALUES}"), _comments(told)]
+            parts += [_latex(pair, f"{task}: {title}. * p Holm < {verdict.ALPHA}.") for title, pair in self.pairs(task)]
         return "\n\n".join(filter(None, [*parts, _comments(verdict.verdicts(self.differences))]))
 
     def values(self, task: str) -> tuple[pd.DataFrame, list[str]]:
@@ -145,7 +148,7 @@ class _Comparison:
             lines = [(f"{row.label} (published, {row.table})", row.values) for row in rows]
             shown = pd.concat([shown, tables.of_published(lines, shown)])
             about = [f"published: {protocol}" * bool(protocol), left_out]
-            told = [*filter(None, about), *told]
+            told = [*(list(filter(None, about)) or [_without(task, columns)]), *told]
         return tables.with_arrows(shown.rename(columns={"run": ""})), told
 
     def pairs(self, task: str) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -183,10 +186,9 @@ class _Comparison:
         count = verdict.count_tests(self.differences)
         what = "the main metric of each task over all rows (--metric and --all test others); " * self.is_short
         told = (
-            f"Shares in percent, with 95 % intervals. Bold: best. p: approximate randomization, two-sided, "
-            f"{self.resamples:,} random swaps, seed {self.seed}. smallest: with these rows, less of a difference has p "
-            f"below {verdict.ALPHA} in fewer than four of five samples. Tested: {what}p Holm is adjusted for all tests "
-            f"({count}); * below {verdict.ALPHA}."
+            f"{_VALUES} p: approximate randomization, two-sided, {self.resamples:,} random swaps, seed {self.seed}. "
+            f"smallest: with these rows, less of a difference has p below {verdict.ALPHA} in fewer than four of five "
+            f"samples. Tested: {what}p Holm is adjusted for all tests ({count}); * below {verdict.ALPHA}."
         )
         if any(each.p_repeats is not None for each in self.differences):
             told += " Runs with repeats: mean ± sd; t over rows and seeds, standard error by a hierarchical bootstrap."
@@ -198,8 +200,17 @@ class _Comparison:
         return told
 
 
+def _without(task: str, metrics: Sequence[str]) -> str:
+    """Why no published figures stand in a table with some metrics."""
+    there = dict.fromkeys(figure.metric for figure in published.for_task(task) if figure.shown)
+    others = f", but there is for {listing(there)} (--metric)" * bool(there)
+    return f"published: nothing for {', '.join(metrics)} of {task}{others}"
+
+
 def _best(values: pd.Series, metric: str) -> set[Any]:
     """The runs with the best value of a metric, as it is printed."""
+    if len(values) < 2:
+        return set()
     best = values.max() if measures.of(metric).higher_is_better else values.min()
     return {name for name, value in values.items() if measures.text(metric, value) == measures.text(metric, best)}
 
@@ -240,5 +251,5 @@ def _comments(lines: Iterable[str]) -> str:
 def _latex(shown: pd.DataFrame, caption: str) -> str:
     escaped = shown.map(latex).rename(columns=latex)
     escaped = escaped.replace(r"^\*\*(\S+)\*\*", r"\\textbf{\1}", regex=True)
-    aligned = "l" + "r" * (len(shown.columns) - 1)
+    aligned = alignment([list(shown.columns), *shown.to_numpy().tolist()])
     return escaped.to_latex(index=False, escape=False, column_format=aligned, caption=latex(caption)).rstrip()

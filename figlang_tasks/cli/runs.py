@@ -13,7 +13,7 @@ from figlang_tasks.cli import fail, say, say_json
 from figlang_tasks.cli.options import AsJson
 from figlang_tasks.core.text import printable, table
 from figlang_tasks.results import measures
-from figlang_tasks.results.provenance import evaluated_at
+from figlang_tasks.results.provenance import evaluated_at, option
 from figlang_tasks.results.runs import RunError, below, contradicted, read
 from figlang_tasks.scoring import OVERALL
 
@@ -28,7 +28,7 @@ def runs(
     """List the runs below a folder: a line for each task, with its main metric and 95 % interval.
 
     The last column says whether all rows were evaluated, else how the run was cut short (--limit). A run that cannot be
-    read is named with the reason below the table. Dates are in UTC.
+    read is named with the reason below the table.
     """
     lines: list[dict[str, Any]] = []
     unreadable: dict[str, str] = {}
@@ -40,7 +40,7 @@ def runs(
     if as_json:
         say_json({"runs": lines, "unreadable": unreadable})
     elif lines:
-        head = ["run", "model", "task", "metric", "value", "rows", "date", "complete"]
+        head = ["run", "model", "task", "metric", "value", "rows", "date (UTC)", "complete"]
         say(table([head, *(_cells(line) for line in lines)]))
     for path_, message in unreadable.items():
         say(f"figlang runs: {printable(path_)}: {printable(message)}", err=True)
@@ -62,6 +62,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
         estimate = task.estimates[metric][OVERALL] if metric else None
         yield {
             "path": str(path),
+            "class": option(run, "model"),
             "model": run.name,
             "task": task.task,
             "metric": metric or None,
@@ -78,5 +79,6 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
 
 def _cells(line: dict[str, Any]) -> list[str]:
     state = {True: "yes", False: f"no: {line['cut']}", None: "unknown: no results file"}[line["complete"]]
-    shown = [line[key] for key in ("model", "task", "metric", "text", "rows", "date")]
-    return [str(Path(line["path"]).parent), *("" if cell is None else str(cell) for cell in shown), state]
+    model = " ".join(dict.fromkeys(filter(None, (line["class"], line["model"]))))
+    shown = [line[key] for key in ("task", "metric", "text", "rows", "date")]
+    return [str(Path(line["path"]).parent), model, *("" if cell is None else str(cell) for cell in shown), state]

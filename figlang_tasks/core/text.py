@@ -32,6 +32,7 @@ _LATEX = str.maketrans(
 _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠']|[\t\r]")
 _LONGEST = 500  # characters of one of a list
 _PLAIN_SIGNS = str.maketrans("‘’ʼ“”„‐‑‒–—−", "'''\"\"\"------")  # noqa: RUF001
+_NUMBER = re.compile(r"[*+-]*<?\s*\.?\d")
 _BAR = re.compile(r"(?<!\\)\|")
 
 
@@ -97,14 +98,23 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f" (did you mean {' or '.join(f'`{each}`' for each in close)}?)" if close else ""
 
 
+def alignment(rows: Sequence[Sequence[str]]) -> str:
+    """A letter for each column of a table, the head first: ``r`` of numbers, ``l`` of words and of the first."""
+    _, *columns = zip(*rows, strict=True)
+    texts = [list(filter(None, cells)) for _, *cells in columns]
+    return "l" + "".join("l" if found and not any(map(_NUMBER.match, found)) else "r" for found in texts)
+
+
 def table(rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table, the head first, padded so that it reads well as plain text too."""
+    sides = [{"l": "<", "r": ">"}[letter] for letter in alignment(rows)]
     rows = [[_BAR.sub(r"\\|", printable(cell)) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
 
     def line(cells: Sequence[str]) -> str:
-        padded = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
-        return "| " + " | ".join([cells[0].ljust(widths[0]), *padded[1:]]) + " |"
+        padded = (f"{cell:{side}{width}}" for cell, side, width in zip(cells, sides, widths, strict=True))
+        return "| " + " | ".join(padded) + " |"
 
-    rule = "|" + "|".join("-" * (width + 1) + (":" if index else "-") for index, width in enumerate(widths)) + "|"
+    ends = (("-" if side == "<" else ":").rjust(width + 2, "-") for side, width in zip(sides, widths, strict=True))
+    rule = "|" + "|".join(ends) + "|"
     return "\n".join([line(rows[0]), rule, *map(line, rows[1:])])

@@ -13,7 +13,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.transforms import Transform
 
-HALF, WHOLE, PHONE = 578, 1180, 360
+HALF, WHOLE, PHONE = 578, 1180, 358
 """Widths of charts in pixels: two halves fit beside each other in a whole."""
 
 COLOURS = ("#0072b2", "#d55e00", "#008a64", "#b45a8e", "#a87400", "#2f86bb", "#7d7500", "#555555")
@@ -49,15 +49,15 @@ class Chart:
         svg: the drawing, an SVG file; the page shows it as a picture, so that nothing in it can run.
         csv: its data, a header line first.
         wide: whether it takes the whole width of the page; two others fit beside each other.
-        narrow: the drawing for a telephone; "" for the same.
+        narrow: the drawing for a telephone.
     """
 
     id: str
     title: str
     svg: str
     csv: str
-    wide: bool = False
-    narrow: str = ""
+    wide: bool
+    narrow: str
 
 
 class Reference(NamedTuple):
@@ -188,12 +188,11 @@ def _draw(
     above = 22 * legend_lines([name for name, _ in entries], width)[1]
     with drawn(width, rows + above + 56) as (figure, file):
         legend(figure, entries)
+        figure.get_layout_engine().set(wspace=0.03)  # type: ignore[union-attr]
         for axes, part in zip(figure.subplots(1, len(parts), sharey=True, squeeze=False)[0], parts, strict=True):
             axes.set(xlim=ends, xlabel=printable(label))
             axes.grid(False, axis="y")
             _fill(axes, part, int(width / 9 / len(parts)), figure.transFigure if len(parts) == 1 else axes.transAxes)
-            if ends[0] < 0:
-                axes.axvline(0, color="black", linewidth=1)
     return file.getvalue()
 
 
@@ -210,6 +209,8 @@ def _fill(axes: Axes, panels: Mapping[str, Sequence[Line]], letters: int, left: 
             axes.text(0, y + _HEAD - 9, head, transform=place, weight="bold", va="center", in_layout=False)
             y += _HEAD
         for line in lines:
+            if axes.get_xlim()[0] < 0:
+                axes.plot([0, 0], [y, y + line.height()], color="black", linewidth=1)
             _row(axes, line, y)
             labels[y + line.height() / 2] = line.label
             y += line.height()
@@ -317,7 +318,15 @@ def forest(chart_id: str, title: str, panels: Mapping[str, Sequence[Line]], csv:
     marks = [mark for lines in panels.values() for line in lines for mark in line.marks]
     farthest = max(abs(end) for mark in marks for end in (mark.value, mark.low, mark.high) if end is not None)
     most = next((limit for limit in (1, 2, 4, 10, 20, 40, 60, 80) if farthest <= limit), 100)
-    return Chart(chart_id, title, _draw(panels, f"{label}; right: points, p", (), ends=(-most, most)), csv)
+    above: dict[str, list[Line]] = {}
+    for panel, lines in panels.items():
+        for line in lines:
+            above.setdefault(", ".join(filter(None, (line.label, panel))), []).append(replace(line, label=""))
+    svg, narrow = (
+        _draw(each, f"{label}; right: points, p", (), width, ends=(-most, most))
+        for each, width in ((panels, HALF), (above, PHONE))
+    )
+    return Chart(chart_id, title, svg, csv, False, narrow)
 
 
 # --- curves over a threshold ---
@@ -339,29 +348,33 @@ def curves(
 ) -> Chart:
     """Curves (0 to 100) with their intervals over the same x from 0 to 1, in panels."""
     series = numbered(panels.values(), order)
-    columns = min(4, len(panels))
-    rows = math.ceil(len(panels) / columns)
-    wide = columns > 2
-    with drawn(WHOLE if wide else HALF, rows * _PANEL + 80) as (figure, file):
-        legend(figure, [(name, of_series(number, line=True)) for name, number in series.items()])
-        every = list(figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flat)
-        for axes, (panel, lines) in zip(every, panels.items(), strict=False):
-            axes.set(title=wrapped(panel, 30).partition("\n")[0], xlim=(0, 1), ylim=(0, 100), xticks=_TICKS)
-            for mark in marks:
-                axes.axvline(mark, color="black", linestyle=":", linewidth=1)
-                if axes.get_subplotspec().is_first_col():
-                    align = "left" if mark == marks[-1] else "right"
-                    axes.text(mark, 99, f"{mark:.2f} ".removeprefix("0"), ha=align, va="top", fontsize=10)
-            for name, curve in lines.items():
-                style = of_series(series[name], line=True)
-                y, low, high = np.array([each[:3] for each in curve], dtype=float).T  # NaN where there is no end
-                if not np.isnan(low).all():
-                    axes.fill_between(x, low, high, color=style["color"], alpha=0.16, linewidth=0)
-                axes.plot(x, y, markevery=(3 + 5 * (series[name] % 5), 25), clip_on=False, **style)
-        for axes in every[len(panels) :]:
-            axes.axis("off")
-        figure.supxlabel(x_label, fontsize=12)
-        figure.supylabel(y_label, fontsize=12)
+
+    def draw(width: float, columns: int) -> str:
+        rows = math.ceil(len(panels) / columns)
+        with drawn(width, rows * _PANEL + 80) as (figure, file):
+            legend(figure, [(name, of_series(number, line=True)) for name, number in series.items()])
+            every = list(figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flat)
+            for axes, (panel, lines) in zip(every, panels.items(), strict=False):
+                head = wrapped(panel, int(width / columns / 8)).partition("\n")[0]
+                axes.set(title=head, xlim=(0, 1), ylim=(0, 103), xticks=_TICKS)
+                for mark in marks:
+                    axes.axvline(mark, color="black", linestyle=":", linewidth=1)
+                    if axes.get_subplotspec().is_first_col():
+                        align = "left" if mark == marks[-1] else "right"
+                        axes.text(mark, 99, f"{mark:.2f} ".removeprefix("0"), ha=align, va="top", fontsize=10)
+                for name, curve in lines.items():
+                    style = of_series(series[name], line=True)
+                    y, low, high = np.array([each[:3] for each in curve], dtype=float).T  # NaN where there is no end
+                    if not np.isnan(low).all():
+                        axes.fill_between(x, low, high, color=style["color"], alpha=0.16, linewidth=0)
+                    axes.plot(x, y, markevery=(3 + 5 * (series[name] % 5), 25), clip_on=False, **style)
+            for axes in every[len(panels) :]:
+                axes.axis("off")
+            figure.supxlabel(x_label, fontsize=12)
+            figure.supylabel(y_label, fontsize=12)
+        return file.getvalue()
+
+    wide = len(panels) > 2
     data = [
         (panel, name, float(at), *each[:3])
         for panel, lines in panels.items()
@@ -369,4 +382,5 @@ def curves(
         for at, each in zip(x, curve, strict=True)
     ]
     csv = csv_text(("panel", "run", x_label, y_label, "low", "high"), data)
-    return Chart(chart_id, title, file.getvalue(), csv, wide)
+    svg = draw(WHOLE if wide else HALF, min(4, len(panels)))
+    return Chart(chart_id, title, svg, csv, wide, draw(PHONE, min(2, len(panels))))

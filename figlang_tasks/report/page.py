@@ -103,7 +103,7 @@ def render(runs: Sequence[Run], found: Sequence[Group], shown: gallery.Gallery, 
                 "made": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
                 "figlang_tasks": figlang_tasks.__version__,
                 "Python": platform.python_version(),
-                "command": redacted(command),
+                "command": provenance.without_paths(redacted(command)),
             },
         )
     )

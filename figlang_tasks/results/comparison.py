@@ -17,7 +17,7 @@ from figlang_tasks.metrics import significance
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
 from figlang_tasks.metrics.significance import holm
 from figlang_tasks.results import measures
-from figlang_tasks.results.runs import Run, TaskRun, by_repeat
+from figlang_tasks.results.runs import Run, TaskRun, by_repeat, outputs
 from figlang_tasks.scoring import OVERALL, Estimate, Measure, flat, full_name
 from figlang_tasks.scoring.explained import MEAN_SCORE, SCHEMES
 from figlang_tasks.scoring.measure import unit_of
@@ -161,6 +161,11 @@ def _check_comparable(task: str, sides: Sides, repeats: Mapping[str, int]) -> No
             raise ComparisonError(
                 f"{task}: {len(own)} of the {repeats[name]} repeats of {name} have it: evaluate it with all of them, "
                 "or name other tasks (--task)"
+            )
+        if len({str([(line["sample"]["id"], outputs(line)) for line in run.lines]) for run in own}) < len(own):
+            logger.warning(
+                f"figlang_tasks: {task}: repeats of {name} have equal answers in all rows: leave out copies (figlang "
+                "score writes one), with which the interval is too narrow"
             )
         named += [(name if len(own) == 1 else f"{name} ({run.path})", run) for run in own]
     (first_name, first), *others = named

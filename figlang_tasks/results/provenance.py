@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any
@@ -27,6 +28,12 @@ OPTIONS = (
     "max_tokens",
 )
 
+# Behind =, a space, a bracket or a quote; an address has //.
+_PATH = re.compile(
+    r"""(?<![^\s,;:=|"'`\[({])(?!//)(?:file://|~|\.{1,2})?/[^\s,;|"'`\])}]+"""
+    r"""|(?<![^\s,;=|"'`\[({])[\w.-]+(?:/[\w.-]+){2,}/?"""  # ORG/NAME is of a hub
+)
+
 
 def of_run(run: Run) -> dict[str, str]:
     """Facts about a run; what its files do not tell is left out."""
@@ -40,7 +47,7 @@ def of_run(run: Run) -> dict[str, str]:
             "transformers": run.results.get("transformers_version"),
             "date": date and f"{date:%Y-%m-%d %H:%M} UTC",
             "chat template": run.results.get("chat_template_sha"),
-            "seconds": run.results.get("total_evaluation_time_seconds"),
+            "seconds": str(run.results.get("total_evaluation_time_seconds", "")).partition(".")[0],
         }
     )
 
@@ -48,11 +55,12 @@ def of_run(run: Run) -> dict[str, str]:
 def of_task(task: TaskRun) -> dict[str, str]:
     """Facts about a task of a run; what its files do not tell is left out."""
     about = task.metadata
+    data, revision = str(task.data), about.get("data_revision")
     return _told(
         {
             "version": task.version,
-            "data": str(task.data),
-            "data revision": about.get("data_revision"),
+            "data": data,
+            "data revision": None if str(revision) in data else revision,
             "rows": len(task.lines),
             "versions": about.get("versions"),
             "prompt hash": about.get("prompt_hash"),
@@ -61,18 +69,23 @@ def of_task(task: TaskRun) -> dict[str, str]:
             "few-shot exemplars": task.config.get("num_fewshot"),
             "explanation scorer": task.signature or task.scorer,
             "samples file": task.path.name,
-            "SHA-256 of it": task.sha256,
+            "SHA-256 of the samples": task.sha256,
         }
     )
 
 
 def _told(facts: Mapping[str, Any]) -> dict[str, str]:
-    """The facts that there are, as texts without secrets."""
+    """The facts that there are, as texts without secrets and local paths."""
     shown = {name: redacted(value) for name, value in facts.items() if value not in (None, "", {})}
     return {
-        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        name: without_paths(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
         for name, value in shown.items()
     }
+
+
+def without_paths(text: str) -> str:
+    """A text with paths of this machine cut down to the last name: ``[local]/model``."""
+    return _PATH.sub(lambda found: "[local]/" + found[0].rstrip("/").rpartition("/")[2], text)
 
 
 def evaluated_at(run: Run) -> datetime | None:

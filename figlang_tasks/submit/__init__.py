@@ -17,11 +17,6 @@ from figlang_tasks.results.runs import Run, TaskRun, check_consistent
 from figlang_tasks.scoring import OVERALL, Estimate, Measure, full_name
 
 _ROUNDING = 1e-6
-# Behind =, a space, a bracket or a quote; an address has //.
-_PATH = re.compile(
-    r"""(?<![^\s,;:=|"'`\[({])(?!//)(?:file://|~|\.{1,2})?/[^\s,;|"'`\])}]+"""
-    r"""|(?<![^\s,;=|"'`\[({])[\w.-]+(?:/[\w.-]+){2,}/?"""  # ORG/NAME is of a hub
-)
 
 
 class SubmissionError(FigLangError):
@@ -129,8 +124,3 @@ def released(task: TaskRun) -> tuple[str | None, str | None]:
 def plain(text: str) -> str:
     """A text that every reader of UTF-8 takes: half surrogate pairs and NUL become U+FFFD."""
     return whole_characters(text.replace("\0", "\N{REPLACEMENT CHARACTER}"))
-
-
-def without_paths(text: str) -> str:
-    """Return a text with paths of this machine cut down to the last name: ``[local]/model``."""
-    return _PATH.sub(lambda found: "[local]/" + found[0].rstrip("/").rpartition("/")[2], text)

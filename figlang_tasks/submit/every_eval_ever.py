@@ -22,7 +22,7 @@ from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import provenance
 from figlang_tasks.results.runs import Run, TaskRun, outputs
 from figlang_tasks.scoring import Estimate, Measure
-from figlang_tasks.submit import SubmissionError, all_rows, brief, plain, released, values, without_paths
+from figlang_tasks.submit import SubmissionError, all_rows, brief, plain, released, values
 
 VERSION = "0.3.0"
 DATASTORE = "https://huggingface.co/datasets/evaleval/EEE_datastore"
@@ -203,7 +203,7 @@ def _generation(run: Run, task: TaskRun) -> dict[str, Any]:
 
 
 def _texts(**values: Any) -> dict[str, str]:
-    return {name: plain(without_paths(str(value))) for name, value in values.items() if value is not None}
+    return {name: plain(provenance.without_paths(str(value))) for name, value in values.items() if value is not None}
 
 
 # --- samples ---

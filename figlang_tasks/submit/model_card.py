@@ -9,7 +9,7 @@ from figlang_tasks.core.text import printable
 from figlang_tasks.results import frame, measures, provenance, tables
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import OVERALL
-from figlang_tasks.submit import SubmissionError, all_rows, plain, released, without_paths
+from figlang_tasks.submit import SubmissionError, all_rows, plain, released
 
 BEGIN = "<!-- figlang_tasks: begin; `figlang submit hub` replaces what stands up to the end mark -->"
 END = "<!-- figlang_tasks: end -->"
@@ -53,11 +53,9 @@ def _table(task: TaskRun) -> str:
     found = frame.values([("", {task.task: task.estimates})]).dropna(subset="value")
     scopes = {OVERALL, *task.benchmark.parts.in_short}
     found = found[found["scope"].isin(scopes)]
-    main = measures.headline(found["metric"][found["scope"] == OVERALL])
+    main = measures.with_arrow(measures.headline(found["metric"][found["scope"] == OVERALL]))
     shown = tables.wide(found, "scope", list(dict.fromkeys(found["metric"])))
-    return tables.markdown(
-        shown.rename(columns=lambda name: f"**{name}**" if name == main else measures.with_arrow(name))
-    )
+    return tables.markdown(tables.with_arrows(shown).rename(columns={main: f"**{main}**"}))
 
 
 def _facts(run: Run, task: TaskRun) -> str:
@@ -76,6 +74,6 @@ def _facts(run: Run, task: TaskRun) -> str:
 
 
 def _code(text: str) -> str:
-    """Untrusted text as a code span in one line, without local paths; it cannot end the span, nor the section."""
-    safe = printable(plain(without_paths(text)), limit=1000).replace("`", "'")
+    """Untrusted text as a code span in one line; it cannot end the span, nor the section."""
+    safe = printable(plain(text), limit=1000).replace("`", "'")
     return f"`{safe.replace('<!--', '<! --').replace('-->', '-- >')}`"

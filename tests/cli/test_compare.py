@@ -58,6 +58,7 @@ def test_tables_say_what_is_better_and_how_sure_that_is(both: tuple[str, str]) -
     found = rows(shown)
     assert found[0] == ["", "n", "f1@60 ↑"] and [row[:2] for row in found[2:4]] == [["weak", "76"], ["strong", "76"]]
     assert found[3][2].startswith("**") and not found[2][2].startswith("**"), "the best is bold"
+    assert "|---------|------" in shown and "| MuSE  " in shown, "words stand at the left"
     assert found[6][:3] == ["f1@60 ↑", "all", "76"] and found[-1][:3] == ["acc ↑", "MuSE", "12"]
     assert len(found[6:]) == 1 + 6 + 1, "all rows, each source; the one that was named"
     assert rows(compare(*both, *MINI, "--metric", "acc_muse").stdout)[0] == ["", "n", "acc of MuSE ↑"]
@@ -88,6 +89,8 @@ def test_latex_is_balanced_and_escaped(both: tuple[str, str], tmp_path: Path) ->
     assert text.count("\\begin{tabular}") == text.count("\\end{tabular}") == text.count("\\toprule") == 1 + 3
     bare = re.sub(r"\\[&%$#_{}\\]", "", text)  # without what is escaped
     assert bare.count("{") == bare.count("}") and not set("%#_~^") & set(bare)
+    assert r"\caption{figlang\_mini. Shares in percent, with 95 \% intervals. Bold: best.}" in text
+    assert "--all" not in text and "smallest: with these rows" in result.stdout
     assert r"a\_\%\&\$\#\{\}\textasciitilde{}\textasciicircum{}\textbackslash{}é & 76 & 25.0 " in text
     assert re.search(r"strong & 76 & \\textbf\{65\.4\} \[.*\nf1@60 \$\\uparrow\$ & MuSE & 12 & ", text, re.DOTALL)
 
@@ -118,6 +121,11 @@ def test_the_papers_rows_stand_beside_the_runs(tmp_path: Path) -> None:
     ranks = [row[3] for row in rows(shown)[2:4]]
     assert min(ranks, key=lambda cell: float(cell.replace("*", "").split()[0])).startswith("**")
     assert ["ALBEF, zero-shot (published, Table 2)", "", "46.67", ""] in rows(shown)
+    other = compare(*asked, "--metric", "parse_rate").stdout
+    assert (
+        "published: nothing for parse_rate of metaclue_retrieve_swap, but there is for " in other
+        and "(--metric)" in other
+    )
     assert "\n\npublished: MetaCLUE, arXiv 2212.09898: zero-shot, " in shown
     assert "ALBEF, zero-shot (published, Table 2) &  & 46.67 &  \\\\\n" in compare(*asked, "--format", "latex").stdout
 

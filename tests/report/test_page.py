@@ -69,7 +69,7 @@ def test_what_the_script_of_the_page_reads_comes_back_and_cannot_end_its_block(r
 def test_the_data_and_the_drawing_of_a_chart_come_back(run: Run) -> None:
     named = '"50 %" &amp; #1 é var(--no) currentColor'  # a run may have any name
     svg = f"<svg><text>{named}</text></svg>"
-    made = Chart("some-chart", "t", svg, 'a,"b"\n#1 % ü&<')
+    made = Chart("some-chart", "t", svg, 'a,"b"\n#1 % ü&<', False, svg)
     text = text_of(run, Section("one", "t", "", charts=(made,)))
     links = {str(each["download"]): str(each["href"]) for _, each in Parsed(text).elements if "download" in each}
     for name, kind, content in (("csv", "text/csv", made.csv), ("svg", "image/svg+xml", svg)):

@@ -110,7 +110,7 @@ def test_the_summary_has_the_reported_values_in_percent() -> None:
     summary = table(section(report(), "-numbers"), "figlang_mini")
     reported = two()[1].tasks["figlang_mini"].reported
     shown = "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * number for number in reported["f1@60"]["all"][:3]))  # type: ignore[operator]
-    rows = unmarked(summary).set_index(["model", "source"])
+    rows = unmarked(summary).set_index(["run", "source"])
     assert rows.loc[("strong", "all"), "f1@60"] == shown
     assert rows.loc[(HOSTILE, "all"), "n"] == "76"
     assert "Explanation scorer: embedded" in summary.note
@@ -149,7 +149,7 @@ def beside_papers() -> list[Group]:
 def test_what_papers_published_stands_below() -> None:
     summary = section(beside_papers(), "-numbers")
     vflute = table(summary, "vflute")
-    gpt = unmarked(vflute).set_index("model").loc["GPT-4o, zero-shot (published)"]
+    gpt = unmarked(vflute).set_index("run").loc["GPT-4o, zero-shot (published)"]
     assert [gpt[f"f1@{t}"] for t in (0, 53, 60)] == ["75.41", "60.97", "37.20"]  # Table 18
     assert "Published, not measured here: " in vflute.note and "arXiv 2405.01474" in vflute.note
     told = r"irfl_detect_idiom: published figures are left out: they are of 200 released rows, a run has 12 rows"
@@ -237,7 +237,7 @@ def test_a_cut_run_is_shown_beside_a_whole_one_and_stops_no_other_comparison() -
 def test_outcomes_add_up_to_the_rows() -> None:
     (found,) = section(report(), "parsing-outcomes").tables
     statuses = Counter(line["sample"]["status"] for line in two()[1].tasks["figlang_mini"].lines)
-    row = found.shown[found.shown["task"].eq("figlang_mini") & found.shown["model"].eq("strong")].iloc[0]
+    row = found.shown[found.shown["task"].eq("figlang_mini") & found.shown["run"].eq("strong")].iloc[0]
     assert {status.replace("_", " "): str(count) for status, count in statuses.items()} == {
         name: count for name, count in row[2:].items() if count
     }

@@ -60,7 +60,7 @@ def test_metrics_without_sums_have_a_difference_and_no_test(weak: Run, strong: R
     assert [(each.difference, each.p_holm) for each in found if each.metric == "meteor"] == [(0.125, None)]
 
 
-def test_runs_of_one_name_are_repeats(weak: Run, strong: Run) -> None:
+def test_runs_of_one_name_are_repeats(weak: Run, strong: Run, warnings_of_loguru: list[str]) -> None:
     repeats = [dataclasses.replace(run, name="both") for run in (weak, strong)]
     options: dict[str, Any] = {"metrics": ["acc", "parse_rate"], "tasks": ["figlang_mini"], "resamples": 200}
     found = {each.name: each for each in comparison.compare([*repeats, strong], **options)}
@@ -74,6 +74,8 @@ def test_runs_of_one_name_are_repeats(weak: Run, strong: Run) -> None:
         [*(dataclasses.replace(run, name="both") for run in (weak, weak)), weak, strong], **options
     )
     assert [each.p for each in beside if each.first == "weak"] == [each.p for each in single]
+    (told,) = warnings_of_loguru
+    assert "figlang_mini: repeats of both have equal answers in all rows: leave out copies" in told
 
 
 def test_repeats_that_are_none(weak: Run, strong: Run) -> None:

@@ -17,8 +17,8 @@ from figlang_tasks.core.images import below
 from figlang_tasks.judge.llm import fill
 from figlang_tasks.judge.sheet import COLUMNS
 from figlang_tasks.report import gallery
+from figlang_tasks.results.provenance import without_paths
 from figlang_tasks.results.runs import read
-from figlang_tasks.submit import without_paths
 
 
 def secret(folder: Path) -> Path:

@@ -61,14 +61,14 @@ def test_one_entry_for_each_metric(run: runs.Run, tmp_path: Path) -> None:
 def test_the_section_says_how_to_get_the_numbers_again(run: runs.Run) -> None:
     section = model_card.section([run])
     for expected in (
-        "| scope | n |          **f1@0** | acc ↑ | parse_rate ↑ |",
+        "| scope | n |        **f1@0 ↑** | acc ↑ | parse_rate ↑ |",
         "| all   |   | 74.7 [62.5, 87.5] |",
         "- model_args: `pretrained=org/model,api_key=[REDACTED]`\n- batch_size: `1`\n",
         "[ColumbiaNLP/V-FLUTE](https://huggingface.co/datasets/ColumbiaNLP/V-FLUTE) at `d920d848e21b6aba9",
         "- prompt hash: `5b1910affe97`",
         "- version: `1-0`",
         "- harness: `lmms_eval 0.7.3`",
-        f"- SHA-256 of it: `{run.tasks['vflute'].sha256}`",
+        f"- SHA-256 of the samples: `{run.tasks['vflute'].sha256}`",
     ):
         assert expected in section
     assert "secret" not in section

@@ -43,12 +43,12 @@ def parsing(results: Results) -> Section | None:
     ]
     if not read:
         return None
-    frame = pd.DataFrame(read, columns=["model", "task", "status"])
-    counts = pd.crosstab([frame["task"], frame["model"]], frame["status"])
+    frame = pd.DataFrame(read, columns=["run", "task", "status"])
+    counts = pd.crosstab([frame["task"], frame["run"]], frame["status"])
     shown = counts.astype(str).where(counts.ne(0), "").reset_index().rename_axis(columns=None)
     intro = (
-        "What is neither a label nor a choice counts as wrong; a low score with few answers "
-        "read says more about the format than about the model."
+        "An output that could not be read counts as wrong. If few could be read, a low score says more about their "
+        "form than about the model."
     )
     return Section("parsing-outcomes", "How the outputs were read", intro, (Table("Outputs", shown),))
 
@@ -68,8 +68,7 @@ def _table(results: Results) -> Table:
         shown, told = _with_published(shown, task, of_task, columns, places)
         notes += told
     constant = [name for name, values in (("task", tasks), ("scope", places)) if len(values) == 1]
-    heads = {"run": "model", "scope": first.of.benchmark.parts.kind}
-    shown = tables.with_arrows(shown.drop(columns=constant)).rename(columns=heads)
+    shown = tables.with_arrows(shown.drop(columns=constant)).rename(columns={"scope": first.of.benchmark.parts.kind})
     return Table(_caption(list(results)), shown, " ".join(filter(None, notes)))
 
 
