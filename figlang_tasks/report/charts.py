@@ -188,7 +188,7 @@ def _draw(
     above = 22 * legend_lines([name for name, _ in entries], width)[1]
     with drawn(width, rows + above + 56) as (figure, file):
         legend(figure, entries)
-        figure.get_layout_engine().set(wspace=0.03)  # type: ignore[union-attr]
+        figure.set_layout_engine("constrained", wspace=0.03)
         for axes, part in zip(figure.subplots(1, len(parts), sharey=True, squeeze=False)[0], parts, strict=True):
             axes.set(xlim=ends, xlabel=printable(label))
             axes.grid(False, axis="y")
