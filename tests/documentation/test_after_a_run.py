@@ -26,7 +26,7 @@ def fill_in(sheet: Path, key: Path) -> None:
 
 
 def f1_at_60(text: str) -> list[float]:
-    row, *_ = re.findall(r"^\| f1@60 ↑ \| +all \|(.*)\|$", text, re.MULTILINE)
+    row, *_ = re.findall(r"^\| f1@60 ↑ \| all +\|(.*)\|$", text, re.MULTILINE)
     return [float(number) for number in re.findall(r"-?\d+\.\d+", row)[:3]]
 
 
