@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from lmms_eval.api.instance import GenerationResult, Instance
     from lmms_eval.caching.response_cache import ResponseCache
 
-    from figlang_tasks.models.lazy import LazyModel
-
 BATCHES = 16
 """Batches that a class is asked for at once if it tells answers: it makes the next while it works on one."""
 
@@ -58,16 +56,11 @@ class Answers:
 
     def execute(self, lm: Any, kind: str, requests: Sequence[Instance]) -> list[Any]:
         """Answer requests in order; called by the harness."""
-        from figlang_tasks.models.lazy import LazyModel
-
-        if isinstance(lm, LazyModel):  # where no task of others is asked for
-            return self._stored(lm, requests)
         answers: list[Any] = []
         for is_ours, group in groupby(requests, key=lambda request: request.task_name in self._tasks):
             members = list(group)
             if is_ours:
-                with self._one_bar(lm, members):
-                    answers += self._answer(lm, kind, members)
+                answers += self._answer(lm, kind, members)
             elif self._others:
                 answers += self._others.execute(lm, kind, members)
             else:
@@ -87,9 +80,11 @@ class Answers:
     @contextmanager
     def _one_bar(self, lm: Any, requests: Sequence[Instance]) -> Iterator[None]:
         """One bar for all of the run, where those of the model would be of the few requests that it gets at a time."""
+        from figlang_tasks.models.lazy import LazyModel
+
         task = self._tasks[requests[0].task_name]
         by_pieces = self._store is not None and (tells_answers(lm) or not answers_at_once(lm))
-        if not by_pieces and task.OUTPUT_TYPE != IN_ROUNDS:
+        if isinstance(lm, LazyModel) or not (by_pieces or task.OUTPUT_TYPE == IN_ROUNDS):
             yield
             return
         if self._bar is None:
@@ -99,28 +94,13 @@ class Answers:
             }
             all_requests = (request for each in self._tasks.values() for request in each.instances)
             total = sum(request.repeats * rounds[request.task_name] for request in all_requests)
-            self._bar = tqdm(total=total, desc="Model Responding", disable=not status.in_first_process())
+            known = self._all - len(requests)
+            hidden = not status.in_first_process()
+            self._bar = tqdm(total=total, initial=known, desc="Model Responding", disable=hidden)
         before = self._bar.n
         with status.without_bars():
             yield
         self._bar.update(before + len(requests) - self._bar.n)
-
-    def _stored(self, lm: LazyModel, requests: Sequence[Instance]) -> list[GenerationResult]:
-        """The stored answers; of empty ones as soon as one is missing, since all will be asked again."""
-        from lmms_eval.api.instance import GenerationResult
-
-        store, nothing = self._store, [GenerationResult("")] * len(requests)
-        assert store is not None
-        if len(requests) > 1:  # the last is missing in most runs that lack one: it saves the digests of all
-            lm.lacks_answers |= not store.look_up([f"{digest(lm, requests[-1], store.seed)}-0"])
-        if lm.lacks_answers:
-            return nothing
-        keys = self._keys(lm, requests, store.seed)
-        answers = store.look_up(keys)
-        lm.lacks_answers = len(answers) < len(keys)
-        self._all += len(keys)
-        self._found += len(answers)
-        return nothing if lm.lacks_answers else list(answers.values())
 
     def _answer(self, lm: Any, kind: str, requests: Sequence[Instance]) -> list[GenerationResult]:
         """The answers to requests; with a store, in as many calls of the model as may be stored at a time.
@@ -128,13 +108,19 @@ class Answers:
         A class that :func:`answers_at_once` gets all requests in one call, one that tells answers several batches,
         others one. Calls are cut by place, so that a run that goes on has the same batches.
         """
-        if self._store is None or getattr(lm, "needs_no_cache", False):
-            return [_text(answer) for answer in _ask(lm, kind, requests)]
+        from figlang_tasks.models.lazy import LazyModel
+
+        self._all += len(requests)
+        if self._store is None:
+            with self._one_bar(lm, requests):
+                return [_text(answer) for answer in _ask(lm, kind, requests)]
         keys = self._keys(lm, requests, self._store.seed)
         answers = self._store.look_up(keys)
-        self._all += len(keys)
         self._found += len(answers)
-        if len(answers) < len(keys):
+        if isinstance(lm, LazyModel):
+            lm.load_if(len(answers) < len(keys))
+            lm = lm.loaded or lm
+        with self._one_bar(lm, requests):
             size = len(requests) if answers_at_once(lm) else batch_size(lm) * (BATCHES if tells_answers(lm) else 1)
             for start in range(0, len(requests), size):
                 missing = [at for at in range(start, min(start + size, len(requests))) if at not in answers]

@@ -215,38 +215,33 @@ def _tell_of_loading(model: Any) -> None:
 
 def _prepare_and_evaluate(original: Callable[..., Any], given: dict[str, Any]) -> Any:
     """Evaluate; before, prepare our tasks and the answers; afterwards complete the results."""
-    from figlang_tasks.models.lazy import AnswersMissing, LazyModel
+    from figlang_tasks.models.lazy import LazyModel
 
     lm, found = given["lm"], dict(tasks_of(given["task_dict"]))
     ours = {name: task for name, task in found.items() if is_ours(task.config.process_docs)}
     if not ours:
         return original(**given)
-    _choose_prompts(lm, ours)
-    if isinstance(lm, LazyModel) and (lm.loaded or len(ours) < len(found)):
+    store = None if getattr(lm, "needs_no_cache", False) else _store
+    _choose_prompts(lm, ours, store)
+    by_row = any(task.OUTPUT_TYPE == answers.IN_ROUNDS for task in ours.values())
+    # Processes agree once whether an answer is missing, not at each row.
+    if isinstance(lm, LazyModel) and (len(ours) < len(found) or (by_row and lm.world_size > 1)):
         lm = given["lm"] = lm.load()
-    if _store and not getattr(lm, "needs_no_cache", False):
-        _store.keep_fact(_MAY_WAIT, "yes")
+    if store:
+        store.keep_fact(_MAY_WAIT, "yes")
     for task in ours.values():
         _prepare(task)
     others = given["response_cache"]
-    if _store:
-        others = _cache_of_others(_store, {name: found[name] for name in found.keys() - ours.keys()})
-
-    def evaluated(lm: Any) -> Any:
-        with closing(answers.Answers(ours, _store, others)) as asked:
-            results = original(**{**given, "lm": lm, "response_cache": asked})
-            asked.tell()
-        return results
-
+    if store:
+        others = _cache_of_others(store, {name: found[name] for name in found.keys() - ours.keys()})
     done = False
     try:
-        try:
-            results = evaluated(lm)
-        except AnswersMissing:
-            results = evaluated(lm.load())
+        with closing(answers.Answers(ours, store, others)) as asked:
+            results = original(**{**given, "response_cache": asked})
+            asked.tell()
         done = True
     finally:
-        if _store and others:
+        if store and others:
             backend = given["distributed_executor_backend"]
             others.finalize(success=done, dist_backend=backend, accelerator=getattr(lm, "accelerator", None))
     if results is not None:
@@ -290,7 +285,7 @@ def _prepare(task: Any) -> None:
             task.config.metadata = {**task.config.metadata, "data": ", ".join(data)}
 
 
-def _choose_prompts(lm: Any, ours: Mapping[str, Any]) -> None:
+def _choose_prompts(lm: Any, ours: Mapping[str, Any], store: answers.Store | None) -> None:
     """Take the blocks of task files for what the class of the model declares to answer, and for how it reads pictures.
 
     A model that reads all pictures before the text is one whose attribute ``pictures_first`` is True, or holds the
@@ -303,7 +298,7 @@ def _choose_prompts(lm: Any, ours: Mapping[str, Any]) -> None:
         options = task.lmms_eval_specific_kwargs or {}
         if not isinstance(options.get(PICTURES_FIRST), Mapping) or score_requests.KEY in task.config.generation_kwargs:
             continue  # scores are of one picture at a time
-        if not _reads_pictures_first(lm, name):
+        if not _reads_pictures_first(lm, name, store):
             continue
         changed.append(name)
         task.lmms_eval_specific_kwargs = task.config.lmms_eval_specific_kwargs = {**options, **options[PICTURES_FIRST]}
@@ -318,13 +313,13 @@ def _choose_prompts(lm: Any, ours: Mapping[str, Any]) -> None:
         )
 
 
-def _reads_pictures_first(lm: Any, task: str) -> bool:
+def _reads_pictures_first(lm: Any, task: str, store: answers.Store | None) -> bool:
     """Whether a model reads all pictures of a task before the text; stored, so that it need not be loaded for this."""
     fact = f"{PICTURES_FIRST}, {getattr(lm, 'of', type(lm)).__name__}, {task}"
-    if _store and (known := _store.fact(fact)):
+    if store and (known := store.fact(fact)):
         return known == "True"
     first = getattr(lm, PICTURES_FIRST, False)
     found = first is True or bool(first and task in first)
-    if _store and not getattr(lm, "needs_no_cache", False):
-        _store.keep_fact(fact, str(found))
+    if store:
+        store.keep_fact(fact, str(found))
     return found

@@ -14,12 +14,8 @@ from figlang_tasks.core.options import PICTURES_FIRST
 from .base import ModelBase
 
 
-class AnswersMissing(Exception):
-    """Ends an evaluation in all processes at once, so that all can load the model and evaluate again."""
-
-
 class LazyModel(ModelBase):
-    """Stands for a model in the harness while its answers are looked up; `lacks_answers` says that one is missing.
+    """Stands for a model in the harness until an answer is missing.
 
     Args:
         of: its class.
@@ -31,14 +27,23 @@ class LazyModel(ModelBase):
         self.of, self._load, self.is_simple = of, load, of.is_simple
         self.device = self.accelerator.device
         self.loaded: lmms | None = None
-        self.lacks_answers = False
 
     def load(self) -> lmms:
         """The model."""
         if self.loaded is None:
             self.loaded = self._load()
             self.loaded.task_dict = self.task_dict
+            self.loaded._rank, self.loaded._world_size = self.rank, self.world_size  # as the harness gives them
         return self.loaded
+
+    def load_if(self, is_needed: bool) -> None:
+        """Load the model if one of the processes needs it: some classes wait for the others meanwhile."""
+        needed = [is_needed]
+        if distributed.is_initialized():
+            needed *= distributed.get_world_size()
+            distributed.all_gather_object(needed, is_needed)
+        if any(needed):
+            self.load()
 
     @property
     def pictures_first(self) -> Any:
@@ -46,17 +51,9 @@ class LazyModel(ModelBase):
         return getattr(self.load(), PICTURES_FIRST, False)
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
-        """Never called, but abstract in the harness: `figlang_tasks.harness.answers` looks answers up itself."""
+        """Never called, but abstract in the harness: `figlang_tasks.harness.answers` asks the model itself."""
         raise NotImplementedError
 
     def clean(self) -> None:
-        """Raise `AnswersMissing` if a process lacks an answer; the harness calls this when requests have been made.
-
-        A model is loaded by all processes or by none: some classes wait for the others meanwhile.
-        """
-        lacking = [self.lacks_answers]
-        if distributed.is_initialized():
-            lacking *= distributed.get_world_size()
-            distributed.all_gather_object(lacking, self.lacks_answers)
-        if any(lacking):
-            raise AnswersMissing
+        if self.loaded is not None:
+            self.loaded.clean()

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import demo_runs
 import pytest
 from demo_runs import answers, metrics
 from faulty_runs import ROWS, TASK, Runs
@@ -104,11 +105,14 @@ def test_one_of_two_ranks_dies(
     assert_same_file(runs, undisturbed)
 
 
-@pytest.mark.parametrize(
+LAUNCHES = pytest.mark.parametrize(
     "launch",
     [None, pytest.param(TORCHRUN, marks=pytest.mark.long), pytest.param(ACCELERATE, marks=pytest.mark.long)],
     ids=["ranks", "torchrun", "accelerate"],
 )
+
+
+@LAUNCHES
 def test_two_ranks_load_a_model_together_or_not_at_all(
     launch: tuple[str, ...] | None, runs: Runs, undisturbed: dict[str, Any]
 ) -> None:
@@ -121,6 +125,27 @@ def test_two_ranks_load_a_model_together_or_not_at_all(
     assert runs.in_two_processes(launch) == 0
     assert [len(asked) for asked in runs.asked] == [ROWS, 0, 1]
     assert_same_file(runs, undisturbed)
+
+
+@LAUNCHES
+def test_a_rank_without_rows_loads_a_model_with_the_other(launch: tuple[str, ...] | None, runs: Runs) -> None:
+    """The harness gives it the first row, and drops its answer."""
+    limit = ("--limit", "1")
+    assert runs.in_two_processes(launch, *limit) == 0
+    assert runs.in_two_processes(launch, *limit, fault={"faulty": "load"}) == 0, "no answer is missing"
+    for path in runs.cache.iterdir():
+        with sqlite3.connect(path) as database:
+            database.execute("DELETE FROM answers WHERE doc_id = 0")
+    assert runs.in_two_processes(launch, *limit) == 0
+    assert [set(asked) for asked in runs.asked] == [{f"{TASK} 0"}, set(), {f"{TASK} 0"}]
+
+
+@LAUNCHES
+def test_two_ranks_find_answers_of_both_rounds(launch: tuple[str, ...] | None, runs: Runs) -> None:
+    for limit in ("1", "3", "3"):
+        options = ("--tasks", "mini_sg", "--include_path", demo_runs.mini_tasks(), "--limit", limit)
+        assert runs.in_two_processes(launch, *options) == 0
+    assert [set(asked) for asked in runs.asked] == [{"mini_sg 0"}, {"mini_sg 1", "mini_sg 2"}, set()]
 
 
 def test_a_full_disk(runs: Runs, undisturbed: dict[str, Any]) -> None:

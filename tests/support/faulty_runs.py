@@ -76,12 +76,14 @@ class Runs:
         own = self.environment(fault or {}) | {"PYTHONPATH": path, "FIGLANG_CACHE": "off", "ACCELERATE_USE_CPU": "true"}
         return {"command": command, "env": os.environ | own, "cwd": self.folder}
 
-    def in_two_processes(self, launch: tuple[str, ...] | None, fault: Mapping[str, object] | None = None) -> int:
+    def in_two_processes(
+        self, launch: tuple[str, ...] | None, *options: str, fault: Mapping[str, object] | None = None
+    ) -> int:
         """Run ``lmms_eval`` in two processes to their end, or by `launch`; return the status."""
         if launch:
-            return self.by_command(launch=launch, fault=fault).returncode
+            return self.by_command(*options, launch=launch, fault=fault).returncode
         with self._noting():
-            ranks = warm.run_ranks(2, **self._prepared(fault=fault))
+            ranks = warm.run_ranks(2, **self._prepared(*options, fault=fault))
         return max(abs(rank.wait()) for rank in ranks)
 
     def wait_for_the_fault(self, process: warm.Process) -> None:
