@@ -260,6 +260,15 @@ def compare_any(
 
     A system need not have all units of another (a metric may count failures alone): those it lacks add nothing to its
     sums. Arguments, result and errors are those of `compare_repeats`.
+
+    Examples:
+        The first system lacks a unit of the second:
+
+        >>> first = Statistic.ratio_of("abcd", [True, False, False, False])
+        >>> second = Statistic.ratio_of("abcde", [True] * 5)
+        >>> found = compare_any([[{"acc": first}], [{"acc": second}]], resamples=100)[0, 1]["acc"]
+        >>> found.first, found.second
+        (0.25, 1.0)
     """
     units: dict[str, dict[str, None]] = {}
     for name, statistic in (item for system in systems for run in system for item in run.items()):
