@@ -23,7 +23,7 @@ INSTALL.uv := $(PIP_INSTALL) --quiet uv && $(BIN)/uv pip install --system-certs 
 .PHONY: help setup demo test test-slow test-long weights test-families test-families-newest families-table mutants golden lint upstream upstream-newest docs linkcheck report-pictures clean
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 30
 
 setup: $(STAMP)  ## create .venv and install the package with its development tools
 

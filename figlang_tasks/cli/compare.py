@@ -51,12 +51,12 @@ def compare(
     ] = "md",
     as_json: AsJson = False,
 ) -> None:
-    """Compare runs on the same rows: is one model better than another?
+    """Test whether one model is better than another.
 
-    For each pair of runs, the command tests the main metric of each task: it prints the difference with its 95 %
-    interval, p of the two-sided test of approximate randomization, and p after Holm's adjustment for all tests of the
-    command. * marks adjusted p below .05. Each further test (--metric, --all) costs power. The last lines say which run
-    is better, or rank the runs if there are more than two.
+    The runs have the same rows. For each pair of them, the command tests the main metric of each task: it prints the
+    difference with its 95 % interval, p of the two-sided test of approximate randomization, and p after Holm's
+    adjustment for all tests of the command. * marks adjusted p below .05. Each further test (--metric, --all) costs
+    power. The last lines say which run is better, or rank the runs if there are more than two.
 
     Runs of one name are repeats that differ in the seed alone. The command compares their mean, and the test is over
     rows and seeds.

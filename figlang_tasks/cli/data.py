@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -125,28 +126,30 @@ def check(benchmark: Named) -> None:
         raise typer.Exit(1)
 
 
+TEMPLATES = ", ".join(each.name for each in benchmarks().values() if each.template)
+
+
 @app.command()
 def template(
-    benchmark: Named,
+    benchmark: Annotated[Benchmark, typer.Argument(parser=_named, metavar="BENCHMARK", help=f"One of {TEMPLATES}.")],
     output: Annotated[
         Path, typer.Option(help="Folder to write into; it becomes your FIGLANG_DATA_DIR.", show_default="here")
     ] = Path("."),
 ) -> None:
     """Write example files for data of your own.
 
-    Replace the example rows by yours. Then run `figlang data check`.
-
     \b
     figlang data template vflute --output my_data
     FIGLANG_DATA_DIR=my_data lmms_eval --tasks vflute --model ...
     """
     if benchmark.template is None:
-        having = [each.name for each in benchmarks().values() if each.template]
-        raise typer.BadParameter(f"there is no template for {benchmark.name}; there are: {', '.join(having)}")
+        raise typer.BadParameter(f"there is no template for {benchmark.name}; there are: {TEMPLATES}")
     folder = output / benchmark.source.name
     with failing("data"), new_folder(folder) as made:
         written = benchmark.template(made)
-    say("\n".join(printable(folder / path.relative_to(made)) for path in written))
+    say(f"written: {printable(folder)} ({len(written)} files)")
+    variable = f"{hub.DATA_DIR_VARIABLE}={shlex.quote(printable(output))}"
+    say(f"next: replace the rows by yours, then {variable} figlang data check {benchmark.name}")
 
 
 @app.command()
@@ -170,7 +173,7 @@ def export(
         ),
     ] = False,
 ) -> None:
-    """Write the training rows of a benchmark, with the prompts of its evaluation, for fine-tuning.
+    """Write the training rows of a benchmark for fine-tuning.
 
     Each row has the prompt of the task and the reference answer in the form that the prompt asks for. Rows that share
     a picture or a text with the rows that the task evaluates are left out.

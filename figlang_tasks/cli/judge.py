@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -59,7 +60,9 @@ def export(
             written = explanations.export(runs, made, count=count, seed=seed, annotators=annotators)
         else:
             written = pictures.export(runs, made, task=task, seed=seed, annotators=annotators)
-    say("\n".join(printable(output / name) for name in written))
+    folder = shlex.quote(str(output))
+    say("\n".join(f"written: {printable(output / name)}" for name in written))
+    say(f"next: fill in the sheets, then figlang judge agree {folder}/key.json {folder}/annotator*.csv")
 
 
 @app.command()

@@ -22,7 +22,7 @@ def reproduce(
         Path, typer.Option(help="Folder of what was released: docs/reproduced.md.", exists=True, file_okay=False)
     ] = Path("."),
 ) -> None:
-    """Compute published numbers again, and compare them: published, ours, difference.
+    """Compute published numbers again, and compare them.
 
     The exit status is 0 if all are equal in the digits that were printed.
 

@@ -25,10 +25,11 @@ def runs(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """List the runs below a folder: a line for each task, with its main metric and 95 % interval.
+    """List the runs below a folder, with their main metrics.
 
-    The last column says whether all rows were evaluated, else how the run was cut short (--limit). A run that cannot be
-    read is named with the reason below the table.
+    A line is a task of a run, with its main metric and the 95 % interval. The last column says whether all rows were
+    evaluated, else how the run was cut short (--limit). A run that cannot be read is named with the reason below the
+    table.
     """
     lines: list[dict[str, Any]] = []
     unreadable: dict[str, str] = {}

@@ -6,6 +6,7 @@ torch is imported when something is to be scored, not for a help text or a wrong
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -64,11 +65,11 @@ def score(
     say("shares in percent, with 95 % intervals:")
     for content in contents:
         say(f"\n{summary_table(content)}\n")
-    say(f"written: {printable(folder)}")
+    say(f"written: {printable(folder)}\nnext: figlang report {shlex.quote(printable(folder))} -o report.html")
 
 
 def _beside(run: Path, name: str) -> Path:
-    own = run.resolve()
+    own = run if run.name.strip(".") else run.resolve()
     return own.with_name(f"{own.name if own.is_dir() else own.stem}_{name}")
 
 

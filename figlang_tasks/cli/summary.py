@@ -111,7 +111,7 @@ def _place(task: _Task) -> str:
 def _shared(model: str, task: _Task) -> str:
     """One line that says what was measured; "" for a run that was cut short, or of an unknown model."""
     main, run = measures.headline(task.overall), task.measured
-    if not (model and main) or run.cut:
+    if not (model and main) or measures.of(main).diagnostic or run.cut:
         return ""
     value = measures.estimate_text(main, task.estimates[main][OVERALL], run.rows)
     rows = f"{run.rows} {'own ' * run.own}rows"
@@ -142,7 +142,7 @@ def _of_task(task: _Task) -> list[str]:
         (f"{label}: {measures.scope_text(scope)}" if scope != OVERALL else label, figures)
         for label, scope, figures in published.lines(task.name, task.published)
     ]
-    wanted = _telling(task.estimates) + [name for _, of in lines for name in of]
+    wanted = (_telling(task.estimates) or list(task.estimates)) + [name for _, of in lines for name in of]
     columns = [name for name in task.estimates if name in wanted]
     numbers = frame.values([("", {task.name: task.estimates})])
     own = numbers[numbers["metric"].isin(columns)]

@@ -32,7 +32,7 @@ for _benchmark in benchmarks().values():
 
 @app.callback()
 def train() -> None:
-    """Train the system that a paper trained on its own benchmark, and test it.
+    """Train a system that a paper trained on its own benchmark.
 
     It writes a folder, which runs as a model: lmms_eval --model figlang_probe --model_args probe=FOLDER.
 

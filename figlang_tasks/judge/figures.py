@@ -47,6 +47,8 @@ def gathered(
                 "the annotator's name into the column annotator"
             )
         own = meanings(filled)
+        if own.drop(columns="row").isna().all(axis=None):
+            raise FigLangError(f"{path} is empty: fill it in first")
         for number in own["row"][~own.index.isin(places)]:
             raise FigLangError(
                 f"{path}, row {number}: the key has no such item and letter: restore it as it was exported"

@@ -186,7 +186,7 @@ def _asking(model: str, max_tokens: int, pictures: Mapping[str, str]) -> Callabl
             response = client.chat.completions.create(**settings, messages=[{"role": "user", "content": content}])
             said = response.choices[0].message.content or ""
         except (openai.OpenAIError, ValueError, LookupError, TypeError, AttributeError) as error:  # another protocol
-            told = f"{type(error).__name__}: {printable(redaction.redacted(str(error)), limit=300)}"
+            told = f"{type(error).__name__}: {printable(redaction.redacted(str(error).rstrip('.')), limit=300)}"
             return {"said": "", "error": told}
         return {"said": redaction.without_secrets(said), "model": str(response.model)}  # the log may be published
 

@@ -29,8 +29,7 @@ figlang = partial(commands.figlang, "data")
 def test_a_template_passes_its_check(name: str, dataset: str, tmp_path: Path) -> None:
     done = figlang("template", name, "--output", tmp_path)
     assert done.exit_code == 0, done.output
-    files = {path for path in (tmp_path / dataset).rglob("*") if path.is_file()}
-    assert {Path(line) for line in done.output.splitlines()} == files
+    assert f"FIGLANG_DATA_DIR={tmp_path} figlang data check {name}" in done.output
     status, lines, _ = check(name, tmp_path)
     assert status == 0 and lines[-1] == "no faults"
     if name == "vflute":

@@ -28,8 +28,9 @@ def exported(tmp_path: Path) -> list[Path]:
         answer = f"{name} {{claim}}\nLABEL: {{label}}"
         runs.append(f"{name}={save_run(path, answer.format_map, scored)}")
     output = done("export", *runs, "-o", tmp_path / "human", "--n", "5")
-    *_, first, second, key = map(Path, output.splitlines())
-    return [key, first, second]
+    *_, first, second, key, last = (line.removeprefix("written: ") for line in output.splitlines())
+    assert last.endswith(f"figlang judge agree {key} {tmp_path}/human/annotator*.csv")
+    return [Path(key), Path(first), Path(second)]
 
 
 def fill_in(path: Path, key: Path) -> Path:
@@ -48,6 +49,8 @@ def fill_in(path: Path, key: Path) -> Path:
 
 def test_from_runs_to_figures(exported: list[Path]) -> None:
     key, *sheets = exported
+    empty = figlang("agree", key, *sheets)
+    assert empty.exit_code == 1 and "annotator1.csv is empty" in empty.stderr
     for path in sheets:
         fill_in(path, key)
     report = json.loads(done("agree", key, *sheets, "--json"))

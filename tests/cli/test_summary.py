@@ -43,6 +43,12 @@ def test_one_line_per_scope_and_one_column_per_measure() -> None:
     ]
 
 
+def test_blind_rows_have_the_table_of_what_is_known() -> None:
+    found = {"parse_rate": {OVERALL: Estimate(1.0, rows=8)}}
+    *_, row = summary_table({**results({"flute_codalab": found}), "model_name": "m"}).splitlines()
+    assert row.split() == ["|", "all", "|", "8", "|", "100.0", "|"]
+
+
 def test_parts_that_overlap_are_said_to() -> None:
     """FLUTE's paraphrases of sarcasm count in both parts: 14 of 14 + 8 + 18 rows, say, of 32."""
 

@@ -45,7 +45,7 @@ def train(
     epochs: Annotated[int, Option(min=1, help="Passes over the training data.")] = 7,
     dataset: Annotated[str, Option(help="IRFL, or figlang_mini_irfl, small data of this package.")] = "IRFL",
 ) -> str:
-    """Train IRFL's classifier of idioms, and test it (Tables 6 and 8 of the paper).
+    """Train IRFL's classifier of idioms (Tables 6 and 8).
 
     It prints the encoder's own numbers, the mean and the standard deviation of the seeds, and the paper's.
 

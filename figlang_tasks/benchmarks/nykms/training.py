@@ -42,11 +42,11 @@ def train(
     batch_size: Annotated[int, Option(help="Rows of a step.")] = 8,
     learning_rate: Annotated[float, Option(help="The highest.")] = 1e-5,
 ) -> str:
-    """Train BERT and ViT with cross attention to tell whether a cartoon with its caption has a metaphor (or sarcasm).
+    """Train BERT and ViT with cross attention.
 
-    It reads the rows of the splits train and validation. The defaults are the paper's baseline; --alignment ot is its
-    best system without further data. It prints mean and standard deviation of the seeds on the rows of the split test,
-    and the paper's values.
+    They tell whether a cartoon with its caption has a metaphor (or sarcasm). The command reads the rows of the splits
+    train and validation. The defaults are the paper's baseline; --alignment ot is its best system without further data.
+    It prints mean and standard deviation of the seeds on the rows of the split test, and the paper's values.
     """
     import torch
 
