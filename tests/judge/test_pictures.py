@@ -169,10 +169,16 @@ def test_what_cannot_be_used(tmp_path: Path, folders: list[str]) -> None:
 
 def test_gaps_and_cells_that_mean_nothing(tmp_path: Path, folders: list[str]) -> None:
     *_, first, second, path = [tmp_path / "out" / name for name in export(folders, tmp_path / "out", **OPTIONS)]
-    report = agree(path, [first, second])
-    assert len(report["annotators"][0]["missing"]) == 31 and "31 judgements missing: 1 A, 1 B, " in text(report)
-    assert report["with_majority"] == 0 and report["pairs"][0]["category_kappa"] is None
+    with pytest.raises(FigLangError, match=r"annotator1.csv is empty"):
+        agree(path, [first, second])
     found = key.read(path)
+    one = [
+        filled(first, found, lambda each: "figurative" * (each["number"] == 1 and each["letter"] == "A"), name)
+        for name in ("one", "two")
+    ]
+    report = agree(path, one)
+    assert len(report["annotators"][0]["missing"]) == 30 and "30 judgements missing: 1 B, 1 C, " in text(report)
+    assert report["with_majority"] == 1 / 31 and report["pairs"][0]["category_kappa"] is None
     wrong = filled(first, found, lambda each: "symbolic", "one")
     with pytest.raises(FigLangError, match="one.csv, row 2, column category: ' SYMBOLIC ' is none of: figurative, f; "):
         agree(path, [wrong, second])
