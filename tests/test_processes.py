@@ -66,7 +66,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: varied_plugin\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[lmms_eval.models]\nvaried = varied_plugin:manifests\n")
     shutil.copytree(mini_tasks(), folder / "tasks")
-    (folder / "tasks" / "vqa.yaml").write_text(varied_runs.VQA)
     return folder
 
 
@@ -142,7 +141,7 @@ def test_the_table_is_printed_once_and_is_the_same(runs: dict[int, Finished]) ->
 @pytest.mark.slow
 def test_processes_without_a_row(site: Path, tmp_path: Path) -> None:
     """And rows with several answers."""
-    tasks = ("figlang_mini", "mini_sg", "figlang_mini_nykms_mw")
+    tasks = ("figlang_mini", "mini_sg", "mini_nykms_mw")
     one, several = (
         run(count, site, tmp_path / str(count), tasks, "--limit", "2", "--repeats", "2") for count in (1, 3)
     )

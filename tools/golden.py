@@ -27,9 +27,9 @@ from tempfile import TemporaryDirectory
 from figlang_tasks.scoring import flat, from_json, full_name
 
 ROOT = Path(__file__).resolve().parents[1]
-MINI = ",".join(f"figlang_mini{part}" for part in ("", "_irfl", "_flute", "_flute_v1", "_nykms", "_metaclue"))
+MINI = ",".join(f"figlang_mini{part}" for part in ("", "_irfl", "_flute", "_nykms", "_metaclue"))
 # A majority is of labels.
-MAJORITY = "figlang_mini,figlang_mini_irfl_detect_idiom,figlang_mini_flute,figlang_mini_flute_v1,figlang_mini_nykms"
+MAJORITY = "figlang_mini,figlang_mini_irfl_detect_idiom,figlang_mini_flute,figlang_mini_nykms"
 # The tables of open similes are not there.
 IRFL = "irfl_match_idiom,irfl_match_metaphor,irfl_match_simile,irfl_retrieve_metaphor,irfl_retrieve_simile"
 WHOLE = f"vflute,{IRFL},flute_train,flute_codalab"

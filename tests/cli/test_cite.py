@@ -61,7 +61,7 @@ def test_a_signature_tells_what_the_numbers_depend_on(tmp_path: Path) -> None:
     shutil.copytree(varied_runs.strong(), run)
     (results,) = run.glob("*_results.json")
     content = json.loads(results.read_text(encoding="utf-8"))
-    content["configs"]["figlang_mini_nykms_mc"]["metadata"]["prompt_hash"] += "+pictures_first"
+    content["configs"]["figlang_mini_nykms_metaphor"]["metadata"]["prompt_hash"] += "+pictures_first"
     content["config"] |= {"limit": 8.0, "gen_kwargs": {"temperature": 0.7, "do_sample": True}}
     content["n-samples"] = {task: {"original": 12, "effective": 8} for task in content["configs"]}
     results.write_text(json.dumps(content), encoding="utf-8")
@@ -70,7 +70,7 @@ def test_a_signature_tells_what_the_numbers_depend_on(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     lines = [line for line in result.stdout.splitlines() if line.startswith("%")]
     assert len(lines) == len(varied_runs.TASKS)
-    for task in ("figlang_mini", "figlang_mini_irfl_detect_idiom", "figlang_mini_nykms_mc"):
+    for task in ("figlang_mini", "figlang_mini_irfl_detect_idiom", "figlang_mini_nykms_metaphor"):
         of = content["configs"][task]["metadata"]
         scorer = f"|scorer:{of['explanation_scorer']}" if task == "figlang_mini" else ""
         assert (

@@ -81,7 +81,7 @@ def test_a_run_of_two_groups_fits_on_a_screen(tmp_path: Path) -> None:
         "figlang_mini_irfl",
     ]
     assert lines[-2:] == [f"saved to {output}", f"next: figlang report '{output}' -o report.html"]
-    assert len(list(output.glob("*.jsonl"))) == 8
+    assert len(list(output.glob("*.jsonl"))) == 5
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import commands
 import pytest
 from demo_runs import evaluate
 
-TASK = "figlang_mini_irfl_match_simile"
+TASK = "figlang_mini_irfl_match_idiom"
 
 
 figlang = partial(commands.figlang, "runs")

@@ -83,7 +83,7 @@ def test_the_new_run_equals_one_that_scores(samples_file: Path) -> None:
 
 def test_a_run_of_several_tasks_is_written_whole(tmp_path: Path) -> None:
     """What has no explanations is as it was, and so is what the results say of the run."""
-    run, tasks = tmp_path / "model", ("figlang_mini", "figlang_mini_flute_v1", "figlang_mini_irfl_match_simile")
+    run, tasks = tmp_path / "model", ("figlang_mini", "mini_flute_v1", "mini_irfl_match_simile")
     run.mkdir()
     for task in tasks:
         (path,) = varied_runs.weak().glob(f"*_samples_{task}.jsonl")

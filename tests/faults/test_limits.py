@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from demo_runs import evaluate
+from demo_runs import evaluate, mini_tasks
 
 from figlang_tasks import FigLangError
 
 NO_MODEL = ("figlang_vlm", "pretrained=/there/is/no/such/model")  # told first if it were loaded first
-CIRCULAR, RETRIEVE = "figlang_mini_irfl_detect_idiom_circular", "figlang_mini_irfl_retrieve_metaphor"
+CIRCULAR, RETRIEVE = "mini_irfl_detect_idiom_circular", "figlang_mini_irfl_retrieve_metaphor"
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ CIRCULAR, RETRIEVE = "figlang_mini_irfl_detect_idiom_circular", "figlang_mini_ir
 )
 def test_nothing_to_run_or_to_compute(task: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(FigLangError, match=message):
-        evaluate(task, *NO_MODEL, **options)
+        evaluate(task, *NO_MODEL, include_path=mini_tasks(), **options)
 
 
 def test_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:

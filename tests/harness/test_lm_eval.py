@@ -136,7 +136,7 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_lm_eval_by_the_documented_command(tiny_model: Path, tmp_path: Path) -> None:
-    """One process: FLUTE from the hub stand-in, as JSON lines, and the mini set."""
+    """One process: FLUTE from the hub stand-in, as JSON lines, with the prompts of both versions."""
     repository = tmp_path / "repository"
     write_lines(repository / "train.jsonl", released_shape())
     (repository / "README.md").write_text("# stand-in\n")
@@ -145,7 +145,7 @@ def test_lm_eval_by_the_documented_command(tiny_model: Path, tmp_path: Path) -> 
         environment = server.env(home=tmp_path) | {"CUDA_VISIBLE_DEVICES": ""}
         tasks = warm.run(["figlang", "tasks", "--path", "lm_eval"], cwd=tmp_path, env=environment).stdout.strip()
         command = (
-            f"lm_eval --include_path {tasks} --tasks flute,figlang_mini_flute_v1 --model hf "
+            f"lm_eval --include_path {tasks} --tasks flute,flute_v1 --model hf "
             f"--model_args pretrained={tiny_model},dtype=float32 --device cpu --batch_size 8 --limit 8 "
             "--gen_kwargs max_gen_toks=24 --log_samples --output_path out"
         )
@@ -162,7 +162,7 @@ def test_lm_eval_by_the_documented_command(tiny_model: Path, tmp_path: Path) -> 
     assert results["n-samples"]["flute"] == {"original": 1500, "effective": 8}
     assert runs.read(str(file)).tasks["flute"].signature == signature
     # `figlang score` reads lm-eval's samples files, too.
-    (samples,) = tmp_path.glob("out/*/samples_flute_*.jsonl")
+    (samples,) = tmp_path.glob("out/*/samples_flute_2*.jsonl")
     command_line = ["score", str(samples), "--scorer", "embedded", "-o", str(tmp_path / "again")]
     result = typer.testing.CliRunner().invoke(app, command_line)
     assert result.exit_code == 0, result.output

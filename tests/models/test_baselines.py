@@ -48,7 +48,7 @@ def test_the_scene_graph_task_ends_with_a_label() -> None:
 
 @pytest.mark.parametrize(
     ("task_name", "counts"),
-    [("figlang_mini_irfl_random4_metaphor", [4] * 3), ("figlang_mini_metaclue_retrieve_swap", [2] * 3)],
+    [("figlang_mini_irfl_match_idiom", [4] * 3), ("figlang_mini_metaclue_retrieve_swap", [2] * 3)],
     ids=["match", "candidates"],
 )
 def test_random_scores(task_name: str, counts: list[int]) -> None:

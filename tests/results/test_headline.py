@@ -20,7 +20,7 @@ HEADLINES = {
     "figlang_mini": "f1@60",
     "figlang_mini_flute": "acc@60",
     "figlang_mini_irfl_retrieve_metaphor": "p@k",
-    "figlang_mini_nykms_mc": "mc_macro_f1",
+    "figlang_mini_nykms_metaphor": "mc_macro_f1",
 }
 
 

@@ -49,8 +49,8 @@ def test_a_whole_run_is_read_from_its_folder() -> None:
     assert {name: {scope: own[:3] for scope, own in of.items()} for name, of in of_records.items()} == {
         name: {scope: own[:3] for scope, own in of.items()} for name, of in mini.reported.items()
     }
-    assert run.tasks["figlang_mini_irfl_match_simile"].benchmark.name == "irfl"
-    assert not run.tasks["figlang_mini_irfl_match_simile"].explained
+    assert run.tasks["mini_irfl_match_simile"].benchmark.name == "irfl"
+    assert not run.tasks["mini_irfl_match_simile"].explained
     assert runs.limited(run) is None
 
 

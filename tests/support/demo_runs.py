@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from functools import lru_cache
@@ -101,14 +102,31 @@ def answers(results: dict[str, Any], task: str) -> dict[int, str]:
     return {sample["doc_id"]: sample["resps"][0][0] for sample in results["samples"][task]}
 
 
+OWN_TASKS = {
+    "mini_sg": ("vflute/vflute_sg", "figlang_mini,split=test", {"scorer": "off"}),
+    "mini_2shot": ("vflute/vflute", "figlang_mini,split=test", {"scorer": "off", "num_shots": 2}),
+    "mini_flute_v1": ("flute/flute_v1", "figlang_mini_flute,part=train,prompt=v1,scorer=embedded", {}),
+    "mini_irfl_detect_idiom_circular": (
+        "irfl/irfl_detect_idiom_circular",
+        "figlang_mini_irfl,table=idiom-detection-task,rotations=true",
+        {},
+    ),
+    "mini_irfl_match_simile": ("irfl/irfl_match_simile", "figlang_mini_irfl,table=simile-detection-task", {}),
+    "mini_irfl_random4_metaphor": ("irfl/irfl_random4_metaphor", "figlang_mini_irfl,table=random4-metaphor", {}),
+    "mini_nykms_mw": ("nykms/nykms_mw", "figlang_mini_nykms,question=mw,modality=image", {}),
+    # With the questions of the best metaphor alone: all of them are three quarters of the rows of a run.
+    "mini_metaclue_vqa_best": ("metaclue/metaclue_vqa_best", "figlang_mini_metaclue,task=vqa_best", {}),
+}
+"""Tasks of the benchmarks on data of the package, by name: file, data, options."""
+
+
 @lru_cache(maxsize=1)
 def mini_tasks() -> str:
-    """Return a folder, for `include_path`, with V-FLUTE's other kinds of task on figlang_mini: mini_sg, mini_2shot."""
-    folder, tasks = mkdtemp(prefix="tasks-", dir=os.environ["FIGLANG_TEST_RUNS"]), tasks_dir()
-    for name, includes, options in (("mini_sg", "vflute_sg.yaml", ""), ("mini_2shot", "vflute.yaml", ", num_shots: 2")):
-        (Path(folder) / f"{name}.yaml").write_text(
-            f"include: {tasks}/vflute/{includes}\ntask: {name}\n"
-            "dataset_name: figlang_mini,split=test\n"
-            f"lmms_eval_specific_kwargs: {{default: {{scorer: 'off'{options}}}}}\n"
-        )
+    """Return a folder, for `include_path`, with the files of OWN_TASKS."""
+    folder = mkdtemp(prefix="tasks-", dir=os.environ["FIGLANG_TEST_RUNS"])
+    for name, (file, data, options) in OWN_TASKS.items():
+        content: dict[str, Any] = {"include": f"{tasks_dir()}/{file}.yaml", "task": name, "dataset_name": data}
+        if options:
+            content["lmms_eval_specific_kwargs"] = {"default": options}
+        (Path(folder) / f"{name}.yaml").write_text(json.dumps(content))
     return folder

@@ -37,7 +37,6 @@ TASKS: dict[str, Answer] = {
         "",
         "I'm sorry, but I can't.",
     )[n % 4],
-    "figlang_mini_nykms_mw": lambda doc, n: ("cage", "")[n % 2],
     "figlang_mini_metaclue_classify_literal": lambda doc, n: ("Yes", "No", "Hm")[n % 3],
     "figlang_mini_metaclue_retrieve_swap": lambda doc, n: json.dumps({"scores": [0.6, (0.4, 0.6)[n % 3 == 2]]}),
     "figlang_mini_metaclue_caption": lambda doc, n: (doc["references"][0], "this is as bright as that", "")[n % 3],

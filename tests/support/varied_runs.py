@@ -6,45 +6,33 @@ import os
 import random
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
-from demo_runs import evaluate
+from demo_runs import evaluate, mini_tasks
 from filelock import FileLock
 from lmms_eval.api.instance import Instance
 
 from figlang_tasks.core.score_requests import KEY, answer, read_answer
-from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.models.baselines import Random
 
 TASKS = (
     "figlang_mini",
     "figlang_mini_flute",
-    "figlang_mini_flute_v1",
+    "mini_flute_v1",
     "figlang_mini_irfl_detect_idiom",
-    "figlang_mini_irfl_detect_idiom_circular",
-    "figlang_mini_irfl_match_simile",
-    "figlang_mini_irfl_random4_metaphor",
+    "mini_irfl_detect_idiom_circular",
+    "mini_irfl_match_simile",
+    "mini_irfl_random4_metaphor",
     "figlang_mini_irfl_retrieve_metaphor",
     "figlang_mini_metaclue_caption",
     "figlang_mini_metaclue_classify_literal",
     "figlang_mini_metaclue_localize",
     "figlang_mini_metaclue_retrieve_swap",
-    "figlang_mini_metaclue_vqa",
-    "figlang_mini_nykms_mc",
+    "mini_metaclue_vqa_best",
     "figlang_mini_nykms_metaphor",
-    "figlang_mini_nykms_mw",
-    "figlang_mini_nykms_sarcasm",
+    "mini_nykms_mw",
 )
 """One of each kind."""
-
-
-VQA = f"""
-include: {tasks_dir()}/mini/metaclue/figlang_mini_metaclue_vqa.yaml
-task: figlang_mini_metaclue_vqa
-dataset_name: figlang_mini_metaclue,task=vqa_best
-"""
-"""With the questions of the best metaphor alone: all of them are three quarters of the rows of a run."""
 
 
 class Varied(Random):
@@ -76,9 +64,8 @@ def saved(seed: int, skill: float) -> Path:
     with FileLock(f"{folder}.lock"):
         # METEOR starts Java for each part of the captions: most of the time that this would take.
         if not list(folder.rglob("*_results.json")):
-            with patch.dict(os.environ, {"PATH": str(Path(sys.executable).parent)}), TemporaryDirectory() as tasks:
-                (Path(tasks) / "vqa.yaml").write_text(VQA)
-                evaluate(TASKS, Varied(seed, skill), None, folder, tasks, "figlang_random")
+            with patch.dict(os.environ, {"PATH": str(Path(sys.executable).parent)}):
+                evaluate(TASKS, Varied(seed, skill), None, folder, mini_tasks(), "figlang_random")
     return folder
 
 

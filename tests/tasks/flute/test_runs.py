@@ -6,22 +6,22 @@ from pathlib import Path
 
 import lm_eval
 import pytest
-from demo_runs import DEMO, answers, evaluate, metrics
+from demo_runs import DEMO, answers, evaluate, metrics, mini_tasks
 from flute_rows import released_shape, write_lines
 from lm_eval.tasks import TaskManager as TextTasks
 from lm_eval_models import Again
 
 from figlang_tasks.cli.tasks import folder
 
-TASKS = ("figlang_mini_flute", "figlang_mini_flute_v1")
+TASKS = ("figlang_mini_flute", "mini_flute_v1")
 
 
 @pytest.mark.parametrize(("task", "zero", "sixty"), [(TASKS[0], "acc@0", "v1_acc@60"), (TASKS[1], "acc@0", "acc@60")])
 def test_chance(task: str, zero: str, sixty: str) -> None:
-    most_frequent = metrics(evaluate(task, "figlang_majority"), task)
+    most_frequent = metrics(evaluate(task, "figlang_majority", include_path=mini_tasks()), task)
     assert most_frequent[f"{zero},none"] == most_frequent["acc,none"] == 17 / 32
     assert most_frequent[f"{sixty},none"] == 0, "its contradictions are not explained, and it says nothing else"
-    drawn = evaluate(task, "figlang_random")
+    drawn = evaluate(task, "figlang_random", include_path=mini_tasks())
     found = metrics(drawn, task)
     assert found["parse_rate,none"] == 1 and 0.2 < found["acc,none"] < 0.8
     entailments = [s["sample"] for s in drawn["samples"][task] if s["sample"]["gold"] == s["sample"]["predicted"] == 1]

@@ -73,9 +73,10 @@ def test_a_class_that_declares_it_is_asked_for_scores(
     manifest = ModelManifest("my_numbers", simple_class_path=f"{__name__}.{kind.__qualname__}")
     monkeypatch.setitem(MODEL_REGISTRY_V2._manifests, "my_numbers", manifest)
     monkeypatch.setitem(MODEL_REGISTRY_V2._alias_to_model_id, "my_numbers", "my_numbers")
-    names = ["figlang_mini_irfl_match_idiom", "figlang_mini_irfl_random4_metaphor"]
+    names = ["figlang_mini_irfl_match_idiom", "mini_irfl_random4_metaphor"]
     model = kind()
-    results = demo_runs.evaluate(names, model, as_model="my_numbers" if given == "name" else None, limit=2)
+    as_model = "my_numbers" if given == "name" else None
+    results = demo_runs.evaluate(names, model, include_path=demo_runs.mini_tasks(), as_model=as_model, limit=2)
     for name in names:
         (first, second) = results["samples"][name]
         assert first["sample"]["scores"] == second["sample"]["scores"] == [0, 1, 2, 3]
