@@ -11,8 +11,9 @@ from figlang_tasks.cli import fail, say
 from figlang_tasks.cli.tasks import MINI
 from figlang_tasks.core.benchmark import benchmarks, names
 from figlang_tasks.core.text import printable
+from figlang_tasks.report.verdict import contradicted
 from figlang_tasks.results.provenance import harness, option
-from figlang_tasks.results.runs import Run, RunError, TaskRun, contradicted, read
+from figlang_tasks.results.runs import Run, RunError, TaskRun, read
 
 _UNKNOWN = "unknown"
 

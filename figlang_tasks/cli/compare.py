@@ -19,7 +19,7 @@ from figlang_tasks.core.text import alignment, latex, listing, printable
 from figlang_tasks.report import verdict
 from figlang_tasks.results import comparison, frame, measures, published, tables
 from figlang_tasks.results.comparison import Difference
-from figlang_tasks.results.runs import Run, TaskRun, contradicted, limited, read_all
+from figlang_tasks.results.runs import Run, TaskRun, limited, read_all
 from figlang_tasks.scoring import OVERALL, full_name
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class _Comparison:
             shown = pd.concat([shown, tables.of_published(lines, shown)])
             about = [f"published: {protocol}" * bool(protocol), left_out]
             told = [*(list(filter(None, about)) or [_without(task, columns)]), *told]
-        return tables.with_arrows(shown.rename(columns={"run": ""})), told
+        return shown.rename(columns={"run": ""}).rename(columns=measures.with_arrow), told
 
     def pairs(self, task: str) -> Iterator[tuple[str, pd.DataFrame]]:
         """A title, and the table of the differences, for each pair of runs."""
@@ -175,7 +175,7 @@ class _Comparison:
         return [(run, run.tasks.get(task) or next(iter(run.tasks.values()))) for run in found]
 
     def caveats(self) -> list[str]:
-        wrong = contradicted(pair for task in self.by_task for pair in self.compared(task))
+        wrong = verdict.contradicted(pair for task in self.by_task for pair in self.compared(task))
         found = [f"{each}: are these files of two runs? The samples are used" for each in wrong]
         names = {name for each in self.differences for name in (each.first, each.second)}
         found += [caveat for run in self.runs if run.name in names for caveat in verdict.caveats(run, self.by_task)]

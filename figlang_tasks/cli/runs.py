@@ -12,9 +12,10 @@ import typer
 from figlang_tasks.cli import fail, say, say_json
 from figlang_tasks.cli.options import AsJson
 from figlang_tasks.core.text import printable, table
+from figlang_tasks.report.verdict import contradicted
 from figlang_tasks.results import measures
 from figlang_tasks.results.provenance import evaluated_at, option
-from figlang_tasks.results.runs import RunError, below, contradicted, read
+from figlang_tasks.results.runs import RunError, below, read
 from figlang_tasks.scoring import OVERALL
 
 

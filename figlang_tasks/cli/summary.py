@@ -171,7 +171,7 @@ def _of_group(title: str, tasks: Sequence[_Task]) -> str:
 
 
 def _markdown(title: str, shown: pd.DataFrame) -> str:
-    return tables.markdown(tables.with_arrows(shown.rename(columns={shown.columns[0]: title})))
+    return tables.markdown(shown.rename(columns={shown.columns[0]: title}).rename(columns=measures.with_arrow))
 
 
 def _telling(estimates: Estimates) -> list[str]:

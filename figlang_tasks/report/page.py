@@ -24,8 +24,9 @@ from markupsafe import Markup
 import figlang_tasks
 from figlang_tasks.core.redaction import redacted
 from figlang_tasks.report import gallery
+from figlang_tasks.report.verdict import contradicted
 from figlang_tasks.results import provenance
-from figlang_tasks.results.runs import Run, contradicted, limited
+from figlang_tasks.results.runs import Run, limited
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from figlang_tasks.core.text import printable
+from figlang_tasks.core.text import listing, printable
 from figlang_tasks.results import measures
 from figlang_tasks.results.comparison import Difference
 from figlang_tasks.results.runs import Run, TaskRun, limited
@@ -140,3 +140,10 @@ def caveats(run: Run, tasks: Collection[str] = ()) -> list[str]:
             told.append(f"answers were sampled ({task.sampled}); another run gives other answers")
         found += [f"{run.name}, {task.task}: {each}" for each in told]
     return found
+
+
+def contradicted(tasks: Iterable[tuple[Run, TaskRun]]) -> list[str]:
+    """Tasks whose results file has other values than the samples (which are used), with these values."""
+    return [
+        f"{run.name}, results of {own.task}: {listing(own.contradictions)}" for run, own in tasks if own.contradictions
+    ]

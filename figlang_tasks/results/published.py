@@ -93,7 +93,8 @@ def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) ->
     if not theirs:
         return [], ""
     measured = list(runs)
-    expected = _rows_of(task)
+    # How many rows the figures are of, or in words of which other rows; None if unknown.
+    expected = next((content["rows"][task] for content in _files() if task in content.get("rows", ())), None)
     if isinstance(expected, str):
         return [], f"published figures are left out: they are of {expected}"
     for run in measured:
@@ -189,11 +190,6 @@ def by_task() -> Mapping[str, tuple[Published, ...]]:
             for task in [record["task"]] if isinstance(record["task"], str) else record["task"]:
                 found[task] = (*found.get(task, ()), figure)
     return found
-
-
-def _rows_of(task: str) -> int | str | None:
-    """How many rows the figures of a task are of, or in words of which other rows; None if unknown."""
-    return next((content["rows"][task] for content in _files() if task in content.get("rows", ())), None)
 
 
 @cache

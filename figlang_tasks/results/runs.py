@@ -13,7 +13,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -505,10 +505,3 @@ def check_consistent(task: TaskRun) -> None:
             "another version of figlang_tasks, or was one changed? Restore what the harness wrote, or evaluate again "
             "(figlang_replay scores saved outputs again without the model)"
         )
-
-
-def contradicted(tasks: Iterable[tuple[Run, TaskRun]]) -> list[str]:
-    """Tasks whose results file has other values than the samples (which are used), with these values."""
-    return [
-        f"{run.name}, results of {own.task}: {listing(own.contradictions)}" for run, own in tasks if own.contradictions
-    ]

@@ -39,11 +39,6 @@ def wide(found: pd.DataFrame, by: str | list[str], metrics: Sequence[str]) -> pd
     return pd.DataFrame(lines, columns=[*keys, "n", *metrics])
 
 
-def with_arrows(shown: pd.DataFrame) -> pd.DataFrame:
-    """The table with an arrow to better values in the head of each measure."""
-    return shown.rename(columns=measures.with_arrow)
-
-
 def of_published(rows: Sequence[tuple[str, Mapping[str, published.Published]]], shown: pd.DataFrame) -> pd.DataFrame:
     """Lines of published figures with the columns of a table, to stand beneath it; empty where there is no figure."""
     import pandas as pd

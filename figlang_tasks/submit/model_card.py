@@ -55,7 +55,7 @@ def _table(task: TaskRun) -> str:
     found = found[found["scope"].isin(scopes)]
     main = measures.with_arrow(measures.headline(found["metric"][found["scope"] == OVERALL]))
     shown = tables.wide(found, "scope", list(dict.fromkeys(found["metric"])))
-    return tables.markdown(tables.with_arrows(shown).rename(columns={main: f"**{main}**"}))
+    return tables.markdown(shown.rename(columns=measures.with_arrow).rename(columns={main: f"**{main}**"}))
 
 
 def _facts(run: Run, task: TaskRun) -> str:

@@ -68,7 +68,11 @@ def _table(results: Results) -> Table:
         shown, told = _with_published(shown, task, of_task, columns, places)
         notes += told
     constant = [name for name, values in (("task", tasks), ("scope", places)) if len(values) == 1]
-    shown = tables.with_arrows(shown.drop(columns=constant)).rename(columns={"scope": first.of.benchmark.parts.kind})
+    shown = (
+        shown.drop(columns=constant)
+        .rename(columns=measures.with_arrow)
+        .rename(columns={"scope": first.of.benchmark.parts.kind})
+    )
     return Table(_caption(list(results)), shown, " ".join(filter(None, notes)))
 
 
