@@ -34,7 +34,7 @@ def test_one_metric_stands_for_a_task_everywhere() -> None:
         assert {task: headline(own).metric for task, own in pairs.items()} == HEADLINES
 
     card = model_card.section(pair[:1])
-    bold = {part.partition("`")[0]: re.findall(r"\*\*(.+?)\*\*", part) for part in card.split("### `")[1:]}
+    bold = {part.partition("`")[0]: re.findall(r"\*\*(.+?) [↑↓]\*\*", part) for part in card.split("### `")[1:]}
     assert bold == {task: [name] for task, name in HEADLINES.items()}
 
     shown = overview(pair, by_task(pair), [])
