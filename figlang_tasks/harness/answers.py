@@ -83,7 +83,7 @@ class Answers:
         from figlang_tasks.models.lazy import LazyModel
 
         task = self._tasks[requests[0].task_name]
-        by_pieces = self._store is not None and (tells_answers(lm) or not answers_at_once(lm))
+        by_pieces = tells_answers(lm) or (self._store is not None and not answers_at_once(lm))
         if isinstance(lm, LazyModel) or not (by_pieces or task.OUTPUT_TYPE == IN_ROUNDS):
             yield
             return
@@ -113,7 +113,7 @@ class Answers:
         self._all += len(requests)
         if self._store is None:
             with self._one_bar(lm, requests):
-                return [_text(answer) for answer in _ask(lm, kind, requests)]
+                return self._ask(lm, kind, requests)
         keys = self._keys(lm, requests, self._store.seed)
         answers = self._store.look_up(keys)
         self._found += len(answers)
@@ -126,34 +126,36 @@ class Answers:
                 missing = [at for at in range(start, min(start + size, len(requests))) if at not in answers]
                 if missing:
                     asked, of = [requests[at] for at in missing], [keys[at] for at in missing]
-                    answers |= zip(missing, self._ask_and_store(lm, kind, asked, of, self._store), strict=True)
+                    answers |= zip(missing, self._ask(lm, kind, asked, of), strict=True)
         return [answers[place] for place in range(len(keys))]
 
-    def _ask_and_store(
-        self, lm: Any, kind: str, requests: Sequence[Instance], keys: Sequence[str], store: Store
+    def _ask(
+        self, lm: Any, kind: str, requests: Sequence[Instance], keys: Sequence[str] = ()
     ) -> list[GenerationResult]:
-        """The model's answers to requests of one call; stored batch by batch as it tells them."""
+        """The model's answers to requests of one call; with `keys` stored batch by batch as it tells them."""
         told: dict[int, GenerationResult] = {}
         new: list[tuple[str, str, Any, str]] = []  # what is not stored yet
-        size = batch_size(lm)
+        store, size = self._store, batch_size(lm)
 
         def take(number: int, answer: Any) -> None:
             request, told[number] = requests[number], _text(answer)
-            new.append((keys[number], request.task_name, request.doc_id, told[number].text))
             self._show(request, told[number].text)
-            if len(new) >= size:
-                store.keep(new)
-                new.clear()
+            if store and keys:
+                new.append((keys[number], request.task_name, request.doc_id, told[number].text))
+                if len(new) >= size:
+                    store.keep(new)
+                    new.clear()
 
         lm.on_answer = take
         try:
-            found = _ask(lm, kind, requests)
+            found: list[Any] = getattr(lm, kind)(list(requests))[: len(requests)]  # some classes give one too many
         finally:
             lm.on_answer = None  # what it is asked next may not be for us
         for number, answer in enumerate(found):
             if number not in told:
                 take(number, answer)
-        store.keep(new)
+        if store:
+            store.keep(new)
         return [told[number] for number in range(len(requests))]
 
     def _show(self, request: Instance, answer: str) -> None:
@@ -186,11 +188,6 @@ class Answers:
             keys.append(f"{known}-{0 if padding else self._asked[row]}")
             self._asked[row] += not padding
         return keys
-
-
-def _ask(lm: Any, kind: str, requests: Sequence[Instance]) -> list[Any]:
-    answers: list[Any] = getattr(lm, kind)(list(requests))
-    return answers[: len(requests)]  # some classes give one too many
 
 
 def _text(answer: Any) -> GenerationResult:
