@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -12,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from figlang_tasks.cli import failing, say, say_json
+from figlang_tasks.cli import failing, say_json
 from figlang_tasks.cli.options import AsJson, Runs
 from figlang_tasks.cli.summary import scorer_line
-from figlang_tasks.core.text import alignment, latex, listing, printable
+from figlang_tasks.core.text import alignment, latex, listing, printable, printable_lines
 from figlang_tasks.report import verdict
 from figlang_tasks.results import comparison, frame, measures, published, tables
 from figlang_tasks.results.comparison import Difference
@@ -75,7 +76,10 @@ def compare(
     if as_json:
         say_json(made.content())
     else:
-        say(made.latex() if style == "latex" else made.markdown())
+        shown = printable_lines(made.latex() if style == "latex" else made.markdown())
+        if sys.stdout.isatty():
+            shown = re.sub(r"\*\*(\S+)\*\*", lambda found: "    " + typer.style(found[1], bold=True), shown)
+        typer.echo(shown)
 
 
 _VALUES = "Shares in percent, with 95 % intervals. Bold: best."
@@ -154,7 +158,7 @@ class _Comparison:
     def pairs(self, task: str) -> Iterator[tuple[str, pd.DataFrame]]:
         """A title, and the table of the differences, for each pair of runs."""
         for (first, second), pair in itertools.groupby(self.by_task[task], key=lambda each: (each.first, each.second)):
-            yield f"{printable(second)} against {printable(first)}", _of_differences(list(pair))
+            yield f"{printable(second)} against {printable(first)}", verdict.of_differences(list(pair))
 
     def columns(self, task: str) -> list[str]:
         """The columns of the table of the runs: with the main metric all that stands in the harness's table."""
@@ -213,35 +217,6 @@ def _best(values: pd.Series, metric: str) -> set[Any]:
         return set()
     best = values.max() if measures.of(metric).higher_is_better else values.min()
     return {name for name, value in values.items() if measures.text(metric, value) == measures.text(metric, best)}
-
-
-def _of_differences(found: Sequence[Difference]) -> pd.DataFrame:
-    """A DataFrame of texts: a line for each difference of two runs, with its test."""
-    import pandas as pd
-
-    first, second = found[0].first, found[0].second
-    lines = []
-    for each in found:
-        lines.append(
-            [
-                measures.with_arrow(each.metric),
-                measures.scope_text(each.scope),
-                verdict.rows_text(each),
-                *(measures.text(each.metric, value) for value in (each.value_first, each.value_second)),
-                verdict.difference_text(each),
-                "" if each.smallest is None else measures.text(each.metric, each.smallest),
-                *_p_values(each),
-            ]
-        )
-    return pd.DataFrame(lines, columns=["metric", "part", "n", first, second, "difference", "smallest", "p", "p Holm"])
-
-
-def _p_values(each: Difference) -> tuple[str, str]:
-    """Both p of a difference, before and after adjustment, ``.0018`` and ``.021*``."""
-    if each.p is None or each.p_holm is None:
-        return "no test", ""
-    p, adjusted = (verdict.p_text(found).removeprefix("= ") for found in (each.p, each.p_holm))
-    return p, adjusted + ("*" if each.p_holm < verdict.ALPHA else " ")
 
 
 def _comments(lines: Iterable[str]) -> str:

@@ -1,12 +1,7 @@
 """The ``lmms_eval`` command: the harness's own command line, with the figlang tasks always registered.
 
-It differs from ``lmms-eval`` in five ways. It takes the name that many people type. ``lmms_eval tasks list`` shows our
-tasks too. On a terminal it says what it is doing. It ends with short tables of our tasks, the place of the files and
-the next command; the harness's own table is printed for other tasks. And it exits with status 1 when an evaluation
-failed, a metric could not be computed, a request got no answer or a file could not be written (the harness prints the
-error and exits 0).
-
-The harness, and torch with it, is imported when it is needed: not for ``--help`` or ``version``.
+On a terminal it says what it is doing. It ends with short tables of our tasks and the next command. Where something
+failed it exits with status 1; the harness prints the error and exits with 0.
 """
 
 from __future__ import annotations

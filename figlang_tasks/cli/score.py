@@ -1,7 +1,4 @@
-"""``figlang score``: writes a run again with explanation scores, and the metrics that need them.
-
-torch is imported when something is to be scored, not for a help text or a wrong file.
-"""
+"""``figlang score``: writes a run again with explanation scores, and the metrics that need them."""
 
 from __future__ import annotations
 

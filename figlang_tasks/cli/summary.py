@@ -20,20 +20,14 @@ _WIDE = 6  # columns; wider groups have the main measures of their tasks alone
 
 @dataclass(frozen=True)
 class _Task:
-    """A finished task: its estimates, and what was published for it and may stand beside them.
-
-    Attributes:
-        version: that of this package which scored it.
-        published: full names of measures.
-        left_out: why other figures are left out.
-    """
+    """A finished task: its estimates, and what was published for it and may stand beside them."""
 
     name: str
     estimates: Estimates
     measured: published.Measured
-    version: str
-    published: Sequence[str]
-    left_out: str
+    version: str  # of this package, which scored it
+    published: Sequence[str]  # full names of measures
+    left_out: str  # why other figures are left out
 
     @property
     def overall(self) -> list[str]:
@@ -44,9 +38,7 @@ class _Task:
 def summary_table(results: Mapping[str, Any]) -> str:
     """A Markdown table for each group with tasks of ours, and for each benchmark of single ones; "" without any.
 
-    A line is a task; where there is one task, a line is a scope, and published figures stand beneath. Columns of
-    diagnostic measures that say nothing (all answers were read) are left out. Below the table stand the signature of
-    the explanation scorer, how the published figures came about, and why others are left out.
+    A line is a task; where there is one task, a line is a scope, and published figures stand beneath.
     """
     tasks = {name: _task(results, name, estimates) for name, estimates in runs.reported(results).items()}
     parts = []

@@ -27,23 +27,14 @@ MINI = "figlang_mini"
 
 @dataclass(frozen=True)
 class Definition:
-    """A task or a group of tasks, as its file defines it.
-
-    Attributes:
-        name: what ``--tasks`` takes.
-        benchmark: name of its folder; :data:`MINI` for tasks on our own data.
-        members: of a group: tasks and groups, in order.
-        asked: what it asks for: ``dataset``, and split, table, question ... of it.
-        rows: published rows of that part; None where no number was published. A row of IRFL's retrieval is one request
-            for each image, one with rotations is four.
-    """
+    """A task or a group of tasks, as its file defines it."""
 
     name: str
-    benchmark: str
+    benchmark: str  # name of its folder; `MINI` for tasks on our own data
     harnesses: tuple[Harness, ...]
-    members: tuple[str, ...] = ()
-    asked: Mapping[str, str] = field(default_factory=dict)
-    rows: int | None = None
+    members: tuple[str, ...] = ()  # of a group: tasks and groups, in order
+    asked: Mapping[str, str] = field(default_factory=dict)  # ``dataset``, and split, table, question ... of it
+    rows: int | None = None  # as published
 
 
 def tasks(

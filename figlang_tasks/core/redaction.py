@@ -43,6 +43,12 @@ _SHAPE = re.compile(
 )
 _IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]+@")  # user and password
 
+# Behind =, a space, a bracket or a quote; an address has //.
+_PATH = re.compile(
+    r"""(?<![^\s,;:=|"'`\[({])(?!//)(?:file://|~|\.{1,2})?/[^\s,;|"'`\])}]+"""
+    r"""|(?<![^\s,;=|"'`\[({])[\w.-]+(?:/[\w.-]+){2,}/?"""  # ORG/NAME is of a hub
+)
+
 # --- by value ---
 
 # Not looked for wherever they stand: "key=1" must not hide every 1, nor "api_key=anything", which local servers are
@@ -117,6 +123,11 @@ def redacted(value: Any) -> Any:
     In a mapping, or in a text like ``model=m,api_key=...``; likewise user and password of an address.
     """
     return _changed(without_secrets(value), _without_named, by_name=True)
+
+
+def without_paths(text: str) -> str:
+    """A text with paths of this machine cut down to the last name: ``[local]/model``."""
+    return _PATH.sub(lambda found: "[local]/" + found[0].rstrip("/").rpartition("/")[2], text)
 
 
 def _changed(value: Any, change: Callable[[str], str], by_name: bool = False) -> Any:

@@ -22,7 +22,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 import figlang_tasks
-from figlang_tasks.core.redaction import redacted
+from figlang_tasks.core.redaction import redacted, without_paths
 from figlang_tasks.report import gallery
 from figlang_tasks.report.verdict import contradicted
 from figlang_tasks.results import provenance
@@ -104,7 +104,7 @@ def render(runs: Sequence[Run], found: Sequence[Group], shown: gallery.Gallery, 
                 "made": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
                 "figlang_tasks": figlang_tasks.__version__,
                 "Python": platform.python_version(),
-                "command": provenance.without_paths(redacted(command)),
+                "command": without_paths(redacted(command)),
             },
         )
     )

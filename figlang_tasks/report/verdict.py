@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from figlang_tasks.core.text import listing, printable
 from figlang_tasks.results import measures
 from figlang_tasks.results.comparison import Difference
 from figlang_tasks.results.runs import Run, TaskRun, limited
 from figlang_tasks.scoring import OVERALL
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ALPHA = 0.05
 LEAST_P = 0.00005
@@ -147,3 +151,32 @@ def contradicted(tasks: Iterable[tuple[Run, TaskRun]]) -> list[str]:
     return [
         f"{run.name}, results of {own.task}: {listing(own.contradictions)}" for run, own in tasks if own.contradictions
     ]
+
+
+def of_differences(found: Sequence[Difference]) -> pd.DataFrame:
+    """A DataFrame of texts: a line for each difference of two runs, with its test."""
+    import pandas as pd
+
+    first, second = found[0].first, found[0].second
+    lines = []
+    for each in found:
+        lines.append(
+            [
+                measures.with_arrow(each.metric),
+                measures.scope_text(each.scope),
+                rows_text(each),
+                *(measures.text(each.metric, value) for value in (each.value_first, each.value_second)),
+                difference_text(each),
+                "" if each.smallest is None else measures.text(each.metric, each.smallest),
+                *_p_values(each),
+            ]
+        )
+    return pd.DataFrame(lines, columns=["metric", "part", "n", first, second, "difference", "smallest", "p", "p Holm"])
+
+
+def _p_values(each: Difference) -> tuple[str, str]:
+    """Both p of a difference, before and after adjustment, ``.0018`` and ``.021*``."""
+    if each.p is None or each.p_holm is None:
+        return "no test", ""
+    p, adjusted = (p_text(found).removeprefix("= ") for found in (each.p, each.p_holm))
+    return p, adjusted + ("*" if each.p_holm < ALPHA else " ")

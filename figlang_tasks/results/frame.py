@@ -59,8 +59,6 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
         >>> table({"configs": {"vflute": {"metadata": {"measures": measures}}}})
              task scope metric  value    low   high    n
         0  vflute   all  f1@60  0.473  0.436  0.509  723
-
-        A table with a line for each source: ``frame.pivot(index="scope", columns="metric", values="value")``.
     """
     found = runs.reported(results) if isinstance(results, Mapping) else _of_path(Path(results))
     if not found:

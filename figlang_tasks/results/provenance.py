@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from figlang_tasks.core.redaction import redacted
+from figlang_tasks.core.redaction import redacted, without_paths
 from figlang_tasks.results.runs import Run, TaskRun, limited
 
 # What of lmms-eval's command line changes a result of all rows, in the order of the command.
@@ -26,12 +25,6 @@ OPTIONS = (
     "fewshot_as_multiturn",
     "force_simple",
     "max_tokens",
-)
-
-# Behind =, a space, a bracket or a quote; an address has //.
-_PATH = re.compile(
-    r"""(?<![^\s,;:=|"'`\[({])(?!//)(?:file://|~|\.{1,2})?/[^\s,;|"'`\])}]+"""
-    r"""|(?<![^\s,;=|"'`\[({])[\w.-]+(?:/[\w.-]+){2,}/?"""  # ORG/NAME is of a hub
 )
 
 
@@ -81,11 +74,6 @@ def _told(facts: Mapping[str, Any]) -> dict[str, str]:
         name: without_paths(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
         for name, value in shown.items()
     }
-
-
-def without_paths(text: str) -> str:
-    """A text with paths of this machine cut down to the last name: ``[local]/model``."""
-    return _PATH.sub(lambda found: "[local]/" + found[0].rstrip("/").rpartition("/")[2], text)
 
 
 def evaluated_at(run: Run) -> datetime | None:

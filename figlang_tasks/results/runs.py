@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 _RESULTS_NAME = re.compile(r"(?:.+_)?results(?:_\d{4}-\d\d-\d\dT[\d.-]+)?\.json")
 _ROUNDING = 1e-6
 _MOST_MEAN = 2.0  # BERTScore is at most 1; BLEURT, which has no bounds, is about 0 to 1
+_SCORED_BESIDE = re.compile(r"(?:.+_)?samples_.+\.[a-z][^.]*\.jsonl")
 _Value = TypeVar("_Value")
 
 
@@ -406,6 +407,11 @@ def results_file(path: Path) -> dict[str, Any]:
 
 def _samples_in(folder: Path) -> list[Path]:
     """The harness's samples files in a folder, the older of each task first: names begin or end with the date."""
+    if old := [file.name for file in folder.glob("*samples_*.jsonl") if _SCORED_BESIDE.fullmatch(file.name)]:
+        logger.warning(
+            f"figlang_tasks: {folder}: {listing(sorted(old))}: not read, because an earlier version of figlang score "
+            f"wrote them. figlang score {folder} writes a run with scores (from its cache)"
+        )
     return [file for file in sorted(folder.glob("*samples_*.jsonl")) if _task_of(file)]
 
 

@@ -1,7 +1,4 @@
-"""Tables of results for people: a DataFrame of numbers (`figlang_tasks.results.frame.values`) as one of texts.
-
-Markdown, LaTeX, HTML and CSV are made of the DataFrame of texts: `markdown`, and pandas' own ``to_latex`` and the like.
-"""
+"""Tables of results for people: a DataFrame of numbers (`figlang_tasks.results.frame.values`) as one of texts."""
 
 from __future__ import annotations
 

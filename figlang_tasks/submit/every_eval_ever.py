@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import figlang_tasks
-from figlang_tasks.core.redaction import redacted
+from figlang_tasks.core.redaction import redacted, without_paths
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import provenance
 from figlang_tasks.results.runs import Run, TaskRun, outputs
@@ -203,7 +203,7 @@ def _generation(run: Run, task: TaskRun) -> dict[str, Any]:
 
 
 def _texts(**values: Any) -> dict[str, str]:
-    return {name: plain(provenance.without_paths(str(value))) for name, value in values.items() if value is not None}
+    return {name: plain(without_paths(str(value))) for name, value in values.items() if value is not None}
 
 
 # --- samples ---

@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 import figlang_tasks
+from figlang_tasks.core.redaction import without_paths
 from figlang_tasks.core.text import printable
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import provenance
@@ -88,7 +89,7 @@ def _entries(run: Run, task: TaskRun) -> list[Any]:
                 value=round(100 * found.value, 2) if measure.percent else round(found.value, 4),
                 dataset_revision=revision,
                 date=date.strftime("%Y-%m-%dT%H:%M:%SZ") if date else None,
-                notes="; ".join(printable(provenance.without_paths(note), limit=300) for note in notes if note),
+                notes="; ".join(printable(without_paths(note), limit=300) for note in notes if note),
             )
         )
     return entries

@@ -119,8 +119,10 @@ def test_a_damaged_file_is_named_before_a_model_is_loaded(tmp_path: Path) -> Non
             Store(str(tmp_path), "m", rank=1)
 
 
-def test_a_model_that_tells_its_answers_loses_one_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Asked for several batches at once; batches are those of an undisturbed run."""
+def test_a_model_that_tells_its_answers_loses_one_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Asked for several batches at once; batches are those of an undisturbed run, whose bar has the accuracy too."""
     options: dict[str, Any] = {"use_cache": str(tmp_path / "answers"), "limit": 6, "gen_kwargs": "max_new_tokens=4"}
     told: list[str] = []
     asked: set[FigLangVLM] = set()
@@ -141,7 +143,9 @@ def test_a_model_that_tells_its_answers_loses_one_batch(tmp_path: Path, monkeypa
         again = evaluate(TASK, "figlang_vlm", demo_runs.DEMO, **options)
     assert told[4:] == [f"task {TASK}, doc {number}" for number in (3, 4, 5)]
     del options["use_cache"]
+    capsys.readouterr()
     first = evaluate(TASK, "figlang_vlm", demo_runs.DEMO, **options)
+    assert f", accuracy {first['results'][TASK]['acc,none']:.1%}]" in capsys.readouterr().err
     assert demo_runs.answers(again, TASK) == demo_runs.answers(first, TASK)
 
 
