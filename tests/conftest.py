@@ -47,7 +47,12 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
 # Modules that keep what they have read, or have told once.
-KEEP_DATA = ("figlang_tasks.core.hub", "figlang_tasks.core.benchmark", "figlang_tasks.benchmarks.", "figlang_tasks.metrics.captions")
+KEEP_DATA = (
+    "figlang_tasks.core.hub",
+    "figlang_tasks.core.benchmark",
+    "figlang_tasks.benchmarks.",
+    "figlang_tasks.metrics.captions",
+)
 # Files that take longest, so that no process starts one of them when the others have finished (--dist loadfile).
 LONGEST = ("test_end_to_end.py", "test_api_server.py", "test_plugin.py", "test_vlm.py", "test_openai_scores.py")
 
