@@ -141,10 +141,10 @@ def lmms_eval(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
 def test_lmms_eval_exits_non_zero_when_the_evaluation_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given = ["--model", "figlang_random", "--tasks", "figlang_mini", "--gen_kwargs", "no_value"]
+    given = ["--model", "figlang_random", "--tasks", "figlang_mini", "--limit", "1", "--apply_chat_template"]
     assert lmms_eval(monkeypatch, *given) == 1
     printed = capsys.readouterr()
-    assert "not enough values to unpack" in printed.out + printed.err
+    assert "'Random' object has no attribute 'chat_template'" in printed.out + printed.err
     assert "1 evaluation(s) failed" in printed.err
 
 
