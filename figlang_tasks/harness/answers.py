@@ -80,11 +80,9 @@ class Answers:
     @contextmanager
     def _one_bar(self, lm: Any, requests: Sequence[Instance]) -> Iterator[None]:
         """One bar for all of the run, where those of the model would be of the few requests that it gets at a time."""
-        from figlang_tasks.models.lazy import LazyModel
-
         task = self._tasks[requests[0].task_name]
         by_pieces = tells_answers(lm) or (self._store is not None and not answers_at_once(lm))
-        if isinstance(lm, LazyModel) or not (by_pieces or task.OUTPUT_TYPE == IN_ROUNDS):
+        if not by_pieces and task.OUTPUT_TYPE != IN_ROUNDS:
             yield
             return
         if self._bar is None:
@@ -119,7 +117,9 @@ class Answers:
         self._found += len(answers)
         if isinstance(lm, LazyModel):
             lm.load_if(len(answers) < len(keys))
-            lm = lm.loaded or lm
+            if lm.loaded is None:  # all are known
+                return [answers[place] for place in range(len(keys))]
+            lm = lm.loaded
         with self._one_bar(lm, requests):
             size = len(requests) if answers_at_once(lm) else batch_size(lm) * (BATCHES if tells_answers(lm) else 1)
             for start in range(0, len(requests), size):
