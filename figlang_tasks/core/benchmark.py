@@ -235,7 +235,7 @@ def asked_for(dataset_name: object) -> tuple[Benchmark, Asked]:
 
 
 def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
-    """Return the documents that the task file names, as ``dataset_name: V-FLUTE,split=test``.
+    """The documents that the task file names, as ``dataset_name: V-FLUTE,split=test``.
 
     The harness loads a stub with that name, because it cannot load gated or local data with clear errors.
     """

@@ -29,7 +29,7 @@ def read(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError):
         values = None
     if not isinstance(values, dict) or values.get("written_by") != WRITTEN_BY:
-        raise FigLangError(f"{path} is not a key: give the *.key.json that figlang judge export wrote")
+        raise FigLangError(f"{path} is not a key: give the key.json that figlang judge export wrote")
     if values != signed(**{name: each for name, each in values.items() if name not in ("written_by", "sheet")}):
         raise FigLangError(f"{path} was changed after figlang judge export wrote it: restore the original file")
     return values

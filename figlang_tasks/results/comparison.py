@@ -162,7 +162,9 @@ def _check_comparable(task: str, sides: Sides, repeats: Mapping[str, int]) -> No
                 f"{task}: {len(own)} of the {repeats[name]} repeats of {name} have it: evaluate it with all of them, "
                 "or name other tasks (--task)"
             )
-        if len({str([(line["sample"]["id"], outputs(line)) for line in run.lines]) for run in own}) < len(own):
+        if len(own) > 1 and len(
+            {str([(line["sample"]["id"], outputs(line)) for line in run.lines]) for run in own}
+        ) < len(own):
             logger.warning(
                 f"figlang_tasks: {task}: repeats of {name} have equal answers in all rows: leave out copies (figlang "
                 "score writes one), with which the interval is too narrow"

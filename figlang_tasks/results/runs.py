@@ -353,9 +353,9 @@ def samples_files(path: Path) -> dict[str, Path]:
     if path.suffix == ".jsonl":
         return {_task_of(path) or path.stem.replace(".", "_"): path}
     if path.is_file():
-        found = {_task_of(file): file for file in _samples_in(path.parent) if results_path(file) == path}
         if not _RESULTS_NAME.fullmatch(path.name):
             raise RunError(f"{path} is neither a samples file (.jsonl) nor a results file (.json) of a run")
+        found = {_task_of(file): file for file in _samples_in(path.parent) if results_path(file) == path}
         if not found:
             raise RunError(f"there are no samples next to {path}: evaluate with --log_samples")
         return found
