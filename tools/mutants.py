@@ -39,7 +39,7 @@ MODULES = [
     *(f"figlang_tasks/benchmarks/{name}/task.py" for name in ("vflute", "irfl", "nykms", "metaclue", "flute")),
     "figlang_tasks/benchmarks/irfl/measures.py",
 ]
-# Tests mirror the package, but for the names of two folders; for a module without a file of its own, the tests of its
+# Tests mirror the package, but for the names of three folders; for a module without a file of its own, the tests of its
 # folder run. Besides:
 MORE_TESTS = {
     "answers/": "tests/readings/test_corpus.py",
@@ -47,7 +47,7 @@ MORE_TESTS = {
     "irfl/measures.py": "tests/tasks/irfl",
     **{f"{name}/task.py": f"tests/tasks/{name}/test_measures.py" for name in ("irfl", "nykms")},
 }
-FOLDERS = {"answers": "readings", "benchmarks": "tasks"}
+FOLDERS = {"answers": "readings", "benchmarks": "tasks", "metrics": "metric_functions"}
 SIGNS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "is": "is not", "is not": "is"}
 SIGNS |= {"in": "not in", "not in": "in", "and": "or", "or": "and", "+": "-", "-": "+", "*": "/", "/": "*"}
 SIGN = re.compile(rb"(?<![\w*/])(is not|not in|[<>]=?|[=!]=|is|in|and|or|[-+*/])(?![\w*/])")

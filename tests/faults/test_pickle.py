@@ -1,4 +1,4 @@
-"""A pickle that would run code is never unpickled. The cache of scores: tests/metrics/explanation/test_cache.py."""
+"""A pickle that would run code is never unpickled (of the cache of scores: in its own test_cache.py)."""
 
 from __future__ import annotations
 

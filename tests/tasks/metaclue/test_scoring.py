@@ -156,7 +156,7 @@ for line in () if "-version" in sys.argv else sys.stdin:
 
 
 def test_meteor_is_that_of_its_program_and_has_no_interval(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a stand-in, which says how many it was asked about; METEOR itself runs in tests/metrics/test_captions.py."""
+    """Of a stand-in, which says how many it was asked about; METEOR itself runs in test_captions.py."""
     (tmp_path / "java").write_text(f"#!{sys.executable}\n{METEOR}")
     (tmp_path / "java").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
