@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from lmms_eval.caching.response_cache import ResponseCache
 
 BATCHES = 16
-"""Batches that a class is asked for at once if it tells answers: it makes the next while it works on one."""
+"""Batches that a class is asked for at once if none of them gets lost: it makes the next while it works on one."""
+
+_SUMMARIES = "lmms_eval.models.model_utils.gen_metrics"  # logs a line for each call; its sums stand in the results
 
 IN_ROUNDS = "generate_until_agentic"
 """The harness's output type of tasks that ask again after an answer, row by row."""
@@ -81,8 +83,7 @@ class Answers:
     def _one_bar(self, lm: Any, requests: Sequence[Instance]) -> Iterator[None]:
         """One bar for all of the run, where those of the model would be of the few requests that it gets at a time."""
         task = self._tasks[requests[0].task_name]
-        by_pieces = tells_answers(lm) or (self._store is not None and not answers_at_once(lm))
-        if not by_pieces and task.OUTPUT_TYPE != IN_ROUNDS:
+        if answers_at_once(lm) and task.OUTPUT_TYPE != IN_ROUNDS:
             yield
             return
         if self._bar is None:
@@ -96,43 +97,46 @@ class Answers:
             hidden = not status.in_first_process()
             self._bar = tqdm(total=total, initial=known, desc="Model Responding", disable=hidden)
         before = self._bar.n
-        with status.without_bars():
-            yield
+        logger.disable(_SUMMARIES)
+        try:
+            with status.without_bars():
+                yield
+        finally:
+            logger.enable(_SUMMARIES)
         self._bar.update(before + len(requests) - self._bar.n)
 
     def _answer(self, lm: Any, kind: str, requests: Sequence[Instance]) -> list[GenerationResult]:
-        """The answers to requests; with a store, in as many calls of the model as may be stored at a time.
+        """The answers to requests, in several calls of the model, between which the bar moves.
 
-        A class that :func:`answers_at_once` gets all requests in one call, one that tells answers several batches,
-        others one. Calls are cut by place, so that a run that goes on has the same batches.
+        A class that :func:`answers_at_once` gets all requests in one call. Others get several batches; where answers
+        are stored, and the class does not tell them one by one, one batch. Calls are cut by place, so that a run that
+        goes on has the same batches.
         """
         from figlang_tasks.models.lazy import LazyModel
 
         self._all += len(requests)
-        if self._store is None:
-            with self._one_bar(lm, requests):
-                return self._ask(lm, kind, requests)
-        keys = self._keys(lm, requests, self._store.seed)
-        answers = self._store.look_up(keys)
-        self._found += len(answers)
+        keys, answers = [""] * len(requests), {}
+        if self._store is not None:
+            keys = self._keys(lm, requests, self._store.seed)
+            answers = self._store.look_up(keys)
+            self._found += len(answers)
         if isinstance(lm, LazyModel):
             lm.load_if(len(answers) < len(keys))
             if lm.loaded is None:  # all are known
                 return [answers[place] for place in range(len(keys))]
             lm = lm.loaded
         with self._one_bar(lm, requests):
-            size = len(requests) if answers_at_once(lm) else batch_size(lm) * (BATCHES if tells_answers(lm) else 1)
+            batches = BATCHES if tells_answers(lm) or self._store is None else 1
+            size = len(requests) if answers_at_once(lm) else batch_size(lm) * batches
             for start in range(0, len(requests), size):
                 missing = [at for at in range(start, min(start + size, len(requests))) if at not in answers]
                 if missing:
-                    asked, of = [requests[at] for at in missing], [keys[at] for at in missing]
-                    answers |= zip(missing, self._ask(lm, kind, asked, of), strict=True)
+                    found = self._ask(lm, kind, [requests[at] for at in missing], [keys[at] for at in missing])
+                    answers |= zip(missing, found, strict=True)
         return [answers[place] for place in range(len(keys))]
 
-    def _ask(
-        self, lm: Any, kind: str, requests: Sequence[Instance], keys: Sequence[str] = ()
-    ) -> list[GenerationResult]:
-        """The model's answers to requests of one call; with `keys` stored batch by batch as it tells them."""
+    def _ask(self, lm: Any, kind: str, requests: Sequence[Instance], keys: Sequence[str]) -> list[GenerationResult]:
+        """The model's answers to requests of one call, with a store kept batch by batch as it tells them."""
         told: dict[int, GenerationResult] = {}
         new: list[tuple[str, str, Any, str]] = []  # what is not stored yet
         store, size = self._store, batch_size(lm)
@@ -140,7 +144,7 @@ class Answers:
         def take(number: int, answer: Any) -> None:
             request, told[number] = requests[number], _text(answer)
             self._show(request, told[number].text)
-            if store and keys:
+            if store:
                 new.append((keys[number], request.task_name, request.doc_id, told[number].text))
                 if len(new) >= size:
                     store.keep(new)

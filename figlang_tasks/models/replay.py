@@ -135,7 +135,9 @@ class Replay(Offline):
             damaged file, a file of other data.
     """
 
-    needs_no_cache = True  # its answers are in files already (figlang_tasks.harness.answers)
+    # For figlang_tasks.harness.answers:
+    needs_no_cache = True  # its answers are in files already
+    answers_at_once = True  # all that is missing is named together
 
     def __init__(self, samples: str | None = None, **harness: Any) -> None:
         super().__init__(**harness)

@@ -158,6 +158,14 @@ def test_a_class_with_several_requests_on_the_way_loses_those(tmp_path: Path, mo
     assert [len(asked) for asked in runs.asked] == [10, limit - 8]
 
 
+def test_one_bar_has_the_accuracy_without_a_cache_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a class that tells no answers: the bar moves when 16 batches are answered."""
+    found = Runs(tmp_path).here(limit=20, cached=False)
+    shown = capsys.readouterr().err
+    assert len(re.findall(r"Model Responding: .*\[00:00<\?", shown)) == 1
+    assert " 20/20 [" in shown and f", accuracy {found['results'][TASK]['acc,none']:.1%}]" in shown
+
+
 @pytest.mark.parametrize("task", [TASK, "mini_sg"])
 def test_a_run_whose_answers_are_all_known_loads_no_model(
     task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
