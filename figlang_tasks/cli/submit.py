@@ -16,6 +16,7 @@ from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.core.benchmark import Benchmark, Submission, benchmarks, source_of
 from figlang_tasks.core.text import printable
 from figlang_tasks.metrics.explanation import WeightsError, get_scorer
+from figlang_tasks.report.verdict import against
 from figlang_tasks.results.runs import read, read_all
 from figlang_tasks.submit import board, every_eval_ever, figlang2022, figlang2024, hub_results, irfl
 
@@ -147,8 +148,7 @@ def for_irfl(runs: Runs) -> None:
     figlang submit irfl "CLIP ViT-L/14=results/MODEL" > irfl.txt
     """
     with failing("submit irfl"):
-        text = irfl.email(list(map(read, runs)))  # of one model: names need no paths
-    say(text.rstrip("\n"))
+        say(irfl.email(list(map(read, runs))).rstrip("\n"))  # of one model: names need no paths
     say(f"to submit: {irfl.UPLOAD}", err=True)
 
 
@@ -158,6 +158,9 @@ def for_hub(
     repo: Annotated[str, typer.Option(help="The model's repository on the hub, ORG/MODEL.", show_default=False)],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder to write into.", show_default="MODEL")
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="Run of another model: the model card says which is better.", show_default=False)
     ] = None,
 ) -> None:
     """Make results files for a model's repository on the hub.
@@ -175,7 +178,8 @@ def for_hub(
 
         validate_repo_id(repo)  # its end names a folder, and "ORG/.." would be the one above
         is_new = not (folder / hub_results.README).exists()
-        written, without = hub_results.write(read_all(runs), folder)
+        found = read_all(runs)
+        written, without = hub_results.write(found, folder, against(read(baseline), found) if baseline else [])
     say("\n".join(f"written: {printable(path)}" for path in written))
     if without:
         say(

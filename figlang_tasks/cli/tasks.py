@@ -142,9 +142,7 @@ def _overview(found: Sequence[Definition]) -> Iterator[str]:
         if name != MINI:
             own = benchmarks()[name]
             about, access = own.about, own.source.access
-            needs = [f"scorer {own.scorer}"] * bool(own.scorer) + [
-                "Java" if each == "java" else each for each in own.needs
-            ]
+            needs = [f"scorer {own.scorer}"] * bool(own.scorer) + list(own.needs)
         yield line(name, about, rows, access, ", ".join(needs)).rstrip()
     yield "\nrows: of the smallest and of the largest task. needs: scorer of explanations, Java, extras of pip."
     yield "`figlang tasks irfl` lists the tasks of a benchmark, `figlang doctor` what this machine lacks."

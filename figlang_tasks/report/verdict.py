@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from figlang_tasks.core.text import listing, printable
 from figlang_tasks.results import measures
-from figlang_tasks.results.comparison import Difference
+from figlang_tasks.results.comparison import Difference, adjusted, compare
 from figlang_tasks.results.runs import Run, TaskRun, limited
 from figlang_tasks.scoring import OVERALL
 
@@ -38,6 +38,11 @@ def verdicts(differences: Sequence[Difference]) -> list[str]:
         else:
             found |= {_sentence(each, tests): better(each) is not None for each in heads}
     return [printable(sentence) for sentence in sorted(found, key=found.__getitem__, reverse=True)]
+
+
+def against(baseline: Run, runs: Iterable[Run]) -> list[str]:
+    """A sentence for each task of `runs`, which are of one model: whether it is better than `baseline`."""
+    return verdicts(adjusted([each for run in runs for each in compare([baseline, run])]))
 
 
 def headline(pair: Sequence[Difference]) -> Difference:

@@ -23,11 +23,11 @@ FOLDER = ".eval_results"
 README = "README.md"
 
 
-def write(found: Sequence[Run], folder: Path) -> tuple[list[Path], list[str]]:
+def write(found: Sequence[Run], folder: Path, verdicts: Sequence[str] = ()) -> tuple[list[Path], list[str]]:
     """Write the files of runs of one model into a folder in the layout of its repository.
 
-    A README there gets or keeps its section. Return the paths, and the datasets that have no repository, and so no
-    entry.
+    The model card has the `verdicts`. A README there gets or keeps its section. Return the paths, and the datasets that
+    have no repository, and so no entry.
     """
     try:
         from huggingface_hub import eval_result_entries_to_yaml
@@ -37,7 +37,7 @@ def write(found: Sequence[Run], folder: Path) -> tuple[list[Path], list[str]]:
             "which needs transformers 5)"
         ) from error
     tasks_of(found)  # no two of one name
-    section = model_card.section(found)  # of whole runs
+    section = model_card.section(found, verdicts)  # of whole runs
     by_dataset: dict[str, list[Any]] = {}
     for run in found:
         for task in run.tasks.values():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import figlang_tasks
+from figlang_tasks.core.redaction import without_paths
 from figlang_tasks.core.text import printable
 from figlang_tasks.results import frame, measures, provenance, tables
 from figlang_tasks.results.runs import Run, TaskRun
@@ -15,8 +16,8 @@ BEGIN = "<!-- figlang_tasks: begin; `figlang submit hub` replaces what stands up
 END = "<!-- figlang_tasks: end -->"
 
 
-def section(found: Sequence[Run]) -> str:
-    """The section: for each task its metrics with intervals, and how to reproduce them."""
+def section(found: Sequence[Run], verdicts: Sequence[str] = ()) -> str:
+    """The section: the verdicts, then for each task its metrics with intervals, and how to reproduce them."""
     whole = [all_rows(run) for run in found]
     count = sum(len(run.tasks) for run in whole)
     introduction = (
@@ -25,6 +26,8 @@ def section(found: Sequence[Run]) -> str:
         f"{figlang_tasks.__version__}."
     )
     parts = [BEGIN, "## Figurative language", introduction]
+    if verdicts:
+        parts.append("\n".join(f"- {_code(without_paths(each))}" for each in verdicts))
     for run in whole:
         for task in run.tasks.values():
             parts += [f"### {_code(task.task)}", _table(task), _facts(run, task)]

@@ -71,7 +71,7 @@ def test_the_overview_has_a_line_for_each_benchmark() -> None:
     assert [line.split()[0] for line in lines] == [*names(), "figlang_mini"]
     assert max(map(len, lines)) <= 100
     by_name = {line.split()[0]: line[55:].split() for line in lines}  # as in the papers and in docs/cards
-    assert by_name["metaclue"] == ["300-2,750", "bring", "your", "own", "Java,", "generation"]
+    assert by_name["metaclue"] == ["300-2,750", "bring", "your", "own", "java,", "generation"]
     assert by_name["vflute"] == ["723-726", "gated", "scorer", "vflute25"]
 
 

@@ -159,11 +159,12 @@ def test_a_class_with_several_requests_on_the_way_loses_those(tmp_path: Path, mo
 
 
 def test_one_bar_has_the_accuracy_without_a_cache_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of a class that tells no answers: the bar moves when 16 batches are answered."""
+    """Of a class that tells no answers: in place of its own bars there is one for all of the run."""
     found = Runs(tmp_path).here(limit=20, cached=False)
     shown = capsys.readouterr().err
     assert len(re.findall(r"Model Responding: .*\[00:00<\?", shown)) == 1
     assert " 20/20 [" in shown and f", accuracy {found['results'][TASK]['acc,none']:.1%}]" in shown
+    assert "Postprocessing: 100%" in shown
 
 
 @pytest.mark.parametrize("task", [TASK, "mini_sg"])

@@ -105,6 +105,16 @@ def test_one_task_in_two_runs_is_refused(run: runs.Run, tmp_path: Path) -> None:
         hub_results.write([run, again], tmp_path / "model")
 
 
+@needs_eval_results
+def test_the_card_says_what_compare_says_of_a_baseline(run: runs.Run, tmp_path: Path) -> None:
+    wrong = [{**each, "predicted": 1 - each["gold"]} for each in records()]
+    pair = (f"base={write_run(tmp_path / 'base', wrong, results())}", f"tuned={run.path}")
+    commands.figlang(*("submit", "hub", pair[1], "--baseline", pair[0], "--repo", "a/b", "-o", tmp_path))
+    said = commands.figlang("compare", *pair).stdout.splitlines()[-1]
+    assert said.startswith("tuned is better than base on vflute: f1@0 +")
+    assert f"- `{said}`" in (tmp_path / "README.md").read_text(encoding="utf-8")
+
+
 # --- the section in a README ---
 
 SECTION = f"{model_card.BEGIN}\n\nnumbers\n\n{model_card.END}\n"

@@ -25,6 +25,7 @@ from typing import Any
 from lmms_eval.api.instance import Instance
 from lmms_eval.models.registry_v2 import ModelManifest
 from PIL import Image
+from tqdm import tqdm
 
 from figlang_tasks.models.base import Offline
 
@@ -54,7 +55,7 @@ class Faulty(Offline):
         self.accelerator.wait_for_everyone()  # as some classes of the harness do
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
-        return [self._answer(request) for request in requests]
+        return [self._answer(request) for request in tqdm(requests, desc="Model Responding")]
 
     def _answer(self, request: Instance) -> str:
         *_, doc_id, name, split = request.args
