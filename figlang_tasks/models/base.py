@@ -42,6 +42,7 @@ class Offline(ModelBase):
     """
 
     is_simple = True
+    answers_at_once = True  # what takes no time needs no bar; a replay names all that is missing at once
 
     def __init__(
         self, batch_size: Any = None, max_batch_size: Any = None, device: str | None = None, **unknown: Any

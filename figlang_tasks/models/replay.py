@@ -135,9 +135,7 @@ class Replay(Offline):
             damaged file, a file of other data.
     """
 
-    # For figlang_tasks.harness.answers:
-    needs_no_cache = True  # its answers are in files already
-    answers_at_once = True  # all that is missing is named together
+    needs_no_cache = True  # its answers are in files already (figlang_tasks.harness.answers)
 
     def __init__(self, samples: str | None = None, **harness: Any) -> None:
         super().__init__(**harness)

@@ -46,6 +46,7 @@ def digest_of(shown: Any) -> str:
 class Faulty(Offline):
     """Of the harness's simple kind: sees the text and the pictures."""
 
+    answers_at_once = False
     answered = 0
 
     def __init__(self, weights: str | None = None, **given: Any) -> None:
