@@ -8,6 +8,7 @@ responses; ours is :class:`Answers`. What a model answers to our tasks becomes a
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 import os
 import sqlite3
@@ -220,11 +221,11 @@ def tells_answers(lm: Any) -> bool:
 def answers_at_once(lm: Any) -> bool:
     """Whether a model is to get all requests in one call.
 
-    It reuses work between requests (``answers_at_once``), or its client keeps connections of the event loop of a call,
-    which the next call finds closed (``async_openai``).
+    It reuses work between requests (``answers_at_once``), or each call begins an event loop, and its client keeps
+    connections of that of the call before, which are closed (``async_openai``).
     """
-    of = type(lm)
-    return getattr(of, "answers_at_once", False) or of.__name__ == "AsyncOpenAIChat"
+    code = getattr(inspect.unwrap(type(lm).generate_until), "__code__", None)
+    return getattr(lm, "answers_at_once", False) or (code is not None and {"asyncio", "run"} <= {*code.co_names})
 
 
 # --- what a request is known by ---

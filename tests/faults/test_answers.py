@@ -14,6 +14,7 @@ import pytest
 from demo_runs import evaluate
 from faulty_runs import TASK, Runs
 from PIL import Image
+from tqdm import tqdm
 
 from figlang_tasks import FigLangError
 from figlang_tasks.core import notes, status
@@ -161,10 +162,11 @@ def test_a_class_with_several_requests_on_the_way_loses_those(tmp_path: Path, mo
 def test_one_bar_has_the_accuracy_without_a_cache_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of a class that tells no answers: in place of its own bars there is one for all of the run."""
     found = Runs(tmp_path).here(limit=20, cached=False)
+    list(tqdm([1], desc="afterwards"))
     shown = capsys.readouterr().err
     assert len(re.findall(r"Model Responding: .*\[00:00<\?", shown)) == 1
     assert " 20/20 [" in shown and f", accuracy {found['results'][TASK]['acc,none']:.1%}]" in shown
-    assert "Postprocessing: 100%" in shown
+    assert "afterwards: 100%" in shown
 
 
 @pytest.mark.parametrize("task", [TASK, "mini_sg"])
