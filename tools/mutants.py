@@ -45,7 +45,7 @@ MORE_TESTS = {
     "answers/": "tests/readings/test_corpus.py",
     "/parse.py": "tests/tasks/test_outputs.py",
     "irfl/measures.py": "tests/tasks/irfl",
-    **{f"{name}/task.py": f"tests/tasks/{name}/test_measures.py" for name in ("irfl", "nykms")},
+    **{f"{name}/": f"tests/tasks/{name}/test_measures.py" for name in ("irfl", "nykms")},
 }
 FOLDERS = {"answers": "readings", "benchmarks": "tasks", "metrics": "metric_functions"}
 SIGNS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "is": "is not", "is not": "is"}

@@ -53,6 +53,7 @@ def test_what_is_scored_depends_on_the_annotation_alone(output: str) -> None:
         ("[I] horse", "the horse", 0, 1),
         ("[S] power", "power", 1, 1),
         ("[I]", "the cartoon", 1, 1),
+        ("[I]", "[I]", 1, 1),
         ("[I]", "", 0, 0),
         ("[I]", "[S]", 0, 0),
         ("horse", "[X] horse", 0, 0),  # no mark
