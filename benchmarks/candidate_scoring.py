@@ -3,7 +3,7 @@
     python benchmarks/candidate_scoring.py [--architecture llava|mllama] [--device cpu|cuda] [--dtype float32|bfloat16]
                                            [--candidates 50] [--small]
 
-Backs the shared prefix of figlang_tasks/models/vlm_scoring.py: 8 times as fast on LLaVA, 5 times on Llama 3.2 Vision.
+Backs docs/models.md, "all candidates share one pass over pictures and prompt": 8 times as fast or more on LLaVA.
 Random weights: a LLaVA with 576 image tokens as LLaVA-1.5 has, or a Llama 3.2 Vision whose text looks at four tiles by
 cross-attention; 48 tokens of prompt, candidates of 6 to 18 tokens. Speed does not depend on the values. Both ways run
 in turns in one process, so that what else the machine does hits both alike; the median of each counts. What a run pays

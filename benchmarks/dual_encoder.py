@@ -2,7 +2,7 @@
 
     python benchmarks/dual_encoder.py [--device cpu|cuda] [--images N] [--repeats N]
 
-Backs the cached features of figlang_tasks/models/dual_encoder.py: 1,000 candidates cost hardly more than 50. The
+Backs docs/models.md, "each picture and text is encoded once": 1,000 candidates cost hardly more than 50. The
 setting is MetaCLUE's retrieval: each of N pictures is compared with K statements, its own and K - 1 of other pictures.
 The pool that candidates come from, 6 N texts, does not grow with K. What may grow is the comparison of features and
 bookkeeping: the seconds outside the encoders are shown apart (pictures are decoded there too).

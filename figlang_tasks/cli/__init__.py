@@ -63,5 +63,8 @@ def new_folder(folder: Path) -> Iterator[Path]:
         made.mkdir(parents=True)
         yield made
         made.replace(folder)
+    except OSError as error:  # a full disk names no file
+        error.filename = error.filename or str(folder)
+        raise
     finally:
         shutil.rmtree(made, ignore_errors=True)

@@ -55,7 +55,7 @@ def cite(
         except RunError as error:
             fail("cite", f"{error} (benchmarks: {', '.join(names())})")
         for each in contradicted((run, task) for task in run.tasks.values()):
-            say(f"figlang cite: {printable(each)}: are these files of two runs?", err=True)
+            say(f"figlang cite: {printable(each)}", err=True)
         signatures += [signature(run, task) for task in run.tasks.values()]
         cited |= dict.fromkeys(task.benchmark.name for task in run.tasks.values())
     papers = [benchmarks()[name].citation for name in cited if name != MINI]

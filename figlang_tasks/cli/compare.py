@@ -179,8 +179,7 @@ class _Comparison:
         return [(run, run.tasks.get(task) or next(iter(run.tasks.values()))) for run in found]
 
     def caveats(self) -> list[str]:
-        wrong = verdict.contradicted(pair for task in self.by_task for pair in self.compared(task))
-        found = [f"{each}: are these files of two runs? The samples are used" for each in wrong]
+        found = verdict.contradicted(pair for task in self.by_task for pair in self.compared(task))
         names = {name for each in self.differences for name in (each.first, each.second)}
         found += [caveat for run in self.runs if run.name in names for caveat in verdict.caveats(run, self.by_task)]
         return list(dict.fromkeys(map(printable, found)))

@@ -162,15 +162,10 @@ def export(
     split: Annotated[finetuning.Split, typer.Option(help="The rows of the test are never written.")] = "train",
     rows: Annotated[
         Path | None,
-        typer.Option(
-            help="Data folder with the rows, where the data of the task has no such split.", show_default=False
-        ),
+        typer.Option(help="Folder with the rows, if the task's data has no such split.", show_default=False),
     ] = None,
     keep_shared: Annotated[
-        bool,
-        typer.Option(
-            "--keep-shared", help="Keep rows that share a picture or a text with the rows that the task evaluates."
-        ),
+        bool, typer.Option("--keep-shared", help="Keep rows that share a picture or a text with evaluated rows.")
     ] = False,
 ) -> None:
     """Write the training rows of a benchmark for fine-tuning.

@@ -56,7 +56,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
     """A line for each task of a run."""
     run = read(str(path))
     for each in contradicted((run, task) for task in run.tasks.values()):
-        say(f"figlang runs: {printable(path)}: {printable(each)}: values of the samples are shown", err=True)
+        say(f"figlang runs: {printable(path)}: {printable(each)}", err=True)
     date = evaluated_at(run)
     for task in run.tasks.values():
         whole = {name: scopes[OVERALL].value for name, scopes in task.estimates.items() if OVERALL in scopes}

@@ -72,6 +72,8 @@ def _beside(run: Path, name: str) -> Path:
 
 def _explained(run: Run) -> dict[str, str]:
     """The tasks of a run that have explanations to score, with their papers' scorers."""
+    for task in run.tasks.values():
+        runs.check_consistent(task)
     tasks = [task for task in run.tasks.values() if task.explained]
     if not tasks:
         raise FigLangError(

@@ -178,7 +178,7 @@ def for_hub(
 
         validate_repo_id(repo)  # its end names a folder, and "ORG/.." would be the one above
         is_new = not (folder / hub_results.README).exists()
-        found = read_all(runs)
+        found = list(map(read, runs))  # of one model: names need no paths
         written, without = hub_results.write(found, folder, against(read(baseline), found) if baseline else [])
     say("\n".join(f"written: {printable(path)}" for path in written))
     if without:

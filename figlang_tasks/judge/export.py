@@ -56,6 +56,7 @@ def _explained(run: Run) -> TaskRun:
     if (answers := len(found[0].lines)) != len(set(found[0].ids)):
         raise FigLangError(f"{run.path}: {answers} answers to {len(set(found[0].ids))} rows: leave out --repeats")
     found[0].computed(lambda _, records: the_scheme(records))
+    runs.check_consistent(found[0])
     return found[0]
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from figlang_tasks.core.text import listing, printable
 from figlang_tasks.results import measures
 from figlang_tasks.results.comparison import Difference, adjusted, compare
-from figlang_tasks.results.runs import Run, TaskRun, limited
+from figlang_tasks.results.runs import Run, TaskRun, check_consistent, limited
 from figlang_tasks.scoring import OVERALL
 
 if TYPE_CHECKING:
@@ -40,9 +41,14 @@ def verdicts(differences: Sequence[Difference]) -> list[str]:
     return [printable(sentence) for sentence in sorted(found, key=found.__getitem__, reverse=True)]
 
 
-def against(baseline: Run, runs: Iterable[Run]) -> list[str]:
-    """A sentence for each task of `runs`, which are of one model: whether it is better than `baseline`."""
-    return verdicts(adjusted([each for run in runs for each in compare([baseline, run])]))
+def against(baseline: Run, runs: Sequence[Run]) -> list[str]:
+    """A sentence for each task that `runs` of one model share with `baseline`: whether it is better."""
+    for task in baseline.tasks.values():
+        check_consistent(task)
+    if baseline.name in {run.name for run in runs}:
+        baseline = replace(baseline, name="the baseline")
+    shared = [run for run in runs if run.tasks.keys() & baseline.tasks.keys()] or runs
+    return verdicts(adjusted([each for run in shared for each in compare([baseline, run])]))
 
 
 def headline(pair: Sequence[Difference]) -> Difference:
@@ -152,10 +158,10 @@ def caveats(run: Run, tasks: Collection[str] = ()) -> list[str]:
 
 
 def contradicted(tasks: Iterable[tuple[Run, TaskRun]]) -> list[str]:
-    """Tasks whose results file has other values than the samples (which are used), with these values."""
-    return [
-        f"{run.name}, results of {own.task}: {listing(own.contradictions)}" for run, own in tasks if own.contradictions
-    ]
+    """Tasks whose results file has other values than the samples, with these values."""
+    question = "are these files of two runs? The samples are used"
+    wrong = ((run, own) for run, own in tasks if own.contradictions)
+    return [f"{run.name}, results of {own.task}: {listing(own.contradictions)}: {question}" for run, own in wrong]
 
 
 def of_differences(found: Sequence[Difference]) -> pd.DataFrame:

@@ -301,7 +301,7 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | No
         config=config and {**config, "metadata": metadata},
         scorer=scorer,
         signature=metadata.get("explanation_scorer") if scorer else None,
-        cut=cut(results, task),
+        cut=cut(results, task, len({str(line.get("doc_id")) for line in lines})),
     )
     if run.unanswered:
         logger.warning(
@@ -477,8 +477,11 @@ def model_name(results: Mapping[str, Any]) -> str:
     return Path(str(results.get("model_name") or results.get("model_source") or "")).name
 
 
-def cut(results: Mapping[str, Any], task: str) -> str | None:
-    """How a run was cut short in a task, by the content of its results file; None if it is whole."""
+def cut(results: Mapping[str, Any], task: str, documents: int | None = None) -> str | None:
+    """How a run was cut short in a task, by the content of its results file; None if it is whole.
+
+    `documents`: how many the samples have, if that is known.
+    """
     config = results.get("config") or {}
     count = (results.get("n-samples") or {}).get(task) or {}
     is_whole = bool(count) and count.get("effective") == count.get("original")
@@ -490,6 +493,8 @@ def cut(results: Mapping[str, Any], task: str) -> str | None:
             told.append(f"{option} {f'{value:g}' if isinstance(value, float) else value}")
     if (results.get("usage") or {}).get("budget_exceeded"):
         told.append("--max_tokens spent")
+    if not told and documents is not None and is_whole and documents < count["original"]:
+        told.append(f"{documents} of {count['original']} documents are in the samples")
     return ", ".join(told) or None
 
 

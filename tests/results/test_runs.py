@@ -133,6 +133,7 @@ def test_a_limit_of_all_rows_is_no_cut() -> None:
     counts = {"vflute": {"original": 723, "effective": 723}, "flute": {"original": 1500, "effective": 1000}}
     results = {"config": {"limit": 1000.0}, "n-samples": counts}
     assert (runs.cut(results, "vflute"), runs.cut(results, "flute")) == (None, "limit 1000")
+    assert runs.cut(results | {"config": {}}, "vflute", 400) == "400 of 723 documents are in the samples"
     assert runs.cut({"config": {"limit": 0.5, "offset": 4}}, "vflute") == "limit 0.5, offset 4"
 
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from published_runs import WRITES_EVAL_RESULTS, records, results, write_run
 
+from figlang_tasks.report.verdict import against
 from figlang_tasks.results import runs
 from figlang_tasks.submit import SubmissionError, hub_results, model_card
 
@@ -108,11 +109,13 @@ def test_one_task_in_two_runs_is_refused(run: runs.Run, tmp_path: Path) -> None:
 @needs_eval_results
 def test_the_card_says_what_compare_says_of_a_baseline(run: runs.Run, tmp_path: Path) -> None:
     wrong = [{**each, "predicted": 1 - each["gold"]} for each in records()]
-    pair = (f"base={write_run(tmp_path / 'base', wrong, results())}", f"tuned={run.path}")
+    pair = (f"base={write_run(tmp_path / 'base', wrong)}", f"tuned={run.path}")
     commands.figlang(*("submit", "hub", pair[1], "--baseline", pair[0], "--repo", "a/b", "-o", tmp_path))
     said = commands.figlang("compare", *pair).stdout.splitlines()[-1]
     assert said.startswith("tuned is better than base on vflute: f1@0 +")
     assert f"- `{said}`" in (tmp_path / "README.md").read_text(encoding="utf-8")
+    (sentence,) = against(run, [run])
+    assert sentence.startswith("Cannot tell model from the baseline on vflute: f1@0 0.0, p = 1.000")
 
 
 # --- the section in a README ---

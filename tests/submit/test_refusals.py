@@ -34,6 +34,7 @@ def test_results_and_samples_that_contradict_each_other(measured: dict[str, floa
     message = f"samples_vflute.jsonl: the results file says {told}. Are these files of two runs"
     assert message in refused("every-eval-ever", run, "-o", tmp_path / "eee", *EEE)
     assert message in refused("figlang2024", run, "-o", tmp_path / "a.zip")
+    assert message in commands.refused("score", run, "--scorer", "embedded")
     if WRITES_EVAL_RESULTS:
         assert message in refused("hub", run, "--repo", "a/b", "-o", tmp_path / "hub")
     with pytest.raises(RunError, match=re.escape(told)):
