@@ -42,7 +42,7 @@ def test_the_standard_error_is_that_of_all_rows_and_then_all_repeats() -> None:
 
 
 def test_of_rows_that_are_all_alike_it_is_welchs_t_test() -> None:
-    first, second = (1, 2, 3, 4.5), (3, 5, 4)
+    first, second = (1, 2, 3, 4.5), (3, 5)
     found = pooled(*(np.repeat(np.array(of)[:, None], 30, axis=1) for of in (first, second)))
     theirs = stats.ttest_ind(second, first, equal_var=False)
     assert found.p_repeats == pytest.approx(theirs.pvalue, rel=0.05) and math.isnan(found.p_randomization)
