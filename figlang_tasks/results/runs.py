@@ -193,6 +193,7 @@ class Run:
     path: Path  # as given
     tasks: Mapping[str, TaskRun]
     results: Mapping[str, Any]  # content of the results file, the last of several; empty if there is none
+    given: str | None = None  # the name that it was given; runs that share one are repeats
 
 
 # --- reading ---
@@ -209,8 +210,8 @@ def read_all(arguments: Sequence[str], repeats: bool = False) -> list[Run]:
     if twice := [path for path, count in files.items() if count > 1]:
         raise RunError(f"{twice[0]} is given {files[twice[0]]} times: give each run once")
     names = Counter(run.name for run in found)
-    for place, (argument, run) in enumerate(zip(arguments, found, strict=True)):
-        if names[run.name] > 1 and not (repeats and _argument(argument)[0]):
+    for place, run in enumerate(found):
+        if names[run.name] > 1 and not (repeats and run.given):
             found[place] = replace(run, name=f"{run.name} ({run.path})")
     return [each for run in found for each in by_repeat(run)] if repeats else found
 
@@ -228,7 +229,7 @@ def read(argument: str) -> Run:
             "task of figlang_tasks (figlang_replay scores saved outputs without the model)"
         )
     results = contents[max(contents)] if contents else {}
-    return Run(name or model_name(results) or (path.stem if path.suffix else path.name), path, found, results)
+    return Run(name or model_name(results) or (path.stem if path.suffix else path.name), path, found, results, name)
 
 
 def by_repeat(run: Run) -> list[Run]:

@@ -21,6 +21,7 @@ import varied_runs
 from figlang_tasks.report import charts, sections
 from figlang_tasks.report.charts import Chart
 from figlang_tasks.report.sections import Group, Section, Table
+from figlang_tasks.report.sections.differences import compared
 from figlang_tasks.report.verdict import p_text
 from figlang_tasks.results import comparison, runs
 from figlang_tasks.results.runs import Run
@@ -198,8 +199,7 @@ def test_choices_are_shown_by_class_of_idiom_and_pairs_by_order() -> None:
     assert {row["value"] for row in rows if row["kind"] == "chance"} == {"25.0"}
     of = two()[1].tasks["figlang_mini_irfl_retrieve_metaphor"]
     cut = sections.build([replace(two()[1], tasks={of.task: replace(of, lines=of.lines[:2])})])  # of no whole row
-    ids = ["overview-tasks", "figlang-mini-irfl-numbers", "parsing-outcomes"]
-    assert [each.id for each in every(cut)] == ids, "no more than it can have"
+    assert [each.id for each in every(cut)] == ["overview-tasks", "figlang-mini-irfl-numbers", "parsing-outcomes"]
     orders = data(chart(report(), "order of the images"))
     assert {row["category"] for row in orders} == {"figurative over source", "source over target"}
 
@@ -215,10 +215,11 @@ def test_differences_and_adjusted_p_are_those_of_the_comparison_and_of_the_verdi
     assert row["first"] == HOSTILE and row["second"] == "strong"
     better = next(drawn.svg for drawn in significance.charts if "(V-FLUTE): strong against" in drawn.title)
     assert charts.BETTER in better and charts.WORSE not in better
-    lines = report()[0].sections[0].lines  # the page begins with them
-    (told,) = [line for line in lines if "on figlang_mini: " in line]
+    (told,) = [line for line in report()[0].sections[0].lines if "on figlang_mini: " in line]  # the page begins so
     assert told.startswith(f"strong is better than {HOSTILE} on figlang_mini: f1@60 +")
     assert told.endswith(f"], p {p_text(float(row['p_holm']))} (adjusted for {len(tested)} tests)")
+    copies = [replace(run, name=f"copy {at}") for at, run in enumerate([*two(), *two()])]  # of a name given to two
+    assert [(each.first, each.second) for each in compared(copies, {"figlang_mini": []})[0]] == [(HOSTILE, "strong")]
 
 
 @pytest.mark.slow

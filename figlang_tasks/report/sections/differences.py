@@ -33,6 +33,8 @@ def differences(results: Results, found: Sequence[Difference], notes: Sequence[s
         f"(two-sided, 10,000 swaps) after Holm's correction for the {tests} test{'s' * (tests != 1)} shown here. "
         f"Filled and bold: p < {ALPHA:.2f}, blue if better, orange if worse."
     )
+    if any(each.p_repeats is not None for each in found):
+        intro += " Runs of one name are repeats: t over rows and seeds, and a hierarchical bootstrap."
     return Section("differences-pairs", "Every two runs", intro, charts=tuple(drawn), notes=tuple(notes))
 
 
@@ -40,16 +42,18 @@ def compared(runs: Sequence[Run], results: Results) -> tuple[list[Difference], l
     """The differences, Holm's correction over all of them, and why some pairs have none."""
     found: list[Difference] = []
     notes: list[str] = []
-    for task, of_task in results.items():
-        if len(of_task) < 2:
+    for task in results:
+        own = [run for run in runs if task in run.tasks]
+        alone = [replace(run, name=run.given or run.name, tasks={task: run.tasks[task]}) for run in own]
+        names = dict.fromkeys(run.name for run in alone)
+        if len(names) < 2:
             continue
-        alone = [replace(run, tasks={task: run.tasks[task]}) for run in runs if task in run.tasks]
         try:
             found += comparison.compare(alone)
         except ComparisonError:  # of some pair; the others can be compared
-            for pair in combinations(alone, 2):
+            for pair in combinations(names, 2):
                 try:
-                    found += comparison.compare(pair)
+                    found += comparison.compare([run for run in alone if run.name in pair])
                 except ComparisonError as error:
                     notes.append(f"Not compared: {error}.")
     if notes:
@@ -72,7 +76,7 @@ def _forest(chart_id: str, dataset: str, found: Sequence[Difference]) -> Chart:
             panels.setdefault(metric, []).append(_line(each, runs))
     of = f"{pairs[0][1]} against {pairs[0][0]}" if len(pairs) == 1 else "every two runs"
     head = ("task", "metric", "scope", "first", "second", "value_first", "value_second", "difference", "low", "high")
-    names = (*head, "p_randomization", "p_holm")
+    names = (*head, "p_randomization", "p_repeats", "p_holm")
     csv = csv_text(names, [[getattr(each, name) for name in names] for each in found])
     return charts.forest(chart_id, f"{dataset}: {of}", panels, csv, label="difference in points")
 
