@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import Path
 from typing import Any
@@ -107,14 +108,12 @@ def test_exemplars_from_pixels_are_pictures_in_turns_of_their_own(folder: Path) 
     assert len(task.doc_to_visual(doc, options)) == task.doc_to_text(doc, options).count("<image>") == 6
 
 
-@pytest.mark.parametrize("shared_file", ["facts/neighbours.md"], indirect=True)
-def test_turns_before_the_question_are_in_the_collected_facts(folder: Path, shared_file: Path) -> None:
-    facts = shared_file.read_text(encoding="utf-8").replace("\\n", "\n").replace('\\"', '"')
+def test_turns_before_the_question_are_those_of_the_release(folder: Path) -> None:
+    """By a digest, taken when the facts that were collected from the release (facts/neighbours.md) had these turns."""
+    told = []
     for config in ("matching", "ranking", "explanation", "matching_from_pixels", "ranking_from_pixels"):
-        system, told, *_ = (turn["content"][0]["text"] for turn in task.doc_to_messages(document(folder, config), {}))
-        assert all(line in facts for line in system.splitlines())
-        if config in ("matching", "ranking", "ranking_from_pixels"):  # the facts leave out parts of the others
-            assert told[told.index("One of the ") :] in facts
+        told += [turn["content"][0]["text"] for turn in task.doc_to_messages(document(folder, config), {})[:2]]
+    assert hashlib.sha256("\0".join(told).encode()).hexdigest()[:16] == "f88ec97a916fb4c2", told
 
 
 # --- answers ---
