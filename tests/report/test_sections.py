@@ -228,7 +228,7 @@ def test_a_cut_run_is_shown_beside_a_whole_one_and_stops_no_other_comparison() -
     whole = [replace(run, tasks={task: run.tasks[task] for task in tasks}) for run in two()]
     of = two()[0].tasks["figlang_mini"]
     few = tuple(line for line in of.lines if line["sample"]["report_group"] == "vismet")
-    cut = replace(two()[0], name="cut", tasks={"figlang_mini": replace(of, lines=few)})
+    cut = replace(two()[0], name="cut", given=None, tasks={"figlang_mini": replace(of, lines=few)})
     found = sections.build([*whole, cut])
     curves = data(chart(found, "figlang_mini: f1@t"))
     assert {row["panel"] for row in curves if row["run"] == "cut"} == {"all", "HAIVMet (vismet)"}
