@@ -209,18 +209,22 @@ def ask(repository: str, kind: str = "dataset") -> None:
         hf_raise_for_status(answer)
 
 
+def refusal(repository: str, kind: str = "dataset") -> Exception | None:
+    """Why the hub does not give a repository (:func:`ask`); None if it does."""
+    try:
+        ask(repository, kind)
+    except Exception as error:  # the HTTP library's own errors have no common base here
+        return error
+    return None
+
+
 def _download(origin: Source, patterns: Sequence[str]) -> Snapshot:
     from huggingface_hub import errors, snapshot_download
 
     assert origin.repository is not None
     revision = os.environ.get(origin.pin_variable) or origin.revision or "main"
     logger.info(f"figlang_tasks: {origin.name} from {origin.repository}@{revision}")
-    refused = None
-    try:
-        if patterns:
-            ask(origin.repository)
-    except Exception as error:  # the HTTP library's own errors have no common base here
-        refused = error
+    refused = refusal(origin.repository) if patterns else None
     try:
         found = snapshot_download(
             origin.repository,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -69,12 +70,7 @@ def loading(name: str, what: str, source: str) -> Iterator[None]:
     import torch
     from huggingface_hub.errors import HFValidationError
 
-    refused = None
-    try:
-        if not Path(source).is_dir():
-            hub.ask(source, "model")
-    except Exception as why:  # the HTTP library's own errors have no common base here
-        refused = why
+    refused = None if os.path.isdir(source) else hub.refusal(source, "model")
     try:
         with hub.downloading_nothing() if refused else nullcontext():
             yield
