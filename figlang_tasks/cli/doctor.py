@@ -215,7 +215,8 @@ def _dataset(source: hub.Source, silent: str) -> Finding:
     try:
         if not silent:
             HfApi().dataset_info(source.repository, revision=revision, timeout=constants.HF_HUB_ETAG_TIMEOUT)
-            hub.ask(source.repository)
+            if refused := hub.refusal(source.repository):
+                raise refused
             status, access = "ok", "gated, access granted" if source.gated else "open"
     except errors.GatedRepoError:
         access = "gated, access is not granted"

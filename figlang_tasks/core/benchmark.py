@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.core.hub import Snapshot, Source, kept, snapshot
-from figlang_tasks.core.options import NoOptions, Options
+from figlang_tasks.core.options import Options
 from figlang_tasks.core.presentation import BarSection, Parts
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class Benchmark:
     keys: tuple[str, ...] = ("split",)
     optional_keys: tuple[str, ...] = ()
     asked: Callable[[DataId, Record], Asked] | None = None
-    options: type[Options] = NoOptions
+    options: type[Options] = Options
     preflight: Callable[[Mapping[str, Any], Asked], None] | None = None
     count: Callable[[Asked], int | None] | None = None
     picture: Callable[[str, str, str], Image.Image] | None = None
@@ -276,11 +276,11 @@ def chosen(count: int, config: Mapping[str, Any]) -> range:
     """The places, of `count`, that a run asks; `config` is the YAML of a task with ``limit`` and ``offset``.
 
     Raises:
-        ValueError: none is left.
+        ValueError: `offset` is negative, or skips all rows.
     """
     limit, offset = config.get("limit"), config.get("offset") or 0
-    if offset >= count:
-        raise ValueError(f"--offset {offset} skips all {count} rows of this task")
+    if not 0 <= offset < count:
+        raise ValueError(f"--offset {offset}: must be the number of rows to skip at the start, of {count}")
     if limit is None or limit == -1:
         return range(offset, count)
     return range(offset, min(count, offset + (math.ceil(count * limit) if limit < 1 else int(limit))))

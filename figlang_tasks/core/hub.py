@@ -85,7 +85,6 @@ class Snapshot(NamedTuple):
 
 
 _kept: list[Any] = []
-_failed: dict[str, DataError] = {}  # downloads, by name of the dataset: no other task waits for it again
 
 
 def kept(maxsize: int) -> Callable[[_Loader], _Loader]:
@@ -101,7 +100,6 @@ def kept(maxsize: int) -> Callable[[_Loader], _Loader]:
 
 def look_again() -> None:
     """Read data anew from now on, and ask the hub again; not while a run asks, which would mix old and new rows."""
-    _failed.clear()
     for loader in _kept:
         loader.cache_clear()
 
@@ -171,14 +169,7 @@ def snapshot(origin: Source, patterns: Sequence[str] = ()) -> Snapshot:
             f"{origin.name} is not on the hub: put its files into a folder {origin.name} and set "
             f"{DATA_DIR_VARIABLE} to the folder above it" + (f"; to make them: {origin.bring}" if origin.bring else "")
         )
-    if patterns and origin.name in _failed:
-        raise _failed[origin.name]
-    try:
-        return _download(origin, patterns)
-    except DataError as error:
-        if patterns:
-            _failed[origin.name] = error
-        raise
+    return _download(origin, patterns)
 
 
 @contextmanager
@@ -194,8 +185,8 @@ def downloading_nothing() -> Iterator[None]:
 
 
 @kept(maxsize=16)
-def ask(repository: str, kind: str = "dataset") -> None:
-    """Raise why the hub does not give a repository; asked once a run where it does.
+def refusal(repository: str, kind: str = "dataset") -> Exception | None:
+    """Why the hub does not give a repository; None if it does. Asked once a run.
 
     The hub's client tries to download for half a minute where no hub can be reached, and its `auth_check` waits for
     ever where one is silent.
@@ -204,15 +195,10 @@ def ask(repository: str, kind: str = "dataset") -> None:
     from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
 
     question = f"{constants.ENDPOINT}/api/{kind}s/{repository}/auth-check"
-    answer = get_session().get(question, headers=build_hf_headers(), timeout=constants.HF_HUB_ETAG_TIMEOUT)
-    if answer.status_code in (401, 403):  # mirrors do not know the question: a download tells of everything else
-        hf_raise_for_status(answer)
-
-
-def refusal(repository: str, kind: str = "dataset") -> Exception | None:
-    """Why the hub does not give a repository (:func:`ask`); None if it does."""
     try:
-        ask(repository, kind)
+        answer = get_session().get(question, headers=build_hf_headers(), timeout=constants.HF_HUB_ETAG_TIMEOUT)
+        if answer.status_code in (401, 403):  # mirrors do not know the question: a download tells of everything else
+            hf_raise_for_status(answer)
     except Exception as error:  # the HTTP library's own errors have no common base here
         return error
     return None

@@ -71,7 +71,3 @@ class Options(BaseModel):
         if "default" not in blocks and (outside or config.get("model") not in (None, *blocks) or not blocks):
             found.append(outside)
         return [cls.of(each) for each in found]
-
-
-class NoOptions(Options):
-    """Of a benchmark whose tasks have no options."""

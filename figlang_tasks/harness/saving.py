@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -48,21 +49,16 @@ class CheckedTracker(EvaluationTracker):
             return
         date = getattr(self, "date_id", None)  # none if the folder could not be made
         path = self._folder / (f"{date}_{name}" if date else name)
-        try:
+        with suppress(OSError, ValueError):
             if is_whole(path):
                 self.written.append(path)
                 return
-            reason = "no space left, or a limit of file sizes?"
-        except (OSError, ValueError) as error:
-            reason = str(error)
-        kept = ""
+        part = path.with_name(f"{path.name}.partial")
         if path.exists():
-            part = path.with_name(f"{path.name}.partial")
             path.replace(part)
-            kept = f"; what could be written is in {part.name}"
         message = (
-            f"{path} could not be written whole ({reason}){kept}. Make room and run the same command again "
-            f"(with --use_cache no answer is computed twice)"
+            f"{path} could not be written whole; what could be is in {part.name}. Is the disk full? Make room and run "
+            "the same command again (with --use_cache no answer is computed twice)"
         )
         logger.error(f"figlang_tasks: {message}")
         notes.note(message)
