@@ -143,10 +143,6 @@ class PairModel(ABC):
                 advance(len(scores))
         return known
 
-    def release(self) -> None:
-        """Free the model's memory."""
-        self.runner.release()
-
     @abstractmethod
     def _load(self, dtype: torch.dtype) -> nn.Module:
         """The network, in a dtype."""

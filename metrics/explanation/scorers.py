@@ -107,7 +107,7 @@ class Scorer:
     def release(self) -> None:
         """Free the models' memory; they come again when they are needed."""
         for model in self.models:
-            model.release()
+            model.runner.release()
 
 
 def get_scorer(
