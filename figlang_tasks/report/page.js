@@ -12,6 +12,7 @@
   const pictures = JSON.parse(byId("data-pictures").textContent);
   const OUTCOMES = { wrong: "✗ wrong", "no answer": "∅ no answer", open: "~ open-ended", right: "✓ right" };
   const ORDER = Object.keys(OUTCOMES);
+  const DIFFERENT = "≠ runs differ";
   const BATCH = 48;
   cards.forEach((card, place) => { card.place = place; });
 
@@ -158,7 +159,9 @@
   options("run", runs.map((_, place) => place), (place) => runs[place]);
   options("source", distinct(cards.map((card) => card.source)).sort());
   const outcomes = new Set(answers.map((answer) => answer.outcome));
-  options("outcome", ORDER.filter((outcome) => outcomes.has(outcome)), (outcome) => OUTCOMES[outcome]);
+  const differ = (card) => distinct(card.answers.map((answer) => `${answer.predicted}\n${answer.outcome}`)).length > 1;
+  const different = cards.some(differ) ? [DIFFERENT] : [];
+  options("outcome", [...ORDER.filter((outcome) => outcomes.has(outcome)), ...different], (outcome) => OUTCOMES[outcome] ?? outcome);
   options("status", distinct(answers.map((answer) => answer.status)).sort());
 
   function read() {
@@ -178,13 +181,14 @@
   const regarded = (card) => card.answers.filter((answer) => chosen.run === null || answer.run === chosen.run);
 
   function fits(answer) {
-    if (chosen.outcome && answer.outcome !== chosen.outcome) return false;
+    if (chosen.outcome && chosen.outcome !== DIFFERENT && answer.outcome !== chosen.outcome) return false;
     return !chosen.status || answer.status === chosen.status;
   }
 
   function matches(card) {
     if (chosen.task && card.task !== chosen.task) return false;
     if (chosen.source && card.source !== chosen.source) return false;
+    if (chosen.outcome === DIFFERENT && !differ(card)) return false;
     if (!regarded(card).some(fits)) return false;
     return !chosen.text || searchText(card).includes(chosen.text);
   }
@@ -192,13 +196,6 @@
   function meanScore(card) {
     const scores = regarded(card).map((answer) => answer.score).filter((score) => typeof score === "number");
     return scores.length ? scores.reduce((sum, score) => sum + score, 0) / scores.length : null;
-  }
-
-  // Runs that decide differently first, among them those whose scores are farthest apart.
-  function disagreement(card) {
-    const decided = new Set(card.answers.map((answer) => `${answer.predicted}\n${answer.outcome}`)).size;
-    const scores = card.answers.map((answer) => answer.score).filter((score) => typeof score === "number");
-    return decided - 1 + (scores.length > 1 ? Math.max(...scores) - Math.min(...scores) : 0) / 2;
   }
 
   const worst = (card) => Math.min(...regarded(card).map((answer) => ORDER.indexOf(answer.outcome)));
@@ -210,7 +207,6 @@
     "score-up": byScore(1),
     "score-down": byScore(-1),
     outcome: (first, second) => worst(first) - worst(second),
-    disagreement: (first, second) => disagreement(second) - disagreement(first),
   };
 
   function draw(count) {
