@@ -90,4 +90,4 @@ def test_a_signature_tells_what_the_numbers_depend_on(tmp_path: Path) -> None:
 
 def test_neither_a_benchmark_nor_a_run() -> None:
     told = commands.refused("cite", "vflutes")
-    assert told.startswith("figlang cite: vflutes does not exist") and f"benchmarks: {', '.join(benchmarks())}" in told
+    assert told.startswith("figlang: vflutes does not exist") and f"benchmarks: {', '.join(benchmarks())}" in told

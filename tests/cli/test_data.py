@@ -99,7 +99,7 @@ def test_the_open_ones_are_fetched_one_that_fails_is_told_and_all_is_there_offli
         server.add_repo("ColumbiaNLP/FLUTE", tmp_path / "FLUTE")
         done = with_hub(server, tmp_path / "home", "data", "prefetch")
         assert done.returncode == 1
-        (message,) = [line for line in done.stderr.splitlines() if line.startswith("figlang data: flute: ")]
+        (message,) = [line for line in done.stderr.splitlines() if line.startswith("figlang: flute: ")]
         assert "train.jsonl" in message and "premise, hypothesis" in message, message
         lines = {line.partition(":")[0]: line for line in done.stdout.splitlines()}
         assert "irfl: IRFL, simile-retrieval-task: 142 rows: " in done.stdout and f"(revision {commit})" in done.stdout
@@ -124,7 +124,7 @@ def test_the_gated_one_where_it_is_named(tmp_path: Path) -> None:
         done = with_hub(server, tmp_path, "data", "prefetch", "vflute", "metaclue")
         assert done.returncode == 1
         assert done.stdout.startswith("metaclue: its rows are not on the hub: docs/cards/metaclue.md")
-        assert "figlang data: vflute: access to ColumbiaNLP/V-FLUTE is not granted" in done.stderr
+        assert "figlang: vflute: access to ColumbiaNLP/V-FLUTE is not granted" in done.stderr
         done = with_hub(server, tmp_path, "data", "prefetch", "vflute", token=TOKEN)
         assert done.returncode == 0, done.stderr
         found = dict(re.findall(r"V-FLUTE, (\w+): (\d+) rows", done.stdout))
@@ -147,7 +147,7 @@ def test_scorer_weights(tmp_path: Path) -> None:
         assert not any("tf_model" in request.path for request in server.requests)
     assert done.returncode == 1
     assert f"scorers: {name} (vflute25, figlang24, flute22-xlarge)" in done.stdout and revision[:12] in done.stdout
-    assert "figlang data: scorers: the metric model lucadiliello/BLEURT-20 cannot be downloaded" in done.stderr
+    assert "figlang: scorers: the metric model lucadiliello/BLEURT-20 cannot be downloaded" in done.stderr
 
 
 # --- check ---

@@ -81,10 +81,10 @@ def test_a_language_model_joins(exported: list[Path], monkeypatch: pytest.Monkey
     ("arguments", "status", "says"),
     [
         (("agree", "k.json", "a.csv"), 2, "agreement needs two sheets or more"),
-        (("agree", "k.json", "a.csv", "b.csv"), 1, "figlang judge agree: k.json: No such file"),
-        (("export", "none.jsonl", "-o", "new"), 1, "figlang judge export: none.jsonl does not exist"),
-        (("export", "none.jsonl", "-o", ".."), 1, "figlang judge export: .. exists already and is not overwritten"),
-        (("llm", "none.csv", "--model", "m", "-o", "o.csv"), 1, "figlang judge llm: none.csv: No such file"),
+        (("agree", "k.json", "a.csv", "b.csv"), 1, "figlang: k.json: No such file"),
+        (("export", "none.jsonl", "-o", "new"), 1, "figlang: none.jsonl does not exist"),
+        (("export", "none.jsonl", "-o", ".."), 1, "figlang: .. exists already and is not overwritten"),
+        (("llm", "none.csv", "--model", "m", "-o", "o.csv"), 1, "figlang: none.csv: No such file"),
         (("export", "--task", "irfl_generate", ".", "-o", "new"), 1, "has no prompts.jsonl"),
     ],
 )

@@ -41,7 +41,7 @@ def test_a_difference_is_status_1(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["admire", "columbus", "irfl", "vflute"])
 def test_missing_data_is_one_line(name: str, tmp_path: Path) -> None:
     done = figlang("reproduce", name, "--data", tmp_path)
-    assert done.exit_code == 1 and done.stderr.startswith("figlang reproduce: ") and done.stderr.count("\n") == 1
+    assert done.exit_code == 1 and done.stderr.startswith("figlang: ") and done.stderr.count("\n") == 1
     assert "--data names the folder of what was released" in done.stderr
 
 

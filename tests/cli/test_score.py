@@ -147,7 +147,7 @@ def test_what_cannot_be_done_is_one_line(
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path / "weights"))
     locate.cache_clear()
     line = refused("score", samples_file, *options)
-    assert line.startswith("figlang score: ")
+    assert line.startswith("figlang: ")
     assert message in line
     assert names(samples_file.parent) == {NAME}
 
