@@ -146,8 +146,3 @@ def test_what_files_say_of_a_run_stands_above_and_values_that_the_samples_do_not
     assert [each for each in shown if each in unedited] == unedited
     as_json = json.loads(compare(*runs, *MINI, "--json").stdout)
     assert [run["limited"] for run in as_json["runs"]] == [None, "limit 8 in figlang_mini"]
-
-
-def test_a_metric_that_no_run_has(both: tuple[str, str]) -> None:
-    told = commands.refused("compare", *both, *MINI, "--metric", "f2")
-    assert told.startswith("figlang: no metric 'f2' in these runs; there are: ")

@@ -18,13 +18,6 @@ pytestmark = pytest.mark.usefixtures("nothing_set")
 TOKEN = "hf_a_secret_that_must_not_be_shown"
 
 
-@pytest.fixture(autouse=True)
-def a_new_client() -> Iterator[None]:
-    """The hub's client is not used again."""
-    yield
-    close_session()
-
-
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HubServer]:
     """A hub with all our datasets; V-FLUTE is gated, and TOKEN has access to it."""
@@ -43,6 +36,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HubServe
                     known_tokens={"hf_of_another_account"},
                 )
         yield found
+    close_session()  # the hub's client is not used again
 
 
 @pytest.mark.parametrize(

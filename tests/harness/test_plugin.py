@@ -192,8 +192,12 @@ def test_missing_data_is_one_message_and_status_1(tmp_path: Path) -> None:
     assert sum(line.startswith(told) for line in done.stderr.splitlines()) == 1
 
 
-def test_lmms_eval_without_tasks_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lmms_eval_without_tasks_is_a_failure(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert lmms_eval(monkeypatch, "--model", "dummy") == 1
+    assert lmms_eval(monkeypatch, "--tasks", "figlang_mini", "--model", "dummy", "--limit", "-3") == 1
+    assert (told := capsys.readouterr().err).endswith("or -1 for all rows\n") and "Traceback" not in told
     assert lmms_eval(monkeypatch, "--tasks", "list") == 0
 
 
