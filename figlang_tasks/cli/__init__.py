@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import typer
 
@@ -15,30 +15,19 @@ from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import printable, printable_lines
 
 
-def say(text: object, err: bool = False, nl: bool = True) -> None:
+def say(text: object, err: bool = False) -> None:
     """Print what a command says, the one way it does: nothing in it steers the terminal."""
-    typer.echo(printable_lines(text), err=err, nl=nl)
+    typer.echo(printable_lines(text), err=err)
 
 
 def say_json(value: Any) -> None:
     """Print a value as JSON, in ASCII."""
-    typer.echo(json.dumps(value, indent=2).replace("\x7f", "\\u007f"))
+    typer.echo(json.dumps(value, indent=2))
 
 
-def fail(verb: str, error: object) -> NoReturn:
-    """End a command of ``figlang`` with one line and exit status 1."""
-    say(f"figlang {verb}: {printable(error)}", err=True)
-    raise typer.Exit(1)
-
-
-@contextmanager
-def failing(verb: str, *more: type[Exception]) -> Iterator[None]:
-    """End a command with `fail` at an error of ours, of the file system, or of the kinds that are given."""
-    kinds: tuple[type[Exception], ...] = (FigLangError, OSError, *more)
-    try:
-        yield
-    except kinds as error:
-        fail(verb, cause(error))
+def warn(text: object) -> None:
+    """Print a line on standard error."""
+    say(f"figlang: {printable(text)}", err=True)
 
 
 def cause(error: Exception) -> str:

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 import figlang_tasks
-from figlang_tasks.cli import fail, say
-from figlang_tasks.cli.tasks import MINI
+from figlang_tasks.cli import say, warn
 from figlang_tasks.core.benchmark import benchmarks, names
 from figlang_tasks.core.text import printable
 from figlang_tasks.report.verdict import contradicted
@@ -47,18 +46,18 @@ def cite(
     figlang cite vflute
     figlang cite results/MODEL
     """
-    cited = dict.fromkeys(each for each in what or names() if each in (*names(), MINI))
+    cited = dict.fromkeys(each for each in what or names() if each in names())
     signatures = []
     for path in (each for each in what or () if each not in cited):
         try:
             run = read(path)
         except RunError as error:
-            fail("cite", f"{error} (benchmarks: {', '.join(names())})")
+            raise RunError(f"{error} (benchmarks: {', '.join(names())})") from error
         for each in contradicted((run, task) for task in run.tasks.values()):
-            say(f"figlang cite: {printable(each)}", err=True)
+            warn(each)
         signatures += [signature(run, task) for task in run.tasks.values()]
         cited |= dict.fromkeys(task.benchmark.name for task in run.tasks.values())
-    papers = [benchmarks()[name].citation for name in cited if name != MINI]
+    papers = [benchmarks()[name].citation for name in cited]
     comments = "\n".join(f"% {printable(each)}" for each in signatures)
     say("\n\n".join(filter(None, [comments, *papers, SOFTWARE])))
 

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from figlang_tasks.cli import failing, say_json
+from figlang_tasks.cli import say_json
 from figlang_tasks.cli.options import AsJson, Runs
-from figlang_tasks.cli.summary import scorer_line
-from figlang_tasks.core.text import alignment, latex, listing, printable, printable_lines
+from figlang_tasks.core.text import alignment, latex, printable, printable_lines
 from figlang_tasks.report import verdict
 from figlang_tasks.results import comparison, frame, measures, published, tables
 from figlang_tasks.results.comparison import Difference
@@ -68,10 +67,9 @@ def compare(
     figlang compare results/model_a results/model_b --all --overall --format latex > table.tex
     figlang compare "probe=runs/probe_seed*" "base=runs/base_seed*"
     """
-    with failing("compare"):
-        found = read_all(runs, repeats=True)
-        whole = comparison.whole(found, task or ())
-        differences = comparison.compare(whole, metric, task, overall, resamples, seed, every=every)
+    found = read_all(runs, repeats=True)
+    whole = comparison.whole(found, task or ())
+    differences = comparison.compare(whole, metric, task, overall, resamples, seed, every=every)
     made = _Comparison(found, differences, paper, resamples, seed, is_short=not (metric or every))
     if as_json:
         say_json(made.content())
@@ -145,14 +143,15 @@ class _Comparison:
                 cells.append(re.sub(r"^\S+", r"**\g<0>**", cell) if name in best else cell)
             shown[column] = cells
         shown["run"] = [f"{name} ({repeats[name]} runs)" if repeats[name] > 1 else name for name in shown["run"]]
-        told = [scorer_line(each) for each in dict.fromkeys(own.signature or own.scorer for _, own in of_runs) if each]
+        scorers = dict.fromkeys(own.signature or own.scorer for _, own in of_runs)
+        told = [f"explanation scorer: {each}" for each in scorers if each]
         if self.paper:
             comparable, left_out = published.comparable(task, columns, [own.measured for _, own in of_runs])
             rows, protocol = published.rows(task, comparable), published.protocol(task, comparable)
             lines = [(f"{row.label} (published, {row.table})", row.values) for row in rows]
             shown = pd.concat([shown, tables.of_published(lines, shown)])
-            about = [f"published: {protocol}" * bool(protocol), left_out]
-            told = [*(list(filter(None, about)) or [_without(task, columns)]), *told]
+            about = list(filter(None, [protocol and f"published: {protocol}", left_out]))
+            told = [*(about or [f"published: nothing for {', '.join(columns)} of {task}"]), *told]
         return shown.rename(columns={"run": ""}).rename(columns=measures.with_arrow), told
 
     def pairs(self, task: str) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -195,19 +194,10 @@ class _Comparison:
         )
         if any(each.p_repeats is not None for each in self.differences):
             told += " Runs with repeats: mean ± sd; t over rows and seeds, standard error by a hierarchical bootstrap."
-        counts: dict[tuple[str, ...], dict[str, int | None]] = {}
-        for each in self.differences:
-            counts.setdefault((each.task, each.metric, each.first, each.second), {})[each.scope] = each.n_first
-        if any(measures.overlap(of.pop(OVERALL, None), of.values()) for of in counts.values()):
+        of_parts = {each.task for each in self.differences if each.scope != OVERALL}
+        if any(measures.overlap(own.estimates) for task in of_parts for _, own in self.compared(task)):
             told += " Parts overlap: a row counts in each that it belongs to."
         return told
-
-
-def _without(task: str, metrics: Sequence[str]) -> str:
-    """Why no published figures stand in a table with some metrics."""
-    there = dict.fromkeys(figure.metric for figure in published.for_task(task) if figure.shown)
-    others = f", but there is for {listing(there)} (--metric)" * bool(there)
-    return f"published: nothing for {', '.join(metrics)} of {task}{others}"
 
 
 def _best(values: pd.Series, metric: str) -> set[Any]:

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import shlex
+from functools import partial
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
 
 from figlang_tasks import finetuning
-from figlang_tasks.cli import failing, new_folder, say
+from figlang_tasks.cli import new_folder, say, warn
 from figlang_tasks.cli.tasks import MINI, asked_of
 from figlang_tasks.core import checks, hub
 from figlang_tasks.core.benchmark import Benchmark, benchmarks, names
 from figlang_tasks.core.errors import DataError, PartMissing
-from figlang_tasks.core.text import did_you_mean, listing, printable
+from figlang_tasks.core.text import did_you_mean, listing
+from figlang_tasks.metrics.explanation.scorers import scorer_weights
+from figlang_tasks.metrics.explanation.weights import Weights, WeightsError, locate
 
-app = typer.Typer(no_args_is_help=True)
-
-
-@app.callback()
-def data() -> None:
-    """Download and check data, or bring your own."""
+app = typer.Typer(no_args_is_help=True, help="Download and check data, or bring your own.")
 
 
 def _named(name: str) -> Benchmark:
@@ -29,7 +27,7 @@ def _named(name: str) -> Benchmark:
         raise typer.BadParameter(f"{MINI} is part of the package: there is nothing to download, to check or to bring")
     if name not in names():
         meant = did_you_mean(name, names())
-        raise typer.BadParameter(f"unknown benchmark {printable(name)}{meant}; there are: {', '.join(names())}")
+        raise typer.BadParameter(f"unknown benchmark {name}{meant}; there are: {', '.join(names())}")
     return benchmarks()[name]
 
 
@@ -59,15 +57,16 @@ def prefetch(
     """
     every = benchmarks().values()
     are_open = [each for each in every if not each.source.gated and any(source.repository for source in each.sources)]
-    failed = False
-    for benchmark in wanted or are_open:
-        try:
-            _fetch(benchmark)
-        except DataError as error:
-            failed = True
-            say(f"figlang data: {benchmark.name}: {printable(error)}", err=True)
+    downloads = [(each.name, partial(_fetch, each)) for each in wanted or are_open]
     if scorers:
-        failed = not _prefetch_scorers() or failed
+        downloads += [("scorers", partial(_fetch_weights, *each)) for each in scorer_weights().items()]
+    failed = False
+    for name, fetch in downloads:
+        try:
+            fetch()
+        except (DataError, WeightsError) as error:
+            failed = True
+            warn(f"{name}: {error}")
     if failed:
         raise typer.Exit(1)
 
@@ -76,7 +75,7 @@ def _fetch(benchmark: Benchmark) -> None:
     """Download what the tasks of a benchmark ask for, and print each part of the data with its rows and folder."""
 
     def tell(what: str, found: hub.Snapshot) -> None:
-        say(f"{benchmark.name}: {what}: {printable(found.folder)} (revision {found.revision})")
+        say(f"{benchmark.name}: {what}: {found.folder} (revision {found.revision})")
 
     if benchmark.fetch is not None:
         tell("what the hub has for your rows", benchmark.fetch())
@@ -89,23 +88,12 @@ def _fetch(benchmark: Benchmark) -> None:
             rows = checks.rows_of(benchmark.load(asked, False))
             tell(f"{checks.label(asked)}: {rows} rows", hub.snapshot(benchmark.source))
         except PartMissing as error:
-            say(f"{benchmark.name}: {checks.label(asked)}: {printable(error)}")
+            say(f"{benchmark.name}: {checks.label(asked)}: {error}")
 
 
-def _prefetch_scorers() -> bool:
-    """True if all weights are on this machine now."""
-    from figlang_tasks.metrics.explanation.scorers import scorer_weights
-    from figlang_tasks.metrics.explanation.weights import WeightsError, locate
-
-    complete = True
-    for weights, users in scorer_weights().items():
-        try:
-            found = locate(weights)
-            say(f"scorers: {weights.name} ({users}): {printable(found.folder)} ({printable(found.identity)})")
-        except WeightsError as error:
-            complete = False
-            say(f"figlang data: scorers: {printable(error)}", err=True)
-    return complete
+def _fetch_weights(weights: Weights, users: str) -> None:
+    found = locate(weights)
+    say(f"scorers: {weights.name} ({users}): {found.folder} ({found.identity})")
 
 
 @app.command()
@@ -119,9 +107,9 @@ def check(benchmark: Named) -> None:
     \b
     FIGLANG_DATA_DIR=my_data figlang data check metaclue
     """
-    with failing("data"), hub.downloading_nothing():
+    with hub.downloading_nothing():
         lines, faults = checks.check(benchmark, asked_of(benchmark.name))
-    say("\n".join(map(printable, lines)))
+    say("\n".join(lines))
     if faults:
         raise typer.Exit(1)
 
@@ -145,10 +133,10 @@ def template(
     if benchmark.template is None:
         raise typer.BadParameter(f"there is no template for {benchmark.name}; there are: {TEMPLATES}")
     folder = output / benchmark.source.name
-    with failing("data"), new_folder(folder) as made:
+    with new_folder(folder) as made:
         written = benchmark.template(made)
-    say(f"written: {printable(folder)} ({len(written)} files)")
-    variable = f"{hub.DATA_DIR_VARIABLE}={shlex.quote(printable(output))}"
+    say(f"written: {folder} ({len(written)} files)")
+    variable = f"{hub.DATA_DIR_VARIABLE}={shlex.quote(str(output))}"
     say(f"next: replace the rows by yours, then {variable} figlang data check {benchmark.name}")
 
 
@@ -179,8 +167,8 @@ def export(
     figlang data export nykms --rows my_train --format messages --output my_training
     """
     folder = output / split
-    with failing("data"), new_folder(folder) as made:
+    with new_folder(folder) as made:
         written, left_out = finetuning.write(task, split, form, made, rows, keep_shared)
-    say(f"{printable(folder)}: {written} rows of {split}, with the prompt of {printable(task)}")
+    say(f"{folder}: {written} rows of {split}, with the prompt of {task}")
     for why, ids in left_out.items():
         say(f"left out, because they {why}: {len(ids)} ({listing(ids, 5)})")

@@ -29,6 +29,8 @@ from figlang_tasks.core.benchmark import benchmarks, of_dataset, sources
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.redaction import redacted
 from figlang_tasks.core.text import printable
+from figlang_tasks.metrics.explanation.scorers import scorer_weights
+from figlang_tasks.metrics.explanation.weights import WEIGHTS_DIR_VARIABLE, WeightsError, locate
 
 
 @dataclass(frozen=True)
@@ -78,21 +80,17 @@ def _packages() -> Iterator[Finding]:
     yield Finding("figlang_tasks", "ok", f"{figlang_tasks.__version__} in {Path(figlang_tasks.__file__).parent}")
     needs = {name: text for each in benchmarks().values() for name, text in each.needs.items()}
     purposes = {"": "figlang_tasks", "smolvlm": "the processor of SmolVLM", "demo": f"the scorer of {MINI}"} | needs
-    good = 0
     for wanted in map(Requirement, metadata.requires("figlang-tasks") or ()):
         extra = next((name for name in purposes if not wanted.marker or wanted.marker.evaluate({"extra": name})), None)
         version = _version(wanted.name)
-        if extra is None:
-            continue
-        if version is not None and wanted.specifier.contains(version, prereleases=True):
-            good += 1
-        else:
+        is_good = version is not None and wanted.specifier.contains(version, prereleases=True)
+        if extra is not None and not is_good:
             text = f"{version or 'not installed'}, but {purposes[extra]} needs {wanted.specifier}"
             install = f"pip install '{str(wanted).partition(';')[0].strip()}'"
             yield Finding(wanted.name, "warning" if extra else "problem", text, install, _in_need_of(extra))
     telling = ("lmms-eval", "transformers", "accelerate", "vllm", "sglang", "peft", "bitsandbytes")
     shown = [f"{name} {version}" for name in telling if (version := _version(name))]
-    yield Finding("packages", "ok", f"{good} are as required; {', '.join(shown)}")
+    yield Finding("packages", "ok", ", ".join(shown))
 
 
 def _in_need_of(need: str) -> tuple[str, ...]:
@@ -136,12 +134,15 @@ def _torch() -> Iterator[Finding]:
     else:
         yield Finding("torch", "ok", f"{name}, sees {', '.join(gpus) or 'no GPU: everything runs on the CPU'}")
     builds = f"torch {torch.__version__} and torchvision {_version('torchvision')} may be of different builds"
-    remedy = f"{builds}: install both in one command from one index, or uninstall torchvision"
-    modules = {"torchvision": remedy} if find_spec("torchvision") else {}
-    for module, remedy in (modules | {"transformers.modeling_utils": "install transformers again"}).items():
+    remedies = {
+        "torchvision": f"{builds}: install both in one command from one index, or uninstall torchvision",
+        "transformers.modeling_utils": "install transformers again",
+    }
+    for module, remedy in remedies.items():
         try:
-            import_module(module)
-            yield Finding(module, "ok", "imports")
+            if find_spec(module):
+                import_module(module)
+                yield Finding(module, "ok", "imports")
         except Exception as error:  # a broken library may raise anything
             yield Finding(module, "problem", f"does not import: {_cause(error)}", remedy)
 
@@ -161,8 +162,11 @@ def _plugin() -> Iterator[Finding]:
 
 
 def _hub() -> Iterator[Finding]:
-    account, silent = _account()
+    from huggingface_hub import constants
+
+    account = _account()
     yield account
+    is_asked = account.status == "ok" and not constants.HF_HUB_OFFLINE
     elsewhere = [source for source in sources().values() if source.folder is None]
     try:
         local = {source.name: hub.local_folder(source) for source in elsewhere}
@@ -171,16 +175,15 @@ def _hub() -> Iterator[Finding]:
         yield Finding(hub.DATA_DIR_VARIABLE, "problem", str(error), "correct it, or unset it to load from the hub")
     for source in elsewhere:
         folder = local.get(source.name)
-        yield Finding(source.name, "ok", f"in {folder}") if folder else _dataset(source, silent)
+        yield Finding(source.name, "ok", f"in {folder}") if folder else _dataset(source, is_asked)
 
 
-def _account() -> tuple[Finding, str]:
-    """Whether the hub answers, and whom; and why it cannot be asked for data, "" where it can."""
+def _account() -> Finding:
+    """Whether the hub answers, and whom."""
     from huggingface_hub import HfApi, constants, errors, get_session
 
     if constants.HF_HUB_OFFLINE:
-        text = "offline (--offline, HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE): only what is cached"
-        return Finding("hub", "ok", text), "the hub was not asked"
+        return Finding("hub", "ok", "offline (--offline, HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE): only what is cached")
     endpoint = redacted(constants.ENDPOINT)  # a proxy's password may stand in it
     asked = next(each.repository for each in sources().values() if each.repository and not each.gated)
     account = "no token: open datasets alone"
@@ -191,16 +194,16 @@ def _account() -> tuple[Finding, str]:
     except errors.LocalTokenNotFoundError:
         pass
     except Exception as error:  # the HTTP library of the hub's client differs by version, and so do its errors
-        what, why = f"{endpoint} cannot be reached", "the hub cannot be reached"
+        what = f"{endpoint} cannot be reached"
         remedy = "check the connection, HF_ENDPOINT and proxies; HF_HUB_OFFLINE=1 where only the cache is to be used"
         if "Invalid user token" in str(error):
-            what, why = f"{endpoint} refuses the token, for open datasets too", "the token is refused"
+            what = f"{endpoint} refuses the token, for open datasets too"
             remedy = "put a valid one into HF_TOKEN, run `hf auth login`, or remove it"
-        return Finding("hub", "problem", f"{what} ({_cause(error)})", remedy), why
-    return Finding("hub", "ok", f"{endpoint} answers; {account}"), ""
+        return Finding("hub", "problem", f"{what} ({_cause(error)})", remedy)
+    return Finding("hub", "ok", f"{endpoint} answers; {account}")
 
 
-def _dataset(source: hub.Source, silent: str) -> Finding:
+def _dataset(source: hub.Source, is_asked: bool) -> Finding:
     """Whether a dataset that is not in a local folder is in the cache, or may be loaded from the hub."""
     from huggingface_hub import HfApi, constants, errors, snapshot_download
 
@@ -210,10 +213,10 @@ def _dataset(source: hub.Source, silent: str) -> Finding:
         return Finding(name, "warning", f"is not on the hub, and {place} is not there", source.bring, concerns)
     pin = os.environ.get(source.pin_variable)
     revision = pin or source.revision or "main"
-    status, access = "warning", silent
+    status, access = "warning", "the hub was not asked"
     remedy = f"figlang data prefetch {concerns[0]}, or put its files into {place}"
     try:
-        if not silent:
+        if is_asked:
             HfApi().dataset_info(source.repository, revision=revision, timeout=constants.HF_HUB_ETAG_TIMEOUT)
             if refused := hub.refusal(source.repository):
                 raise refused
@@ -233,9 +236,6 @@ def _dataset(source: hub.Source, silent: str) -> Finding:
 
 def _weights() -> Iterator[Finding]:
     """Where the weights of the scorers are; nothing is downloaded."""
-    from figlang_tasks.metrics.explanation.scorers import scorer_weights
-    from figlang_tasks.metrics.explanation.weights import WEIGHTS_DIR_VARIABLE, WeightsError, locate
-
     for weights, users in scorer_weights().items():
         name, place = weights.name, f"${WEIGHTS_DIR_VARIABLE}/{weights.name.rpartition('/')[2]}"
         concerns = tuple(each.name for each in benchmarks().values() if each.scorer in users.split(", "))
@@ -300,8 +300,8 @@ def doctor(
     say(f"\n{counts['problem']} problem(s), {counts['warning']} warning(s)")
     if section is None:
         lacking = {each.name for each in findings if each.status != "ok"}
-        ready = [MINI, *(each.name for each in benchmarks().values() if each.source.name not in lacking)]
-        ready = [] if broken else ready
+        complete = [each.name for each in benchmarks().values() if each.source.name not in lacking]
+        ready = [] if broken else [MINI, *complete]
         say(f"Can run now: {', '.join(ready) or 'nothing'} (`figlang tasks NAME` lists the tasks)")
         say(f"Cannot run yet: {', '.join(name for name in benchmarks() if name not in ready) or 'none'}")
     if counts["problem"]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from loguru import logger
+from typer.core import TyperGroup
 
 import figlang_tasks
-from figlang_tasks.cli import cause, data, judge, say, submit, train
+from figlang_tasks.cli import cause, data, judge, say, submit, train, warn
 from figlang_tasks.cli.cite import cite
 from figlang_tasks.cli.compare import compare
 from figlang_tasks.cli.doctor import doctor
@@ -19,9 +20,25 @@ from figlang_tasks.cli.runs import runs
 from figlang_tasks.cli.score import score
 from figlang_tasks.cli.tasks import tasks
 from figlang_tasks.core import interrupts, redaction
+from figlang_tasks.core.errors import FigLangError
+
+
+class _Commands(TyperGroup):
+    """All commands: one that fails ends with one line and status 1."""
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # typer ends without a word where nobody reads on
+            raise
+        except (FigLangError, OSError) as error:
+            warn(cause(error))
+            raise typer.Exit(1) from error
+
 
 app = typer.Typer(
     name="figlang",
+    cls=_Commands,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -75,10 +92,7 @@ def main() -> None:
     logger.remove()
     logger.add(sys.stderr, level="WARNING", format="{message}")
     redaction.clean_logs()
-    try:
-        app()
-    except OSError as error:  # a full disk behind the output
-        sys.exit(f"figlang: {cause(error)}")
+    app()
 
 
 if __name__ == "__main__":

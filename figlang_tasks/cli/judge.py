@@ -8,17 +8,11 @@ from typing import Annotated
 
 import typer
 
-from figlang_tasks.cli import failing, new_folder, say, say_json
+from figlang_tasks.cli import new_folder, say, say_json
 from figlang_tasks.cli.options import AsJson, Runs
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.text import printable
 
-app = typer.Typer(no_args_is_help=True)
-
-
-@app.callback()
-def judge() -> None:
-    """Let people, or a language model, judge explanations. docs/judge.md explains all steps."""
+app = typer.Typer(no_args_is_help=True, help="Let people, or a language model, judge explanations: docs/judge.md.")
 
 
 @app.command()
@@ -55,13 +49,13 @@ def export(
     from figlang_tasks.judge import export as explanations
     from figlang_tasks.judge import pictures
 
-    with failing("judge export"), new_folder(output) as made:
+    with new_folder(output) as made:
         if task is None:
             written = explanations.export(runs, made, count=count, seed=seed, annotators=annotators)
         else:
             written = pictures.export(runs, made, task=task, seed=seed, annotators=annotators)
     folder = shlex.quote(str(output))
-    say("\n".join(f"written: {printable(output / name)}" for name in written))
+    say("\n".join(f"written: {output / name}" for name in written))
     say(f"next: fill in the sheets, then figlang judge agree {folder}/key.json {folder}/annotator*.csv")
 
 
@@ -94,12 +88,11 @@ def agree(
 
     from figlang_tasks.judge import agree as agreement
 
-    with failing("judge agree"):
-        report = agreement.agree(key, sheets, any_label=any_label)
+    report = agreement.agree(key, sheets, any_label=any_label)
     if as_json:
         say_json(report)
     else:
-        say(agreement.text(report), nl=False)
+        say(agreement.text(report).rstrip("\n"))
 
 
 @app.command()
@@ -124,13 +117,11 @@ def llm(
     """
     from figlang_tasks.judge.llm import fill
 
-    with failing("judge llm"):
-        report = fill(sheet, output, model=model, concurrency=concurrency, max_tokens=max_tokens)
-        say(
-            f"{printable(report['annotator'])}: {report['asked']} requests; unreadable answers: "
-            f"{report['unreadable']}, failed requests: {report['failed']} (their cells are empty); judgements kept "
-            f"from before: {report['kept']}"
-        )
-        say("\n".join(f"written: {printable(path)}" for path in report["written"]))
-        if report["failed"]:
-            raise FigLangError(f"{report['failed']} requests failed: run the command again to ask them again")
+    report = fill(sheet, output, model=model, concurrency=concurrency, max_tokens=max_tokens)
+    say(
+        f"{report['annotator']}: {report['asked']} requests; unreadable answers: {report['unreadable']}, failed "
+        f"requests: {report['failed']} (their cells are empty); judgements kept from before: {report['kept']}"
+    )
+    say("\n".join(f"written: {path}" for path in report["written"]))
+    if report["failed"]:
+        raise FigLangError(f"{report['failed']} requests failed: run the command again to ask them again")

@@ -13,13 +13,13 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from figlang_tasks import resource_dir
-from figlang_tasks.core import interrupts
+from figlang_tasks.core import interrupts, notes, redaction, status
 from figlang_tasks.core.text import did_you_mean, printable, printable_lines
 
 KEPT = "Downloads and the answers that --use_cache has stored are kept: the same command goes on from there."
@@ -42,9 +42,6 @@ def _run(arguments: Sequence[str], of_evaluation: bool) -> None:
     """Register the tasks, run the command, tell how it went."""
     if of_evaluation:
         refuse_misspelt(arguments)
-    from figlang_tasks.core import notes, redaction, status
-
-    asked_for_log = any(each.startswith("--v") for each in arguments)  # --verbosity, cut short or not
     if not sys.stderr.isatty():
         os.environ.setdefault("TQDM_MININTERVAL", "10")  # seconds: each time a bar is drawn, a file gets longer
     elif of_evaluation:
@@ -53,85 +50,53 @@ def _run(arguments: Sequence[str], of_evaluation: bool) -> None:
     os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
     status.tell("loading lmms-eval and the tasks ...")
 
-    errors: list[Exception] = []
     from figlang_tasks.harness import plugin
 
     plugin.register()
     from lmms_eval.cli.dispatch import main as dispatch
 
     if of_evaluation:
-        keep_log = asked_for_log or bool(_LISTS & {each.rpartition("=")[2] for each in arguments})
-        _stand_around(errors, keep_log)
+        # --verbosity, cut short or not
+        keep_log = any(each.startswith("--v") or each.rpartition("=")[2] in _LISTS for each in arguments)
+        _stand_around(keep_log)
     dispatch()
     noted = notes.noted()
     for note in noted:
         print(printable(f"lmms_eval: {redaction.redacted(note)}"), file=sys.stderr)
-    if errors:
-        print(printable(f"lmms_eval: {len(errors)} evaluation(s) failed, see above."), file=sys.stderr)
-    if errors or noted:
+    if noted:
         sys.exit(1)
 
 
 def refuse_misspelt(arguments: Sequence[str]) -> None:
-    """End with what was meant, if an option, or a task or model that looks like ours, is misspelt; in a second.
+    """End with what was meant, if an option, or a task that looks like ours, is misspelt; in a second.
 
     The harness takes some ten seconds to be imported.
     """
     harness = find_spec("lmms_eval")
-    if harness is None or harness.origin is None:
-        return
+    assert harness is not None and harness.origin is not None, "lmms-eval is not installed"
+    code = Path(harness.origin).with_name("__main__.py").read_text(encoding="utf-8")
+    known = {*re.findall(r'"(--[\w-]+)"', code), "--help"}
+    for name in (each.partition("=")[0] for each in arguments if re.match(r"--\w", each)):
+        if not any(each.startswith(name) for each in known):  # options may be cut short
+            sys.exit(f"figlang_tasks: no option {name}{did_you_mean(name, known)}; `lmms_eval --help` lists them")
     parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--model", default="")
     parser.add_argument("--tasks", default="")
     parser.add_argument("--include_path")
     given, _ = parser.parse_known_args(arguments)
-    folder = Path(harness.origin).parent
-    told = _unknown_options(arguments, folder) + _unknown_model(given.model)
-    if not (told or given.include_path):  # tasks of the user's own
-        told = _unknown_tasks(filter(None, given.tasks.split(",")), folder)
-    if told:
-        sys.exit(f"figlang_tasks: {'; '.join(told)}")
+    if given.include_path:  # tasks of the user's own
+        return
+    files = (resource_dir("task_yamls") / "lmms_eval").rglob("*.yaml")
+    texts = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    own = set(re.findall(r"^(?:task|group): *(\w+)", texts, re.MULTILINE))
+    for name in given.tasks.split(","):
+        is_close = difflib.get_close_matches(name, own, cutoff=0.8)  # no task of the harness is
+        if is_close and name not in own and "*" not in name and not Path(name).exists():
+            every = "`figlang tasks '*'` lists ours, `lmms_eval tasks list` all of them"
+            sys.exit(f"figlang_tasks: no task {name!r}{did_you_mean(name, own)}. {every}")
 
 
-def _unknown_options(arguments: Sequence[str], harness: Path) -> list[str]:
-    """The options that the harness does not know, which may be cut short."""
-    known = set(re.findall(r'"(--\w+)"', (harness / "__main__.py").read_text(encoding="utf-8"))) | {"--help"}
-    given = {each.partition("=")[0] for each in arguments if re.match(r"--\w", each)}
-    unknown = sorted(name for name in given if not any(each.startswith(name) for each in known))
-    return [f"no option {name}{did_you_mean(name, known)}; `lmms_eval --help` lists them" for name in unknown]
-
-
-def _unknown_model(name: str) -> list[str]:
-    """The model class, if it is none and its name looks like one of ours."""
-    classes = Path(__file__).parents[1] / "models" / "__init__.py"
-    ours = re.findall(r'ModelManifest\("(figlang_\w+)"', classes.read_text(encoding="utf-8"))
-    meant = difflib.get_close_matches(name, ours, cutoff=0.8)
-    return [f"no model class {name!r} (did you mean `{meant[0]}`?)"] if meant and name not in ours else []
-
-
-def _unknown_tasks(tasks: Iterable[str], harness: Path) -> list[str]:
-    """The tasks that no file has, and whose names look like ours."""
-    own = _names_in(resource_dir("task_yamls") / "lmms_eval")
-    unknown = {name: difflib.get_close_matches(name, own, cutoff=0.8) for name in set(tasks) - own - _LISTS}
-    theirs = _names_in(harness / "tasks") if any(unknown.values()) else set()
-    found = [
-        f"no task {name!r} (did you mean {' or '.join(f'`{each}`' for each in meant)}?)"
-        for name, meant in sorted(unknown.items())
-        if meant and name not in theirs and "*" not in name and not Path(name).exists()
-    ]
-    return [f"{'; '.join(found)}. `figlang tasks '*'` lists ours, `lmms_eval tasks list` all of them"] if found else []
-
-
-def _names_in(folder: Path) -> set[str]:
-    """The words behind ``task:``, ``group:`` and ``tag:`` in task files."""
-    found: set[str] = set()
-    for path in folder.rglob("*.yaml"):
-        found.update(re.findall(r"^\W*(?:task|group|tag): *([\w.-]+)", path.read_text(encoding="utf-8"), re.MULTILINE))
-    return found
-
-
-def _stand_around(errors: list[Exception], keep_log: bool) -> None:
-    """Stand around the harness's evaluation: note `errors`, say less (unless `keep_log`), end with our tables."""
+def _stand_around(keep_log: bool) -> None:
+    """Stand around the harness's evaluation: note errors, say less (unless `keep_log`), end with our tables."""
     import lmms_eval.__main__ as harness
     import lmms_eval.api.task
     from lmms_eval import evaluator
@@ -152,8 +117,8 @@ def _stand_around(errors: list[Exception], keep_log: bool) -> None:
             sys.exit(fault)
         try:
             results, samples = evaluate(args)
-        except Exception as error:
-            errors.append(error)
+        except Exception:
+            notes.note("an evaluation failed, see above")
             raise
         if results is not None:  # they are on all ranks but the first
             endings[id(results)] = ending(results, trackers[-1].written)

@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from figlang_tasks.cli import fail, failing, say
+from figlang_tasks.cli import say, warn
 from figlang_tasks.cli.options import Runs
-from figlang_tasks.core.text import printable
+from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.metrics.files import write_whole
 
 
@@ -36,15 +36,14 @@ def report(
     from figlang_tasks.report import page
     from figlang_tasks.results.runs import read_all
 
-    with failing("report"):
-        if output.exists() and not page.is_report(output):
-            fail("report", f"{output} exists and is not a report, so it is not replaced: choose another -o")
-        command = shlex.join(["figlang", *sys.argv[1:]])
-        made = page.build(read_all(runs), title, pictures=not no_images, most=max_samples, command=command)
-        write_whole(output, made.content)
+    if output.exists() and not page.is_report(output):
+        raise FigLangError(f"{output} exists and is not a report, so it is not replaced: choose another -o")
+    command = shlex.join(["figlang", *sys.argv[1:]])
+    made = page.build(read_all(runs), title, pictures=not no_images, most=max_samples, command=command)
+    write_whole(output, made.content)
     for notice in made.notices:
-        say(f"figlang report: {printable(notice)}", err=True)
+        warn(notice)
     size = f"{made.samples} samples, {made.pictures} pictures, {len(made.content) / 1e6:.1f} MB"
-    say(f"written: {printable(output)} ({size})")
+    say(f"written: {output} ({size})")
     if show:
         typer.launch(output.absolute().as_uri())

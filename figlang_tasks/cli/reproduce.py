@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
-from figlang_tasks.cli import cause, fail, say
+from figlang_tasks.cli import cause, say
 from figlang_tasks.core.benchmark import PACKAGE, names
-from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.core.text import table
 
 
@@ -36,11 +36,11 @@ def reproduce(
     try:
         cells = list(import_module(f"{PACKAGE}.{name}.reproduced").cells(data))
     except (DataError, OSError) as error:
-        fail("reproduce", f"{cause(error)}. {where}")
+        raise FigLangError(f"{cause(error)}. {where}") from error
     except (LookupError, TypeError, ValueError) as error:
-        fail("reproduce", f"{data} has a file that is not as {name} released it ({error!r}). {where}")
+        raise FigLangError(f"{data} has a file that is not as {name} released it ({error!r}). {where}") from error
     if not cells:
-        fail("reproduce", f"{data} has nothing of {name}. {where}")
+        raise FigLangError(f"{data} has nothing of {name}. {where}")
     lines, differences = [["cell", "published", "ours", "difference"]], []
     for what, published, own in cells:
         ours = Decimal(repr(own)).quantize(Decimal(published), ROUND_HALF_UP) + 0  # -0 is 0

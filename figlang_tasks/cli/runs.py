@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from figlang_tasks.cli import fail, say, say_json
+from figlang_tasks.cli import say, say_json, warn
 from figlang_tasks.cli.options import AsJson
-from figlang_tasks.core.text import printable, table
+from figlang_tasks.core.text import table
 from figlang_tasks.report.verdict import contradicted
 from figlang_tasks.results import measures
 from figlang_tasks.results.provenance import evaluated_at, option
@@ -45,9 +45,9 @@ def runs(
         head = ["run", "model", "task", "metric", "value", "rows", "date (UTC)", "complete"]
         say(table([head, *(_cells(line) for line in lines)]))
     for path_, message in unreadable.items():
-        say(f"figlang runs: {printable(path_)}: {printable(message)}", err=True)
+        warn(f"{path_}: {message}")
     if not lines and not unreadable:
-        fail("runs", f"no run in {folder}: evaluate with --output_path and --log_samples")
+        raise RunError(f"no run in {folder}: evaluate with --output_path and --log_samples")
     if unreadable:
         raise typer.Exit(1)
 
@@ -56,7 +56,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
     """A line for each task of a run."""
     run = read(str(path))
     for each in contradicted((run, task) for task in run.tasks.values()):
-        say(f"figlang runs: {printable(path)}: {printable(each)}", err=True)
+        warn(f"{path}: {each}")
     date = evaluated_at(run)
     for task in run.tasks.values():
         whole = {name: scopes[OVERALL].value for name, scopes in task.estimates.items() if OVERALL in scopes}

@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from figlang_tasks.cli import failing, new_folder, say
+from figlang_tasks.cli import new_folder, say
 from figlang_tasks.cli.options import Device, Dtype
 from figlang_tasks.cli.options import Run as RunArgument
 from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.row_files import SAMPLES_NAME
-from figlang_tasks.core.text import listing, printable
+from figlang_tasks.core.text import listing
 from figlang_tasks.metrics.explanation import Scorer, WeightsError, get_scorer
 from figlang_tasks.results import runs
 from figlang_tasks.results.runs import Run, TaskRun
@@ -51,7 +53,7 @@ def score(
     \b
     figlang score results/MODEL --scorer figlang24 --dtype fast --device cuda
     """
-    with failing("score", WeightsError, ValueError, ArithmeticError, MemoryError):
+    with scoring():
         read = runs.read(run)
         folder = output or _beside(read.path, scorer or "scored")
         chosen = {task: scorer or papers for task, papers in _explained(read).items()}
@@ -62,7 +64,16 @@ def score(
     say("shares in percent, with 95 % intervals:")
     for content in contents:
         say(f"\n{summary_table(content)}\n")
-    say(f"written: {printable(folder)}\nnext: figlang report {shlex.quote(printable(folder))} -o report.html")
+    say(f"written: {folder}\nnext: figlang report {shlex.quote(str(folder))} -o report.html")
+
+
+@contextmanager
+def scoring() -> Iterator[None]:
+    """Turn the errors of scorers into ours."""
+    try:
+        yield
+    except (WeightsError, ValueError, ArithmeticError, MemoryError) as error:
+        raise FigLangError(str(error)) from error
 
 
 def _beside(run: Path, name: str) -> Path:

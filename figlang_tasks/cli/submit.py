@@ -3,60 +3,44 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-from figlang_tasks.cli import failing, say, say_json
+from figlang_tasks.cli import say, say_json, warn
 from figlang_tasks.cli.options import AsJson, Device, Dtype, Run, Runs
+from figlang_tasks.cli.score import scoring
 from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.core.benchmark import Benchmark, Submission, benchmarks, source_of
-from figlang_tasks.core.text import printable
-from figlang_tasks.metrics.explanation import WeightsError, get_scorer
+from figlang_tasks.metrics.explanation import get_scorer
 from figlang_tasks.report.verdict import against
 from figlang_tasks.results.runs import read, read_all
 from figlang_tasks.submit import board, every_eval_ever, figlang2022, figlang2024, hub_results, irfl
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True, help="Make files for leaderboards, registries or the hub; nothing is uploaded.")
 
 
-@app.callback()
-def submit() -> None:
-    """Make files for leaderboards, registries or the hub.
-
-    The commands write files of runs of one model; they do not upload them.
-    """
+Zip: TypeAlias = Annotated[Path, typer.Option("-o", "--output", help="The zip to write.")]
 
 
-def _board(benchmark: Benchmark, submission: Submission) -> Callable[..., None]:
-    """The command that makes the zip of a benchmark's leaderboard."""
-    name = benchmark.name
+def _add_board(benchmark: Benchmark, submission: Submission) -> None:
+    """Add the command that makes the zip of a benchmark's leaderboard."""
 
-    def command(
-        runs: Runs,
-        output: Annotated[Path, typer.Option("-o", "--output", help="The zip to write.")] = Path(f"{name}.zip"),
-    ) -> None:
-        with failing(f"submit {name}"):
-            files, tasks = board.write_zip(benchmark, read_all(runs), output)
-        _written(output, f"{', '.join(files)}, of {', '.join(tasks)}", {}, submission.upload)
-
-    command.__doc__ = f"Make the zip that the leaderboard of {benchmark.source.name} takes."
-    return command
+    @app.command(benchmark.name, help=f"Make the zip that the leaderboard of {benchmark.source.name} takes.")
+    def command(runs: Runs, output: Zip = Path(f"{benchmark.name}.zip")) -> None:
+        files, tasks = board.write_zip(benchmark, read_all(runs), output)
+        _written(output, f"{', '.join(files)}, of {', '.join(tasks)}", submission.upload)
 
 
 for _benchmark in benchmarks().values():
     if _benchmark.submission is not None:
-        app.command(_benchmark.name)(_board(_benchmark, _benchmark.submission))
+        _add_board(_benchmark, _benchmark.submission)
 
 
 @app.command("figlang2024")
-def for_figlang2024(
-    run: Run,
-    output: Annotated[Path, typer.Option("-o", "--output", help="The zip to write.")] = Path("figlang2024.zip"),
-) -> None:
+def for_figlang2024(run: Run, output: Zip = Path("figlang2024.zip")) -> None:
     """Make the zip of the FigLang 2024 shared task.
 
     The run is one of vflute. The zip contains pred.csv with id, label (1 or 0) and explanation. An output without a
@@ -65,13 +49,12 @@ def for_figlang2024(
     \b
     figlang submit figlang2024 results/MODEL -o figlang2024.zip
     """
-    with failing("submit figlang2024"):
-        written = figlang2024.write(read(run), output)
-    counts = {
-        "without a label: counted as wrong": written["without_label"],
-        "without an explanation": written["without_explanation"],
-    }
-    _written(output, f"{written['n']} rows of {written['data']}", counts, figlang2024.UPLOAD)
+    written = figlang2024.write(read(run), output)
+    what = (
+        f"{written['n']} rows of {written['data']}, {written['without_label']} without a label, "
+        f"{written['without_explanation']} without an explanation"
+    )
+    _written(output, what, figlang2024.UPLOAD)
 
 
 @app.command()
@@ -92,14 +75,14 @@ def score2024(
     \b
     figlang submit score2024 figlang2024.zip
     """
-    with failing("submit score2024", WeightsError, ValueError, ArithmeticError, MemoryError):
+    with scoring():
         report = figlang2024.score(file, partial(get_scorer, scorer, device=device, dtype=dtype))
     if as_json:
         say_json(report)
         return
     metadata = {"measures": report["measures"], "explanation_scorer": report["signature"]}
     say(
-        f"{printable(report['file'])}: {report['n']} rows of {report['data']}, in percent with 95 % intervals\n\n"
+        f"{report['file']}: {report['n']} rows of {report['data']}, in percent with 95 % intervals\n\n"
         f"{summary_table({'configs': {'figlang2024': {'metadata': metadata}}})}\n"
         f"without a label, which counts as wrong: {report['without_label']} of {report['n']}\n"
         f"without an explanation, which is scored as the text nan: {report['without_explanation']} of {report['n']}"
@@ -126,16 +109,13 @@ def for_figlang2022(
     \b
     figlang submit figlang2022 results/MODEL -o submission.jsonl
     """
-    with failing("submit figlang2022"):
-        chosen, fallbacks = figlang2022.write_lines(read(run), output, fallback)
+    chosen, fallbacks = figlang2022.write_lines(read(run), output, fallback)
     if fallbacks:
-        say(
-            f"figlang submit figlang2022: {fallbacks} labels are the fallback, not the model's: they may add up "
-            f"to {100 * fallbacks / len(chosen.lines):.2f} points to its Acc@0. Say so next to its scores",
-            err=True,
+        warn(
+            f"{fallbacks} labels are the fallback, not the model's: they may add up to "
+            f"{100 * fallbacks / len(chosen.lines):.2f} points to its Acc@0. Say so next to its scores"
         )
-    counts = {"with the fallback label": fallbacks}
-    _written(output, f"{len(chosen.lines)} rows of {chosen.data}", counts, figlang2022.UPLOAD)
+    _written(output, f"{len(chosen.lines)} rows of {chosen.data}", figlang2022.UPLOAD)
 
 
 @app.command("irfl")
@@ -147,15 +127,23 @@ def for_irfl(runs: Runs) -> None:
     \b
     figlang submit irfl "CLIP ViT-L/14=results/MODEL" > irfl.txt
     """
-    with failing("submit irfl"):
-        say(irfl.email(list(map(read, runs))).rstrip("\n"))  # of one model: names need no paths
+    say(irfl.email(list(map(read, runs))).rstrip("\n"))  # of one model: names need no paths
     say(f"to submit: {irfl.UPLOAD}", err=True)
+
+
+def _repository(text: str) -> str:
+    from huggingface_hub.utils import validate_repo_id
+
+    validate_repo_id(text)  # its end names a folder, and "ORG/.." would be the one above
+    return text
 
 
 @app.command("hub")
 def for_hub(
     runs: Runs,
-    repo: Annotated[str, typer.Option(help="The model's repository on the hub, ORG/MODEL.", show_default=False)],
+    repo: Annotated[
+        str, typer.Option(parser=_repository, help="The model's repository on the hub, ORG/MODEL.", show_default=False)
+    ],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder to write into.", show_default="MODEL")
     ] = None,
@@ -172,28 +160,22 @@ def for_hub(
     figlang submit hub results/MODEL --repo ORG/MODEL
     """
     folder = output or Path(repo.rpartition("/")[2])
-    repository, shown = (shlex.quote(printable(each)) for each in (repo, folder))
-    with failing("submit hub", ValueError):
-        from huggingface_hub.utils import validate_repo_id
-
-        validate_repo_id(repo)  # its end names a folder, and "ORG/.." would be the one above
-        is_new = not (folder / hub_results.README).exists()
-        found = list(map(read, runs))  # of one model: names need no paths
-        written, without = hub_results.write(found, folder, against(read(baseline), found) if baseline else [])
-    say("\n".join(f"written: {printable(path)}" for path in written))
+    is_new = not (folder / hub_results.README).exists()
+    found = list(map(read, runs))  # of one model: names need no paths
+    written, without = hub_results.write(found, folder, against(read(baseline), found) if baseline else [])
+    say("\n".join(f"written: {path}" for path in written))
     if without:
-        say(
-            f"figlang submit hub: no .eval_results entries for {', '.join(without)}, which the hub does not have; "
-            "the model card has their results",
-            err=True,
+        warn(
+            f"no .eval_results entries for {', '.join(without)}, which the hub does not have; the model card has their "
+            "results"
         )
+    shown = shlex.quote(str(folder))
     if is_new:
-        say(
-            "figlang submit hub: README.md is new, and would replace one of the repository. If it has one: "
-            f"hf download {repository} README.md --local-dir {shown}, then this command again",
-            err=True,
+        warn(
+            "README.md is new, and would replace one of the repository. If it has one: "
+            f"hf download {repo} README.md --local-dir {shown}, then this command again"
         )
-    say(f"to upload as a pull request: hf upload {repository} {shown} . --create-pr")
+    say(f"to upload as a pull request: hf upload {repo} {shown} . --create-pr")
 
 
 @app.command("every-eval-ever")
@@ -219,23 +201,16 @@ def for_every_eval_ever(
     \b
     figlang submit every-eval-ever results/MODEL -o eee --organization "My Lab" --relationship third_party
     """
-    with failing("submit every-eval-ever"):
-        found = read_all(runs)
-        for path in every_eval_ever.write(found, output, organization, relationship, model, samples=not no_samples):
-            say(f"written: {printable(path)}")
+    found = read_all(runs)
+    for path in every_eval_ever.write(found, output, organization, relationship, model, samples=not no_samples):
+        say(f"written: {path}")
     gated = sorted(
         {each.data.dataset for run in found for each in run.tasks.values() if source_of(each.data.dataset).gated}
     )
     if gated and not no_samples:
-        say(
-            f"figlang submit every-eval-ever: the samples hold texts of {', '.join(gated)}, which are gated on the "
-            "hub: --no-samples leaves the samples out",
-            err=True,
-        )
+        warn(f"the samples hold texts of {', '.join(gated)}, which are gated on the hub: --no-samples leaves them out")
     say(f"to submit: a pull request with the folder data to {every_eval_ever.DATASTORE}")
 
 
-def _written(output: Path, what: str, counts: dict[str, int], upload: str) -> None:
-    """Say what was written, what of it is special, and where it goes."""
-    told = [what, *(f"{count} {words}" for words, count in counts.items() if count)]
-    say(f"written: {printable(output)} ({printable(', '.join(told))})\nto upload: {upload}")
+def _written(output: Path, what: str, upload: str) -> None:
+    say(f"written: {output} ({what})\nto upload: {upload}")

@@ -46,7 +46,7 @@ def summary_table(results: Mapping[str, Any]) -> str:
         members = [tasks[name] for name in names]
         alone = members[0] if len(members) == 1 else None
         parts += _of_task(alone) if alone else [_of_group(title, members)]
-        parts += [scorer_line(each) for each in _unlike(task.measured.scorer for task in members)]
+        parts += [f"explanation scorer: {each}" for each in _unlike(task.measured.scorer for task in members)]
         places = [_place(task) for task in members]
         if alone:
             about = published.protocol(alone.name, alone.published)
@@ -61,11 +61,6 @@ def is_ours(results: Mapping[str, Any], name: str) -> bool:
     if members := results.get("group_subtasks", {}).get(name):
         return all(is_ours(results, each) for each in members)
     return runs.measured_metadata(results, name) is not None
-
-
-def scorer_line(signature: str) -> str:
-    """The line that says what the explanation scores were computed with."""
-    return f"explanation scorer: {signature}"
 
 
 # --- what stands in a table ---
@@ -143,11 +138,8 @@ def _of_task(task: _Task) -> list[str]:
     if lines:
         rule = pd.DataFrame([["published:", *[""] * (len(shown.columns) - 1)]], columns=shown.columns)
         shown = pd.concat([shown, rule, tables.of_published(lines, shown)])
-    parts = [_markdown(task.name, shown)]
-    counts = numbers.dropna(subset="n").groupby("scope")["n"].max().to_dict()
-    if measures.overlap(counts.pop(OVERALL, None), counts.values()):
-        parts.append("parts overlap: a row counts in each that it belongs to")
-    return parts
+    told = ["parts overlap: a row counts in each that it belongs to"] * measures.overlap(task.estimates)
+    return [_markdown(task.name, shown), *told]
 
 
 def _of_group(title: str, tasks: Sequence[_Task]) -> str:

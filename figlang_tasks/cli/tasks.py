@@ -15,9 +15,10 @@ from typing import Annotated, Literal, get_args
 import typer
 
 from figlang_tasks import resource_dir
-from figlang_tasks.cli import fail, say
+from figlang_tasks.cli import say
 from figlang_tasks.core import task_files
 from figlang_tasks.core.benchmark import asked_for, benchmarks, names, of_dataset
+from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import did_you_mean
 
 Harness = Literal["lmms_eval", "lm_eval"]
@@ -61,8 +62,7 @@ def tasks(
     lmms-eval finds the tasks by itself. For lm-eval, which runs the text tasks, name their folder:
 
     \b
-    lm_eval --include_path "$(figlang tasks --path lm_eval)" --tasks flute --model hf \\
-      --model_args pretrained=ID --apply_chat_template
+    lm_eval --include_path "$(figlang tasks --path lm_eval)" --tasks flute ...
     """
     if path is not None:
         say(folder(path))
@@ -71,7 +71,7 @@ def tasks(
     found = [each for each in every if _matches(each, pattern)]
     if not found:
         meant = did_you_mean(str(pattern), [*names(), MINI, *(each.name for each in every)])
-        fail("tasks", f"no task matches {pattern!r}{meant}; `figlang tasks '*'` lists all")
+        raise FigLangError(f"no task matches {pattern!r}{meant}; `figlang tasks '*'` lists all")
     say("\n".join(_overview(found) if pattern is None else _listing(found)))
 
 

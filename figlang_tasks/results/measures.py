@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 from figlang_tasks.core.benchmark import benchmarks
-from figlang_tasks.scoring import OVERALL, Estimate, Measure, Measures
+from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measure, Measures
 
 
 def every() -> Iterator[Measure]:
@@ -68,9 +68,13 @@ def scope_text(scope: str) -> str:
     return scope
 
 
-def overlap(rows: int | None, parts: Iterable[int | None]) -> bool:
-    """Whether parts of so many rows have rows in common."""
-    return rows is not None and sum(part or 0 for part in parts) > rows
+def overlap(estimates: Estimates) -> bool:
+    """Whether a row counts in several parts."""
+    for scopes in estimates.values():
+        rows = {scope: each.rows or 0 for scope, each in scopes.items()}
+        if 0 < rows.pop(OVERALL, 0) < sum(rows.values()):
+            return True
+    return False
 
 
 def text(measure: str, value: float) -> str:

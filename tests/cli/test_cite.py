@@ -22,37 +22,27 @@ CITED = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 cite = partial(commands.figlang, "cite")
 
 
-def entries(text: str) -> dict[str, dict[str, str]]:
-    """The entries of BibTeX by key, their fields without the braces inside."""
-    found = {}
-    for key, body in re.findall(r"^@\w+\{([\w-]+),\n(.*?)^\}$", text, re.MULTILINE | re.DOTALL):
-        fields = re.findall(r"^  (\w+) = \{(.*?)\},?$(?=\n  \w+ =|\n*\Z)", body, re.MULTILINE | re.DOTALL)
-        found[key] = {name: re.sub(r"[{}]", "", " ".join(value.split())) for name, value in fields}
-    return found
-
-
 def test_all_papers_and_the_software_are_those_of_the_citation_file() -> None:
     result = cite()
     assert result.exit_code == 0, result.output
     assert result.stdout.count("{") == result.stdout.count("}")
-    *papers, software = entries(result.stdout).values()
-    assert software["title"].replace("\\", "") == CITED["title"]
-    assert [software["author"].replace("\\", "")] == [each["name"] for each in CITED["authors"]]
-    assert software["note"] == f"Version {CITED['version']}" == f"Version {figlang_tasks.__version__}"
-    assert all(paper["url"] == f"https://arxiv.org/abs/{paper['eprint']}" for paper in papers)
+    *papers, software = [" ".join(re.sub(r"[{}\\]", "", each).split()) for each in result.stdout.split("\n@")]
+    assert f"title = {CITED['title']}, author = {CITED['authors'][0]['name']}, " in software
+    assert f"note = Version {CITED['version']}" in software and CITED["version"] == figlang_tasks.__version__
     assert len(papers) == len(benchmarks()) == len(CITED["references"])
     for reference in CITED["references"]:
-        (paper,) = [each for each in papers if each["eprint"] in reference["notes"]]
-        people = [f"{person['family-names']}, {person['given-names']}" for person in reference["authors"]]
-        assert paper["author"].split(" and ") == people
-        assert (paper["title"], paper["year"]) == (reference["title"], str(reference["year"]))
+        (eprint,) = re.findall(r"\d{4}\.\d{5}", reference["notes"])
+        (paper,) = [each for each in papers if f"eprint = {eprint}, " in each]
+        people = " and ".join(f"{person['family-names']}, {person['given-names']}" for person in reference["authors"])
+        for field in (f"title = {reference['title']}", f"author = {people}", f"year = {reference['year']}"):
+            assert f"{field}, " in paper
+        assert f"url = https://arxiv.org/abs/{eprint}" in paper
 
 
 def test_the_paper_of_a_benchmark_is_that_of_its_card() -> None:
     for name in benchmarks():
-        (paper, _) = entries(cite(name).stdout).values()
-        card = (ROOT / "docs" / "cards" / f"{name}.md").read_text(encoding="utf-8")
-        assert f"arxiv.org/abs/{paper['eprint']}" in card
+        (paper,) = re.findall(r"arxiv\.org/abs/[\d.]+", cite(name).stdout)
+        assert paper in (ROOT / "docs" / "cards" / f"{name}.md").read_text(encoding="utf-8")
 
 
 def test_a_signature_tells_what_the_numbers_depend_on(tmp_path: Path) -> None:
@@ -79,8 +69,8 @@ def test_a_signature_tells_what_the_numbers_depend_on(tmp_path: Path) -> None:
             f"|harness:lmms-eval {of['versions']['lmms-eval']}|figlang-tasks:{of['versions']['figlang-tasks']}"
             f"|cut:limit 8{scorer}"
         ) in lines
-    keys = {"saakyan-etal-2025-understanding", "yosef-etal-2023-irfl", "chang-etal-2024-nykms", "figlang-tasks"}
-    assert keys < entries(result.stdout).keys()
+    for key in ("saakyan-etal-2025-understanding", "yosef-etal-2023-irfl", "chang-etal-2024-nykms", "figlang-tasks"):
+        assert f"{{{key},\n" in result.stdout
 
     results.unlink()
     line = cite(*run.glob("*_samples_figlang_mini_irfl_detect_idiom.jsonl")).stdout.splitlines()[0]
@@ -90,4 +80,4 @@ def test_a_signature_tells_what_the_numbers_depend_on(tmp_path: Path) -> None:
 
 def test_neither_a_benchmark_nor_a_run() -> None:
     told = commands.refused("cite", "vflutes")
-    assert told.startswith("figlang cite: vflutes does not exist") and f"benchmarks: {', '.join(benchmarks())}" in told
+    assert told.startswith("figlang: vflutes does not exist") and f"benchmarks: {', '.join(benchmarks())}" in told

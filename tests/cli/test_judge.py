@@ -7,9 +7,8 @@ from functools import partial
 from pathlib import Path
 
 import commands
-import pandas as pd
 import pytest
-from filled_sheets import save_run
+from filled_sheets import right_label, save_run, save_sheet, sheet_of
 from judge_server import MODEL, JudgeServer
 
 figlang, done = partial(commands.figlang, "judge"), partial(commands.done, "judge")
@@ -20,13 +19,9 @@ def exported(tmp_path: Path) -> list[Path]:
     """Key and two sheets of five items."""
     runs = []
     for name, score in (("Good", 0.6), ("Bad", 0.2)):
-
-        def scored(number: int, value: float = score) -> float:
-            return value
-
         path = tmp_path / name / "samples_vflute.jsonl"
         answer = f"{name} {{claim}}\nLABEL: {{label}}"
-        runs.append(f"{name}={save_run(path, answer.format_map, scored)}")
+        runs.append(f"{name}={save_run(path, answer.format_map, dict.fromkeys(range(99), score).get)}")
     output = done("export", *runs, "-o", tmp_path / "human", "--n", "5")
     *_, first, second, key, last = (line.removeprefix("written: ") for line in output.splitlines())
     assert last.endswith(f"figlang judge agree {key} {tmp_path}/human/annotator*.csv")
@@ -34,17 +29,11 @@ def exported(tmp_path: Path) -> list[Path]:
 
 
 def fill_in(path: Path, key: Path) -> Path:
-    """What an annotator does who finds all of "Good" adequate and best, with another separator."""
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
-    good = frame["explanation"].str.startswith("Good")
-    gold = {str(item["number"]): item["gold"] for item in json.loads(key.read_text())["items"]}
-    frame["label"] = [("contradiction", "entailment")[gold[item]] for item in frame["item"]]
-    frame["adequate"] = ["yes" if each else "no" for each in good]
-    frame["error"] = ["" if each else "hallucination" for each in good]
-    best = dict(zip(frame["item"][good], frame["letter"][good], strict=True))
-    frame["preferred"] = [best[item] for item in frame["item"]]
-    frame.to_csv(path, index=False, sep=";")
-    return path
+    """What an annotator does who finds all of "Good" adequate and best."""
+    judgements = {"Good": ("yes", ""), "Bad": ("no", "hallucination")}
+    made = json.loads(key.read_text())
+    rows = sheet_of(made, path.stem, right_label, lambda item, name: judgements[name], lambda item: "Good")
+    return save_sheet(path, rows)
 
 
 def test_from_runs_to_figures(exported: list[Path]) -> None:
@@ -60,7 +49,7 @@ def test_from_runs_to_figures(exported: list[Path]) -> None:
     ]
     assert report["explanation_score"]["average_precision"] == 1.0
     shown = done("agree", key, *sheets)
-    for part in ("| Good ", "published: GPT-4 (5 shot)", " 50.67 |", "0.79", "best F1: 1.00", "annotator 1 / annot"):
+    for part in ("| Good ", "published: GPT-4 (5 shot)", " 50.67 |", "0.79", "best F1: 1.00", "annotator1 / annot"):
         assert part in shown
 
 
@@ -81,10 +70,8 @@ def test_a_language_model_joins(exported: list[Path], monkeypatch: pytest.Monkey
     ("arguments", "status", "says"),
     [
         (("agree", "k.json", "a.csv"), 2, "agreement needs two sheets or more"),
-        (("agree", "k.json", "a.csv", "b.csv"), 1, "figlang judge agree: k.json: No such file"),
-        (("export", "none.jsonl", "-o", "new"), 1, "figlang judge export: none.jsonl does not exist"),
-        (("export", "none.jsonl", "-o", ".."), 1, "figlang judge export: .. exists already and is not overwritten"),
-        (("llm", "none.csv", "--model", "m", "-o", "o.csv"), 1, "figlang judge llm: none.csv: No such file"),
+        (("export", "none.jsonl", "-o", "new"), 1, "figlang: none.jsonl does not exist"),
+        (("llm", "none.csv", "--model", "m", "-o", "o.csv"), 1, "figlang: none.csv: No such file"),
         (("export", "--task", "irfl_generate", ".", "-o", "new"), 1, "has no prompts.jsonl"),
     ],
 )

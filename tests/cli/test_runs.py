@@ -24,7 +24,7 @@ def test_runs_are_listed_and_the_damaged_one_is_named(tmp_path: Path, monkeypatc
     (damaged,) = (tmp_path / "damaged").rglob("*_results.json")
     damaged.write_text('{"results": ')
     shown = figlang(tmp_path)
-    assert shown.exit_code == 1 and shown.stderr.startswith(f"figlang runs: {damaged}: ")
+    assert shown.exit_code == 1 and shown.stderr.startswith(f"figlang: {damaged}: ")
     assert shown.stderr.count("\n") == 1
     cut, whole = [[cell.strip() for cell in line.split("|")[1:-1]] for line in shown.stdout.splitlines()[2:]]
     assert "/cut" in cut[0] and "/whole" in whole[0]
@@ -53,4 +53,4 @@ def test_runs_are_listed_and_the_damaged_one_is_named(tmp_path: Path, monkeypatc
 
 
 def test_a_folder_without_runs(tmp_path: Path) -> None:
-    assert commands.refused("runs", tmp_path).startswith(f"figlang runs: no run in {tmp_path}: evaluate with --output")
+    assert commands.refused("runs", tmp_path).startswith(f"figlang: no run in {tmp_path}: evaluate with --output")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import commands
@@ -15,7 +14,6 @@ from lm_eval.tasks import TaskManager
 import figlang_tasks
 from figlang_tasks.cli.tasks import definitions
 from figlang_tasks.core.benchmark import asked_for, names
-from figlang_tasks.harness.plugin import tasks_dir
 
 figlang = partial(commands.figlang, "tasks")
 
@@ -23,13 +21,6 @@ figlang = partial(commands.figlang, "tasks")
 @pytest.fixture(scope="module")
 def manager() -> Any:
     return figlang_tasks.task_manager(include_defaults=False)
-
-
-def test_the_folders_are_those_with_the_task_files() -> None:
-    assert figlang("--path", "lmms_eval").stdout == f"{tasks_dir()}\n"
-    folder = Path(figlang("--path", "lm_eval").stdout.removesuffix("\n"))
-    assert (folder / "flute" / "flute.yaml").is_file()
-    assert figlang("--path", "helm").exit_code == 2
 
 
 def test_the_list_is_what_the_harnesses_find(manager: Any) -> None:

@@ -70,7 +70,7 @@ def test_outputs_without_a_label_need_a_word_from_the_user(tmp_path: Path, lines
     assert re.search(r"7 outputs have no label \(codalab-0, .*, and 2 more\)", told)
     assert not (tmp_path / "submission.jsonl").exists()
     result = submit(path, "-o", tmp_path / "submission.jsonl", "--fallback", "entailment")
-    assert "7 with the fallback label" in result.stdout and "may add up to 0.47 points to its Acc@0" in result.stderr
+    assert "7 labels are the fallback, not the model's: they may add up to 0.47 points to its Acc@0" in result.stderr
     first = json.loads((tmp_path / "submission.jsonl").read_text().split("\n")[0])
     assert first["predicted_label"] == "Entailment"
 

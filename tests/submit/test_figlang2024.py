@@ -63,7 +63,8 @@ def test_the_file_is_what_the_shared_task_takes(tmp_path: Path, found: list[dict
     ]
     assert list(table["explanation"][5:]) == [record["explanation"] for record in found[5:]]
     empty = sum(record["explanation"] in (None, "", "None") for record in found)
-    assert f"out.zip (723 rows of V-FLUTE/test:0123456789ab, {empty} without an explanation)\nto upload: " in written
+    told = f"out.zip (723 rows of V-FLUTE/test:0123456789ab, 0 without a label, {empty} without an explanation)\n"
+    assert f"{told}to upload: " in written
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.zip", "run"]
 
 

@@ -183,5 +183,5 @@ def test_what_is_no_repository_names_no_folder(
 ) -> None:
     (folder := tmp_path / "here").mkdir()
     monkeypatch.chdir(folder)
-    commands.refused("submit", "hub", run.path, "--repo", repo)
+    assert commands.figlang("submit", "hub", run.path, "--repo", repo).exit_code == 2
     assert not [*tmp_path.rglob("README.md")]

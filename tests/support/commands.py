@@ -30,7 +30,7 @@ def refused(*arguments: object) -> str:
     """The one message that a call ended with; libraries may log what they let go of meanwhile."""
     result = figlang(*arguments)
     assert (result.exit_code, result.stdout) == (1, ""), result.output
-    told = [line for line in result.stderr.splitlines() if line.startswith("figlang ")]
+    told = [line for line in result.stderr.splitlines() if line.startswith("figlang: ")]
     assert len(told) == 1, result.stderr
     return told[0]
 

@@ -84,7 +84,7 @@ def test_what_will_not_do(options: list[str], message: str, clip: Path, tmp_path
     given = ["--dataset", MINI, "--encoder", str(clip), "--output", str(tmp_path / "probe"), *options]
     done = CliRunner().invoke(app, ["train", "irfl", *given])
     assert (done.exit_code, done.stdout) == (1, "")
-    assert done.stderr.splitlines()[-1].startswith("figlang train: ") and message in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("figlang: ") and message in done.stderr
     assert not list(tmp_path.iterdir())
 
 
