@@ -151,7 +151,7 @@ def test_what_cannot_be_read_is_named_with_a_remedy(folder: Path, tmp_path: Path
     with pytest.raises(RunError, match="holds several runs: name one of .*above/model, .*other/model"):
         runs.read(str(tmp_path / "above"))
     (empty / "notes.txt").write_text("x", encoding="utf-8")
-    with pytest.raises(RunError, match="notes.txt is neither a samples file"):
+    with pytest.raises(RunError, match="notes.txt is no results file beside its samples"):
         runs.read(str(empty / "notes.txt"))
     (folder / RESULTS).write_text("{", encoding="utf-8")
     with pytest.raises(RunError, match=f"{RESULTS} cannot be read"):
