@@ -125,7 +125,7 @@ def legend(figure: Figure, entries: Sequence[tuple[str, Mapping[str, Any]]]) -> 
     from matplotlib.lines import Line2D
 
     if entries:
-        handles = [Line2D([], [], label=wrapped(name, 40).partition("\n")[0], **style) for name, style in entries]
+        handles = [Line2D([], [], label=printable(name, 40), **style) for name, style in entries]
         columns, _ = legend_lines([name for name, _ in entries], figure.get_figwidth() * 72)
         figure.legend(handles=handles, loc="outside upper left", ncols=columns)
 
@@ -186,7 +186,7 @@ def _draw(
         for axes, part in zip(figure.subplots(1, len(parts), sharey=True, squeeze=False)[0], parts, strict=True):
             axes.set(xlim=ends, xlabel=printable(label))
             axes.grid(False, axis="y")
-            _fill(axes, part, int(width / 9 / len(parts)), figure.transFigure if len(parts) == 1 else axes.transAxes)
+            _fill(axes, part, int(width / 8 / len(parts)), figure.transFigure if len(parts) == 1 else axes.transAxes)
     return file.getvalue()
 
 
@@ -198,8 +198,8 @@ def _fill(axes: Axes, panels: Mapping[str, Sequence[Line]], letters: int, left: 
     y, labels = 0.0, {}
     for panel, lines in panels.items():
         if panel:
-            head = wrapped(panel, letters).partition("\n")[0]
             place = blended_transform_factory(left, axes.transData)
+            head = printable(panel, letters)
             axes.text(0, y + _HEAD - 9, head, transform=place, weight="bold", va="center", in_layout=False)
             y += _HEAD
         for line in lines:
@@ -313,7 +313,8 @@ def forest(chart_id: str, title: str, panels: Mapping[str, Sequence[Line]], csv:
     above: dict[str, list[Line]] = {}
     for panel, lines in panels.items():
         for line in lines:
-            above.setdefault(", ".join(filter(None, (line.label, panel))), []).append(replace(line, label=""))
+            label = re.sub(r"(?<=[_/-])\n", "", line.label).replace("\n", " ")
+            above.setdefault(", ".join(filter(None, (label, panel))), []).append(replace(line, label=""))
     svg, narrow = (
         _draw(each, "difference in points; right: points, p", (), width, ends=(-most, most))
         for each, width in ((panels, HALF), (above, PHONE))
@@ -346,7 +347,7 @@ def curves(
             legend(figure, [(name, of_series(number, line=True)) for name, number in series.items()])
             every = list(figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flat)
             for axes, (panel, lines) in zip(every, panels.items(), strict=False):
-                head = wrapped(panel, int(width / columns / 8)).partition("\n")[0]
+                head = printable(panel, int(width / columns / 8))
                 axes.set(title=head, xlim=(0, 1), ylim=(0, 103), xticks=_TICKS)
                 for mark in marks:
                     axes.axvline(mark, color="black", linestyle=":", linewidth=1)

@@ -106,6 +106,7 @@ def test_values_stand_in_the_chart_and_what_is_significant_is_bold() -> None:
     styles = {"".join(each.itertext()): each.get("style", "") for each in drawn}
     bold = {text for text, style in styles.items() if re.search("700|bold", style)}
     assert "\N{MINUS SIGN}1.5 (.012)" in bold and "+1.5 (.012)" in styles.keys() - bold
+    assert ">figlang_mini_irfl_detect_idiom acc, a<" in forest("figlang_mini_irfl_detect_idiom acc").narrow
 
 
 def test_the_overview_is_drawn_for_wide_and_for_narrow_pages() -> None:
