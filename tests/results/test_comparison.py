@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import varied_runs
-from saved_samples import NAME, evaluated
 
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.results import comparison, runs
+from figlang_tasks.results import comparison, measures, runs
 from figlang_tasks.results.comparison import ComparisonError
 from figlang_tasks.results.runs import Run
 from figlang_tasks.scoring import Estimate
@@ -117,13 +115,28 @@ def test_choice_of_metrics_and_sources(weak: Run, strong: Run) -> None:
         names(metrics=["f1"])
 
 
-def test_one_run_across_its_tasks(tmp_path: Path, weak: Run) -> None:
-    for task in ("figlang_mini", "figlang_mini_blind"):
-        (tmp_path / NAME.replace("figlang_mini", task)).write_bytes(evaluated()[0])
-    image, blind = (
-        runs.read(f"{name}={next(tmp_path.glob(f'*_samples_{task}.jsonl'))}")
-        for name, task in (("image", "figlang_mini"), ("blind", "figlang_mini_blind"))
-    )
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["f1@0", "f1@53", "f1@60", "acc", "parse_rate"], "f1@60"),
+        (["f1@0", "acc", "parse_rate"], "f1@0"),  # explanations were not scored
+        (["parse_rate", "acc"], "acc"),
+        (["acc", "acc@0", "acc@60"], "acc@60"),
+        (["parse_rate", "p@k", "expected_p@k"], "p@k"),
+        (["mc_acc", "mc_macro_f1"], "mc_macro_f1"),
+        (["bleu4", "rouge_l", "explained@0", "explained@60"], "bleu4"),  # NYCC: those of thresholds are no paper's
+        (["parse_rate", "of my own"], "of my own"),
+        ([], ""),
+    ],
+)
+def test_the_headline_of_what_has_a_value(names: list[str], expected: str) -> None:
+    assert measures.headline(names) == expected
+
+
+def test_one_run_across_its_tasks(weak: Run) -> None:
+    image = changed(weak, "figlang_mini")
+    own = dataclasses.replace(weak.tasks["figlang_mini"], task="figlang_mini_blind")
+    blind = dataclasses.replace(weak, tasks={own.task: own})
     found = comparison.compare([image, blind], ["acc"], overall=True, resamples=100)
     assert [(each.task, each.difference, each.p_randomization) for each in found] == [
         ("figlang_mini / figlang_mini_blind", 0, 1)

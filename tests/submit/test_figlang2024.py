@@ -67,26 +67,21 @@ def test_the_file_is_what_the_shared_task_takes(tmp_path: Path, found: list[dict
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.zip", "run"]
 
 
+def every(**values: Any) -> Damage:
+    return lambda found: [each.update(values) for each in found]
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
         (lambda found: found.pop(2), "722 of the 723 rows of test: evaluate all rows"),
-        (
-            lambda found: [each.update(revision="own") for each in found],
-            "has samples of V-FLUTE/test, not of V-FLUTE's test split",
-        ),
-        (
-            lambda found: [each.update(data="V-FLUTE/validation:ff") for each in found],
-            "has samples of V-FLUTE/validation, not of V-FLUTE's test split",
-        ),
+        (every(revision="own"), "has samples of V-FLUTE/test, not of V-FLUTE's test split"),
+        (every(data="V-FLUTE/validation:ff"), "has samples of V-FLUTE/validation, not of V-FLUTE's test split"),
         (lambda found: found[9].pop("explanation"), r"not as the task vflute writes it \(KeyError: 'explanation'\)"),
         (lambda found: found[9].update(explanation=["a"]), r"not as the task vflute writes it \(AttributeError"),
         (lambda found: found[9].update(id="mine"), r"not as the task vflute writes it \(ValueError: .*'mine'"),
-        (lambda found: [each.update(asks_for_explanation=False) for each in found], "test split with explanations"),
-        (
-            lambda found: [each.update(explanation=("", None, "NA")[n % 3]) for n, each in enumerate(found)],
-            "none of the 723 rows has an explanation, and the board's scorer fails",
-        ),
+        (every(asks_for_explanation=False), "test split with explanations"),
+        (every(explanation="NA"), "none of the 723 rows has an explanation, and the board's scorer fails"),
     ],
 )
 def test_what_is_wrong_with_the_samples(

@@ -46,10 +46,7 @@ def test_one_entry_for_each_metric(run: runs.Run, tmp_path: Path) -> None:
     made = written(run, tmp_path / "model")
     assert list(made) == ["README.md", ".eval_results/V-FLUTE.yaml"]
     entries = parse_eval_result_entries(yaml.safe_load(made[".eval_results/V-FLUTE.yaml"]))
-    assert {entry.task_id: entry.value for entry in entries} == {
-        "vflute_f1@0": 74.69,
-        "vflute_acc": 74.97,
-    }
+    assert {entry.task_id: entry.value for entry in entries} == {"vflute_f1@0": 74.69, "vflute_acc": 74.97}
     for entry in entries:
         assert entry.dataset_id == "ColumbiaNLP/V-FLUTE"
         assert entry.dataset_revision == "d920d848e21b6aba96e03704b134c546f89b74f4"
