@@ -17,14 +17,7 @@ from figlang_tasks.benchmarks.metaclue.annotations import PAPER
 from figlang_tasks.cli.tasks import definitions
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.results import measures
-from figlang_tasks.results.published import (
-    Measured,
-    Published,
-    comparable,
-    for_task,
-    lines,
-    rows,
-)
+from figlang_tasks.results.published import Measured, Published, comparable, for_task, lines, rows
 
 PRINTED = yaml.safe_load(Path(__file__).with_name("printed_tables.yaml").read_text(encoding="utf-8"))
 

@@ -58,9 +58,7 @@ def test_the_file_is_what_the_shared_task_takes(tmp_path: Path, found: list[dict
     found.insert(0, found.pop(2))
     assert list(table["id"]) == [record["id"] for record in found]
     assert list(table["label"]) == [record["predicted"] for record in found]
-    assert list(table["explanation"][1:5]) == [
-        *("", "None", 'Two\nlines, "quotes", ; and NA', "half � and � nothing"),
-    ]
+    assert list(table["explanation"][1:5]) == ["", "None", 'Two\nlines, "quotes", ; and NA', "half � and � nothing"]
     assert list(table["explanation"][5:]) == [record["explanation"] for record in found[5:]]
     empty = sum(record["explanation"] in (None, "", "None") for record in found)
     assert f"out.zip (723 rows of V-FLUTE/test:0123456789ab, {empty} without an explanation)\nto upload: " in written
