@@ -186,7 +186,7 @@ def _draw(
         for axes, part in zip(figure.subplots(1, len(parts), sharey=True, squeeze=False)[0], parts, strict=True):
             axes.set(xlim=ends, xlabel=printable(label))
             axes.grid(False, axis="y")
-            _fill(axes, part, int(width / 8 / len(parts)), figure.transFigure if len(parts) == 1 else axes.transAxes)
+            _fill(axes, part, int(width / 7 / len(parts)), figure.transFigure if len(parts) == 1 else axes.transAxes)
     return file.getvalue()
 
 
