@@ -184,7 +184,6 @@ def test_models_that_are_no_folders(run: Run, tmp_path: Path) -> None:
         ("dtype=x,model_version=org/m", "org/m"),
         ("pretrained=/home/me/model", None),
         ("peft=org/model", None),
-        ("", None),
     ],
 )
 def test_the_id_of_a_model(arguments: str, model: str | None) -> None:

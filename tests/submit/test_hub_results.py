@@ -113,8 +113,6 @@ def test_the_card_says_what_compare_says_of_a_baseline(run: runs.Run, tmp_path: 
     assert sentence.startswith("Cannot tell model from the baseline on vflute: f1@0 0.0, p = 1.000")
 
 
-# --- the section in a README ---
-
 SECTION = f"{model_card.BEGIN}\n\nnumbers\n\n{model_card.END}\n"
 
 
