@@ -68,8 +68,7 @@ def compare(
     figlang compare "probe=runs/probe_seed*" "base=runs/base_seed*"
     """
     found = read_all(runs, repeats=True)
-    whole = comparison.whole(found, task or ())
-    differences = comparison.compare(whole, metric, task, overall, resamples, seed, every=every)
+    differences = comparison.compare(found, metric, task, overall, resamples, seed, every=every)
     made = _Comparison(found, differences, paper, resamples, seed, is_short=not (metric or every))
     if as_json:
         say_json(made.content())
@@ -131,7 +130,7 @@ class _Comparison:
         numbers = frame.values((run.name, {task: own.estimates}) for run, own in of_runs)
         numbers["metric"] = [full_name(*place) for place in zip(numbers["metric"], numbers["scope"], strict=True)]
         columns = [name for name in self.columns(task) if name in set(numbers["metric"])]  # an older version lacks some
-        shown = tables.wide(numbers, "run", columns)
+        shown = tables.wide(numbers, ["run"], columns)
         repeats = Counter(run.name for run, _ in of_runs)
         means = numbers.groupby(["run", "metric"])["value"].agg(["mean", "std"])
         for column in columns:

@@ -134,7 +134,7 @@ def _of_task(task: _Task) -> list[str]:
     numbers = frame.values([("", {task.name: task.estimates})])
     own = numbers[numbers["metric"].isin(columns)]
     whole = own["scope"] == OVERALL
-    shown = tables.wide(pd.concat([own[whole], own[~whole]]), "scope", columns)
+    shown = tables.wide(pd.concat([own[whole], own[~whole]]), ["scope"], columns)
     if lines:
         rule = pd.DataFrame([["published:", *[""] * (len(shown.columns) - 1)]], columns=shown.columns)
         shown = pd.concat([shown, rule, tables.of_published(lines, shown)])
@@ -151,7 +151,7 @@ def _of_group(title: str, tasks: Sequence[_Task]) -> str:
         columns = [name for name in columns if name in main or measures.of(name).diagnostic]
     numbers = frame.values([("", {task.name.removeprefix(f"{title}_"): task.estimates for task in tasks})])
     own = numbers[(numbers["scope"] == OVERALL) & numbers["metric"].isin(columns)]
-    return _markdown(title, tables.wide(own, "task", columns))
+    return _markdown(title, tables.wide(own, ["task"], columns))
 
 
 def _markdown(title: str, shown: pd.DataFrame) -> str:

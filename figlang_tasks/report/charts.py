@@ -61,17 +61,11 @@ class Chart:
 
 
 class Reference(NamedTuple):
-    """A published value, or the level of chance, that stands beside runs.
-
-    Attributes:
-        name: whose value it is.
-        value: on the scale of the chart.
-        kind: ``model``, ``people`` or ``chance``.
-    """
+    """A published value, or the level of chance, that stands beside runs."""
 
     name: str
     value: float
-    kind: str = "model"
+    kind: str = "model"  # or ``people``, ``chance``
 
 
 Panels = Mapping[str, Mapping[str, Mapping[str, Estimate]]]
@@ -131,7 +125,7 @@ def legend(figure: Figure, entries: Sequence[tuple[str, Mapping[str, Any]]]) -> 
     from matplotlib.lines import Line2D
 
     if entries:
-        handles = [Line2D([], [], label=wrapped(name, 40).partition("\n")[0], **style) for name, style in entries]
+        handles = [Line2D([], [], label=printable(name, 40), **style) for name, style in entries]
         columns, _ = legend_lines([name for name, _ in entries], figure.get_figwidth() * 72)
         figure.legend(handles=handles, loc="outside upper left", ncols=columns)
 
@@ -192,7 +186,7 @@ def _draw(
         for axes, part in zip(figure.subplots(1, len(parts), sharey=True, squeeze=False)[0], parts, strict=True):
             axes.set(xlim=ends, xlabel=printable(label))
             axes.grid(False, axis="y")
-            _fill(axes, part, int(width / 9 / len(parts)), figure.transFigure if len(parts) == 1 else axes.transAxes)
+            _fill(axes, part, int(width / 7 / len(parts)), figure.transFigure if len(parts) == 1 else axes.transAxes)
     return file.getvalue()
 
 
@@ -204,8 +198,8 @@ def _fill(axes: Axes, panels: Mapping[str, Sequence[Line]], letters: int, left: 
     y, labels = 0.0, {}
     for panel, lines in panels.items():
         if panel:
-            head = wrapped(panel, letters).partition("\n")[0]
             place = blended_transform_factory(left, axes.transData)
+            head = printable(panel, letters)
             axes.text(0, y + _HEAD - 9, head, transform=place, weight="bold", va="center", in_layout=False)
             y += _HEAD
         for line in lines:
@@ -263,7 +257,7 @@ def bars(
     *,
     label: str,
     order: Sequence[str],
-    references: References | None = None,
+    references: References,
     side_by_side: bool = False,
     whole: bool = False,
 ) -> Chart:
@@ -272,17 +266,16 @@ def bars(
     `references` are what to compare with: chance is a line across the marks, others are marks below them. `order` lists
     the series of all charts of a page, so that one looks alike in all. A chart that is `whole` is as wide as the page.
     """
-    beside = references or {}
     series = numbered((group for panel in panels.values() for group in panel.values()), order)
     side_by_side = side_by_side and len(panels) > 1
     every = dict.fromkeys(category for groups in panels.values() for category in groups)
-    room = {category for (_, category), found in beside.items() if any(each.kind != "chance" for each in found)}
+    room = {category for (_, category), found in references.items() if any(each.kind != "chance" for each in found)}
     lines = {
         panel: [
             Line(
                 wrapped(category, 26 if whole else 22),
                 _of_runs(groups.get(category, {}), series),
-                beside.get((panel, category), ()),
+                references.get((panel, category), ()),
                 category in room,
             )
             for category in (every if side_by_side else groups)
@@ -293,7 +286,7 @@ def bars(
     for panel, groups in panels.items():
         for category, group in groups.items():
             data += [(panel, category, "run", name, *found[:3]) for name, found in group.items()]
-            for each in beside.get((panel, category), ()):
+            for each in references.get((panel, category), ()):
                 kind = "chance" if each.kind == "chance" else f"published {each.kind}"
                 data.append((panel, category, kind, each.name, each.value, None, None))
     csv = csv_text(("panel", "category", "kind", "name", "value", "low", "high"), data)
@@ -313,17 +306,17 @@ def difference(label: str, value: float, low: float | None, high: float | None, 
     return Line(label, [Mark(value, low, high, f"{points} ({note})", style, strong)])
 
 
-def forest(chart_id: str, title: str, panels: Mapping[str, Sequence[Line]], csv: str, *, label: str) -> Chart:
+def forest(chart_id: str, title: str, panels: Mapping[str, Sequence[Line]], csv: str) -> Chart:
     """Differences with their intervals around 0, in panels with one scale; those that are significant are filled."""
     marks = [mark for lines in panels.values() for line in lines for mark in line.marks]
-    farthest = max(abs(end) for mark in marks for end in (mark.value, mark.low, mark.high) if end is not None)
-    most = next((limit for limit in (1, 2, 4, 10, 20, 40, 60, 80) if farthest <= limit), 100)
+    most = max(abs(end) for mark in marks for end in (mark.value, mark.low, mark.high) if end is not None) or 1
     above: dict[str, list[Line]] = {}
     for panel, lines in panels.items():
         for line in lines:
-            above.setdefault(", ".join(filter(None, (line.label, panel))), []).append(replace(line, label=""))
+            label = re.sub(r"(?<=[_/-])\n", "", line.label).replace("\n", " ")
+            above.setdefault(", ".join(filter(None, (label, panel))), []).append(replace(line, label=""))
     svg, narrow = (
-        _draw(each, f"{label}; right: points, p", (), width, ends=(-most, most))
+        _draw(each, "difference in points; right: points, p", (), width, ends=(-most, most))
         for each, width in ((panels, HALF), (above, PHONE))
     )
     return Chart(chart_id, title, svg, csv, False, narrow)
@@ -341,12 +334,11 @@ def curves(
     x: Sequence[float],
     panels: Mapping[str, Mapping[str, Sequence[Estimate]]],
     *,
-    x_label: str,
     y_label: str,
     marks: Sequence[float],
     order: Sequence[str],
 ) -> Chart:
-    """Curves (0 to 100) with their intervals over the same x from 0 to 1, in panels."""
+    """Curves (0 to 100) with their intervals over the same thresholds from 0 to 1, in panels."""
     series = numbered(panels.values(), order)
 
     def draw(width: float, columns: int) -> str:
@@ -355,7 +347,7 @@ def curves(
             legend(figure, [(name, of_series(number, line=True)) for name, number in series.items()])
             every = list(figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flat)
             for axes, (panel, lines) in zip(every, panels.items(), strict=False):
-                head = wrapped(panel, int(width / columns / 8)).partition("\n")[0]
+                head = printable(panel, int(width / columns / 8))
                 axes.set(title=head, xlim=(0, 1), ylim=(0, 103), xticks=_TICKS)
                 for mark in marks:
                     axes.axvline(mark, color="black", linestyle=":", linewidth=1)
@@ -370,7 +362,7 @@ def curves(
                     axes.plot(x, y, markevery=(3 + 5 * (series[name] % 5), 25), clip_on=False, **style)
             for axes in every[len(panels) :]:
                 axes.axis("off")
-            figure.supxlabel(x_label, fontsize=12)
+            figure.supxlabel("threshold t", fontsize=12)
             figure.supylabel(y_label, fontsize=12)
         return file.getvalue()
 
@@ -381,6 +373,6 @@ def curves(
         for name, curve in lines.items()
         for at, each in zip(x, curve, strict=True)
     ]
-    csv = csv_text(("panel", "run", x_label, y_label, "low", "high"), data)
+    csv = csv_text(("panel", "run", "threshold t", y_label, "low", "high"), data)
     svg = draw(WHOLE if wide else HALF, min(4, len(panels)))
     return Chart(chart_id, title, svg, csv, wide, draw(PHONE, min(2, len(panels))))

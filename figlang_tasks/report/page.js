@@ -8,8 +8,7 @@
 
   // --- data ---------------------------------------------------------------------------------------------------------
 
-  const { runs, cards, sizes } = JSON.parse(byId("data-cards").textContent);
-  const pictures = JSON.parse(byId("data-pictures").textContent);
+  const { runs, cards, pictures } = JSON.parse(byId("data").textContent);
   const OUTCOMES = { wrong: "✗ wrong", "no answer": "∅ no answer", open: "~ open-ended", right: "✓ right" };
   const ORDER = Object.keys(OUTCOMES);
   const DIFFERENT = "≠ runs differ";
@@ -37,23 +36,23 @@
   function picture(card, shown, caption, boxes) {
     const figure = element("figure", shown.right ? "picture right" : "picture");
     const what = [shown.label && `image ${shown.label}`, shown.role, shown.right && "right"].filter(Boolean).join(", ");
+    const found = pictures[shown.picture];
     let image;
-    if (shown.picture !== null) {
+    if (found) {
       image = element("img");
       image.alt = `${what || "picture"} of ${card.id}`;
       image.decoding = "async";
-      image.src = pictures[shown.picture];
-      [image.width, image.height] = sizes[shown.picture];
+      Object.assign(image, found);  // src, width, height
     } else {
       image = element("span", "none", "no picture");
     }
-    figure.append(boxes && shown.picture !== null ? boxed(image, sizes[shown.picture], boxes) : image);
+    figure.append(boxes && found ? boxed(image, found, boxes) : image);
     const words = [caption ?? shown.label, shown.role, shown.right && "✓"].filter(Boolean).join(" · ");
     if (words) figure.append(element("figcaption", "", words));
     return figure;
   }
 
-  function boxed(image, [width, height], boxes) {
+  function boxed(image, { width, height }, boxes) {
     const space = "http://www.w3.org/2000/svg";
     const drawing = document.createElementNS(space, "svg");
     drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);

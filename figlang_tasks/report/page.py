@@ -10,12 +10,11 @@ import base64
 import datetime
 import hashlib
 import json
-import math
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -37,8 +36,6 @@ GENERATOR = "figlang_tasks"
 """Content of ``<meta name=generator>``; by it a report is known again."""
 
 _FOLDER = Path(__file__).resolve().parent
-# Within <script> and for older readers of JSON as JavaScript.
-_ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
 @dataclass(frozen=True)
@@ -76,8 +73,8 @@ def render(runs: Sequence[Run], found: Sequence[Group], shown: gallery.Gallery, 
     """Make the page of groups of sections and a gallery; see `build`."""
     style = (_FOLDER / "page.css").read_text(encoding="utf-8")
     script = (_FOLDER / "page.js").read_text(encoding="utf-8")
-    sizes = [picture and [picture["width"], picture["height"]] for picture in shown.pictures]
-    kept = [picture for picture in shown.pictures if picture is not None]
+    names = [run.name for run in runs]
+    data = json.dumps({"runs": names, "cards": shown.cards, "pictures": shown.pictures})
     contradictions = contradicted((run, task) for run in runs for task in run.tasks.values())
     html = (
         _environment()
@@ -89,17 +86,15 @@ def render(runs: Sequence[Run], found: Sequence[Group], shown: gallery.Gallery, 
             style=Markup(style),
             script=Markup(script),
             groups=found,
-            names=[run.name for run in runs],
+            names=names,
             cut={run.name: cut for run in runs if (cut := limited(run))},
             told=[
                 (run.name, provenance.of_run(run), {each.task: provenance.of_task(each) for each in run.tasks.values()})
                 for run in runs
             ],
             contradictions=contradictions,
-            notices=shown.notices,
-            samples=len(shown.cards),
-            cards=_json({"runs": [run.name for run in runs], "cards": shown.cards, "sizes": sizes}),
-            pictures=_json([picture and picture["src"] for picture in shown.pictures]),
+            shown=shown,
+            data=json.loads(data, parse_constant=lambda name: None),  # JSON has no words for NaN and infinities
             made={
                 "made": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
                 "figlang_tasks": figlang_tasks.__version__,
@@ -109,7 +104,8 @@ def render(runs: Sequence[Run], found: Sequence[Group], shown: gallery.Gallery, 
         )
     )
     # Half a surrogate pair has no bytes in UTF-8.
-    return Page(html.encode("utf-8", "replace"), len(shown.cards), len(kept), [*contradictions, *shown.notices])
+    content = html.encode("utf-8", "replace")
+    return Page(content, len(shown.cards), sum(map(bool, shown.pictures)), [*contradictions, *shown.notices])
 
 
 def is_report(path: Path) -> bool:
@@ -128,6 +124,7 @@ def _environment() -> Environment:
     )
     environment.filters["data_url"] = lambda text, kind: f"data:{kind};charset=utf-8,{quote(text)}"
     environment.filters["html"] = _html
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     return environment
 
 
@@ -149,19 +146,3 @@ def _policy(style: str, script: str) -> str:
         f"default-src 'none'; img-src data:; style-src {digest(style)}; script-src {digest(script)}; base-uri 'none'; "
         f"form-action 'none'"
     )
-
-
-def _json(value: Any) -> Markup:
-    """JSON for a script block: no character in it can end the block."""
-    return Markup(json.dumps(_finite(value), separators=(",", ":"), allow_nan=False).translate(_ESCAPES))
-
-
-def _finite(value: Any) -> Any:
-    """A value with null in place of NaN and infinities, which JSON has no words for."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {name: _finite(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
-    return value

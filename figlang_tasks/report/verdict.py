@@ -101,8 +101,6 @@ def _why(each: Difference) -> str:
     """Why the rows show no difference."""
     if each.p is not None and each.p < ALPHA:
         return f"p {p_text(each.p)} alone, but there are too many tests at once"
-    if each.low == each.high == 0:
-        return "they agree in all rows"
     if each.low is not None and each.high is not None and each.low * each.high > 0:
         return "the interval is approximate with so few rows, and p decides"
     if each.smallest is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -17,7 +17,7 @@ from figlang_tasks.metrics import significance
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
 from figlang_tasks.metrics.significance import holm
 from figlang_tasks.results import measures
-from figlang_tasks.results.runs import Run, TaskRun, by_repeat, outputs
+from figlang_tasks.results.runs import AGAIN, Run, TaskRun, by_repeat, outputs
 from figlang_tasks.scoring import OVERALL, Estimate, Measure, flat, full_name
 from figlang_tasks.scoring.explained import MEAN_SCORE, SCHEMES
 from figlang_tasks.scoring.measure import unit_of
@@ -113,19 +113,6 @@ def adjusted(found: Sequence[Difference]) -> list[Difference]:
 # --- what can be compared ---
 
 
-def whole(runs: Sequence[Run], tasks: Collection[str] = ()) -> Sequence[Run]:
-    """The runs without those that were cut short in a task that is compared; all runs if fewer than two are whole."""
-    cut = {
-        run.name: own.cut for run in runs for own in run.tasks.values() if own.cut and own.task in (tasks or run.tasks)
-    }
-    found = [run for run in runs if run.name not in cut]
-    if not cut or len({run.name for run in found}) < 2:
-        return runs
-    told = listing(f"{name} ({how})" for name, how in cut.items())
-    logger.warning(f"figlang_tasks: not compared, because they were cut short: {told}")
-    return found
-
-
 def _shared(runs: Sequence[Run], tasks: Sequence[str] | None) -> dict[str, Sides]:
     """By task the runs that have it, of each task that two names share."""
     by_task: dict[str, dict[str, list[TaskRun]]] = {}
@@ -135,7 +122,7 @@ def _shared(runs: Sequence[Run], tasks: Sequence[str] | None) -> dict[str, Sides
     shared = {task: sides for task, sides in by_task.items() if len(sides) > 1}
     if not shared and all(len(run.tasks) == 1 for run in runs) and len({_only(run).data for run in runs}) == 1:
         by_name = {run.name: [_only(each) for each in runs if each.name == run.name] for run in runs}
-        shared, by_task = {" / ".join(dict.fromkeys(_only(run).task for run in runs)): by_name}, {}
+        shared = {" / ".join(dict.fromkeys(_only(run).task for run in runs)): by_name}
     if not shared:
         of_runs = (f"{own.task} on {own.data} in {run.name}" for run in runs for own in run.tasks.values())
         raise ComparisonError(
@@ -145,8 +132,6 @@ def _shared(runs: Sequence[Run], tasks: Sequence[str] | None) -> dict[str, Sides
         raise ComparisonError(
             f"no two of the runs share the task {unknown[0]}; they share: {', '.join(sorted(shared))}"
         )
-    if alone := sorted(by_task.keys() - shared.keys()):
-        logger.warning(f"figlang_tasks: {len(alone)} tasks in one run only, not compared: {listing(alone, 50)}")
     return {task: sides for task, sides in shared.items() if not tasks or task in tasks}
 
 
@@ -162,9 +147,7 @@ def _check_comparable(task: str, sides: Sides, repeats: Mapping[str, int]) -> No
                 f"{task}: {len(own)} of the {repeats[name]} repeats of {name} have it: evaluate it with all of them, "
                 "or name other tasks (--task)"
             )
-        if len(own) > 1 and len(
-            {str([(line["sample"]["id"], outputs(line)) for line in run.lines]) for run in own}
-        ) < len(own):
+        if len({str([(line["sample"]["id"], outputs(line)) for line in run.lines]) for run in own}) < len(own):
             logger.warning(
                 f"figlang_tasks: {task}: repeats of {name} have equal answers in all rows: leave out copies (figlang "
                 "score writes one), with which the interval is too narrow"
@@ -179,7 +162,7 @@ def _check_comparable(task: str, sides: Sides, repeats: Mapping[str, int]) -> No
         if len(versions) > 1:
             raise ComparisonError(
                 f"{task}: {first_name} is of task version {first.version}, {name} of {other.version}, whose scores are "
-                f"not comparable: evaluate one again (figlang_replay scores saved outputs again without the model)"
+                f"not comparable: {AGAIN}"
             )
         if len({run.metadata.get("prompt_hash") for run in (first, other)} - {None}) > 1:
             logger.warning(f"figlang_tasks: {task}: {first_name} and {name} used different prompts")
@@ -190,19 +173,17 @@ def _check_rows(task: str, first_name: str, first: TaskRun, name: str, other: Ta
         raise ComparisonError(
             f"{task}: {first_name} was evaluated on {first.data}, {name} on {other.data}: evaluate both on one version"
         )
-    units, others = ({record["id"]: unit_of(record) for record in run.records} for run in (first, other))
-    only = {first_name: sorted(units.keys() - others.keys()), name: sorted(others.keys() - units.keys())}
-    if any(only.values()):
-        told = "; ".join(f"only in {of}: {len(ids)} ({listing(ids)})" for of, ids in only.items() if ids)
+    # With the units, by which rows are paired.
+    rows, others = ({(record["id"], unit_of(record)) for record in run.records} for run in (first, other))
+    told = [
+        f"only in {of}: {len(found)} ({listing(sorted(row for row, _ in found))})"
+        for of, found in ((first_name, rows - others), (name, others - rows))
+        if found
+    ]
+    if told:
         raise ComparisonError(
-            f"{task}: {first_name} and {name} were not evaluated on the same rows; {told}. Evaluate both on the same "
-            "rows (was one run with --limit?)"
-        )
-    if apart := sorted(row for row, unit in units.items() if others[row] != unit):
-        raise ComparisonError(
-            f"{task}: {first_name} and {name} differ in which rows belong together (`unit` of {len(apart)}: "
-            f"{listing(apart)}), so they cannot be paired: evaluate one again (figlang_replay scores saved outputs "
-            "again without the model)"
+            f"{task}: {first_name} and {name} were not evaluated on the same rows; {'; '.join(told)}. Evaluate both on "
+            "the same rows (was one run with --limit, or with an earlier version?)"
         )
 
 

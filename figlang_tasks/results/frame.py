@@ -121,8 +121,8 @@ def compare(
     from figlang_tasks.results import comparison
 
     metrics, tasks = ([each] if isinstance(each, str) else each for each in (metrics, tasks))
-    whole = comparison.whole(runs.read_all([str(path) for path in paths], repeats=True), tasks or ())
-    found = comparison.compare(whole, metrics, tasks, overall, resamples, seed, every=every)
+    read = runs.read_all([str(path) for path in paths], repeats=True)
+    found = comparison.compare(read, metrics, tasks, overall, resamples, seed, every=every)
     columns = {field.name: str(field.type) for field in fields(comparison.Difference)}
     of_none = {"float | None": "float64", "int | None": "Int64"}  # else a column without a number is one of objects
     types = {name: of_none[kind] for name, kind in columns.items() if kind in of_none}

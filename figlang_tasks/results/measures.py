@@ -78,9 +78,8 @@ def overlap(estimates: Estimates) -> bool:
 
 
 def text(measure: str, value: float) -> str:
-    """A value as people read it; of a measure of the user's own to four digits."""
-    found = named(measure)
-    return f"{value:.4g}" if found is None else found[0].text(value)
+    """A value as people read it."""
+    return of(measure).text(value)
 
 
 def estimate_text(measure: str, estimate: Estimate, n: int | None = None) -> str:

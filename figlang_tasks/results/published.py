@@ -52,7 +52,7 @@ class Published:
 
     def text(self, digits: int | None = None) -> str:
         """The figure as a table has it: in percent (``57.0``, ``75.0-87.0`` for a range), what is no share as it is."""
-        step = Decimal(1).scaleb(-(self.digits if digits is None else digits))
+        step = Decimal(1).scaleb(-(digits or self.digits))
         return "-".join(str(number.quantize(step, ROUND_HALF_UP)) for number in self._printed())
 
     def _printed(self) -> list[Decimal]:

@@ -43,9 +43,10 @@ if TYPE_CHECKING:
 
 _RESULTS_NAME = re.compile(r"(?:.+_)?results(?:_\d{4}-\d\d-\d\dT[\d.-]+)?\.json")
 _ROUNDING = 1e-6
-_MOST_MEAN = 2.0  # BERTScore is at most 1; BLEURT, which has no bounds, is about 0 to 1
 _SCORED_BESIDE = re.compile(r"(?:.+_)?samples_.+\.[a-z][^.]*\.jsonl")
 _Value = TypeVar("_Value")
+
+AGAIN = "evaluate again (figlang_replay scores saved outputs again without the model)"
 
 
 @dataclass(frozen=True)
@@ -129,8 +130,7 @@ class TaskRun:
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise RunError(
                 f"{self.path} has {what} that is not as the task {self.task} writes it ({type(error).__name__}: "
-                f"{error}). If an earlier version of figlang_tasks wrote it, evaluate again (figlang_replay scores "
-                "saved outputs again without the model)"
+                f"{error}). If an earlier version of figlang_tasks wrote it, {AGAIN}"
             ) from error
 
     @cached_property
@@ -225,8 +225,8 @@ def read(argument: str) -> Run:
     found = {task: run for task, run in runs.items() if run is not None}
     if not found:
         raise RunError(
-            f"{path} has only samples of other tasks, or of --predict_only ({listing(files)}): name a scored run of a "
-            "task of figlang_tasks (figlang_replay scores saved outputs without the model)"
+            f"{path} has only samples of other tasks, or of --predict_only ({listing(files)}): name another run, or "
+            f"{AGAIN}"
         )
     results = contents[max(contents)] if contents else {}
     return Run(name or model_name(results) or (path.stem if path.suffix else path.name), path, found, results, name)
@@ -315,16 +315,11 @@ def _scorer(path: Path, records: Sequence[Record]) -> str | None:
     """The scorer of the explanations; None if they have no scores."""
     found: dict[str, int] = {}
     for number, record in enumerate(records, start=1):
-        scores = record.get("explanation_scores")
-        if scores is None:
-            continue
-        scorer, mean = (scores.get("scorer"), scores.get("mean")) if isinstance(scores, Mapping) else (None, None)
-        if not (isinstance(scorer, str) and isinstance(mean, int | float) and abs(mean) <= _MOST_MEAN):
-            raise RunError(
-                f"{path}, line {number}: explanation_scores must hold a scorer and a mean of about 0 to 1: score the "
-                "run again"
-            )
-        found.setdefault(scorer, number)
+        if (scores := record.get("explanation_scores")) is not None:
+            scorer = scores.get("scorer") if isinstance(scores, Mapping) else None
+            if not isinstance(scorer, str):
+                raise RunError(f"{path}, line {number}: explanation_scores hold no scorer: score the run again")
+            found.setdefault(scorer, number)
     if len(found) > 1:
         lines = ", ".join(f"{scorer} in line {number}" for scorer, number in found.items())
         raise RunError(f"{path} has scores of several scorers ({lines}): score the run again")
@@ -354,11 +349,11 @@ def samples_files(path: Path) -> dict[str, Path]:
     if path.suffix == ".jsonl":
         return {_task_of(path) or path.stem.replace(".", "_"): path}
     if path.is_file():
-        if not _RESULTS_NAME.fullmatch(path.name):
-            raise RunError(f"{path} is neither a samples file (.jsonl) nor a results file (.json) of a run")
         found = {_task_of(file): file for file in _samples_in(path.parent) if results_path(file) == path}
         if not found:
-            raise RunError(f"there are no samples next to {path}: evaluate with --log_samples")
+            raise RunError(
+                f"{path} is no results file beside its samples, nor a samples file: evaluate with --log_samples"
+            )
         return found
     files: dict[str, list[Path]] = {}
     for file in _samples_in(path):
@@ -514,6 +509,5 @@ def check_consistent(task: TaskRun) -> None:
     if task.contradictions:
         raise RunError(
             f"{task.path}: the results file says {listing(task.contradictions)}. Are these files of two runs, or of "
-            "another version of figlang_tasks, or was one changed? Restore what the harness wrote, or evaluate again "
-            "(figlang_replay scores saved outputs again without the model)"
+            f"another version of figlang_tasks, or was one changed? Restore what the harness wrote, or {AGAIN}"
         )

@@ -13,18 +13,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def wide(found: pd.DataFrame, by: str | list[str], metrics: Sequence[str]) -> pd.DataFrame:
+def wide(found: pd.DataFrame, by: list[str], metrics: Sequence[str]) -> pd.DataFrame:
     """A DataFrame of texts: columns `by`, then ``n``, then each metric with its interval; "" where there is no value.
 
     `found` has the columns of `figlang_tasks.results.frame.values`. Scopes are written as people read them.
     """
     import pandas as pd
 
-    keys = [by] if isinstance(by, str) else by
     lines = []
-    for labels, own in found.groupby(keys, sort=False):
+    for labels, own in found.groupby(by, sort=False):
         n = own["n"].max()
-        line = dict(zip(keys, labels, strict=True)) | {"n": "" if pd.isna(n) else str(n)}
+        line = dict(zip(by, labels, strict=True)) | {"n": "" if pd.isna(n) else str(n)}
         if "scope" in line:
             line["scope"] = measures.scope_text(str(line["scope"]))
         cells = {}
@@ -33,7 +32,7 @@ def wide(found: pd.DataFrame, by: str | list[str], metrics: Sequence[str]) -> pd
             estimate = Estimate(each["value"], low, high, rows=rows)
             cells[each["metric"]] = measures.estimate_text(each["metric"], estimate, None if pd.isna(n) else n)
         lines.append(line | {metric: cells.get(metric, "") for metric in metrics})
-    return pd.DataFrame(lines, columns=[*keys, "n", *metrics])
+    return pd.DataFrame(lines, columns=[*by, "n", *metrics])
 
 
 def of_published(rows: Sequence[tuple[str, Mapping[str, published.Published]]], shown: pd.DataFrame) -> pd.DataFrame:

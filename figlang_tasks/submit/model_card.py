@@ -57,7 +57,7 @@ def _table(task: TaskRun) -> str:
     scopes = {OVERALL, *task.benchmark.parts.in_short}
     found = found[found["scope"].isin(scopes)]
     main = measures.with_arrow(measures.headline(found["metric"][found["scope"] == OVERALL]))
-    shown = tables.wide(found, "scope", list(dict.fromkeys(found["metric"])))
+    shown = tables.wide(found, ["scope"], list(dict.fromkeys(found["metric"])))
     return tables.markdown(shown.rename(columns=measures.with_arrow).rename(columns={main: f"**{main}**"}))
 
 

@@ -231,7 +231,7 @@ def test_what_a_model_says_never_runs(browser: Browser, hostile: Path) -> None:
         assert ids(page)[0] == EVIL
         open_sample(page, 1)
         assert page.locator("img[onerror], img[src=x]").count() == 0
-        assert page.evaluate("document.scripts.length") == 3
+        assert page.evaluate("document.scripts.length") == 2
         assert seen.quiet, seen
 
 

@@ -27,8 +27,7 @@ def curves(*names: str, order: tuple[str, ...] = ()) -> Chart:
     whole = {name: [Estimate(value, value - 4, value + 4) for value in y] for name, y in lines.items()}
     panels = {"all": whole} | {panel: {name: list(map(Estimate, y)) for name, y in lines.items()} for panel in "bc"}
     marks = (0.53, 0.6)
-    labels = {"x_label": "t", "y_label": "F1@t"}
-    return charts.curves("curves", "Title", X, panels, marks=marks, order=order or names, **labels)
+    return charts.curves("curves", "Title", X, panels, y_label="F1@t", marks=marks, order=order or names)
 
 
 BESIDE = (Reference("CLIP", 40.0), Reference("BLIP", 60.0), Reference("Humans", 97.0, "people"))
@@ -55,7 +54,7 @@ def forest(*names: str) -> Chart:
         label, moved = charts.wrapped(name, 28), 3 * i
         winner = False if i == 1 else None
         lines.append(charts.difference(label, 1.5 - moved, -1.0 - moved, 4.0 - moved, ".012", winner))
-    return charts.forest("forest", "Title", {"a": lines, names[0]: lines}, "name\n", label="difference")
+    return charts.forest("forest", "Title", {"a": lines, names[0]: lines}, "name\n")
 
 
 def texts(svg: str) -> str:
@@ -83,9 +82,9 @@ def test_a_chart_is_an_svg_of_its_own_size_with_names_as_text_and_nothing_else(d
 
 def test_csv_gives_the_numbers_back() -> None:
     found = rows(curves("A", "B"))
-    assert len(found) == 3 * 2 * 101 and list(found[0]) == ["panel", "run", "t", "F1@t", "low", "high"]
+    assert len(found) == 3 * 2 * 101 and list(found[0]) == ["panel", "run", "threshold t", "F1@t", "low", "high"]
     assert [float(row["F1@t"]) for row in found[:101]] == [90 - 80 * x / 9 for x in X]
-    assert [float(row["t"]) for row in found[:101]] == X
+    assert [float(row["threshold t"]) for row in found[:101]] == X
     assert (found[0]["low"], found[0]["high"], found[-1]["low"]) == ("86.0", "94.0", "")
     first, *others = rows(bars("A", "B"))
     assert first == dict(panel="one", category="A", kind="run", name="A", value="12.5", low="0.0", high="14.0")
@@ -107,6 +106,7 @@ def test_values_stand_in_the_chart_and_what_is_significant_is_bold() -> None:
     styles = {"".join(each.itertext()): each.get("style", "") for each in drawn}
     bold = {text for text, style in styles.items() if re.search("700|bold", style)}
     assert "\N{MINUS SIGN}1.5 (.012)" in bold and "+1.5 (.012)" in styles.keys() - bold
+    assert ">figlang_mini_irfl_detect_idiom acc, a<" in forest("figlang_mini_irfl_detect_idiom acc").narrow
 
 
 def test_the_overview_is_drawn_for_wide_and_for_narrow_pages() -> None:

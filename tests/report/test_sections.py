@@ -75,10 +75,6 @@ def table(of: Section, caption: str) -> Table:
     return next(each for each in of.tables if caption == each.caption)
 
 
-def column(of: Table, head: str) -> list[str]:
-    return list(unmarked(of)[head])
-
-
 def unmarked(of: Table) -> Any:
     """The table without arrows in its head."""
     return of.shown.rename(columns=lambda name: re.sub(" [↑↓]$", "", name))
@@ -120,14 +116,14 @@ def test_the_summary_has_the_reported_values_in_percent() -> None:
     assert "NYCartoons is all entailment" in summary.note
 
 
-def test_what_failed_or_is_not_known_is_told() -> None:
+def test_what_failed_is_told() -> None:
     of = two()[1].tasks["figlang_mini"]
-    of = replace(of, reported={**of.reported, "new": of.reported["acc"], "acc": {"all": Estimate(math.nan)}})
+    of = replace(of, reported={**of.reported, "acc": {"all": Estimate(math.nan)}})
     run = Run("one", Path(), {of.task: of}, {})
     summary = section(sections.build([run]), "-numbers")
-    assert column(summary.tables[0], "acc")[0] == "failed, see the log" != column(summary.tables[0], "f1@0")[0]
-    empty, unknown = section(sections.build([run]), "overview-tasks").notes
-    assert unknown == "one, figlang_mini: not shown, since this version does not know it: new."
+    shown = unmarked(summary.tables[0])
+    assert shown["acc"][0] == "failed, see the log" != shown["f1@0"][0]
+    (empty,) = section(sections.build([run]), "overview-tasks").notes
     assert empty.startswith("one, figlang_mini: 6 of 76 answers are empty (")
 
 
@@ -185,7 +181,7 @@ def test_runs_without_scores_are_named(tmp_path: Path) -> None:
     assert found.notes == ("figlang_mini: explanations of bare are not scored (figlang score adds scores).",)
     assert section(built, "overview-tasks").notes == ("bare: no reported metrics; values are from the samples.",)
     right = sum(line["sample"]["predicted"] == line["sample"]["gold"] for line in run.tasks["figlang_mini"].lines)
-    (shown,) = column(section(built, "-numbers").tables[0], "acc")[:1]
+    shown = unmarked(section(built, "-numbers").tables[0])["acc"][0]
     assert shown.startswith(f"{100 * right / 12:.1f} [")
 
 

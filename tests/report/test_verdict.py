@@ -23,61 +23,52 @@ OTHERS = [of(0.3, 0.2, 0.4, 0.9, name=f"acc@{at}", metric="acc") for at in range
 
 
 @pytest.mark.parametrize(
-    ("found", "others", "expected"),
+    ("found", "expected"),
     [
         (
-            of(0.287, 0.186, 0.394, 0.0001),
-            OTHERS,
+            [*OTHERS, of(0.287, 0.186, 0.394, 0.0001)],
             "B is better than A on vflute: f1@60 +28.7 [18.6, 39.4], p = .0005 (adjusted for 5 tests)",
         ),
         (
-            of(-0.287, -0.394, -0.186, 0.0001),  # the sign is that of the table, where B stands against A
-            [],
+            [of(-0.287, -0.394, -0.186, 0.0001)],  # the sign is that of the table, where B stands against A
             "B is worse than A on vflute: f1@60 -28.7 [-39.4, -18.6], p = .0001",
         ),
         (
-            of(0.03, -0.05, 0.11, 0.48, smallest=0.169),
-            [],
+            [of(0.03, -0.05, 0.11, 0.48, smallest=0.169)],
             "Cannot tell B from A on vflute with 76 rows: f1@60 +3.0 [-5.0, 11.0], p = .480; "
             "differences below 16.9 points do not show",
         ),
         (
-            of(-0.5, -0.909, -0.091, 0.251, n_first=8, n_second=8),  # the interval says otherwise than the test
-            [],
+            [of(-0.5, -0.909, -0.091, 0.251, n_first=8, n_second=8)],  # the interval says otherwise than the test
             "Cannot tell B from A on vflute with 8 rows: f1@60 -50.0 [-90.9, -9.1], p = .251; "
             "the interval is approximate with so few rows, and p decides",
         ),
         (
-            of(0.0, 0.0, 0.0, 1.0),
-            [],
-            "Cannot tell B from A on vflute with 76 rows: f1@60 0.0 [0.0, 0.0], p = 1.000; they agree in all rows",
+            [of(0.0, 0.0, 0.0, 1.0)],
+            "Cannot tell B from A on vflute with 76 rows: f1@60 0.0 [0.0, 0.0], p = 1.000; they differ in too few rows",
         ),
         (
-            of(0.2, 0.05, 0.35, 0.02, smallest=0.169),  # alone it would be below .05
-            OTHERS,
+            [of(0.2, 0.05, 0.35, 0.02, smallest=0.169), *OTHERS],  # alone it would be below .05
             "Cannot tell B from A on vflute with 76 rows: f1@60 +20.0 [5.0, 35.0], p = .100 (adjusted for 5 tests); "
             "p = .020 alone, but there are too many tests at once",
         ),
         (
-            of(-1.5, -2.0, -1.0, 0.001, task="swap", name="rank", metric="rank"),
-            [],
+            [of(-1.5, -2.0, -1.0, 0.001, task="swap", name="rank", metric="rank")],
             "B is better than A on swap: rank -1.50 [-2.00, -1.00] (lower is better), p = .0010",
         ),
         (
-            of(0.1, None, None, 0.3, task="x / y", n_first=12, n_second=15, smallest=0.4),
-            [],
+            [of(0.1, None, None, 0.3, task="x / y", n_first=12, n_second=15, smallest=0.4)],
             "Cannot tell B from A on x / y with 12 / 15 rows: f1@60 +10.0, p = .300; "
             "differences below 40.0 points do not show",
         ),
         (
-            of(0.125, None, None, None, name="meteor", metric="meteor"),
-            [],
+            [of(0.125, None, None, None, name="meteor", metric="meteor")],
             "No test of B against A on vflute: meteor +12.5",
         ),
     ],
 )
-def test_a_verdict_is_one_sentence(found: Difference, others: list[Difference], expected: str) -> None:
-    assert verdicts(adjusted([found, *others])) == [expected]
+def test_a_verdict_is_one_sentence(found: list[Difference], expected: str) -> None:
+    assert verdicts(adjusted(found)) == [expected]
 
 
 VALUES = {"A": 0.5, "B": 0.75, "C": 0.7, "D": 0.3}

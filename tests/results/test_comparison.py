@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import varied_runs
-from saved_samples import NAME, evaluated
 
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.results import comparison, runs
+from figlang_tasks.results import comparison, measures, runs
 from figlang_tasks.results.comparison import ComparisonError
 from figlang_tasks.results.runs import Run
 from figlang_tasks.scoring import Estimate
@@ -31,6 +29,11 @@ def strong() -> Run:
 def changed(run: Run, task: str, **values: Any) -> Run:
     own = dataclasses.replace(run.tasks[task], **values)
     return dataclasses.replace(run, name=f"{run.name}, changed", tasks={task: own})
+
+
+def refused(match: str, *found: Run, **options: Any) -> None:
+    with pytest.raises(ComparisonError, match=match):
+        comparison.compare(found, resamples=100, **options)
 
 
 def test_a_run_against_another(weak: Run, strong: Run) -> None:
@@ -80,25 +83,21 @@ def test_runs_of_one_name_are_repeats(weak: Run, strong: Run, warnings_of_loguru
 
 def test_repeats_that_are_none(weak: Run, strong: Run) -> None:
     first = dataclasses.replace(weak, name="strong")
-    with pytest.raises(ComparisonError, match="only one run"):
-        comparison.compare([first, strong])
+    refused("only one run", first, strong)
     left = dataclasses.replace(first, tasks={"figlang_mini": first.tasks["figlang_mini"]})
-    with pytest.raises(ComparisonError, match="1 of the 2 repeats of strong have it"):
-        comparison.compare([left, strong, weak], ["acc"], resamples=100)
+    refused("1 of the 2 repeats of strong have it", left, strong, weak)
     cut = dataclasses.replace(first.tasks["figlang_mini"], lines=first.tasks["figlang_mini"].lines[1:])
-    with pytest.raises(ComparisonError, match=r"strong \(.*jsonl\) and strong \(.*jsonl\) were not evaluated"):
-        comparison.compare(
-            [dataclasses.replace(first, tasks={"figlang_mini": cut}), strong, weak], tasks=["figlang_mini"]
-        )
+    cut_run = dataclasses.replace(first, tasks={"figlang_mini": cut})
+    refused(r"strong \(.*jsonl\) and strong \(.*jsonl\) were not evaluated on the same rows", cut_run, strong, weak)
 
 
-def test_runs_that_differ_in_what_is_independent_are_not_compared(weak: Run, strong: Run) -> None:
+def test_runs_of_other_units_are_not_compared(weak: Run, strong: Run) -> None:
     """Paired by other units nothing would be paired: half of each run against nothing."""
     task = "figlang_mini_nykms_metaphor"
     of = strong.tasks[task]
     earlier = [{**line, "sample": {**line["sample"], "unit": line["sample"]["id"]}} for line in of.lines]
-    with pytest.raises(ComparisonError, match="differ in which rows belong together.*figlang_replay"):
-        comparison.compare([weak, changed(strong, task, lines=tuple(earlier))], tasks=[task], resamples=100)
+    told = r"not evaluated on the same rows; only in weak: 12 .*; only in strong, changed: 12 .*earlier version\?"
+    refused(told, weak, changed(strong, task, lines=tuple(earlier)), tasks=[task])
 
 
 def test_choice_of_metrics_and_sources(weak: Run, strong: Run) -> None:
@@ -110,17 +109,34 @@ def test_choice_of_metrics_and_sources(weak: Run, strong: Run) -> None:
     assert names(metrics=["acc"]) > {"acc", "acc_muse"} and "f1@0" not in names(metrics=["acc"])
     assert names(metrics=["acc"], overall=True) == {"acc"}
     assert names(metrics=["acc_muse", "parse_rate"], overall=True) == {"acc_muse", "parse_rate"}
-    with pytest.raises(ComparisonError, match="no metric 'f1' in these runs; there are: acc, "):
-        names(metrics=["f1"])
+    refused("no metric 'f1' in these runs; there are: acc, ", weak, strong, tasks=["figlang_mini"], metrics=["f1"])
 
 
-def test_one_run_across_its_tasks(tmp_path: Path, weak: Run) -> None:
-    for task in ("figlang_mini", "figlang_mini_blind"):
-        (tmp_path / NAME.replace("figlang_mini", task)).write_bytes(evaluated()[0])
-    image, blind = (
-        runs.read(f"{name}={next(tmp_path.glob(f'*_samples_{task}.jsonl'))}")
-        for name, task in (("image", "figlang_mini"), ("blind", "figlang_mini_blind"))
-    )
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["f1@0", "f1@53", "f1@60", "acc", "parse_rate"], "f1@60"),
+        (["f1@0", "acc", "parse_rate"], "f1@0"),  # explanations were not scored
+        (["bleu4", "rouge_l", "explained@0", "explained@60"], "bleu4"),  # NYCC: those of thresholds are no paper's
+        (["parse_rate", "of my own"], "of my own"),
+        ([], ""),
+    ],
+)
+def test_the_headline_of_what_has_a_value(names: list[str], expected: str) -> None:
+    assert measures.headline(names) == expected
+
+
+def test_the_headline_of_each_task_is_compared(weak: Run, strong: Run) -> None:
+    heads = {"figlang_mini_flute": "acc@60", "figlang_mini_nykms_metaphor": "mc_macro_f1"}
+    heads["figlang_mini_irfl_retrieve_metaphor"] = "p@k"  # which has no parts
+    found = comparison.compare([weak, strong], tasks=list(heads), resamples=100)
+    assert {each.task: each.name for each in found} == heads
+
+
+def test_one_run_across_its_tasks(weak: Run) -> None:
+    image = changed(weak, "figlang_mini")
+    own = dataclasses.replace(weak.tasks["figlang_mini"], task="figlang_mini_blind")
+    blind = dataclasses.replace(weak, tasks={own.task: own})
     found = comparison.compare([image, blind], ["acc"], overall=True, resamples=100)
     assert [(each.task, each.difference, each.p_randomization) for each in found] == [
         ("figlang_mini / figlang_mini_blind", 0, 1)
@@ -131,45 +147,25 @@ def test_what_cannot_be_compared(weak: Run, strong: Run) -> None:
     task = "figlang_mini"
     mini = strong.tasks[task]
 
-    def refused(other: Run, match: str, metrics: list[str] | None = None) -> None:
-        with pytest.raises(ComparisonError, match=match):
-            comparison.compare([weak, other], metrics, resamples=100)
-
     ids = ", ".join(sorted(mini.ids[:52])[:5])
-    refused(
-        changed(strong, task, lines=mini.lines[52:]),
-        rf"not evaluated on the same rows; only in weak: 52 \({ids}, and 47 more\)\. Evaluate both .*--limit",
-    )
-    refused(changed(strong, task, data=DataId.parse("figlang_mini/test:000000000000")), "evaluate both on one version")
-    refused(changed(strong, task, signature="vflute25|..."), "the explanations have different scorers .*figlang score")
-    refused(changed(strong, task, signature="vflute25|..."), "different scorers", ["f1@60_muse"])
-    refused(changed(strong, task, config={"metadata": {"version": "1-4"}}), "of task version 3-0, .* of 1-4")
+    told = rf"not evaluated on the same rows; only in weak: 52 \({ids}, and 47 more\)\. Evaluate both .*--limit"
+    refused(told, weak, changed(strong, task, lines=mini.lines[52:]))
+    other_data = dataclasses.replace(mini, data=DataId.parse("figlang_mini/test:000000000000"))
+    refused("evaluate both on one version", weak, changed(strong, task, data=other_data.data))
+    other_scorer = changed(strong, task, signature="vflute25|...")
+    refused("the explanations have different scorers .*figlang score", weak, other_scorer)
+    refused("different scorers", weak, other_scorer, metrics=["f1@60_muse", "acc"])
+    refused("of task version 3-0, .* of 1-4", weak, changed(strong, task, config={"metadata": {"version": "1-4"}}))
     lone = changed(strong, task, signature=None)  # a samples file alone tells the scorer, not the models behind it
     assert comparison.compare([weak, lone], ["f1@60"], overall=True, resamples=100)[0].difference > 0
-    refused(changed(lone, task, scorer="vflute25"), "different scorers")
+    refused("different scorers", weak, changed(lone, task, scorer="vflute25"))
     only_labels = changed(strong, task, signature=None, scorer=None)
-    refused(only_labels, "different scorers .*no scores")
+    refused("different scorers .*no scores", weak, only_labels)
     assert comparison.compare([weak, only_labels], ["acc"], overall=True, resamples=100)[0].metric == "acc"
-    elsewhere = dataclasses.replace(strong, tasks={"other": mini})
-    refused(elsewhere, "no two of the runs share a task")
-    other_data = dataclasses.replace(mini, data=DataId.parse("figlang_mini/test:000000000000"))
+    refused("no two of the runs share a task", weak, dataclasses.replace(strong, tasks={"other": mini}))
     newer = dataclasses.replace(strong, tasks={"other": other_data})
-    with pytest.raises(
-        ComparisonError,
-        match="figlang_mini on .* figlang_mini on figlang_mini/test:000000000000 in strong",
-    ):
-        comparison.compare([dataclasses.replace(weak, tasks={task: weak.tasks[task]}), newer])
-    with pytest.raises(ComparisonError, match="share the task vflute; they share: figlang_mini"):
-        comparison.compare([weak, strong], tasks=["vflute"])
-
-
-def test_of_three_runs_one_that_was_cut_short_is_left_out(
-    weak: Run, strong: Run, warnings_of_loguru: list[str]
-) -> None:
-    third, names = changed(strong, "figlang_mini", cut="limit 8"), ["weak", "strong"]
-    assert [run.name for run in comparison.whole([weak, strong, third])] == names
-    assert warnings_of_loguru == ["figlang_tasks: not compared, because they were cut short: strong, changed (limit 8)"]
-    assert len(comparison.whole([weak, third])) == 2 and len(comparison.whole([weak, strong, third], ["other"])) == 3
+    refused("figlang_mini on .* figlang_mini on figlang_mini/test:000000000000 in strong", changed(weak, task), newer)
+    refused("share the task vflute; they share: figlang_mini", weak, strong, tasks=["vflute"])
 
 
 def test_other_prompts_of_a_task_are_told(weak: Run, strong: Run, warnings_of_loguru: list[str]) -> None:

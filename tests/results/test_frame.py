@@ -63,7 +63,6 @@ def test_a_measure_whose_computation_failed_is_there_without_a_value() -> None:
     ("content", "message"),
     [
         ({"configs": {"mme": {"metadata": {"version": 0.0}}}}, "no measures of a task of figlang_tasks"),
-        ({}, "no measures of a task of figlang_tasks"),
         ({"configs": {"vflute": {"metadata": {"measures": {"format": 2}}}}}, "results of vflute are damaged.*format 1"),
     ],
 )

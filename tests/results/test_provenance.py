@@ -61,22 +61,16 @@ def test_the_options_are_those_that_the_results_file_tells(config: dict[str, Any
 
 
 def test_what_a_report_says_of_a_run(tmp_path: Path) -> None:
-    folder = report_runs.write_run(
-        tmp_path / "run",
-        {"figlang_mini": report_runs.lines_of("figlang_mini", 2)},
-        {"model": "figlang_random"},
-        lmms_eval_version="main@ab92d7f",
-        total_evaluation_time_seconds="12.7",
-    )
+    lines = {"figlang_mini": report_runs.lines_of("figlang_mini", 2)}
+    told = {"lmms_eval_version": "main@ab92d7f", "total_evaluation_time_seconds": "12.7"}
+    folder = report_runs.write_run(tmp_path / "run", lines, {"model": "figlang_random"}, **told)
     run = runs.read(f"mine={folder}")
     facts, task = provenance.of_run(run), provenance.of_task(run.tasks["figlang_mini"])
     assert (facts["model"], facts["seconds"]) == ("figlang_random", "12")
     assert "ab92d7f" not in str(facts)  # of the folder above the harness's package
     (file,) = folder.glob("*.jsonl")
-    assert (task["SHA-256 of the samples"], task["samples file"]) == (
-        hashlib.sha256(file.read_bytes()).hexdigest(),
-        file.name,
-    )
+    assert task["SHA-256 of the samples"] == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert task["samples file"] == file.name
     assert (task["version"], task["prompt hash"], task["rows"]) == ("2-0", "abc123", "2")
     next(folder.glob("*results.json")).unlink()
     assert provenance.of_run(runs.read(str(folder))) == {"read from": "[local]/run"}

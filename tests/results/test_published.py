@@ -17,14 +17,7 @@ from figlang_tasks.benchmarks.metaclue.annotations import PAPER
 from figlang_tasks.cli.tasks import definitions
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.results import measures
-from figlang_tasks.results.published import (
-    Measured,
-    Published,
-    comparable,
-    for_task,
-    lines,
-    rows,
-)
+from figlang_tasks.results.published import Measured, Published, comparable, for_task, lines, rows
 
 PRINTED = yaml.safe_load(Path(__file__).with_name("printed_tables.yaml").read_text(encoding="utf-8"))
 
@@ -54,10 +47,8 @@ def test_a_row_is_a_model_in_a_setting() -> None:
     ]
     assert [(row.kind, row.paper) for row in found] == [("zero-shot with the description", "NYK-MS, arXiv 2409.01037")]
     assert found[0].table == "Table 8, Table 9, Table 10"
-    assert {metric: figure.value for metric, figure in found[0].values.items()} == {
-        "me_bleu4": 0.1011, "mc_acc": 0.4378, "mw_em": 0.4471
-    }  # fmt: skip
-    assert list(found[0].values) == ["me_bleu4", "mc_acc", "mw_em"]
+    values = [(metric, figure.value) for metric, figure in found[0].values.items()]
+    assert values == [("me_bleu4", 0.1011), ("mc_acc", 0.4378), ("mw_em", 0.4471)]
 
 
 def test_no_two_rows_look_alike_and_no_figure_is_lost() -> None:
@@ -95,24 +86,11 @@ def test_the_rows_of_the_figures_are_those_of_the_tasks() -> None:
     [
         ("vflute", ["acc", "f1@0", "f1@60"], [Measured(723, None, "vflute25")], ["f1@0", "f1@60"], ""),
         ("vflute", ["f1@0"], [Measured(723)], ["f1@0"], ""),
-        (
-            "vflute",
-            ["f1@0"],
-            [Measured(723), Measured(8, data="V-FLUTE/x")],
-            [],
-            "released rows, a run has 8 rows (V-FLUTE/x)",
-        ),
+        ("vflute", ["f1@0"], [Measured(723), Measured(8, data="V-FLUTE/x")], [], "a run has 8 rows (V-FLUTE/x)"),
         ("vflute", ["f1@0"], [Measured(723, "offset 4")], [], "a run has 723 rows (offset 4)"),
         ("vflute", ["f1@0"], [Measured(723, own=True)], [], "of 723 released rows, a run has 723 rows of your own"),
         ("vflute", ["f1@60"], [Measured(723)], [], "f1@60 are left out: .* vflute25, in a run by no known scorer"),
         ("vflute", ["acc"], [Measured(8, "limit 8")], [], ""),  # nothing to leave out
-        (
-            "flute",
-            ["acc@60"],
-            [Measured(1500, None, "flute22|x")],
-            [],
-            "they are of the shared task's 1,500 blind rows",
-        ),
         ("irfl_random2_simile", ["acc"], [Measured(99)], [], "random candidates, which were not released"),
         ("metaclue_retrieve_swap", ["p@1"], [Measured(99)], ["p@1"], ""),  # how many can be swapped is not published
         ("metaclue_retrieve_swap", ["p@1"], [Measured(9, "limit 9")], [], "limit 9"),

@@ -14,7 +14,6 @@ import pytest
 import varied_runs
 from saved_samples import NAME, evaluated
 
-from figlang_tasks import scoring
 from figlang_tasks.results import runs
 from figlang_tasks.results.runs import RunError
 
@@ -32,12 +31,8 @@ def test_a_whole_run_is_read_from_its_folder() -> None:
     run = runs.read(str(varied_runs.weak()))
     assert set(run.tasks) == set(varied_runs.TASKS)
     mini = run.tasks["figlang_mini"]
-    assert (mini.benchmark.name, mini.data.dataset, len(mini.lines), len(set(mini.ids))) == (
-        "vflute",
-        "figlang_mini",
-        76,
-        76,
-    )
+    assert (mini.benchmark.name, mini.data.dataset) == ("vflute", "figlang_mini")
+    assert len(mini.lines) == len(set(mini.ids)) == 76
     assert mini.sha256 == hashlib.sha256(mini.path.read_bytes()).hexdigest()
     assert re.fullmatch(r"figlang_mini/test:[0-9a-f]{12}", str(mini.data))
     assert mini.scorer == "embedded" and mini.signature is not None and mini.signature.startswith("embedded")
@@ -45,10 +40,6 @@ def test_a_whole_run_is_read_from_its_folder() -> None:
     value, low, high, *_ = mini.estimates["f1@60"]["muse"]
     assert low is not None and high is not None and 0 < low <= value <= high
     assert mini.reported == mini.estimates
-    of_records = scoring.evaluate(mini.records, mini.measures, stderr_resamples=0)
-    assert {name: {scope: own[:3] for scope, own in of.items()} for name, of in of_records.items()} == {
-        name: {scope: own[:3] for scope, own in of.items()} for name, of in mini.reported.items()
-    }
     assert run.tasks["mini_irfl_match_simile"].benchmark.name == "irfl"
     assert not run.tasks["mini_irfl_match_simile"].explained
     assert runs.limited(run) is None
@@ -91,10 +82,8 @@ def test_the_newest_of_several_runs_is_read_and_said(folder: Path, warnings_of_l
 def test_scores_beside_samples_of_an_earlier_version_are_told(folder: Path, warnings_of_loguru: list[str]) -> None:
     (folder / NAME.replace(".jsonl", ".vflute25.jsonl")).write_bytes(evaluated()[0])
     assert runs.read(str(folder)).tasks["figlang_mini"].path == folder / NAME
-    assert (
-        f"vflute25.jsonl: not read, because an earlier version of figlang score wrote them. figlang score {folder}"
-        in (warnings_of_loguru[0])
-    )
+    (told,) = warnings_of_loguru
+    assert f"not read, because an earlier version of figlang score wrote them. figlang score {folder}" in told
 
 
 @pytest.mark.parametrize(
@@ -109,10 +98,7 @@ def test_scores_beside_samples_of_an_earlier_version_are_told(folder: Path, warn
     ],
 )
 def test_answers_drawn_at_random(settings: dict[str, object] | None, told: str | None, folder: Path) -> None:
-    content = {
-        "results": {"figlang_mini": {"acc,none": 0.5}},
-        "configs": {"figlang_mini": {"generation_kwargs": settings}},
-    }
+    content = {"configs": {"figlang_mini": {"generation_kwargs": settings}}}
     (folder / RESULTS).write_text(json.dumps(content), encoding="utf-8")
     assert runs.read(str(folder)).tasks["figlang_mini"].sampled == told
 
@@ -137,29 +123,28 @@ def test_a_limit_of_all_rows_is_no_cut() -> None:
     assert runs.cut({"config": {"limit": 0.5, "offset": 4}}, "vflute") == "limit 0.5, offset 4"
 
 
+def refused(path: Path | str, match: str) -> None:
+    with pytest.raises(RunError, match=match):
+        runs.read(str(path))
+
+
 def test_what_cannot_be_read_is_named_with_a_remedy(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="nowhere does not exist: give a samples file"):
-        runs.read("nowhere")
-    empty = tmp_path / "empty"
+    refused("nowhere", "nowhere does not exist: give a samples file")
+    empty, above = tmp_path / "empty", tmp_path / "above"
     empty.mkdir()
-    with pytest.raises(RunError, match="no samples files in .*empty .evaluate with --log_samples"):
-        runs.read(str(empty))
-    (tmp_path / "above").mkdir()
-    shutil.copytree(folder, tmp_path / "above" / "model", ignore=shutil.ignore_patterns("above", "empty"))
-    assert list(runs.read(str(tmp_path / "above")).tasks) == ["figlang_mini"]
-    shutil.copytree(tmp_path / "above" / "model", tmp_path / "above" / "other" / "model")
-    with pytest.raises(RunError, match="holds several runs: name one of .*above/model, .*other/model"):
-        runs.read(str(tmp_path / "above"))
+    above.mkdir()
+    refused(empty, "no samples files in .*empty .evaluate with --log_samples")
+    shutil.copytree(folder, above / "model", ignore=shutil.ignore_patterns("above", "empty"))
+    assert list(runs.read(str(above)).tasks) == ["figlang_mini"]
+    shutil.copytree(above / "model", above / "other" / "model")
+    refused(above, "holds several runs: name one of .*above/model, .*other/model")
     (empty / "notes.txt").write_text("x", encoding="utf-8")
-    with pytest.raises(RunError, match="notes.txt is neither a samples file"):
-        runs.read(str(empty / "notes.txt"))
+    refused(empty / "notes.txt", "notes.txt is no results file beside its samples")
     (folder / RESULTS).write_text("{", encoding="utf-8")
-    with pytest.raises(RunError, match=f"{RESULTS} cannot be read"):
-        runs.read(str(folder))
+    refused(folder, f"{RESULTS} cannot be read")
     (folder / RESULTS).unlink()
     (folder / NAME).write_bytes(evaluated()[0][:-20])
-    with pytest.raises(RunError, match="line 76 is not valid JSON .*Was the file cut off"):
-        runs.read(str(folder))
+    refused(folder, "line 76 is not valid JSON .*Was the file cut off")
 
 
 def test_a_folder_may_hold_a_run_of_each_task(folder: Path) -> None:
@@ -180,8 +165,7 @@ def test_tasks_of_others_are_passed_over(folder: Path) -> None:
     other.write_text('{"doc_id": 0, "mme_score": {"id": 1}}\n', encoding="utf-8")
     assert list(runs.read(str(folder)).tasks) == ["figlang_mini"]
     (folder / NAME).unlink()
-    with pytest.raises(RunError, match="only samples of other tasks, or of --predict_only .mme.: .*figlang_replay"):
-        runs.read(str(folder))
+    refused(folder, "only samples of other tasks, or of --predict_only .mme.: .*figlang_replay")
 
 
 # --- lines ---

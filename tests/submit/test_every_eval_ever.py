@@ -15,11 +15,11 @@ from jsonschema import Draft7Validator
 from published_runs import records, results, write_run
 from varied_runs import strong
 
+from figlang_tasks.core.data_id import DataId
 from figlang_tasks.results import measures, runs
-from figlang_tasks.results.runs import Run
-from figlang_tasks.submit import SubmissionError, every_eval_ever, values
+from figlang_tasks.results.runs import Run, TaskRun
+from figlang_tasks.submit import SubmissionError, every_eval_ever, released, values
 
-PATCH = Path(__file__).parents[2] / "docs" / "upstream" / "every_eval_ever_lmms_eval.patch"
 SCHEMA = Path(__file__).with_name("every_eval_ever.schema.json")
 ABOUT = ("My Lab", "third_party", "me/varied")
 # What the datastore wants of a path (README of every_eval_ever 0.3.0).
@@ -68,10 +68,12 @@ def test_every_dataset_has_its_files_where_the_datastore_wants_them(run: Run, fo
 
 
 def test_aggregates_hold_what_was_reported(run: Run, folder: Path, files: Written) -> None:
+    told: dict[str, set[str]] = {}
     for aggregate, lines in files.values():
         for result in aggregate["evaluation_results"]:
             task = run.tasks[result["evaluation_name"]]
             name = result["metric_config"]["metric_name"]
+            told.setdefault(task.task, set()).add(name)
             of = measures.named(name)
             assert of is not None
             estimate = task.reported[of[0].name][of[1]]
@@ -97,14 +99,7 @@ def test_aggregates_hold_what_was_reported(run: Run, folder: Path, files: Writte
         assert {line["evaluation_result_id"] for line in lines} <= set(ids)
         assert {line["evaluation_id"] for line in lines} == {aggregate["evaluation_id"]}
     reported = {name for name, *_ in values(run.tasks["figlang_mini"], scopes=True)}
-    assert {"f1@0", "f1@60_muse", "parse_rate"} <= reported
-    told = {
-        result["metric_config"]["metric_name"]
-        for aggregate, _ in files.values()
-        for result in aggregate["evaluation_results"]
-        if result["evaluation_name"] == "figlang_mini"
-    }
-    assert told == reported
+    assert {"f1@0", "f1@60_muse", "parse_rate"} <= reported == told["figlang_mini"]
 
 
 def test_the_files_fit_our_stricter_part_of_the_schema(files: Written) -> None:
@@ -180,3 +175,29 @@ def test_models_that_are_no_folders(run: Run, tmp_path: Path) -> None:
     with pytest.raises(SubmissionError, match="does not name a model as DEVELOPER/MODEL: give it with --model"):
         every_eval_ever.write([run], tmp_path / "out", "me", "other")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "model"),
+    [
+        ("pretrained=org/model-1.5,dtype=x", "org/model-1.5"),
+        ("dtype=x,model_version=org/m", "org/m"),
+        ("pretrained=/home/me/model", None),
+        ("peft=org/model", None),
+    ],
+)
+def test_the_id_of_a_model(arguments: str, model: str | None) -> None:
+    assert every_eval_ever.model_id(Run("run", Path(), {}, {"config": {"model_args": arguments}})) == model
+
+
+@pytest.mark.parametrize(
+    ("data", "revision", "expected"),
+    [
+        ("FLUTE/heldout:0123", "local", ("ColumbiaNLP/FLUTE", None)),
+        (f"IRFL/x-task@{'b' * 40}:0123", None, ("lampent/IRFL", "b" * 40)),
+        ("NYK-MS/nyk_m:0123+NewYorkerCaptionContest:4567", None, (None, None)),
+    ],
+)
+def test_what_a_task_was_evaluated_on(data: str, revision: str | None, expected: tuple[str | None, str | None]) -> None:
+    line = {"sample": {"id": "1", "data": data} | ({"revision": revision} if revision else {})}
+    assert released(TaskRun("x", Path(), "", DataId.parse(data), (line,), {}, {}, None, None)) == expected

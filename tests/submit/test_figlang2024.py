@@ -58,9 +58,7 @@ def test_the_file_is_what_the_shared_task_takes(tmp_path: Path, found: list[dict
     found.insert(0, found.pop(2))
     assert list(table["id"]) == [record["id"] for record in found]
     assert list(table["label"]) == [record["predicted"] for record in found]
-    assert list(table["explanation"][1:5]) == [
-        *("", "None", 'Two\nlines, "quotes", ; and NA', "half � and � nothing"),
-    ]
+    assert list(table["explanation"][1:5]) == ["", "None", 'Two\nlines, "quotes", ; and NA', "half � and � nothing"]
     assert list(table["explanation"][5:]) == [record["explanation"] for record in found[5:]]
     empty = sum(record["explanation"] in (None, "", "None") for record in found)
     told = f"out.zip (723 rows of V-FLUTE/test:0123456789ab, 0 without a label, {empty} without an explanation)\n"
@@ -68,26 +66,21 @@ def test_the_file_is_what_the_shared_task_takes(tmp_path: Path, found: list[dict
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.zip", "run"]
 
 
+def every(**values: Any) -> Damage:
+    return lambda found: [each.update(values) for each in found]
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
         (lambda found: found.pop(2), "722 of the 723 rows of test: evaluate all rows"),
-        (
-            lambda found: [each.update(revision="own") for each in found],
-            "has samples of V-FLUTE/test, not of V-FLUTE's test split",
-        ),
-        (
-            lambda found: [each.update(data="V-FLUTE/validation:ff") for each in found],
-            "has samples of V-FLUTE/validation, not of V-FLUTE's test split",
-        ),
+        (every(revision="own"), "has samples of V-FLUTE/test, not of V-FLUTE's test split"),
+        (every(data="V-FLUTE/validation:ff"), "has samples of V-FLUTE/validation, not of V-FLUTE's test split"),
         (lambda found: found[9].pop("explanation"), r"not as the task vflute writes it \(KeyError: 'explanation'\)"),
         (lambda found: found[9].update(explanation=["a"]), r"not as the task vflute writes it \(AttributeError"),
         (lambda found: found[9].update(id="mine"), r"not as the task vflute writes it \(ValueError: .*'mine'"),
-        (lambda found: [each.update(asks_for_explanation=False) for each in found], "test split with explanations"),
-        (
-            lambda found: [each.update(explanation=("", None, "NA")[n % 3]) for n, each in enumerate(found)],
-            "none of the 723 rows has an explanation, and the board's scorer fails",
-        ),
+        (every(asks_for_explanation=False), "test split with explanations"),
+        (every(explanation="NA"), "none of the 723 rows has an explanation, and the board's scorer fails"),
     ],
 )
 def test_what_is_wrong_with_the_samples(

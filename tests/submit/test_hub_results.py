@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import commands
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from published_runs import WRITES_EVAL_RESULTS, records, results, write_run
 
+from figlang_tasks.core.benchmark import Benchmark, benchmarks, source_of
 from figlang_tasks.report.verdict import against
 from figlang_tasks.results import runs
 from figlang_tasks.submit import SubmissionError, hub_results, model_card
@@ -21,9 +23,6 @@ needs_eval_results = pytest.mark.skipif(not WRITES_EVAL_RESULTS, reason="hugging
 @pytest.fixture
 def run(tmp_path: Path) -> runs.Run:
     return runs.read(str(write_run(tmp_path / "run", records(), results())))
-
-
-# --- the files ---
 
 
 @pytest.mark.skipif(WRITES_EVAL_RESULTS, reason="huggingface_hub 2.0 or newer")
@@ -46,15 +45,11 @@ def test_one_entry_for_each_metric(run: runs.Run, tmp_path: Path) -> None:
     made = written(run, tmp_path / "model")
     assert list(made) == ["README.md", ".eval_results/V-FLUTE.yaml"]
     entries = parse_eval_result_entries(yaml.safe_load(made[".eval_results/V-FLUTE.yaml"]))
-    assert {entry.task_id: entry.value for entry in entries} == {
-        "vflute_f1@0": 74.69,
-        "vflute_acc": 74.97,
-    }
+    assert {entry.task_id: entry.value for entry in entries} == {"vflute_f1@0": 74.69, "vflute_acc": 74.97}
     for entry in entries:
         assert entry.dataset_id == "ColumbiaNLP/V-FLUTE"
         assert entry.dataset_revision == "d920d848e21b6aba96e03704b134c546f89b74f4"
         assert entry.date == "2026-11-21T19:39:16Z"  # eight hours behind Singapore
-        assert entry.verify_token is None
         assert entry.notes and "V-FLUTE/test, 723 rows, digest 0123456789ab; task version 1-0;" in entry.notes
     assert entries[0].notes and entries[0].notes.startswith("f1@0, percent, 95 % interval 62.5 to 87.5; ")
 
@@ -117,8 +112,6 @@ def test_the_card_says_what_compare_says_of_a_baseline(run: runs.Run, tmp_path: 
     (sentence,) = against(run, [run])
     assert sentence.startswith("Cannot tell model from the baseline on vflute: f1@0 0.0, p = 1.000")
 
-
-# --- the section in a README ---
 
 SECTION = f"{model_card.BEGIN}\n\nnumbers\n\n{model_card.END}\n"
 
@@ -185,3 +178,45 @@ def test_what_is_no_repository_names_no_folder(
     monkeypatch.chdir(folder)
     assert commands.figlang("submit", "hub", run.path, "--repo", repo).exit_code == 2
     assert not [*tmp_path.rglob("README.md")]
+
+
+# --- docs/upstream/eval: what owners of datasets put into their repositories, so that the hub shows a leaderboard ---
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted((ROOT / "docs" / "upstream" / "eval").glob("*.yaml"))
+# A leaderboard of the hub has one configuration of the data; the New Yorker's numbers are means over five.
+ON_THE_HUB = {
+    each.source.name: each for each in benchmarks().values() if each.source.repository and each.source.name != "NYCC"
+}
+
+
+def leaderboards(benchmark: Benchmark) -> set[str]:
+    """What `figlang submit hub` calls the metrics that papers give figures of."""
+    records = json.loads((benchmark.folder / "published.json").read_text(encoding="utf-8"))["records"]
+    tasks = [(each["task"], each["metric"]) for each in records]
+    return {f"{name}_{metric}" for named, metric in tasks for name in ([named] if isinstance(named, str) else named)}
+
+
+def test_each_dataset_of_the_hub_has_one() -> None:
+    assert [path.stem for path in FILES] == sorted(ON_THE_HUB)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_it_names_our_leaderboards_and_the_data_of_their_tasks(path: Path) -> None:
+    """The form is that of https://huggingface.co/docs/hub/eval-results."""
+    written = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert list(written) == ["name", "description", "evaluation_framework", "tasks"]
+    assert written["name"] == path.stem and written["evaluation_framework"] == "lmms-eval"
+    ids = [task["id"] for task in written["tasks"]]
+    assert len(ids) == len(set(ids)) and set(ids) <= leaderboards(ON_THE_HUB[path.stem])
+    splits = source_of(path.stem).splits or {"test"}
+    for task in written["tasks"]:
+        assert set(task) <= {"id", "config", "split"} and task["split"] in splits
+        if (config := task.get("config", "default")) != "default":
+            (file,) = [
+                each
+                for each in (ROOT / "task_yamls" / "lmms_eval").rglob("*.yaml")
+                if task["id"].startswith(f"{each.stem}_")
+                and task["id"].removeprefix(f"{each.stem}_")[:3] in ("acc", "p@k")
+            ]
+            assert f"dataset_name: {path.stem},table={config}\n" in file.read_text(encoding="utf-8")

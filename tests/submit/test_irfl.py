@@ -38,6 +38,11 @@ def rows(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in line] for line in lines[2::3]]
 
 
+def refused(match: str, *folders: Path) -> None:
+    with pytest.raises(SubmissionError, match=match):
+        email(*folders)
+
+
 def test_the_row_counts_the_rows(folder: Path) -> None:
     # 100 of 131, 20 of 69, 111 of 333, 100 of 277, 276 of 277
     assert rows(email(folder)) == [["76.3", "29.0", "33.3", "36.1", "99.6"]]
@@ -69,11 +74,9 @@ def test_a_row_is_of_one_family(folder: Path) -> None:
     assert "the runs have tasks of irfl_match and irfl_detect_grid, but a row is of one of irfl_match, " in told
     files = sorted(folder.glob("*_grid.jsonl"))
     assert rows(email(*files)) == [["100.0"] * 5]
-    with pytest.raises(SubmissionError, match="lack irfl_detect_metaphor_grid: a row needs all of irfl_detect_grid"):
-        email(files[0], *files[2:])
+    refused("lack irfl_detect_metaphor_grid: a row needs all of irfl_detect_grid", files[0], *files[2:])
     write(folder / "other", "irfl_retrieve_simile", retrieval("simile", lambda number: 2))
-    with pytest.raises(SubmissionError, match="the runs have tasks of other benchmarks or prompts, but"):
-        email(folder / "other")
+    refused("the runs have tasks of other benchmarks or prompts, but", folder / "other")
 
 
 def test_tasks_may_lie_in_several_runs_of_one_model(folder: Path, tmp_path: Path) -> None:
@@ -84,26 +87,22 @@ def test_tasks_may_lie_in_several_runs_of_one_model(folder: Path, tmp_path: Path
     assert rows(email(folder, other))[0][2] == "33.3"
     results = {"model_source": "hf", "config": {"model_args": "pretrained=b,api_key=abc123"}}
     (other / "2026-01-02T03-04-05_results.json").write_text(json.dumps(results))
-    with pytest.raises(SubmissionError, match=r"several models \(.*pretrained=b,api_key=\[REDACTED\]\)"):
-        email(folder, other)
+    refused(r"several models \(.*pretrained=b,api_key=\[REDACTED\]\)", folder, other)
 
 
 def test_what_is_wrong_with_the_samples(folder: Path) -> None:
     lines = detection("idiom", lambda number: True)
     write(folder, "irfl_match_idiom", lines[2:])
-    with pytest.raises(SubmissionError, match="198 of the 200 rows of idiom-detection-task: evaluate all rows"):
-        email(folder)
+    refused("198 of the 200 rows of idiom-detection-task: evaluate all rows", folder)
     for phrase in ROWS_OF_RETRIEVAL:
         images = retrieval(phrase, lambda number: 1)
         write(folder, f"irfl_retrieve_{phrase}", images[1:] if phrase == "simile" else images)
     write(folder, "irfl_match_idiom", lines)
-    with pytest.raises(SubmissionError, match="141 of the 142 rows of simile-retrieval-task: evaluate all"):
-        email(folder)
+    refused("141 of the 142 rows of simile-retrieval-task: evaluate all", folder)
     unscored, *_ = lines
     unscored["scores"] = None
     write(folder, "irfl_match_idiom", lines)
-    with pytest.raises(SubmissionError, match=f"1 rows have no matching scores .{unscored['id']}.: use a"):
-        email(folder)
+    refused(f"1 rows have no matching scores .{unscored['id']}.: use a", folder)
 
 
 def test_all_revisions_of_the_tables_are_told(folder: Path) -> None:

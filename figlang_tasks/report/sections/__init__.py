@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tqdm import tqdm
-
 from figlang_tasks.report.sections.bars import bar_section
 from figlang_tasks.report.sections.differences import compared, differences
 from figlang_tasks.report.sections.explanations import explanation_quality
@@ -27,7 +25,7 @@ def build(runs: Sequence[Run]) -> list[Group]:
     tests, notes = compared(runs, results)
     groups = [_group("overview", "Overview", overview(runs, results, tests))]
     datasets = dict.fromkeys(of_task[0].of.data.dataset for of_task in results.values())
-    for dataset in tqdm(datasets, "sections", delay=2, leave=False, disable=None):
+    for dataset in datasets:
         prefix, own = slug(dataset), {task: of for task, of in results.items() if of[0].of.data.dataset == dataset}
         bars = [bar_section(prefix, section, own) for section in next(iter(own.values()))[0].of.benchmark.charts]
         shown = [explanation_quality(prefix, own), *bars, numbers(prefix, own)]  # charts before tables

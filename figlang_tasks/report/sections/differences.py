@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import combinations
 
 from loguru import logger
@@ -57,8 +57,7 @@ def compared(runs: Sequence[Run], results: Results) -> tuple[list[Difference], l
                 except ComparisonError as error:
                     notes.append(f"Not compared: {error}.")
     if notes:
-        more = f" (and {len(notes) - 1} more, which the report has)" * (len(notes) > 1)
-        logger.warning(f"figlang_tasks: the report lacks comparisons. {printable(notes[0])}{more}")
+        logger.warning(f"figlang_tasks: the report lacks comparisons ({len(notes)}). {printable(notes[0])}")
     return comparison.adjusted(found), notes
 
 
@@ -75,10 +74,9 @@ def _forest(chart_id: str, dataset: str, found: Sequence[Difference]) -> Chart:
             runs = f"{wrapped(each.second, 28)} {MINUS} {wrapped(each.first, 28)}"
             panels.setdefault(metric, []).append(_line(each, runs))
     of = f"{pairs[0][1]} against {pairs[0][0]}" if len(pairs) == 1 else "every two runs"
-    head = ("task", "metric", "scope", "first", "second", "value_first", "value_second", "difference", "low", "high")
-    names = (*head, "p_randomization", "p_repeats", "p_holm")
+    names = [field.name for field in fields(Difference)]
     csv = csv_text(names, [[getattr(each, name) for name in names] for each in found])
-    return charts.forest(chart_id, f"{dataset}: {of}", panels, csv, label="difference in points")
+    return charts.forest(chart_id, f"{dataset}: {of}", panels, csv)
 
 
 def _line(of: Difference, label: str) -> Line:

@@ -27,14 +27,12 @@ def explanation_quality(prefix: str, results: Results) -> Section | None:
         if missing := [result.run for result in of_task if result not in scored and _explains(result)]:
             notes.append(f"{task}: explanations of {', '.join(missing)} are not scored (figlang score adds scores).")
     found = [chart for chart in (*by_part, *curves) if chart is not None]
-    if not found and not notes:
+    if not found:
         return None
-    intro = "Of the labels alone: explanations have no scores."
-    if curves:
-        intro = (
-            "A label counts only if the score of its explanation lies above the threshold t. The farther a curve "
-            "reaches to the right, the better the explanations."
-        )
+    intro = (
+        "A label counts only if the score of its explanation lies above the threshold t. The farther a curve "
+        "reaches to the right, the better the explanations."
+    )
     return Section(f"{prefix}-explanations", "Labels and explanations", intro, charts=tuple(found), notes=tuple(notes))
 
 
@@ -88,7 +86,6 @@ def _curves(chart_id: str, task: str, results: Sequence[Result]) -> Chart:
         f"{task}: {name}@t by threshold",
         classification.CURVE_THRESHOLDS,
         panels,
-        x_label="threshold t",
         y_label=f"{name}@t (percent)",
         marks=list(dict.fromkeys(threshold.at for threshold in thresholds))[1:],
         order=results[0].runs,

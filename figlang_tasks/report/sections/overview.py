@@ -25,10 +25,8 @@ def overview(runs: Sequence[Run], results: Results, differences: Sequence[Differ
     """Which of every two runs is better on each task, the main metric of each task, and notes on the runs."""
     panels: dict[str, dict[str, dict[str, Estimate]]] = {}
     beside: dict[tuple[str, str], list[Reference]] = {}
-    without = []
     for task, of_task in results.items():
         if (metric := headline(of_task)) is None:
-            without.append(task)
             continue
         dataset = of_task[0].of.data.dataset
         short = short_names([each for each, own in results.items() if own[0].of.data.dataset == dataset])
@@ -36,8 +34,6 @@ def overview(runs: Sequence[Run], results: Results, differences: Sequence[Differ
         panels.setdefault(panel, {})[category] = values_of(of_task, metric)
         beside[panel, category] = references(task, of_task, metric)
     notes = _notes(runs)
-    if without:
-        notes.append(f"Not in this picture, since they have no share to show: {', '.join(without)}.")
     drawn = []
     if panels:
         chart = charts.bars(
@@ -56,10 +52,6 @@ def overview(runs: Sequence[Run], results: Results, differences: Sequence[Differ
 def _notes(runs: Sequence[Run]) -> list[str]:
     """What to know about the runs before their numbers are read."""
     notes = [f"{caveat}." for run in runs for caveat in caveats(run)]
-    every = [(run.name, of) for run in runs for of in run.tasks.values()]
-    if without := sorted({name for name, of in every if not of.reported}):
+    if without := [run.name for run in runs if not all(of.reported for of in run.tasks.values())]:
         notes.append(f"{', '.join(without)}: no reported metrics; values are from the samples.")
-    for name, of in every:
-        if unknown := [metric for metric in of.reported if metric not in of.measures.by_name]:
-            notes.append(f"{name}, {of.task}: not shown, since this version does not know it: {', '.join(unknown)}.")
     return notes

@@ -30,9 +30,6 @@ class Result:
         overall = [name for name, scopes in self.of.estimates.items() if OVERALL in scopes]
         return sorted(overall, key=lambda name: self.of.measures.by_name[name].diagnostic)
 
-    def estimate(self, measure: str, scope: str = OVERALL) -> Estimate | None:
-        return self.of.estimates.get(measure, {}).get(scope)
-
 
 Results = Mapping[str, Sequence[Result]]
 """The results of each task, one for each run that has it."""
@@ -58,16 +55,14 @@ def headline(results: Sequence[Result]) -> str | None:
 
 
 def places(results: Sequence[Result]) -> list[str]:
-    """The scopes that a measure has a value in: all first, then in the order in which the measures declare them."""
-    declared = [measure for result in results for measure in result.of.measures.all]
-    known = [scope for each in declared if each.scopes for scope in each.scopes.names]
+    """The scopes that a measure has a value in, all first."""
     found = [scope for result in results for scopes in result.of.estimates.values() for scope in scopes]
-    return [scope for scope in dict.fromkeys((OVERALL, *known, *found)) if scope in found]
+    return list(dict.fromkeys((OVERALL, *found)))
 
 
 def values_of(results: Sequence[Result], measure: str, scope: str = OVERALL) -> dict[str, Estimate]:
     """A share of each run that has it, in percent."""
-    found = {result.run: result.estimate(measure, scope) for result in results}
+    found = {result.run: result.of.estimates.get(measure, {}).get(scope) for result in results}
     return {run: percent(value) for run, value in found.items() if value is not None}
 
 

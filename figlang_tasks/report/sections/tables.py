@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from os.path import commonprefix
 from typing import TYPE_CHECKING
 
+from figlang_tasks.core.text import listing
 from figlang_tasks.report.sections.layout import Section, Table
 from figlang_tasks.report.sections.results import Result, Results
 from figlang_tasks.results import frame, measures, tables
@@ -73,7 +73,7 @@ def _table(results: Results) -> Table:
         .rename(columns=measures.with_arrow)
         .rename(columns={"scope": first.of.benchmark.parts.kind})
     )
-    return Table(_caption(list(results)), shown, " ".join(filter(None, notes)))
+    return Table(listing(results), shown, " ".join(filter(None, notes)))
 
 
 def _with_published(
@@ -90,13 +90,6 @@ def _with_published(
     below = tables.of_published([(f"{label} (published)", figures) for label, _, figures in lines], shown)
     below = below.assign(task=task, scope=[measures.scope_text(scope) for _, scope, _ in lines])
     return pd.concat([shown, below]), [f"Published, not measured here: {papers.protocol(task, metrics)}.", *notes]
-
-
-def _caption(tasks: Sequence[str]) -> str:
-    if len(tasks) == 1:
-        return tasks[0]
-    _, *end = commonprefix([task[::-1] for task in tasks])[::-1].partition("_")  # "", or "_circular"
-    return f"{commonprefix(list(tasks))}…{''.join(end)} ({len(tasks)} tasks)"
 
 
 def _notes(results: Results) -> Iterator[str]:
