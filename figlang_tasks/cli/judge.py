@@ -128,8 +128,7 @@ def llm(
         report = fill(sheet, output, model=model, concurrency=concurrency, max_tokens=max_tokens)
         say(
             f"{printable(report['annotator'])}: {report['asked']} requests; unreadable answers: "
-            f"{report['unreadable']}, failed requests: {report['failed']} (their cells are empty); judgements kept "
-            f"from before: {report['kept']}"
+            f"{report['unreadable']}, failed requests: {report['failed']} (their cells are empty)"
         )
         say("\n".join(f"written: {printable(path)}" for path in report["written"]))
         if report["failed"]:

@@ -13,7 +13,7 @@ import pandas as pd
 from figlang_tasks.core import images, row_files
 from figlang_tasks.core.benchmark import Sorting, benchmarks
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.text import printable, table
+from figlang_tasks.core.text import table
 from figlang_tasks.judge import figures, key, sheet
 from figlang_tasks.judge.export import png, write
 from figlang_tasks.judge.figures import number, percent, share
@@ -36,10 +36,10 @@ def export(arguments: Sequence[str], output: Path, *, task: str, seed: int, anno
         folders[name or Path(path).resolve().name] = Path(path)
     if len(folders) < len(arguments):
         raise FigLangError(f"two folders have one name, of {', '.join(folders)}: give names, NAME=FOLDER")
-    lines, *others = [_lines(folder, sorting) for folder in folders.values()]
-    for folder, other in zip(list(folders.values())[1:], others, strict=True):
+    (first, lines), *others = [(folder, _lines(folder, sorting)) for folder in folders.values()]
+    for folder, other in others:
         if other != lines:
-            raise FigLangError(f"{next(iter(folders.values()))} and {folder} differ in {PROMPTS}: generate from one")
+            raise FigLangError(f"{first} and {folder} differ in {PROMPTS}: generate from one")
     rows, drawn, contents = _placed(folders, lines, random.Random(seed))
     signed = key.signed(
         benchmark=benchmark,
@@ -63,8 +63,6 @@ def _lines(folder: Path, sorting: Sorting) -> list[Mapping[str, Any]]:
     for where, values in row_files.lines(folder / PROMPTS, _FIELDS):
         if isinstance(values, str):
             raise FigLangError(f"{where} {values}")
-        for column in ("file", "prompt", "phrase", "data"):
-            row_files.text(values, column, where)
         if values["input"] not in sorting.inputs:
             raise FigLangError(f"{where}: input is {values['input']!r}, must be one of {', '.join(sorting.inputs)}")
         images.below(folder, values["file"], where)
@@ -114,11 +112,12 @@ def agree(key_path: Path, found: Mapping[str, Any], sheet_paths: Sequence[Path])
         found,
         sheet_paths,
         drawn.index,
-        lambda filled: sheet.meanings(filled, {"category": sorting.categories}),
-        lambda own: [f"{item} {letter}" for item, letter in own.index[own["category"].isna()]],
+        {"category": sorting.categories},
     )
     votes = pd.DataFrame({annotator: own["category"] for annotator, own in said.items()})
-    category = figures.majority(votes).reindex(votes.index)
+    for each in report["annotators"]:
+        each["missing"] = [f"{item} {letter}" for item, letter in votes.index[votes[each["name"]].isna()]]
+    category = votes.apply(figures.majority, axis=1)
     report |= {
         "pictures": len(votes),
         "with_majority": share(category.count(), len(votes)),
@@ -151,9 +150,7 @@ def _row(found: Mapping[str, Any], sorting: Sorting, system: str, given: str, ow
 
 def text(report: Mapping[str, Any]) -> str:
     """A report as tables for people; shares in percent."""
-    head = (
-        f"{report['pictures']} pictures, from prompts of {printable(report['data'])}\n{figures.annotators_text(report)}"
-    )
+    head = f"{report['pictures']} pictures, from prompts of {report['data']}\n{figures.annotators_text(report)}"
     published = report["published"]
     rows = [["%", "input", "pictures", *report["systems"][0]["categories"], "no majority"]]
     for prefix, systems in (("", report["systems"]), ("published: ", published["rows"])):

@@ -172,7 +172,7 @@ def _check_comparable(task: str, sides: Sides, repeats: Mapping[str, int]) -> No
         named += [(name if len(own) == 1 else f"{name} ({run.path})", run) for run in own]
     (first_name, first), *others = named
     for name, other in others:
-        _check_rows(task, first_name, first, name, other)
+        check_rows(task, first_name, first, name, other)
         if first.task != other.task:
             continue
         versions = {run.version.partition("-")[0] for run in (first, other) if run.version is not None}
@@ -185,7 +185,8 @@ def _check_comparable(task: str, sides: Sides, repeats: Mapping[str, int]) -> No
             logger.warning(f"figlang_tasks: {task}: {first_name} and {name} used different prompts")
 
 
-def _check_rows(task: str, first_name: str, first: TaskRun, name: str, other: TaskRun) -> None:
+def check_rows(task: str, first_name: str, first: TaskRun, name: str, other: TaskRun) -> None:
+    """Check that two runs are of the same rows of the same data; the error begins with `task`."""
     if first.data != other.data:
         raise ComparisonError(
             f"{task}: {first_name} was evaluated on {first.data}, {name} on {other.data}: evaluate both on one version"

@@ -129,7 +129,7 @@ def test_missing_judgements_are_listed_and_none_is_asked_for_after_a_wrong_label
     assert (report["items_counted"], report["annotators"][1]["labels_right"]) == (2, 2 / 3)
     assert [system["agreed"] for system in report["systems"]] == [0, 0]
     assert "bob: 1.csv, labels right 66.67 %, 6 judgements missing: item 1 A adequate, item 1 B" in text(report)
-    assert report["explanation_score"] == {"undefined": text(report).rpartition("not computed, ")[2].rstrip()}
+    assert text(report).endswith(f"not computed, {report['explanation_score']['undefined']}\n")
     assert "item 3 B adequate" in agree(*files, any_label=True)["annotators"][1]["missing"]
 
 
@@ -171,8 +171,6 @@ def test_keys_and_sheets_that_do_not_belong_together(tmp_path: Path) -> None:
         refused(says, key_path, *([first, copy] if "like" in says else [copy, second]))
     other.write_text(json.dumps(key_of(["one"], [1])))
     refused(r"bob.csv is a sheet of s-\w+, but the key is of s-", other, second, second)
-    for content in ("{", "[]", '{"sheet": 1}'):
+    for content in ("{", "[]", '{"sheet": 1}', key_path.read_text().replace('"gold": 1', '"gold": 0', 1)):
         other.write_text(content)
-        refused("other.json is not a key", other, first, second)
-    other.write_text(key_path.read_text().replace('"gold": 1', '"gold": 0', 1))
-    refused("other.json was changed after figlang judge export wrote it", other, first, second)
+        refused("other.json is not a key as figlang judge export wrote it", other, first, second)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import shutil
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -123,18 +122,14 @@ def test_runs_that_cannot_be_judged_together(tmp_path: Path, two_runs: list[str]
         assert not (tmp_path / "out").exists()
 
     second.write_text("".join(lines[2:]), encoding="utf-8")
-    refused(r"Shark\S+ and \S+Kettle\S+ differ in 2 samples: vismet-test-0, vismet-test-1\. Evaluate both")
+    refused(r"only in Shark: 2 \(vismet-test-0, vismet-test-1\)\. Evaluate both on the same")
     second.write_text("".join(line.replace("figlang_mini/test:", "figlang_mini/test:0") for line in lines), "utf-8")
-    refused(r"is of figlang_mini/test:\w+, \S+ of figlang_mini/test:0\w+: judge runs on equal data")
-    refused(
-        r"samples are of figlang_mini/test:0\w+, but the data on this machine is figlang_mini/test:\w", two_runs[1:]
-    )
+    refused(r"Shark was evaluated on figlang_mini/test:\w+, Kettle on figlang_mini/test:0\w+: evaluate both on one")
+    refused(r"samples are of figlang_mini/test:0\w+, but the data here is figlang_mini/test:\w", two_runs[1:])
     second.write_text("".join(lines).replace('"embedded"', '"vflute25"'), "utf-8")
     refused(r"different scorers \(\S+Shark\S+: embedded, \S+Kettle\S+: vflute25\): figlang score both by one")
     second.write_text("".join([*lines[:-1], lines[-1].replace('"explanation":', '"no":')]), "utf-8")
     refused(r"Kettle\S+ has a record that is not as the task vflute writes it .*explanation")
     second.write_text("".join(lines), "utf-8")
     (second.parent / "samples_other.jsonl").write_text("".join(lines), "utf-8")
-    refused(r"several tasks with explanations \(other, vflute\): name one", [str(second.parent)])
-    many = [shutil.copytree(tmp_path / "Shark", tmp_path / f"many/{number}") for number in range(27)]
-    refused("27 runs, but an item has 26 letters", [*map(str, many)])
+    refused(r"holds 2 tasks with explanations, of other, vflute: name one samples file of", [str(second.parent)])

@@ -71,16 +71,13 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[JudgeServer]:
 def test_a_sheet_is_filled_in_and_marked(tmp_path: Path, blank: Path, server: JudgeServer) -> None:
     output = tmp_path / "filled.csv"
     report = fill(blank, output, **OPTIONS)
-    assert {name: report[name] for name in ("kept", "asked", "unreadable", "failed")} == {
-        **{"kept": 0, "asked": REQUESTS},
-        **{"unreadable": 0, "failed": 0},
-    }
+    assert (report["asked"], report["unreadable"], report["failed"]) == (REQUESTS, 0, 0)
     assert server.pictures == [1] * REQUESTS
     assert server.settings == {"model": MODEL, "temperature": 0, "max_tokens": 64}
     filled = sheet.read(output)
     name = f"LLM judge {MODEL}, prompt {prompt_hash('judge')}"
     assert filled.annotator == report["annotator"] == name
-    said = sheet.judged(filled)
+    said = sheet.meanings(filled, sheet.accepted("AB"))
     for item in KEY["items"]:
         own, by_name = said.loc[str(item["number"])], {name: letter for letter, name in item["systems"].items()}
         assert [*own["label"].dropna()] == [("contradiction", "entailment")[item["gold"]]]
@@ -111,13 +108,13 @@ def test_unreadable_answers_and_failures_stay_empty_and_are_counted(
     server.answer = poor_answer
     report = fill(blank, tmp_path / "filled.csv", **{**OPTIONS, "concurrency": 1})
     assert (report["asked"], report["unreadable"], report["failed"]) == (REQUESTS, 6, 3)
-    said = sheet.judged(sheet.read(tmp_path / "filled.csv"))
+    said = sheet.meanings(sheet.read(tmp_path / "filled.csv"), sheet.accepted("AB"))
     assert said.count()[["label", "adequate", "preferred"]].to_dict() == {"label": 0, "adequate": 0, "preferred": 3}
     log = [json.loads(line) for line in (tmp_path / "filled.answers.jsonl").read_text().splitlines()]
     assert sum("error" in line for line in log) == 3
     server.answer = good_answer
     report = fill(blank, tmp_path / "filled.csv", **OPTIONS)
-    assert (report["kept"], report["asked"], report["unreadable"], report["failed"]) == (3, 9, 0, 0)
+    assert (report["asked"], report["unreadable"], report["failed"]) == (REQUESTS - 3, 0, 0)
 
 
 def test_a_server_that_goes_away_loses_nothing(tmp_path: Path, blank: Path, server: JudgeServer) -> None:
@@ -127,7 +124,7 @@ def test_a_server_that_goes_away_loses_nothing(tmp_path: Path, blank: Path, serv
     kept = sheet.read(tmp_path / "filled.csv").rows
     server.answer, server.prompts = good_answer, []
     report = fill(blank, tmp_path / "filled.csv", **OPTIONS)
-    assert (report["kept"], report["asked"], len(server.prompts)) == (5, REQUESTS - 5, REQUESTS - 5)
+    assert report["asked"] == len(server.prompts) == REQUESTS - 5
     after = sheet.read(tmp_path / "filled.csv").rows
     assert kept.mask(kept == "", after).equals(after)
     assert fill(blank, tmp_path / "filled.csv", **OPTIONS)["asked"] == 0
@@ -154,7 +151,7 @@ def test_what_ends_the_work_before_a_request(
     server.prompts.clear()
     refused("of LLM judge judge-1, .* and the export s-other, not of", output=tmp_path / "other-filled.csv")
     (tmp_path / "images" / "2.png").write_bytes(b"no picture")
-    refused(r"row \d: .*2.png", output=tmp_path / "out2.csv")
+    refused(r"item 2: .*2.png", output=tmp_path / "out2.csv")
     Image.new("RGB", (8, 8)).save(tmp_path / "images" / "2.png")
     monkeypatch.delenv("OPENAI_API_KEY")
     refused("OPENAI_API_KEY", output=tmp_path / "out2.csv")

@@ -21,6 +21,7 @@ from figlang_tasks.judge import sheet
 
 KEY = key_of(["one", "two"], [1, 0, 1])
 ROWS = sheet_of(KEY, "annotator 1", right_label, lambda item, name: ("no", "unsound"), lambda item: "two")
+COLUMNS = sheet.accepted("AB")
 HEAD = ",".join(sheet.COLUMNS)
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="".join(map(chr, range(32)))), max_size=20)
 nasty = st.builds(
@@ -63,7 +64,7 @@ def test_a_sheet_saved_again_reads_the_same(tmp_path: Path, separator: str, enco
     saved = frame.to_csv(index=False, sep=separator) + separator * 14 + "\n"
     (tmp_path / "again.csv").write_bytes(saved.encode(encoding))
     before, after = sheet.read(path), sheet.read(tmp_path / "again.csv")
-    judged = [sheet.judged(each).drop(columns="row").sort_index() for each in (before, after)]
+    judged = [sheet.meanings(each, COLUMNS).drop(columns="row").sort_index() for each in (before, after)]
     assert judged[0].equals(judged[1]) and judged[0].count().sum() == 3 + 6 + 6 + 3
     assert (after.annotator, after.code) == ("annotator 1", KEY["sheet"])
     assert {*after.rows["explanation"]} == {"= one?", "= two?"}
@@ -78,7 +79,7 @@ def test_any_other_cell_is_an_error_that_names_its_place(tmp_path: Path, column:
     rows[3][column] = cell
     path = save_sheet(tmp_path / "s.csv", rows)
     with pytest.raises(FigLangError, match=rf"s\.csv, row 5, column {column}: '{re.escape(cell)}' is none of: .*, "):
-        sheet.judged(sheet.read(path))
+        sheet.meanings(sheet.read(path, COLUMNS), COLUMNS)
 
 
 def edited(changes: dict[int, dict[str, str]], drop: str = "") -> bytes:
@@ -90,28 +91,27 @@ def edited(changes: dict[int, dict[str, str]], drop: str = "") -> bytes:
     ("content", "says"),
     [
         (b"", "no CSV file with a head"),
-        (b"a,b\n", "lacks the columns item, letter, annotator, sheet, label, adequate, error"),
-        (edited({}, drop="adequate"), "lacks the columns adequate:"),
-        (f"{HEAD},Adequate\n".encode(), "the column adequate occurs twice: delete one"),
-        (HEAD.encode(), "has no rows: export"),
+        (edited({}, drop="adequate"), "its first row has 0 columns adequate, must have one"),
+        (f"{HEAD},Adequate\n".encode(), "its first row has 2 columns adequate, must have one"),
+        (HEAD.encode(), "has rows of 0 annotators"),
         (f"{HEAD}\n1,A,a,b,c,d,e,f,g,h,i,j,k,l,m,n,o\n".encode(), "Expected 14 fields in line 2, saw 17"),
-        (edited({3: {"letter": "A"}}), "rows 2 and 3 hold the same item and letter"),
-        (edited({4: {"annotator": "Bob"}}), "row 4, column annotator: 'Bob', but 'annotator 1' in row 2"),
-        (edited({4: {"sheet": ""}}), "row 4, column sheet: '', but 's-"),
-        (edited({4: {"adequate": "yes"}}), "row 4, column error: unsound, but the explanation is adequate"),
-        (edited({3: {"label": "contradiction"}}), "column label: entailment in row 2, contradiction in row 3"),
+        (edited({3: {"letter": "A"}}), "row 3: an earlier row has the same item and letter"),
+        (edited({4: {"annotator": "Bob"}}), "has rows of 2 annotators or exports (first in the rows 2, 4)"),
+        (edited({4: {"sheet": ""}}), "has rows of 2 annotators or exports"),
+        (edited({4: {"adequate": "yes"}}), "row 4: an adequate explanation has an error"),
+        (edited({3: {"label": "contradiction"}}), "column label: item 1 has entailment and contradiction: keep one"),
     ],
 )
 def test_a_sheet_that_cannot_be_used(tmp_path: Path, content: bytes, says: str) -> None:
     path = tmp_path / "s.csv"
     path.write_bytes(content)
     with pytest.raises(FigLangError, match=re.escape(says)) as caught:
-        sheet.judged(sheet.read(path))
+        sheet.meanings(sheet.read(path, COLUMNS), COLUMNS)
     assert str(path) in str(caught.value)
 
 
 def test_a_label_may_stand_in_any_row_of_its_item(tmp_path: Path) -> None:
     path = tmp_path / "s.csv"
     path.write_bytes(edited({2: {"label": "", "preferred": ""}, 3: {"label": "E", "preferred": "b"}}))
-    said = sheet.judged(sheet.read(path)).loc["1"]
+    said = sheet.meanings(sheet.read(path), COLUMNS).loc["1"]
     assert ([*said["label"].dropna()], [*said["preferred"].dropna()]) == (["entailment"], ["B"])
