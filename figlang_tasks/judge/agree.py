@@ -28,47 +28,45 @@ def agree(key_path: Path, sheet_paths: Sequence[Path], any_label: bool = False) 
     """Compare the sheets of an export; return what ``--json`` prints (docs/judge.md), shares as 0 to 1."""
     found = key.read(key_path)
     if "pictures" in found:
-        return pictures.agree(key_path, found, sheet_paths)
-    systems = found["systems"]
-    explanations = _explanations(found)
-    columns = sheet.accepted(sheet.LETTERS[: len(systems)])
-    said, report = figures.gathered(key_path, found, sheet_paths, explanations.index, columns)
-    tables = {column: pd.DataFrame({annotator: own[column] for annotator, own in said.items()}) for column in columns}
-    gold, labels = _by_item(explanations["gold"]), _by_item(tables["label"])
-    tables["label"] = labels
-    right = labels.eq(gold, axis=0)
-    counted = gold.index if any_label else gold.index[right.all(axis=1)]
+        return pictures.agree(found, sheet_paths)
+    names, explanations = found["systems"], _explanations(found)
+    system, gold = explanations["system"], _by_item(explanations["gold"])
+    columns = sheet.accepted(sheet.LETTERS[: len(names)])
+    tables, report = figures.gathered(found, sheet_paths, explanations.index, columns)
+    tables |= {column: _by_item(tables[column]) for column in ("label", "preferred") if column in columns}
+    right = tables["label"].eq(gold, axis=0)
     for annotator in report["annotators"]:
-        name = annotator["name"]
-        annotator["missing"] = list(_missing(said[name], gold, any_label))
-        annotator["labels_right"] = share(right[name].sum(), labels[name].count())
-    if len(systems) > 1:
-        tables["preferred"] = _preferred(_by_item(tables["preferred"]).loc[counted], explanations["system"])
+        own = {column: table[annotator["name"]] for column, table in tables.items()}
+        annotator["missing"] = list(_missing(own, gold, any_label))
+        annotator["labels_right"] = share(right[annotator["name"]].sum(), own["label"].count())
+    counted = gold.index if any_label else gold.index[right.all(axis=1)]
+    if "preferred" in tables:
+        tables["preferred"] = _preferred(tables["preferred"].loc[counted], system)
     explanations = explanations[explanations.index.isin(counted, level="item")]
-    for column in ("adequate", "error"):
-        tables[column] = tables[column].loc[explanations.index]
-    agreed = figures.unanimous(tables["adequate"])
+    tables |= {column: tables[column].loc[explanations.index] for column in ("adequate", "error")}
+    system, agreed = explanations["system"], figures.unanimous(tables["adequate"])
     pairs = []
-    for two in combinations(said, 2):
-        own = {column: table[[*two]] for column, table in tables.items()}
-        values = _coefficients(figures.kappa, own, explanations["system"], systems)
+    for two in combinations(right, 2):
+        values = _coefficients(
+            figures.kappa, {column: table[[*two]] for column, table in tables.items()}, system, names
+        )
         pairs.append({"annotators": [*two], **{f"{name}_kappa": value for name, value in values.items()}})
     report |= {
         "items": len(gold),
         "items_counted": len(counted),
         "any_label": any_label,
         "pairs": pairs,
-        "systems": [_system(name, explanations["system"], agreed, tables["error"]) for name in systems],
+        "systems": [_system(name, system, agreed, tables["error"]) for name in names],
         "explanation_score": _as_predictor(found, explanations, agreed),
     }
-    if len(said) > 2:
-        report["alpha"] = _coefficients(figures.alpha, tables, explanations["system"], systems)
-    if len(systems) > 1:
+    if len(right.columns) > 2:
+        report["alpha"] = _coefficients(figures.alpha, tables, system, names)
+    if "preferred" in tables:
         best = figures.unanimous(tables["preferred"])
         report["preference"] = {"agreed": len(best), "none": int(best.eq("").sum())}
-        for system in report["systems"]:
-            system["preferred"] = int(best.eq(system["name"]).sum())
-            system["preference_rate"] = share(system["preferred"], len(best))
+        for each in report["systems"]:
+            each["preferred"] = int(best.eq(each["name"]).sum())
+            each["preference_rate"] = share(each["preferred"], len(best))
     if (published := benchmarks()[found["benchmark"]].agreement) is not None:
         report["published"] = published
     return report
@@ -79,13 +77,12 @@ def agree(key_path: Path, sheet_paths: Sequence[Path], any_label: bool = False) 
 
 def _explanations(found: Mapping[str, Any]) -> pd.DataFrame:
     """The `system`, its ExplanationScore `score` and the label `gold` of each item and letter."""
-    rows = {
-        (str(item["number"]), letter): {"system": name, "score": item["scores"][letter], "gold": LABELS[item["gold"]]}
+    rows = [
+        (str(item["number"]), letter, name, item["scores"][letter], LABELS[item["gold"]])
         for item in found["items"]
         for letter, name in item["systems"].items()
-    }
-    index = pd.MultiIndex.from_tuples(rows, names=["item", "letter"])
-    return pd.DataFrame(list(rows.values()), index=index)
+    ]
+    return pd.DataFrame(rows, columns=["item", "letter", "system", "score", "gold"]).set_index(["item", "letter"])
 
 
 def _preferred(letters: pd.DataFrame, system: pd.Series) -> pd.DataFrame:
@@ -94,18 +91,18 @@ def _preferred(letters: pd.DataFrame, system: pd.Series) -> pd.DataFrame:
     return letters.apply(lambda said: pd.Series(map(names.get, said.items()), said.index, dtype=object))
 
 
-def _missing(said: pd.DataFrame, gold: pd.Series, any_label: bool) -> Iterator[str]:
-    """The missing judgements, each with its place. In the paper, who chose a wrong label did not see the rest."""
-    label = _by_item(said["label"])
+def _missing(said: Mapping[str, pd.Series], gold: pd.Series, any_label: bool) -> Iterator[str]:
+    """The judgements that an annotator lacks. In the paper, who chose a wrong label did not see the rest."""
+    label = said["label"]
     asked = gold.index if any_label else gold.index[label.isna() | label.eq(gold)]
-    own = said[said.index.isin(asked, level="item")]
+    own = pd.DataFrame({column: said[column] for column in ("adequate", "error")})
+    own = own[own.index.isin(asked, level="item")]
     yield from (f"item {item} label" for item in gold.index[label.isna()])
     yield from (f"item {item} {letter} adequate" for item, letter in own.index[own["adequate"].isna()])
     unnamed = own["adequate"].eq("no") & own["error"].isna()
     yield from (f"item {item} {letter} error" for item, letter in own.index[unnamed])
     if "preferred" in said:
-        preferred = _by_item(said["preferred"])
-        yield from (f"item {item} preferred" for item in asked[preferred.loc[asked].isna()])
+        yield from (f"item {item} preferred" for item in asked[said["preferred"].loc[asked].isna()])
 
 
 def _by_item(said: Any) -> Any:
@@ -134,7 +131,7 @@ def _coefficients(
             "average": fmean(defined) if defined else None,
         },
     }
-    return values | ({"preference": coefficient(tables["preferred"])} if len(names) > 1 else {})
+    return values | ({"preference": coefficient(tables["preferred"])} if "preferred" in tables else {})
 
 
 def _system(name: str, system: pd.Series, agreed: pd.Series, errors: pd.DataFrame) -> dict[str, Any]:
@@ -180,10 +177,9 @@ def text(report: Mapping[str, Any]) -> str:
     """A report as tables for people; shares in percent."""
     if "pictures" in report:
         return pictures.text(report)
-    which = "items, whatever their label" if report["any_label"] else "whose label all annotators got right"
     head = (
-        f"{report['items']} items of {report['data']}; adequacy, errors and preference: the "
-        f"{report['items_counted']} {which}\n{figures.annotators_text(report)}"
+        f"{report['items']} items of {report['data']}; {report['items_counted']} count for adequacy, errors and "
+        f"preference (without --any-label those with right labels alone)\n{figures.annotators_text(report)}"
     )
     return "\n\n".join([head, _agreement(report), *_systems(report), _predictor(report)]) + "\n"
 

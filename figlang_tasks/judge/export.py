@@ -17,7 +17,7 @@ from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing
 from figlang_tasks.judge import key, sheet
 from figlang_tasks.results import runs
-from figlang_tasks.results.comparison import check_rows
+from figlang_tasks.results.comparison import check_rows, check_scorers
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring.explained import the_scheme
 
@@ -26,8 +26,11 @@ NO_EXPLANATION = "(no explanation)"
 
 def export(arguments: Sequence[str], output: Path, *, count: int, seed: int, annotators: int) -> list[str]:
     """Names of what was written into `output`, an empty folder: sheets, pictures and the key."""
-    systems = _alike({run.name: _explained(run) for run in runs.read_all(arguments)})
-    first = next(iter(systems.values()))
+    systems = {run.name: _explained(run) for run in runs.read_all(arguments)}
+    (first_name, first), *others = systems.items()
+    for name, other in others:
+        check_rows(first.task, first_name, first, name, other)
+    check_scorers(first.task, {name: [run] for name, run in systems.items()})
     documents = first.benchmark.documents(first.data, first.records[0])
     if (data := documents["data"][0]) != str(first.data):
         raise FigLangError(f"the samples are of {first.data}, but the data here is {data}: use the data of the run")
@@ -44,7 +47,7 @@ def export(arguments: Sequence[str], output: Path, *, count: int, seed: int, ann
         gold = judged["A"]["gold"]
         items.append({"number": number, "id": row_id, "gold": gold, "systems": by_letter, "scores": scores})
         document = documents[places[row_id]]
-        image = f"{number:03}.png"  # nothing of the data is in the name
+        image = f"images/{number:03}.png"  # nothing of the data is in the name
         if "image" in document:
             where = f"{document['dataset']} {row_id}"
             pictures[image] = png(images.decode(document["image"], where, document["dataset"]))
@@ -61,7 +64,12 @@ def export(arguments: Sequence[str], output: Path, *, count: int, seed: int, ann
     columns = [column for column in sheet.COLUMNS if column != ("premise" if pictures else "image")]
     if len(systems) == 1:
         columns.remove("preferred")
-    signed = key.signed(
+    return write(
+        output,
+        pictures,
+        columns,
+        rows,
+        annotators,
         benchmark=first.benchmark.name,
         data=str(first.data),
         seed=seed,
@@ -69,7 +77,6 @@ def export(arguments: Sequence[str], output: Path, *, count: int, seed: int, ann
         systems=list(systems),
         items=items,
     )
-    return write(output, pictures, columns, rows, signed, annotators)
 
 
 def _explained(run: Run) -> TaskRun:
@@ -88,18 +95,6 @@ def _explained(run: Run) -> TaskRun:
     return found[0]
 
 
-def _alike(systems: dict[str, TaskRun]) -> dict[str, TaskRun]:
-    """The runs, if they have the same rows and one scorer."""
-    (first_name, first), *others = systems.items()
-    for name, other in others:
-        check_rows("judge export", first_name, first, name, other)
-        # A lone samples file has no signature.
-        if first.scorer != other.scorer or len({first.signature, other.signature} - {None}) > 1:
-            told = ", ".join(f"{run.path}: {run.signature or run.scorer}" for run in (first, other))
-            raise FigLangError(f"the explanation scores are of different scorers ({told}): figlang score both by one")
-    return systems
-
-
 def png(picture: Image.Image) -> bytes:
     """A picture as a file without metadata: that of generators may tell model and prompt."""
     buffer = io.BytesIO()
@@ -109,18 +104,18 @@ def png(picture: Image.Image) -> bytes:
 
 def write(
     folder: Path,
-    pictures: Mapping[str, bytes],
+    contents: Mapping[str, bytes],
     columns: Sequence[str],
     rows: Iterable[Mapping[str, object]],
-    signed: Mapping[str, Any],
     annotators: int,
+    **of_key: Any,
 ) -> list[str]:
     """Names of what was written into an empty folder: pictures, a sheet for each annotator, and the key."""
-    rows = [{**row, "image": f"images/{row['image']}", "sheet": signed["sheet"]} for row in rows]
-    files = {f"images/{name}": content for name, content in pictures.items()}
+    signed = key.signed(**of_key)
+    files = dict(contents)
     for number in range(1, annotators + 1):
-        own = [{**row, "annotator": f"annotator {number}"} for row in rows]
-        files[f"annotator{number}.csv"] = sheet.content_of(columns, own)
+        own = {"annotator": f"annotator {number}", "sheet": signed["sheet"]}
+        files[f"annotator{number}.csv"] = sheet.content_of(columns, [{**row, **own} for row in rows])
     files["key.json"] = json.dumps(signed, indent=1).encode()
     for name, content in files.items():
         path = folder / name

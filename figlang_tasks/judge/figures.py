@@ -21,13 +21,9 @@ from figlang_tasks.metrics.agreement import krippendorff_alpha
 
 
 def gathered(
-    key_path: Path,
-    found: Mapping[str, Any],
-    sheet_paths: Sequence[Path],
-    places: pd.Index,
-    columns: Mapping[str, Accepted],
+    found: Mapping[str, Any], sheet_paths: Sequence[Path], places: pd.Index, columns: Mapping[str, Accepted]
 ) -> tuple[dict[str, pd.DataFrame], dict[str, Any]]:
-    """What each annotator says in some columns of each place (item and letter) of a key; and the head of the report."""
+    """A table of what annotators say for each of some columns, by place (item and letter); the head of the report."""
     said: dict[str, pd.DataFrame] = {}
     about = []
     for path in sheet_paths:
@@ -49,11 +45,10 @@ def gathered(
                 f"{path}, row {number}: the key has no such item and letter: restore it as it was exported"
             )
         said[filled.annotator] = own.reindex(places)
-        about.append(
-            {"name": filled.annotator, "llm": filled.annotator.startswith(sheet.LLM), "file": path.name, "missing": []}
-        )
-    of_key = {"file": key_path.name, "sheet": found["sheet"]}
-    return said, {"written_by": "figlang judge agree", "key": of_key, "data": found["data"], "annotators": about}
+        about.append({"name": filled.annotator, "llm": filled.annotator.startswith(sheet.LLM), "file": path.name})
+    tables = {column: pd.DataFrame({name: own[column] for name, own in said.items()}) for column in columns}
+    of_key = {"sheet": found["sheet"]}
+    return tables, {"written_by": "figlang judge agree", "key": of_key, "data": found["data"], "annotators": about}
 
 
 def share(part: float, whole: float) -> float | None:

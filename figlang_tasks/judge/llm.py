@@ -81,8 +81,13 @@ def fill(sheet_path: Path, output: Path, *, model: str, concurrency: int, max_to
                 )
     finally:
         pool.shutdown(cancel_futures=True)
-    counts = {"asked": len(questions), "unreadable": unreadable, "failed": failed}
-    return {"annotator": annotator, **counts, "written": [output, log]}
+    return {
+        "annotator": annotator,
+        "asked": len(questions),
+        "unreadable": unreadable,
+        "failed": failed,
+        "written": [output, log],
+    }
 
 
 def _keep(rows: list[_Row], before: Sheet, annotator: str, blank: Sheet) -> None:

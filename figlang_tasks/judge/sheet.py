@@ -19,7 +19,7 @@ from typing import TypeAlias
 import pandas as pd
 
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.text import listing, no_formula, printable, printable_lines
+from figlang_tasks.core.text import listing, no_formula, printable_lines
 
 LETTERS = string.ascii_uppercase
 ERRORS = ("hallucination", "unsound", "incomplete", "verbose")
@@ -112,7 +112,7 @@ def read(path: Path, required: Iterable[str] = ()) -> Sheet:
             f"{path} has rows of {len(origins)} annotators or exports (first in the rows {listing(origins.index)}), "
             "must be of one: restore the columns annotator and sheet"
         )
-    annotator, code = (" ".join(printable(cell).split()) for cell in origins.iloc[0])
+    annotator, code = (" ".join(cell.split()) for cell in origins.iloc[0])
     return Sheet(path, annotator, code, rows)
 
 

@@ -207,7 +207,7 @@ def check_rows(task: str, first_name: str, first: TaskRun, name: str, other: Tas
         )
 
 
-def _check_scorers(task: str, sides: Sides) -> None:
+def check_scorers(task: str, sides: Sides) -> None:
     """Explanation scores of different scorers, or of some runs alone, make no comparison."""
     explained = [(name, run) for name, own in sides.items() for run in own if run.explained]
     signatures = {run.signature for _, run in explained} - {None}  # a lone samples file has none
@@ -215,7 +215,7 @@ def _check_scorers(task: str, sides: Sides) -> None:
         found = "; ".join(f"{name}: {run.signature or run.scorer or 'no scores'}" for name, run in explained)
         raise ComparisonError(
             f"{task}: the explanations have different scorers ({found}). Score all with one scorer (figlang score "
-            "--scorer), or compare labels alone (--metric acc)"
+            "--scorer), or compare labels alone (figlang compare --metric acc)"
         )
 
 
@@ -242,7 +242,7 @@ def _compare_task(
     main = measures.headline(metric for metric, scope in places if scope == OVERALL)
     compared = [place for place in places if is_chosen(place, main, declared[place[0]])]
     if any(metric in OF_EXPLANATIONS for metric, _ in compared):
-        _check_scorers(task, sides)
+        check_scorers(task, sides)
     tested = [place for place in compared if not declared[place[0]].diagnostic]
     statistics = [
         [{full_name(*place): run.statistics[place] for place in tested if place in run.statistics} for run in own]

@@ -24,20 +24,15 @@ OPTIONS: dict[str, Any] = {"count": 20, "seed": 7, "annotators": 2}
 NAMES = ("Shark", "Kettle")
 
 
-def answer(text: str) -> Any:
-    def of(doc: Mapping[str, Any]) -> str:
-        return f"=HYPERLINK({text!r}) {doc['claim'][:9]}\n\nLABEL: {doc['label']}" if len(doc["claim"]) % 9 else ""
-
-    return of
-
-
 @pytest.fixture
 def two_runs(tmp_path: Path) -> list[str]:
-    paths = [
-        save_run(tmp_path / name / "samples_vflute.jsonl", answer(text), lambda number: number / 100)
-        for name, text in zip(NAMES, ("first", "second"), strict=True)
-    ]
-    return [f"{name}={path}" for name, path in zip(NAMES, paths, strict=True)]
+    def run(name: str) -> str:
+        def said(doc: Mapping[str, Any]) -> str:
+            return f"=HYPERLINK({name[0]}) {doc['claim'][:9]}\n\nLABEL: {doc['label']}" if len(doc["claim"]) % 9 else ""
+
+        return f"{name}={save_run(tmp_path / name / 'samples_vflute.jsonl', said, lambda number: number / 100)}"
+
+    return [run(name) for name in NAMES]
 
 
 def records(run: str) -> dict[str, dict[str, Any]]:
@@ -72,7 +67,7 @@ def test_sheets_key_and_pictures(tmp_path: Path, two_runs: list[str]) -> None:
                     assert shown.convert("RGB").tobytes() == released.convert("RGB").tobytes()
     text = written[1].read_text("utf-8-sig")
     assert not any(word in text for word in (*NAMES, "samples_vflute", "0.3", *documents))  # nothing tells the system
-    assert '"=' not in text and "\"'=HYPERLINK('second') " in text
+    assert '"=' not in text and "\"'=HYPERLINK(K) " in text
     letters = Counter(item["systems"]["A"] for item in found["items"])
     assert letters["Shark"] > 20 and letters["Kettle"] > 20
 
@@ -124,10 +119,9 @@ def test_runs_that_cannot_be_judged_together(tmp_path: Path, two_runs: list[str]
     second.write_text("".join(lines[2:]), encoding="utf-8")
     refused(r"only in Shark: 2 \(vismet-test-0, vismet-test-1\)\. Evaluate both on the same")
     second.write_text("".join(line.replace("figlang_mini/test:", "figlang_mini/test:0") for line in lines), "utf-8")
-    refused(r"Shark was evaluated on figlang_mini/test:\w+, Kettle on figlang_mini/test:0\w+: evaluate both on one")
     refused(r"samples are of figlang_mini/test:0\w+, but the data here is figlang_mini/test:\w", two_runs[1:])
     second.write_text("".join(lines).replace('"embedded"', '"vflute25"'), "utf-8")
-    refused(r"different scorers \(\S+Shark\S+: embedded, \S+Kettle\S+: vflute25\): figlang score both by one")
+    refused(r"different scorers \(Shark: embedded; Kettle: vflute25\)\. Score all with one")
     second.write_text("".join([*lines[:-1], lines[-1].replace('"explanation":', '"no":')]), "utf-8")
     refused(r"Kettle\S+ has a record that is not as the task vflute writes it .*explanation")
     second.write_text("".join(lines), "utf-8")

@@ -70,18 +70,6 @@ def test_a_sheet_saved_again_reads_the_same(tmp_path: Path, separator: str, enco
     assert {*after.rows["explanation"]} == {"= one?", "= two?"}
 
 
-@pytest.mark.parametrize(
-    ("column", "cell"),
-    [("adequate", "yes?"), ("error", "hallucination, unsound"), ("preferred", "C")],
-)
-def test_any_other_cell_is_an_error_that_names_its_place(tmp_path: Path, column: str, cell: str) -> None:
-    rows = [dict(row) for row in ROWS]
-    rows[3][column] = cell
-    path = save_sheet(tmp_path / "s.csv", rows)
-    with pytest.raises(FigLangError, match=rf"s\.csv, row 5, column {column}: '{re.escape(cell)}' is none of: .*, "):
-        sheet.meanings(sheet.read(path, COLUMNS), COLUMNS)
-
-
 def edited(changes: dict[int, dict[str, str]], drop: str = "") -> bytes:
     rows = [{**row, **changes.get(number, {})} for number, row in enumerate(ROWS, start=2)]
     return sheet.content_of([column for column in sheet.COLUMNS if column != drop], rows)
@@ -98,6 +86,11 @@ def edited(changes: dict[int, dict[str, str]], drop: str = "") -> bytes:
         (edited({3: {"letter": "A"}}), "row 3: an earlier row has the same item and letter"),
         (edited({4: {"annotator": "Bob"}}), "has rows of 2 annotators or exports (first in the rows 2, 4)"),
         (edited({4: {"sheet": ""}}), "has rows of 2 annotators or exports"),
+        (
+            edited({5: {"error": "hallucination, unsound"}}),
+            "row 5, column error: 'hallucination, unsound' is none of: h",
+        ),
+        (edited({4: {"preferred": "C"}}), "row 4, column preferred: 'C' is none of: none, -; a; b"),
         (edited({4: {"adequate": "yes"}}), "row 4: an adequate explanation has an error"),
         (edited({3: {"label": "contradiction"}}), "column label: item 1 has entailment and contradiction: keep one"),
     ],
