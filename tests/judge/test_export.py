@@ -41,11 +41,14 @@ def records(run: str) -> dict[str, dict[str, Any]]:
 
 
 def test_sheets_key_and_pictures(tmp_path: Path, two_runs: list[str]) -> None:
+    told = {"configs": {"vflute": {"metadata": {"explanation_scorer": "embedded|fp32"}}}}
+    (tmp_path / "Shark" / "results.json").write_text(json.dumps(told))  # Kettle has none, but may have the same scorer
     names = export(two_runs, tmp_path / "out", **{**OPTIONS, "count": 76})
     assert names == ["images", "annotator1.csv", "annotator2.csv", "key.json"]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(names)
     written = [tmp_path / "out" / name for name in names]
     found, first, second = key.read(written[3]), sheet.read(written[1]), sheet.read(written[2])
+    assert found["scorer"] == "embedded|fp32"
     assert (first.annotator, second.annotator) == ("annotator 1", "annotator 2")
     assert first.rows.drop(columns="annotator").equals(second.rows.drop(columns="annotator"))
     assert [item["number"] for item in found["items"]] == [*range(1, 77)]
@@ -80,13 +83,6 @@ def test_the_seed_makes_the_draw(tmp_path: Path, two_runs: list[str]) -> None:
     drawn = items("a")
     assert drawn == items("b") != items("c", seed=8)
     assert {item["id"] for item in items("all", count=95)} == {*records(two_runs[0])}  # there are fewer
-
-
-def test_a_samples_file_without_results_may_have_the_same_scorer(tmp_path: Path, two_runs: list[str]) -> None:
-    told = {"configs": {"vflute": {"metadata": {"explanation_scorer": "embedded|fp32"}}}}
-    (tmp_path / NAMES[0] / "results.json").write_text(json.dumps(told))
-    export(two_runs, tmp_path / "out", **OPTIONS)
-    assert key.read(tmp_path / "out" / "key.json")["scorer"] == "embedded|fp32"
 
 
 def test_flute_has_premises_in_place_of_pictures(tmp_path: Path) -> None:

@@ -24,10 +24,6 @@ NAME = f"LLM judge {MODEL}, prompt {prompt_hash('judge')}"
 REQUESTS = 3 * (1 + 2 + 1)  # items x (label, adequacy of two, preference)
 
 
-def colour(item: int) -> tuple[int, int, int]:
-    return (80 * item, 0, 0)
-
-
 @pytest.fixture
 def blank(tmp_path: Path) -> Path:
     """An empty sheet of three items, each with a picture of its own colour."""
@@ -37,7 +33,7 @@ def blank(tmp_path: Path) -> Path:
         row |= {"image": f"images/{number}.png", "claim": f"=claim {number}", "reference": f"reference {number}"}
     (tmp_path / "images").mkdir()
     for item in KEY["items"]:
-        Image.new("RGBA", (8, 8), colour(item["number"])).save(tmp_path / "images" / f"{item['number']}.png")
+        Image.new("RGBA", (8, 8), (80 * item["number"], 0, 0)).save(tmp_path / "images" / f"{item['number']}.png")
     return save_sheet(tmp_path / "sheet.annotator1.csv", rows, [each for each in sheet.COLUMNS if each != "premise"])
 
 
@@ -45,7 +41,7 @@ def good_answer(prompt: str, pictures: list[Image.Image]) -> str:
     """The right label, `one` adequate and preferred; only where the picture is the item's."""
     (picture,) = pictures
     (number,) = [item["number"] for item in KEY["items"] if f"=claim {item['number']}\n" in prompt]
-    assert abs(picture.tobytes()[0] - colour(number)[0]) < 8
+    assert abs(picture.tobytes()[0] - 80 * number) < 8
     assert f"reference {number}" in prompt
     if '{"label"' in prompt:
         assert "= one?" not in prompt and "= two?" not in prompt  # before the explanations are seen
@@ -94,9 +90,7 @@ def test_a_sheet_is_filled_in_and_marked(tmp_path: Path, blank: Path, server: Ju
     assert NAME in text(agreed)
 
 
-def test_unreadable_answers_and_failures_stay_empty_and_are_counted(
-    tmp_path: Path, blank: Path, server: JudgeServer
-) -> None:
+def test_unreadable_answers_and_failures_are_counted(tmp_path: Path, blank: Path, server: JudgeServer) -> None:
     def poor_answer(prompt: str, pictures: list[Image.Image]) -> str | None:
         if '{"label"' in prompt:
             return None
@@ -107,8 +101,7 @@ def test_unreadable_answers_and_failures_stay_empty_and_are_counted(
     assert (report["asked"], report["unreadable"], report["failed"]) == (REQUESTS, 6, 3)
     said = sheet.meanings(sheet.read(tmp_path / "filled.csv"), sheet.accepted("AB"))
     assert said.count()[["label", "adequate", "preferred"]].to_dict() == {"label": 0, "adequate": 0, "preferred": 3}
-    log = [json.loads(line) for line in (tmp_path / "filled.answers.jsonl").read_text().splitlines()]
-    assert sum("error" in line for line in log) == 3
+    assert (tmp_path / "filled.answers.jsonl").read_text().count('"error"') == 3
 
 
 def test_a_server_that_goes_away_loses_nothing(tmp_path: Path, blank: Path, server: JudgeServer) -> None:
@@ -142,12 +135,11 @@ def test_what_ends_the_work_before_a_request(
     other = tmp_path / "other.csv"
     other.write_bytes(blank.read_bytes().replace(KEY["sheet"].encode(), b"s-1").replace(b"annotator 1", NAME.encode()))
     refused("of LLM judge judge-1, .* and the export s-1, not of", output=other)
-    (tmp_path / "images" / "2.png").write_bytes(b"no picture")
-    refused(r"item 2: .*2.png", output=tmp_path / "out2.csv")
-    Image.new("RGB", (8, 8)).save(tmp_path / "images" / "2.png")
     monkeypatch.delenv("OPENAI_API_KEY")
-    refused("OPENAI_API_KEY", output=tmp_path / "out2.csv")
-    assert not (tmp_path / "out2.csv").exists()
+    refused("OPENAI_API_KEY")
+    (tmp_path / "images" / "2.png").write_bytes(b"no picture")
+    refused(r"item 2: .*2.png")
+    assert not (tmp_path / "out.csv").exists()
 
 
 @pytest.mark.parametrize(

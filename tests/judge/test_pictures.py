@@ -141,20 +141,20 @@ def test_what_cannot_be_used(tmp_path: Path, folders: list[str]) -> None:
             export(arguments, tmp_path / "out", **{**OPTIONS, **options})
         assert not (tmp_path / "out").exists()
 
-    alpha, beta = tmp_path / "Alpha", tmp_path / "Beta"
     refused("--task irfl: no task has pictures to sort but irfl_generate", task="irfl")
-    refused("two folders have one name, of Beta", [folders[1], f"Beta={alpha}"])
+    refused("two folders have one name, of Beta", [folders[1], f"Beta={tmp_path / 'Alpha'}"])
     refused(r"has no prompts.jsonl, or none of .*: write it with python -m figlang_tasks\S+generate ", [str(tmp_path)])
-    prompts = (beta / "prompts.jsonl").read_text()
+    path = tmp_path / "Beta" / "prompts.jsonl"
+    prompts = path.read_text()
     for changed, says in (
         (prompts.replace('"0000.png"', '"../Alpha/0000.png"'), "points outside"),
         (prompts.replace('"definition"', '"gloss"'), "input is 'gloss', must be one of idiom, definition"),
     ):
-        (beta / "prompts.jsonl").write_text(changed)
+        path.write_text(changed)
         refused(says, [folders[1]])
-    (beta / "prompts.jsonl").write_text(prompts.replace("0000.png", "9999.png"))
+    path.write_text(prompts.replace("0000.png", "9999.png"))
     refused("Alpha and .*Beta differ in prompts.jsonl")
-    assert generate.main([str(beta / "prompts.jsonl"), "--dataset", "figlang_mini_irfl"]) == 1
+    assert generate.main([str(path), "--dataset", "figlang_mini_irfl"]) == 1
 
 
 def test_gaps_are_listed(tmp_path: Path, folders: list[str]) -> None:

@@ -31,9 +31,7 @@ nasty = st.builds(
 
 @settings(max_examples=40)
 @given(st.lists(nasty, min_size=1, max_size=3))
-def test_no_cell_is_a_formula_and_every_text_comes_back(
-    tmp_path_factory: pytest.TempPathFactory, texts: list[str]
-) -> None:
+def test_no_cell_is_a_formula_and_texts_come_back(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
     rows = [{**ROWS[0], "item": number, "claim": text} for number, text in enumerate(texts, start=1)]
     content = sheet.content_of(sheet.COLUMNS, rows)
     assert content.startswith(codecs.BOM_UTF8) and content.endswith(b'"\r\n')
@@ -45,10 +43,7 @@ def test_no_cell_is_a_formula_and_every_text_comes_back(
     assert [*sheet.read(path).rows["claim"]] == [printable_lines(text) for text in texts]
 
 
-@pytest.mark.parametrize(
-    ("separator", "encoding"),
-    [(",", "utf-8"), (";", "utf-8-sig"), ("\t", "utf-8-sig"), (";", "cp1252")],
-)
+@pytest.mark.parametrize(("separator", "encoding"), [(",", "utf-8"), ("\t", "utf-8-sig"), (";", "cp1252")])
 def test_a_sheet_saved_again_reads_the_same(tmp_path: Path, separator: str, encoding: str) -> None:
     rows = [{**row, "comment": "naïve; \n“so”, so"} for row in ROWS]
     path = save_sheet(tmp_path / "sheet.csv", rows)
@@ -86,10 +81,7 @@ def edited(changes: dict[int, dict[str, str]], drop: str = "") -> bytes:
         (edited({3: {"letter": "A"}}), "row 3: an earlier row has the same item and letter"),
         (edited({4: {"annotator": "Bob"}}), "has rows of 2 annotators or exports (first in the rows 2, 4)"),
         (edited({4: {"sheet": ""}}), "has rows of 2 annotators or exports"),
-        (
-            edited({5: {"error": "hallucination, unsound"}}),
-            "row 5, column error: 'hallucination, unsound' is none of: h",
-        ),
+        (edited({5: {"error": "h, u"}}), "row 5, column error: 'h, u' is none of: hallucination, h; unsound, u; "),
         (edited({4: {"preferred": "C"}}), "row 4, column preferred: 'C' is none of: none, -; a; b"),
         (edited({4: {"adequate": "yes"}}), "row 4: an adequate explanation has an error"),
         (edited({3: {"label": "contradiction"}}), "column label: item 1 has entailment and contradiction: keep one"),
@@ -98,13 +90,5 @@ def edited(changes: dict[int, dict[str, str]], drop: str = "") -> bytes:
 def test_a_sheet_that_cannot_be_used(tmp_path: Path, content: bytes, says: str) -> None:
     path = tmp_path / "s.csv"
     path.write_bytes(content)
-    with pytest.raises(FigLangError, match=re.escape(says)) as caught:
+    with pytest.raises(FigLangError, match=f"{re.escape(str(path))}.*{re.escape(says)}"):
         sheet.meanings(sheet.read(path, COLUMNS), COLUMNS)
-    assert str(path) in str(caught.value)
-
-
-def test_a_label_may_stand_in_any_row_of_its_item(tmp_path: Path) -> None:
-    path = tmp_path / "s.csv"
-    path.write_bytes(edited({2: {"label": "", "preferred": ""}, 3: {"label": "E", "preferred": "b"}}))
-    said = sheet.meanings(sheet.read(path), COLUMNS).loc["1"]
-    assert ([*said["label"].dropna()], [*said["preferred"].dropna()]) == (["entailment"], ["B"])
