@@ -160,7 +160,7 @@ def _as_predictor(found: Mapping[str, Any], explanations: pd.DataFrame, agreed: 
     }
     if not 0 < about["adequate"] < len(scores):
         return about | {
-            "undefined": "no explanation scores (figlang score, then export), or all agree on only one adequacy"
+            "undefined": "there are no scores (figlang score, then export), or all agree on one adequacy alone"
         }
     precision, recall, _ = precision_recall_curve(positive, scores)
     return about | {
@@ -178,8 +178,9 @@ def text(report: Mapping[str, Any]) -> str:
     if "pictures" in report:
         return pictures.text(report)
     head = (
-        f"{report['items']} items of {report['data']}; {report['items_counted']} count for adequacy, errors and "
-        f"preference (without --any-label those with right labels alone)\n{figures.annotators_text(report)}"
+        f"{report['items']} items of {report['data']}; adequacy, errors and preference are of "
+        f"{report['items_counted']}: those whose label all got right, with --any-label all\n"
+        f"{figures.annotators_text(report)}"
     )
     return "\n\n".join([head, _agreement(report), *_systems(report), _predictor(report)]) + "\n"
 
