@@ -39,7 +39,8 @@ def test_every_figure_by_counting(tmp_path: Path, seed: int) -> None:
     said: list[dict[tuple[int, str], Any]] = []
     paths = []
     for annotator in range(draw.randint(2, 3)):
-        one = {(number, name): draw.random() < 0.5 for number in range(1, count + 1) for name in names}
+        one: dict[tuple[int, str], Any] = {}
+        one |= {(number, name): draw.random() < 0.5 for number in range(1, count + 1) for name in names}
         one |= {(number, "label"): draw.choice([0, 1, 1]) for number in range(1, count + 1)}
         one |= {(number, "preferred"): draw.choice([*names, "none"]) for number in range(1, count + 1)}
         said.append(one)
@@ -137,8 +138,7 @@ def test_keys_and_sheets_that_do_not_belong_together(tmp_path: Path) -> None:
             agree(key, list(sheets))
 
     copy = tmp_path / "copy.csv"
-    copy.write_bytes(first.read_bytes())
-    refused("copy.csv is of ann, like another sheet", key_path, first, copy)
+    refused("ann.csv is of ann, like another sheet", key_path, first, first)
     copy.write_bytes(first.read_bytes().replace(b'"1","A"', b'"1","C"'))
     refused("copy.csv, row 2: the key has no such item and letter", key_path, copy, second)
     other.write_text(json.dumps(key_of(["one"], [1])))
