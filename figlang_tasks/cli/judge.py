@@ -120,7 +120,7 @@ def llm(
     report = fill(sheet, output, model=model, concurrency=concurrency, max_tokens=max_tokens)
     say(
         f"{report['annotator']}: {report['asked']} requests; unreadable answers: {report['unreadable']}, failed "
-        f"requests: {report['failed']} (their cells are empty); judgements kept from before: {report['kept']}"
+        f"requests: {report['failed']} (their cells are empty)"
     )
     say("\n".join(f"written: {path}" for path in report["written"]))
     if report["failed"]:

@@ -5,20 +5,20 @@ Source: V-FLUTE (arXiv 2405.01474), section 5. What the paper leaves open, and w
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pandas as pd
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve
 
 from figlang_tasks.core.benchmark import benchmarks
-from figlang_tasks.core.text import printable, table
+from figlang_tasks.core.text import table
 from figlang_tasks.judge import figures, key, pictures, sheet
 from figlang_tasks.judge.figures import number, percent, share
-from figlang_tasks.judge.sheet import ERRORS, NO_PREFERENCE, Sheet
+from figlang_tasks.judge.sheet import ERRORS, NO_PREFERENCE
 from figlang_tasks.metrics.agreement import best_f1
 
 LABELS = ("contradiction", "entailment")
@@ -28,49 +28,45 @@ def agree(key_path: Path, sheet_paths: Sequence[Path], any_label: bool = False) 
     """Compare the sheets of an export; return what ``--json`` prints (docs/judge.md), shares as 0 to 1."""
     found = key.read(key_path)
     if "pictures" in found:
-        return pictures.agree(key_path, found, sheet_paths)
-    systems = found["systems"]
-    explanations = _explanations(found)
-    gold = _by_item(explanations["gold"])
-    said, report = figures.gathered(
-        key_path,
-        found,
-        sheet_paths,
-        explanations.index,
-        lambda filled: _judged(filled, explanations["system"]),
-        lambda own: _missing(own, gold, any_label, len(systems)),
-    )
-    tables = {
-        column: pd.DataFrame({annotator: own[column] for annotator, own in said.items()}) for column in sheet.JUDGED
-    }
-    labels = tables["label"] = _by_item(tables["label"])
-    right = labels.eq(gold, axis=0)
-    counted = gold.index if any_label else gold.index[right.all(axis=1)]
-    explanations = explanations[explanations.index.isin(counted, level="item")]
-    tables["preferred"] = _by_item(tables["preferred"]).loc[counted]
-    for column in ("adequate", "error"):
-        tables[column] = tables[column].loc[explanations.index]
-    agreed = figures.unanimous(tables["adequate"])
-
-    def of_pair(two: tuple[str, str]) -> dict[str, Any]:
-        own = {column: table[[*two]] for column, table in tables.items()}
-        values = _coefficients(figures.kappa, own, explanations["system"], systems)
-        return {"annotators": [*two], **{f"{name}_kappa": value for name, value in values.items()}}
-
+        return pictures.agree(found, sheet_paths)
+    names, explanations = found["systems"], _explanations(found)
+    system, gold = explanations["system"], _by_item(explanations["gold"])
+    columns = sheet.accepted(sheet.LETTERS[: len(names)])
+    tables, report = figures.gathered(found, sheet_paths, explanations.index, columns)
+    tables |= {column: _by_item(tables[column]) for column in ("label", "preferred") if column in columns}
+    right = tables["label"].eq(gold, axis=0)
     for annotator in report["annotators"]:
-        annotator["labels_right"] = share(right[annotator["name"]].sum(), labels[annotator["name"]].count())
+        own = {column: table[annotator["name"]] for column, table in tables.items()}
+        annotator["missing"] = list(_missing(own, gold, any_label))
+        annotator["labels_right"] = share(right[annotator["name"]].sum(), own["label"].count())
+    counted = gold.index if any_label else gold.index[right.all(axis=1)]
+    if "preferred" in tables:
+        tables["preferred"] = _preferred(tables["preferred"].loc[counted], system)
+    explanations = explanations[explanations.index.isin(counted, level="item")]
+    tables |= {column: tables[column].loc[explanations.index] for column in ("adequate", "error")}
+    system, agreed = explanations["system"], figures.unanimous(tables["adequate"])
+    pairs = []
+    for two in combinations(right, 2):
+        values = _coefficients(
+            figures.kappa, {column: table[[*two]] for column, table in tables.items()}, system, names
+        )
+        pairs.append({"annotators": [*two], **{f"{name}_kappa": value for name, value in values.items()}})
     report |= {
         "items": len(gold),
         "items_counted": len(counted),
         "any_label": any_label,
-        "pairs": list(map(of_pair, combinations(said, 2))),
-        "systems": [_system(name, explanations["system"], agreed, tables["error"]) for name in systems],
+        "pairs": pairs,
+        "systems": [_system(name, system, agreed, tables["error"]) for name in names],
         "explanation_score": _as_predictor(found, explanations, agreed),
     }
-    if len(said) > 2:
-        report["alpha"] = _coefficients(figures.alpha, tables, explanations["system"], systems)
-    if len(systems) > 1:
-        _add_preferences(report, tables["preferred"])
+    if len(right.columns) > 2:
+        report["alpha"] = _coefficients(figures.alpha, tables, system, names)
+    if "preferred" in tables:
+        best = figures.unanimous(tables["preferred"])
+        report["preference"] = {"agreed": len(best), "none": int(best.eq("").sum())}
+        for each in report["systems"]:
+            each["preferred"] = int(best.eq(each["name"]).sum())
+            each["preference_rate"] = share(each["preferred"], len(best))
     if (published := benchmarks()[found["benchmark"]].agreement) is not None:
         report["published"] = published
     return report
@@ -81,36 +77,32 @@ def agree(key_path: Path, sheet_paths: Sequence[Path], any_label: bool = False) 
 
 def _explanations(found: Mapping[str, Any]) -> pd.DataFrame:
     """The `system`, its ExplanationScore `score` and the label `gold` of each item and letter."""
-    rows = {
-        (str(item["number"]), letter): {"system": name, "score": item["scores"][letter], "gold": LABELS[item["gold"]]}
+    rows = [
+        (str(item["number"]), letter, name, item["scores"][letter], LABELS[item["gold"]])
         for item in found["items"]
         for letter, name in item["systems"].items()
-    }
-    index = pd.MultiIndex.from_tuples(rows, names=["item", "letter"])
-    return pd.DataFrame(list(rows.values()), index=index)
+    ]
+    return pd.DataFrame(rows, columns=["item", "letter", "system", "score", "gold"]).set_index(["item", "letter"])
 
 
-def _judged(filled: Sheet, systems: pd.Series) -> pd.DataFrame:
-    """The judgements of a sheet; `preferred` is the name of a system, "" for none of them."""
-    said, names = sheet.judged(filled), systems.to_dict()
-    items = said.index.get_level_values("item")
-    named = [names.get((item, letter)) for item, letter in zip(items, said["preferred"], strict=True)]
-    return said.assign(
-        preferred=pd.Series(named, said.index, dtype=object).mask(said["preferred"].eq(NO_PREFERENCE), "")
-    )
+def _preferred(letters: pd.DataFrame, system: pd.Series) -> pd.DataFrame:
+    """The names of the preferred systems in place of their letters; "" for none of them."""
+    names = system.to_dict() | {(item, NO_PREFERENCE): "" for item in letters.index}
+    return letters.apply(lambda said: pd.Series(map(names.get, said.items()), said.index, dtype=object))
 
 
-def _missing(said: pd.DataFrame, gold: pd.Series, any_label: bool, systems: int) -> Iterator[str]:
-    """The missing judgements, each with its place. In the paper, who chose a wrong label did not see the rest."""
-    label, preferred = _by_item(said["label"]), _by_item(said["preferred"])
+def _missing(said: Mapping[str, pd.Series], gold: pd.Series, any_label: bool) -> Iterator[str]:
+    """The judgements that an annotator lacks. In the paper, who chose a wrong label did not see the rest."""
+    label = said["label"]
     asked = gold.index if any_label else gold.index[label.isna() | label.eq(gold)]
-    own = said[said.index.isin(asked, level="item")]
+    own = pd.DataFrame({column: said[column] for column in ("adequate", "error")})
+    own = own[own.index.isin(asked, level="item")]
     yield from (f"item {item} label" for item in gold.index[label.isna()])
     yield from (f"item {item} {letter} adequate" for item, letter in own.index[own["adequate"].isna()])
     unnamed = own["adequate"].eq("no") & own["error"].isna()
     yield from (f"item {item} {letter} error" for item, letter in own.index[unnamed])
-    if systems > 1:
-        yield from (f"item {item} preferred" for item in asked[preferred.loc[asked].isna()])
+    if "preferred" in said:
+        yield from (f"item {item} preferred" for item in asked[said["preferred"].loc[asked].isna()])
 
 
 def _by_item(said: Any) -> Any:
@@ -136,10 +128,10 @@ def _coefficients(
         "adequacy": {
             "by_system": by_system,
             "overall": coefficient(adequate),
-            "average": math.fsum(defined) / len(defined) if defined else None,
+            "average": fmean(defined) if defined else None,
         },
     }
-    return values | ({"preference": coefficient(tables["preferred"])} if len(names) > 1 else {})
+    return values | ({"preference": coefficient(tables["preferred"])} if "preferred" in tables else {})
 
 
 def _system(name: str, system: pd.Series, agreed: pd.Series, errors: pd.DataFrame) -> dict[str, Any]:
@@ -148,7 +140,6 @@ def _system(name: str, system: pd.Series, agreed: pd.Series, errors: pd.DataFram
     marks = errors.loc[own.index[own.eq("no")]].stack().dropna()
     return {
         "name": name,
-        "explanations": int(system.eq(name).sum()),
         "agreed": len(own),
         "adequate": adequate,
         "adequacy_rate": share(adequate, len(own)),
@@ -157,19 +148,8 @@ def _system(name: str, system: pd.Series, agreed: pd.Series, errors: pd.DataFram
     }
 
 
-def _add_preferences(report: dict[str, Any], preferred: pd.DataFrame) -> None:
-    """Add what all annotators prefer."""
-    agreed = figures.unanimous(preferred)
-    report["preference"] = {"agreed": len(agreed), "none": int(agreed.eq("").sum())}
-    for system in report["systems"]:
-        system["preferred"] = int(agreed.eq(system["name"]).sum())
-        system["preference_rate"] = share(system["preferred"], len(agreed))
-
-
 def _as_predictor(found: Mapping[str, Any], explanations: pd.DataFrame, agreed: pd.Series) -> dict[str, Any]:
     """ExplanationScore against agreed adequacy (section 5.3), or why not."""
-    if found["scorer"] is None:
-        return {"undefined": "the samples had no explanation scores (figlang score, then export)"}
     scores = explanations["score"].loc[agreed.index].dropna().astype(float)
     positive = agreed.loc[scores.index].eq("yes")
     about: dict[str, Any] = {
@@ -179,7 +159,9 @@ def _as_predictor(found: Mapping[str, Any], explanations: pd.DataFrame, agreed: 
         "adequate": int(positive.sum()),
     }
     if not 0 < about["adequate"] < len(scores):
-        return about | {"undefined": "the annotators agree on only one adequacy, or never: there is nothing to predict"}
+        return about | {
+            "undefined": "there are no scores (figlang score, then export), or all agree on one adequacy alone"
+        }
     precision, recall, _ = precision_recall_curve(positive, scores)
     return about | {
         "average_precision": float(average_precision_score(positive, scores)),
@@ -195,10 +177,10 @@ def text(report: Mapping[str, Any]) -> str:
     """A report as tables for people; shares in percent."""
     if "pictures" in report:
         return pictures.text(report)
-    which = "items, whatever their label" if report["any_label"] else "whose label all annotators got right"
     head = (
-        f"{report['items']} items of {printable(report['data'])}; adequacy, errors and preference: the "
-        f"{report['items_counted']} {which}\n{figures.annotators_text(report)}"
+        f"{report['items']} items of {report['data']}; adequacy, errors and preference are of "
+        f"{report['items_counted']}: those whose label all got right, with --any-label all\n"
+        f"{figures.annotators_text(report)}"
     )
     return "\n\n".join([head, _agreement(report), *_systems(report), _predictor(report)]) + "\n"
 
@@ -216,8 +198,6 @@ def _agreement(report: Mapping[str, Any]) -> str:
         adequacy = values["adequacy"]
         numbers = (values["label"], adequacy["average"], adequacy["overall"], *adequacy["by_system"].values())
         rows.append([name, *map(number, (*numbers, values.get("preference")))])
-    if "published" in report:
-        rows.append(["published", "", number(report["published"]["average_kappa"]), *[""] * (len(names) + 2)])
     return table(rows)
 
 
@@ -226,7 +206,8 @@ def _systems(report: Mapping[str, Any]) -> Iterator[str]:
     for system in report["systems"]:
         rates = [percent(system["adequacy_rate"]), str(system["agreed"]), percent(system.get("preference_rate"))]
         rows.append([system["name"], *rates, *map(percent, system["errors"].values()), str(system["error_marks"])])
-    for system in report.get("published", {}).get("systems", ()):
+    published = report.get("published", {"systems": ()})
+    for system in published["systems"]:
         rates = [percent(system["adequacy_rate"]), "", percent(system["preference_rate"])]
         rows.append([f"published: {system['name']}", *rates, *[""] * (len(ERRORS) + 1)])
     yield table(rows)
@@ -236,7 +217,11 @@ def _systems(report: Mapping[str, Any]) -> Iterator[str]:
             "is best"
         )
     if "published" in report:
-        yield f"published, not measured here: {report['published']['source']}"
+        yield (
+            f"published, not measured here: {published['source']}. Average kappa {published['average_kappa']}; area "
+            f"{published['area']} (the paper does not say which), best F1 {published['best_f1']} at "
+            f"{published['threshold']}"
+        )
 
 
 def _predictor(report: Mapping[str, Any]) -> str:
@@ -244,19 +229,11 @@ def _predictor(report: Mapping[str, Any]) -> str:
     if "undefined" in found:
         return f"ExplanationScore as a predictor of adequacy: not computed, {found['undefined']}"
     best, chance = found["best_f1"], found["adequate"] / found["n"]
-    lines = [
+    return (
         f"ExplanationScore ({found['scorer']}) as a predictor of adequacy, {found['n']} explanations, "
-        f"{found['adequate']} of them adequate:",
+        f"{found['adequate']} of them adequate ({found['without_score']} without a score are left out):\n"
         f"area under the precision-recall curve: {found['average_precision']:.2f} (average precision; {chance:.2f} by "
-        f"chance), {found['trapezoidal_area']:.2f} (trapezoidal)",
+        f"chance), {found['trapezoidal_area']:.2f} (trapezoidal)\n"
         f"best F1: {best['f1']:.2f} (precision {best['precision']:.2f}, recall {best['recall']:.2f}) at score >= "
-        f"{best['at_least']:.4f}",
-    ]
-    if found["without_score"]:
-        lines.append(f"explanations without a score, left out: {found['without_score']}")
-    if published := report.get("published"):
-        lines.append(
-            f"published: area {published['area']}, best F1 {published['best_f1']} at {published['threshold']} (the "
-            "paper does not say which area)"
-        )
-    return "\n".join(lines)
+        f"{best['at_least']:.4f}"
+    )

@@ -13,11 +13,11 @@ from PIL import Image
 
 from figlang_tasks.core import images
 from figlang_tasks.core.benchmark import benchmarks
-from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing
 from figlang_tasks.judge import key, sheet
 from figlang_tasks.results import runs
+from figlang_tasks.results.comparison import check_rows, check_scorers
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring.explained import the_scheme
 
@@ -27,58 +27,18 @@ NO_EXPLANATION = "(no explanation)"
 def export(arguments: Sequence[str], output: Path, *, count: int, seed: int, annotators: int) -> list[str]:
     """Names of what was written into `output`, an empty folder: sheets, pictures and the key."""
     systems = {run.name: _explained(run) for run in runs.read_all(arguments)}
-    if len(systems) > len(sheet.LETTERS):
-        raise FigLangError(f"{len(systems)} runs, but an item has {len(sheet.LETTERS)} letters: judge fewer together")
-    first, *others = systems.values()
-    for other in others:
-        _check_alike(first, other)
-    count = min(count, len(first.ids))
+    (first_name, first), *others = systems.items()
+    for name, other in others:
+        check_rows(first.task, first_name, first, name, other)
+    check_scorers(first.task, {name: [run] for name, run in systems.items()})
+    documents = first.benchmark.documents(first.data, first.records[0])
+    if (data := documents["data"][0]) != str(first.data):
+        raise FigLangError(f"the samples are of {first.data}, but the data here is {data}: use the data of the run")
+    places = {row_id: place for place, row_id in enumerate(documents["id"])}
     records = {name: {record["id"]: record for record in run.records} for name, run in systems.items()}
-    signed = _key(systems, records, count, seed)
-    rows, pictures = _rows(signed, records)
-    columns = [column for column in sheet.COLUMNS if column != ("premise" if pictures else "image")]
-    if len(systems) == 1:
-        columns.remove("preferred")
-    return write(output, pictures, columns, rows, signed, annotators)
-
-
-def _explained(run: Run) -> TaskRun:
-    """The one task of a run that has explanations."""
-    found = [task for task in run.tasks.values() if task.explained]
-    if not found:
-        raise FigLangError(
-            f"{run.path} holds no explanations to judge (tasks: {listing(run.tasks, 20)}): name a run of "
-            f"{listing(name for name, each in benchmarks().items() if each.scorer)}"
-        )
-    if len(found) > 1:
-        tasks = listing([task.task for task in found], 20)
-        raise FigLangError(f"{run.path} holds several tasks with explanations ({tasks}): name one samples file of it")
-    if (answers := len(found[0].lines)) != len(set(found[0].ids)):
-        raise FigLangError(f"{run.path}: {answers} answers to {len(set(found[0].ids))} rows: leave out --repeats")
-    found[0].computed(lambda _, records: the_scheme(records))
-    runs.check_consistent(found[0])
-    return found[0]
-
-
-def _check_alike(first: TaskRun, other: TaskRun) -> None:
-    if other.data != first.data:
-        raise FigLangError(f"{first.path} is of {first.data}, {other.path} of {other.data}: judge runs on equal data")
-    if differ := sorted({*first.ids} ^ {*other.ids}):
-        raise FigLangError(
-            f"{first.path} and {other.path} differ in {len(differ)} samples: {listing(differ, 20)}. Evaluate both on "
-            "the same samples"
-        )
-    # A lone samples file has no signature.
-    if first.scorer != other.scorer or len({first.signature, other.signature} - {None}) > 1:
-        told = ", ".join(f"{task.path}: {task.signature or task.scorer}" for task in (first, other))
-        raise FigLangError(f"the explanation scores are of different scorers ({told}): figlang score both by one")
-
-
-def _key(systems: Mapping[str, TaskRun], records: Mapping[str, Any], count: int, seed: int) -> dict[str, Any]:
-    first = next(iter(systems.values()))
     generator = random.Random(seed)
-    items = []
-    for number, row_id in enumerate(generator.sample(sorted(first.ids), count), start=1):
+    items, rows, pictures = [], [], {}
+    for number, row_id in enumerate(generator.sample(sorted(first.ids), min(count, len(first.ids))), start=1):
         order = list(systems)
         generator.shuffle(order)
         by_letter = dict(zip(sheet.LETTERS[: len(order)], order, strict=True))
@@ -86,7 +46,30 @@ def _key(systems: Mapping[str, TaskRun], records: Mapping[str, Any], count: int,
         scores = {letter: (each.get("explanation_scores") or {}).get("mean") for letter, each in judged.items()}
         gold = judged["A"]["gold"]
         items.append({"number": number, "id": row_id, "gold": gold, "systems": by_letter, "scores": scores})
-    return key.signed(
+        document = documents[places[row_id]]
+        image = f"images/{number:03}.png"  # nothing of the data is in the name
+        if "image" in document:
+            where = f"{document['dataset']} {row_id}"
+            pictures[image] = png(images.decode(document["image"], where, document["dataset"]))
+        shown = {
+            "item": number,
+            "image": image,
+            "premise": document.get("premise", ""),
+            "claim": document.get("claim") or document.get("hypothesis", ""),
+            "reference": document["explanation"],
+        }
+        for letter, each in judged.items():
+            said = (each["explanation"] or "").strip() or NO_EXPLANATION
+            rows.append({**shown, "letter": letter, "explanation": said})
+    columns = [column for column in sheet.COLUMNS if column != ("premise" if pictures else "image")]
+    if len(systems) == 1:
+        columns.remove("preferred")
+    return write(
+        output,
+        pictures,
+        columns,
+        rows,
+        annotators,
         benchmark=first.benchmark.name,
         data=str(first.data),
         seed=seed,
@@ -96,30 +79,20 @@ def _key(systems: Mapping[str, TaskRun], records: Mapping[str, Any], count: int,
     )
 
 
-def _rows(signed: Mapping[str, Any], records: Mapping[str, Any]) -> tuple[list[dict[str, object]], dict[str, bytes]]:
-    """The rows of a sheet, and the pictures by name. A name is the item's number: nothing of the data is in it."""
-    found = benchmarks()[signed["benchmark"]].documents(DataId.parse(signed["data"]), {})
-    if found["data"][0] != signed["data"]:
+def _explained(run: Run) -> TaskRun:
+    """The one task of a run that has explanations."""
+    found = [task for task in run.tasks.values() if task.explained]
+    if len(found) != 1:
+        known = listing((name for name, each in benchmarks().items() if each.scorer), 20)
         raise FigLangError(
-            f"the samples are of {signed['data']}, but the data on this machine is {found['data'][0]}: use the data of "
-            "the run"
+            f"{run.path} holds {len(found)} tasks with explanations, of {listing(run.tasks, 20)}: name one samples "
+            f"file of {known}"
         )
-    places = {row_id: index for index, row_id in enumerate(found["id"])}
-    rows, pictures = [], {}
-    for item in signed["items"]:
-        document, name = found[places[item["id"]]], f"{item['number']:03}.png"
-        if "image" in document:
-            where = f"{document['dataset']} {item['id']}"
-            pictures[name] = png(images.decode(document["image"], where, document["dataset"]))
-        context = {
-            "premise": document.get("premise", ""),
-            "claim": document.get("claim") or document.get("hypothesis", ""),
-            "reference": document["explanation"],
-        }
-        for letter, system in item["systems"].items():
-            said = (records[system][item["id"]]["explanation"] or "").strip() or NO_EXPLANATION
-            rows.append({"item": item["number"], "letter": letter, "image": name, **context, "explanation": said})
-    return rows, pictures
+    if (answers := len(found[0].lines)) != len(set(found[0].ids)):
+        raise FigLangError(f"{run.path}: {answers} answers to {len(set(found[0].ids))} rows: leave out --repeats")
+    found[0].computed(lambda _, records: the_scheme(records))
+    runs.check_consistent(found[0])
+    return found[0]
 
 
 def png(picture: Image.Image) -> bytes:
@@ -131,18 +104,18 @@ def png(picture: Image.Image) -> bytes:
 
 def write(
     folder: Path,
-    pictures: Mapping[str, bytes],
+    contents: Mapping[str, bytes],
     columns: Sequence[str],
     rows: Iterable[Mapping[str, object]],
-    signed: Mapping[str, Any],
     annotators: int,
+    **of_key: Any,
 ) -> list[str]:
     """Names of what was written into an empty folder: pictures, a sheet for each annotator, and the key."""
-    rows = [{**row, "image": f"images/{row['image']}", "sheet": signed["sheet"]} for row in rows]
-    files = {f"images/{name}": content for name, content in pictures.items()}
+    signed = key.signed(**of_key)
+    files = dict(contents)
     for number in range(1, annotators + 1):
-        own = [{**row, "annotator": f"annotator {number}"} for row in rows]
-        files[f"annotator{number}.csv"] = sheet.content_of(columns, own)
+        own = {"annotator": f"annotator {number}", "sheet": signed["sheet"]}
+        files[f"annotator{number}.csv"] = sheet.content_of(columns, [{**row, **own} for row in rows])
     files["key.json"] = json.dumps(signed, indent=1).encode()
     for name, content in files.items():
         path = folder / name

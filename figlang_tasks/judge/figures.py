@@ -6,8 +6,7 @@ Tables have a row for each thing that was judged, and a column for each annotato
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,28 +14,20 @@ import pandas as pd
 from sklearn.metrics import cohen_kappa_score
 
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.text import listing, printable
+from figlang_tasks.core.text import listing
 from figlang_tasks.judge import sheet
-from figlang_tasks.judge.sheet import Sheet
+from figlang_tasks.judge.sheet import Accepted
 from figlang_tasks.metrics.agreement import krippendorff_alpha
 
 
 def gathered(
-    key_path: Path,
-    found: Mapping[str, Any],
-    sheet_paths: Sequence[Path],
-    places: pd.Index,
-    meanings: Callable[[Sheet], pd.DataFrame],
-    missing: Callable[[pd.DataFrame], Iterable[str]],
+    found: Mapping[str, Any], sheet_paths: Sequence[Path], places: pd.Index, columns: Mapping[str, Accepted]
 ) -> tuple[dict[str, pd.DataFrame], dict[str, Any]]:
-    """What each annotator says of each place (item and letter) of a key, and the head of the report.
-
-    `meanings` gives what a sheet says, and `missing` the places that it lacks.
-    """
+    """A table of what annotators say for each of some columns, by place (item and letter); the head of the report."""
     said: dict[str, pd.DataFrame] = {}
     about = []
     for path in sheet_paths:
-        filled = sheet.read(path)
+        filled = sheet.read(path, columns)
         if filled.code != found["sheet"]:
             raise FigLangError(
                 f"{path} is a sheet of {filled.code}, but the key is of {found['sheet']}: give the key of this sheet"
@@ -46,18 +37,18 @@ def gathered(
                 f"{path} is of {filled.annotator}, like another sheet: give each annotator a separate sheet, or write "
                 "the annotator's name into the column annotator"
             )
-        own = meanings(filled)
-        if own.drop(columns="row").isna().all(axis=None):
+        own = sheet.meanings(filled, columns)
+        if own[[*columns]].isna().all(axis=None):
             raise FigLangError(f"{path} is empty: fill it in first")
         for number in own["row"][~own.index.isin(places)]:
             raise FigLangError(
                 f"{path}, row {number}: the key has no such item and letter: restore it as it was exported"
             )
         said[filled.annotator] = own.reindex(places)
-        named = {"name": filled.annotator, "llm": filled.annotator.startswith(sheet.LLM), "file": path.name}
-        about.append({**named, "missing": list(missing(said[filled.annotator]))})
-    of_key = {"file": key_path.name, "sheet": found["sheet"]}
-    return said, {"written_by": "figlang judge agree", "key": of_key, "data": found["data"], "annotators": about}
+        about.append({"name": filled.annotator, "llm": filled.annotator.startswith(sheet.LLM), "file": path.name})
+    tables = {column: pd.DataFrame({name: own[column] for name, own in said.items()}) for column in columns}
+    of_key = {"sheet": found["sheet"]}
+    return tables, {"written_by": "figlang judge agree", "key": of_key, "data": found["data"], "annotators": about}
 
 
 def share(part: float, whole: float) -> float | None:
@@ -70,11 +61,9 @@ def unanimous(said: pd.DataFrame) -> pd.Series:
     return said[said.nunique(axis=1, dropna=False).eq(1)].iloc[:, 0].dropna()
 
 
-def majority(said: pd.DataFrame) -> pd.Series:
-    """The judgements that more than half of all annotators agree on."""
-    most = {place: Counter(row.dropna()).most_common(1) for place, row in said.iterrows()}
-    agreed = {place: found[0][0] for place, found in most.items() if found and 2 * found[0][1] > said.shape[1]}
-    return pd.Series(agreed, dtype=object)
+def majority(said: pd.Series) -> Any:
+    """The judgement of more than half of all annotators; None if there is none."""
+    return next((each for each, count in said.value_counts().items() if 2 * count > len(said)), None)
 
 
 def kappa(said: pd.DataFrame) -> float | None:
@@ -96,7 +85,7 @@ def annotators_text(report: Mapping[str, Any]) -> str:
     lines = []
     for each in report["annotators"]:
         right = f", labels right {percent(each['labels_right'])} %" if "labels_right" in each else ""
-        lines.append(f"{each['name']}: {printable(each['file'])}{right}")
+        lines.append(f"{each['name']}: {each['file']}{right}")
         if gaps := each["missing"]:
             lines[-1] += f", {len(gaps)} judgements missing: {listing(gaps, 20)}"
     if any(each["llm"] for each in report["annotators"]):

@@ -10,7 +10,7 @@ import base64
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,9 +31,10 @@ _FAILURES = 3
 """So many requests that fail one after the other end the work: the server is gone, or the key is wrong."""
 _THINKING = ("gpt-5", "o1", "o3", "o4")
 """How names of OpenAI's models begin that take no temperature, and the limit of tokens under another name."""
+_REQUIRED = ("claim", "reference", "explanation", *sheet.SPELLINGS)
 
 _Row = dict[str, Any]
-"""A row of the sheet: its cells, and `row`, its number."""
+_Content = list[dict[str, Any]]
 
 
 class _Question(NamedTuple):
@@ -41,33 +42,27 @@ class _Question(NamedTuple):
 
     row: _Row
     asked: str
-    prompt: str
     letters: tuple[str, ...]
+    content: _Content
 
 
 def fill(sheet_path: Path, output: Path, *, model: str, concurrency: int, max_tokens: int) -> dict[str, Any]:
     """Fill in an empty sheet, and tell what was asked. Answers that `output` has already are kept."""
-    blank = sheet.read(sheet_path)
+    blank = sheet.read(sheet_path, _REQUIRED)
     columns = [*map(str, blank.rows)]
-    if lacking := [column for column in ("claim", "reference", "explanation") if column not in columns]:
-        raise FigLangError(
-            f"{sheet_path}: its first row lacks the column {lacking[0]}: give a sheet of explanations, as exported"
-        )
-    annotator = printable(f"{sheet.LLM}{' '.join(model.split())}, prompt {prompt_hash('judge')}")
+    annotator = f"{sheet.LLM}{' '.join(model.split())}, prompt {prompt_hash('judge')}"
     blanked = {**dict.fromkeys(JUDGED, ""), "comment": "", "annotator": annotator}
-    rows = blank.rows.assign(row=blank.rows.index, **blanked).to_dict("records")
+    rows = blank.rows.assign(**blanked).to_dict("records")
     if output.exists():
-        _keep(rows, sheet.read(output), annotator, blank)
-    kept = sum(bool(row[column]) for row in rows for column in ("label", "adequate", "preferred"))
-    questions = list(_questions(rows, "preferred" in columns))
+        _keep(rows, sheet.read(output, _REQUIRED), annotator, blank)
+    questions = list(_questions(sheet_path, rows))
     log = output.with_name(f"{output.name.removesuffix('.csv')}.answers.jsonl")
     in_a_row = unreadable = failed = 0
-    shown = {row["image"]: row for row in rows if row.get("image")}
-    ask = _asking(model, max_tokens, {image: _picture(blank, row) for image, row in shown.items()})
+    client = _client()
     pool = ThreadPoolExecutor(concurrency)
     try:
         write_whole(output, sheet.content_of(columns, rows))  # before anything is paid for
-        asked = {pool.submit(ask, question): question for question in questions}
+        asked = {pool.submit(_answer, client, model, max_tokens, each.content): each for each in questions}
         for done in tqdm(as_completed(asked), "figlang judge llm", len(asked), unit="request", disable=None):
             question, answer = asked[done], done.result()
             cells = read_answer(question.asked, answer["said"], question.letters)
@@ -86,8 +81,13 @@ def fill(sheet_path: Path, output: Path, *, model: str, concurrency: int, max_to
                 )
     finally:
         pool.shutdown(cancel_futures=True)
-    counts = {"kept": kept, "asked": len(questions), "unreadable": unreadable, "failed": failed}
-    return {"annotator": annotator, **counts, "written": [output, log]}
+    return {
+        "annotator": annotator,
+        "asked": len(questions),
+        "unreadable": unreadable,
+        "failed": failed,
+        "written": [output, log],
+    }
 
 
 def _keep(rows: list[_Row], before: Sheet, annotator: str, blank: Sheet) -> None:
@@ -97,41 +97,45 @@ def _keep(rows: list[_Row], before: Sheet, annotator: str, blank: Sheet) -> None
             f"{before.path} exists, of {before.annotator} and the export {before.code}, not of {annotator} and "
             f"{blank.code}: choose another -o"
         )
-    sheet.judged(before)
     said = before.rows.set_index(["item", "letter"]).filter(JUDGED).to_dict("index")
     for row in rows:
         row.update(said.get((row["item"], row["letter"]), {}))
 
 
-def _picture(blank: Sheet, row: _Row) -> str:
-    """The picture of a row as an address with the data of a JPEG.
+def _picture(sheet_path: Path, row: _Row) -> _Content:
+    """The picture of a row as a JPEG, if it has one.
 
     A sheet may be of somebody else, and its pictures go to a server: no other file may.
     """
-    where, content = f"{blank.path}, row {row['row']}", io.BytesIO()
-    path = images.below(blank.path.parent, row["image"], where)
+    if not row.get("image"):
+        return []
+    where, content = f"{sheet_path}, item {row['item']}", io.BytesIO()
+    path = images.below(sheet_path.parent, row["image"], where)
     images.decode_file(path, where).save(content, "JPEG", quality=85)
-    return f"data:image/jpeg;base64,{base64.b64encode(content.getvalue()).decode()}"
+    address = f"data:image/jpeg;base64,{base64.b64encode(content.getvalue()).decode()}"
+    return [{"type": "image_url", "image_url": {"url": address}}]
 
 
-def _questions(rows: list[_Row], compared: bool) -> Iterator[_Question]:
-    """The questions without an answer; the preferred explanation only where several are `compared`."""
+def _questions(sheet_path: Path, rows: list[_Row]) -> Iterator[_Question]:
+    """The questions without an answer; which explanation is preferred only where there are several."""
     items: dict[str, list[_Row]] = {}
     for row in rows:
         items.setdefault(row["item"], []).append(row)
     for own in items.values():
-        first, letters = own[0], tuple(row["letter"] for row in own)
+        first, explanations = own[0], {row["letter"]: row["explanation"] for row in own}
+        picture = _picture(sheet_path, first)
         texts = {name: first.get(name) for name in ("premise", "claim", "reference")}
+        prompts = []
         if not any(row["label"] for row in own):
-            yield _Question(first, "label", render("judge/label.jinja", **texts), letters)
+            prompts.append((first, "label", render("judge/label.jinja", **texts)))
         for row in own:
             if not row["adequate"]:
                 prompt = render("judge/adequacy.jinja", explanation=row["explanation"], **texts)
-                yield _Question(row, "adequate", prompt, letters)
-        if compared and not any(row["preferred"] for row in own):
-            explanations = {row["letter"]: row["explanation"] for row in own}
-            prompt = render("judge/preference.jinja", explanations=explanations, **texts)
-            yield _Question(first, "preferred", prompt, letters)
+                prompts.append((row, "adequate", prompt))
+        if len(own) > 1 and not any(row["preferred"] for row in own):
+            prompts.append((first, "preferred", render("judge/preference.jinja", explanations=explanations, **texts)))
+        for row, asked, prompt in prompts:
+            yield _Question(row, asked, tuple(explanations), [*picture, {"type": "text", "text": prompt}])
 
 
 def read_answer(asked: str, answer: str, letters: Sequence[str] = ()) -> dict[str, str]:
@@ -139,24 +143,18 @@ def read_answer(asked: str, answer: str, letters: Sequence[str] = ()) -> dict[st
     found = [value for value in _objects(answer) if asked in value]
     if len(found) != 1:
         return {}
-    (said,) = found
-    error = said.get("error") if asked == "adequate" else None
-    accepted = sheet.spellings(letters)
+    texts = {column: str(value) for column, value in found[0].items() if isinstance(value, str | bool | int)}
+    if texts.get("error", "").strip().casefold() == "none":
+        del texts["error"]
+    accepted = sheet.accepted(letters)
+    columns = ("adequate", "error") if asked == "adequate" else (asked,)
     try:
-        cells = {asked: sheet.spelled(_word(said[asked]), accepted[asked])}
-        if error is not None and _word(error).strip().casefold() not in ("none", ""):
-            cells["error"] = sheet.spelled(_word(error), accepted["error"])
+        cells = {column: sheet.spelled(texts.get(column, ""), accepted[column]) for column in columns}
     except ValueError:
         return {}
-    if asked == "adequate" and ("error" in cells) != (cells["adequate"] == "no"):
+    if asked == "adequate" and (cells["adequate"] == "yes") != (cells["error"] is None):
         return {}
     return {column: cell for column, cell in cells.items() if cell is not None}
-
-
-def _word(value: object) -> str:
-    if isinstance(value, str | bool | int):
-        return str(value)
-    raise ValueError(f"{value!r} is not a word")
 
 
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:
@@ -168,26 +166,23 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
             continue
 
 
-def _asking(model: str, max_tokens: int, pictures: Mapping[str, str]) -> Callable[[_Question], dict[str, str]]:
-    """A function that asks the server: what was `said`, by which `model`; an `error` where nothing was."""
+def _client() -> openai.OpenAI:
     try:
-        client = openai.OpenAI(max_retries=_RETRIES)
+        return openai.OpenAI(max_retries=_RETRIES)
     except openai.OpenAIError as error:
         raise FigLangError(f"{error} A local server takes any OPENAI_API_KEY") from error
-    settings: dict[str, Any] = {"model": model, "temperature": 0, "max_tokens": max_tokens}
+
+
+def _answer(client: openai.OpenAI, model: str, max_tokens: int, content: _Content) -> dict[str, str]:
+    """What the server `said`, and by which `model`; an `error` where it said nothing."""
+    settings: dict[str, Any] = {"temperature": 0, "max_tokens": max_tokens}
     if model.startswith(_THINKING):
-        settings = {"model": model, "max_completion_tokens": max_tokens}
-
-    def ask(question: _Question) -> dict[str, str]:
-        content: list[dict[str, Any]] = [{"type": "text", "text": question.prompt}]
-        if image := question.row.get("image"):
-            content.insert(0, {"type": "image_url", "image_url": {"url": pictures[image]}})
-        try:
-            response = client.chat.completions.create(**settings, messages=[{"role": "user", "content": content}])
-            said = response.choices[0].message.content or ""
-        except (openai.OpenAIError, ValueError, LookupError, TypeError, AttributeError) as error:  # another protocol
-            told = f"{type(error).__name__}: {printable(redaction.redacted(str(error).rstrip('.')), limit=300)}"
-            return {"said": "", "error": told}
-        return {"said": redaction.without_secrets(said), "model": str(response.model)}  # the log may be published
-
-    return ask
+        settings = {"max_completion_tokens": max_tokens}
+    messages: Any = [{"role": "user", "content": content}]
+    try:
+        response = client.chat.completions.create(model=model, messages=messages, **settings)
+        said = response.choices[0].message.content or ""
+    except (openai.OpenAIError, ValueError, LookupError, TypeError, AttributeError) as error:  # another protocol
+        told = f"{type(error).__name__}: {printable(redaction.redacted(str(error).rstrip('.')), limit=300)}"
+        return {"said": "", "error": told}
+    return {"said": redaction.without_secrets(said), "model": str(response.model)}  # the log may be published

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, groupby
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,8 @@ import pandas as pd
 from figlang_tasks.core import images, row_files
 from figlang_tasks.core.benchmark import Sorting, benchmarks
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.text import printable, table
-from figlang_tasks.judge import figures, key, sheet
+from figlang_tasks.core.text import table
+from figlang_tasks.judge import figures, sheet
 from figlang_tasks.judge.export import png, write
 from figlang_tasks.judge.figures import number, percent, share
 
@@ -22,6 +22,7 @@ BATCH = 5
 """Pictures of a phrase that are shown together (IRFL, section 3.1.3)."""
 PROMPTS = "prompts.jsonl"
 _FIELDS = ("file", "prompt", "input", "phrase", "definitions", "data")
+_Line = Mapping[str, Any]
 
 
 def export(arguments: Sequence[str], output: Path, *, task: str, seed: int, annotators: int) -> list[str]:
@@ -36,12 +37,25 @@ def export(arguments: Sequence[str], output: Path, *, task: str, seed: int, anno
         folders[name or Path(path).resolve().name] = Path(path)
     if len(folders) < len(arguments):
         raise FigLangError(f"two folders have one name, of {', '.join(folders)}: give names, NAME=FOLDER")
-    lines, *others = [_lines(folder, sorting) for folder in folders.values()]
-    for folder, other in zip(list(folders.values())[1:], others, strict=True):
+    (first, lines), *others = [(folder, _lines(folder, sorting)) for folder in folders.values()]
+    for folder, other in others:
         if other != lines:
-            raise FigLangError(f"{next(iter(folders.values()))} and {folder} differ in {PROMPTS}: generate from one")
-    rows, drawn, contents = _placed(folders, lines, random.Random(seed))
-    signed = key.signed(
+            raise FigLangError(f"{first} and {folder} differ in {PROMPTS}: generate from one")
+    rows, drawn, contents = [], [], {}
+    for item, batch in enumerate(_batches(folders, lines, random.Random(seed)), start=1):
+        for letter, (system, file, line) in zip(sheet.LETTERS, batch, strict=False):
+            image = f"images/{item:03}{letter}.png"
+            contents[image] = png(images.decode_file(file, str(file)))
+            told = {"phrase": line["phrase"], "definitions": "\n".join(map(str, line["definitions"]))}
+            rows.append({"item": item, "letter": letter, "image": image, **told})
+            hidden = {"system": system, **{name: line[name] for name in ("input", "prompt", "file")}}
+            drawn.append({"number": item, "letter": letter, **hidden})
+    return write(
+        output,
+        contents,
+        sheet.PICTURES,
+        rows,
+        annotators,
         benchmark=benchmark,
         data=lines[0]["data"],
         seed=seed,
@@ -49,101 +63,69 @@ def export(arguments: Sequence[str], output: Path, *, task: str, seed: int, anno
         asked={given: sum(line["input"] == given for line in lines) for given in sorting.inputs},
         pictures=drawn,
     )
-    return write(output, contents, sheet.PICTURES, rows, signed, annotators)
 
 
-def _lines(folder: Path, sorting: Sorting) -> list[Mapping[str, Any]]:
+def _lines(folder: Path, sorting: Sorting) -> list[_Line]:
     """The prompts of a folder, some of whose pictures are there."""
-    if not (folder / PROMPTS).is_file():
-        raise FigLangError(
-            f"{folder} has no {PROMPTS}: write it with python -m {sorting.prompts} {folder / PROMPTS}, and save the "
-            "pictures beside it"
-        )
-    lines: list[Mapping[str, Any]] = []
-    for where, values in row_files.lines(folder / PROMPTS, _FIELDS):
+    path = folder / PROMPTS
+    lines: list[_Line] = []
+    for where, values in row_files.lines(path, _FIELDS) if path.is_file() else ():
         if isinstance(values, str):
             raise FigLangError(f"{where} {values}")
-        for column in ("file", "prompt", "phrase", "data"):
-            row_files.text(values, column, where)
         if values["input"] not in sorting.inputs:
             raise FigLangError(f"{where}: input is {values['input']!r}, must be one of {', '.join(sorting.inputs)}")
         images.below(folder, values["file"], where)
         lines.append(values)
     if not any((folder / line["file"]).is_file() for line in lines):
-        raise FigLangError(f"{folder} has none of the {len(lines)} pictures that its {PROMPTS} names")
+        raise FigLangError(
+            f"{folder} has no {PROMPTS}, or none of the pictures that it names: write it with python -m "
+            f"{sorting.prompts} {path}, and save the pictures beside it"
+        )
     return lines
 
 
-def _placed(
-    folders: Mapping[str, Path], lines: Sequence[Mapping[str, Any]], generator: random.Random
-) -> tuple[list[dict[str, object]], list[dict[str, Any]], dict[str, bytes]]:
-    """The rows of the sheets, what the key says of each, and the content of the pictures by their new names."""
-    rows, drawn, contents = [], [], {}
-    item = 0
+def _batches(
+    folders: Mapping[str, Path], lines: Sequence[_Line], generator: random.Random
+) -> Iterator[list[tuple[str, Path, _Line]]]:
+    """The pictures that are shown together: the system, the file and the line of each."""
     for _, group in groupby(lines, key=lambda line: line["phrase"]):
-        shown = [
-            (name, folder / line["file"], line)
-            for line in group
-            for name, folder in folders.items()
-            if (folder / line["file"]).is_file()
-        ]
+        shown = [(name, folder / line["file"], line) for line in group for name, folder in folders.items()]
+        shown = [each for each in shown if each[1].is_file()]
         generator.shuffle(shown)
-        for start in range(0, len(shown), BATCH):
-            item += 1
-            for letter, (system, path, line) in zip(sheet.LETTERS, shown[start : start + BATCH], strict=False):
-                image = f"{item:03}{letter}.png"
-                contents[image] = png(images.decode_file(path, str(path)))
-                told = {"phrase": line["phrase"], "definitions": "\n".join(map(str, line["definitions"]))}
-                rows.append({"item": item, "letter": letter, "image": image, **told})
-                hidden = {"system": system, **{name: line[name] for name in ("input", "prompt", "file")}}
-                drawn.append({"number": item, "letter": letter, **hidden})
-    return rows, drawn, contents
+        yield from (shown[start : start + BATCH] for start in range(0, len(shown), BATCH))
 
 
 # --- what was said ---
 
 
-def agree(key_path: Path, found: Mapping[str, Any], sheet_paths: Sequence[Path]) -> dict[str, Any]:
+def agree(found: Mapping[str, Any], sheet_paths: Sequence[Path]) -> dict[str, Any]:
     """Sort the pictures of an export by filled sheets: the category of a picture is that of more than half of them."""
     sorting = benchmarks()[found["benchmark"]].sorting
     assert sorting is not None  # the key is of an export
     drawn = pd.DataFrame(found["pictures"]).rename(columns={"number": "item"}).astype({"item": str})
     drawn = drawn.set_index(["item", "letter"])
-    said, report = figures.gathered(
-        key_path,
-        found,
-        sheet_paths,
-        drawn.index,
-        lambda filled: sheet.meanings(filled, {"category": sorting.categories}),
-        lambda own: [f"{item} {letter}" for item, letter in own.index[own["category"].isna()]],
-    )
-    votes = pd.DataFrame({annotator: own["category"] for annotator, own in said.items()})
-    category = figures.majority(votes).reindex(votes.index)
+    tables, report = figures.gathered(found, sheet_paths, drawn.index, {"category": sorting.categories})
+    votes = tables["category"]
+    for each in report["annotators"]:
+        each["missing"] = [f"{item} {letter}" for item, letter in votes.index[votes[each["name"]].isna()]]
+    category = votes.apply(figures.majority, axis=1)
+    systems = []
+    for system in found["systems"]:
+        for given in sorting.inputs:
+            own = category[drawn["system"].eq(system) & drawn["input"].eq(given)]
+            row = {"system": system, "input": given, "asked": found["asked"][given], "pictures": len(own)}
+            shares = {name: share(own.eq(name).sum(), len(own)) for name in sorting.categories}
+            systems.append({**row, "categories": shares, "no_majority": share(own.isna().sum(), len(own))})
     report |= {
         "pictures": len(votes),
         "with_majority": share(category.count(), len(votes)),
-        "systems": [
-            _row(found, sorting, system, given, category[drawn["system"].eq(system) & drawn["input"].eq(given)])
-            for system in found["systems"]
-            for given in sorting.inputs
-        ],
+        "systems": systems,
         "pairs": [
-            {"annotators": [*two], "category_kappa": figures.kappa(votes[[*two]])} for two in combinations(said, 2)
+            {"annotators": [*two], "category_kappa": figures.kappa(votes[[*two]])} for two in combinations(votes, 2)
         ],
         "published": sorting.published,
     }
-    return report | ({"alpha": figures.alpha(votes)} if len(said) > 2 else {})
-
-
-def _row(found: Mapping[str, Any], sorting: Sorting, system: str, given: str, own: pd.Series) -> dict[str, Any]:
-    return {
-        "system": system,
-        "input": given,
-        "asked": found["asked"][given],
-        "pictures": len(own),
-        "categories": {name: share(own.eq(name).sum(), len(own)) for name in sorting.categories},
-        "no_majority": share(own.isna().sum(), len(own)),
-    }
+    return report | ({"alpha": figures.alpha(votes)} if len(votes.columns) > 2 else {})
 
 
 # --- text ---
@@ -151,9 +133,7 @@ def _row(found: Mapping[str, Any], sorting: Sorting, system: str, given: str, ow
 
 def text(report: Mapping[str, Any]) -> str:
     """A report as tables for people; shares in percent."""
-    head = (
-        f"{report['pictures']} pictures, from prompts of {printable(report['data'])}\n{figures.annotators_text(report)}"
-    )
+    head = f"{report['pictures']} pictures, from prompts of {report['data']}\n{figures.annotators_text(report)}"
     published = report["published"]
     rows = [["%", "input", "pictures", *report["systems"][0]["categories"], "no majority"]]
     for prefix, systems in (("", report["systems"]), ("published: ", published["rows"])):

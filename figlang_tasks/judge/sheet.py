@@ -14,11 +14,12 @@ import string
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import pandas as pd
 
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.text import listing, no_formula, printable, printable_lines
+from figlang_tasks.core.text import listing, no_formula, printable_lines
 
 LETTERS = string.ascii_uppercase
 ERRORS = ("hallucination", "unsound", "incomplete", "verbose")
@@ -28,6 +29,9 @@ NO_PREFERENCE = "none"
 LLM = "LLM judge "
 """How the annotator's name begins in a sheet that a language model filled in."""
 
+Accepted: TypeAlias = Mapping[str, Sequence[str]]
+"""The values of a cell, and how each may be written, in lower case."""
+
 COLUMNS: tuple[str, ...] = (
     *("item", "letter", "image", "premise", "claim", "reference", "label"),  # image or premise
     *("explanation", "adequate", "error", "preferred", "comment", "annotator", "sheet"),
@@ -36,13 +40,11 @@ JUDGED = ("label", "adequate", "error", "preferred")
 PICTURES = ("item", "letter", "image", "phrase", "definitions", "category", "comment", "annotator", "sheet")
 _PLACE = ["item", "letter", "annotator", "sheet"]
 
-SPELLINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+SPELLINGS: Mapping[str, Accepted] = {
     "label": {"entailment": ("entailment", "e", "1"), "contradiction": ("contradiction", "c", "0")},
     "adequate": {"yes": ("yes", "y", "true", "1"), "no": ("no", "n", "false", "0")},
     "error": {error: (error, error[0]) for error in ERRORS},
-    "preferred": {NO_PREFERENCE: (NO_PREFERENCE, "-")},
 }
-"""The valid values of a cell, in any case, and their meaning; `preferred` takes the letters of the item too."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +71,8 @@ def content_of(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> 
 # --- reading ---
 
 
-def read(path: Path) -> Sheet:
-    """A sheet as `content_of` wrote it, or as a spreadsheet program saved it again.
+def read(path: Path, required: Iterable[str] = ()) -> Sheet:
+    """A sheet with the `required` columns, as `content_of` wrote it, or as a spreadsheet program saved it again.
 
     What is judged is ASCII: an encoding other than UTF-8 damages the texts alone.
     """
@@ -83,7 +85,6 @@ def read(path: Path) -> Sheet:
             dtype=str,
             keep_default_na=False,
             skip_blank_lines=False,
-            compression=None,
             encoding="utf-8-sig",
             encoding_errors="replace",
         ).fillna("")
@@ -93,80 +94,66 @@ def read(path: Path) -> Sheet:
             "one cell, in quotes where it holds a separator"
         ) from error
     head = [cell.strip().lower() for cell in frame.iloc[0]]
-    known, judged = COLUMNS, ["label", "adequate", "error"]
-    if "category" in head and "adequate" not in head:
-        known, judged = PICTURES, ["category"]
-    if lacks := [column for column in (*_PLACE, *judged) if column not in head]:
-        raise FigLangError(
-            f"{path}: its first row lacks the columns {', '.join(lacks)}: save the sheet of figlang judge export, with "
-            "its head, as CSV UTF-8 with commas, semicolons or tabs"
-        )
-    if twice := [column for column in known if head.count(column) > 1]:
-        raise FigLangError(f"{path}: the column {twice[0]} occurs twice: delete one")
+    known = dict.fromkeys([*COLUMNS, *PICTURES])
+    for column in known:
+        if head.count(column) > 1 or (column not in head and column in (*_PLACE, *required)):
+            raise FigLangError(
+                f"{path}: its first row has {head.count(column)} columns {column}, must have one: save the sheet of "
+                "figlang judge export, with its head, as CSV UTF-8 with commas, semicolons or tabs"
+            )
     frame = frame.set_axis(head, axis=1).set_axis(frame.index + 1).iloc[1:]
     frame = frame[frame.apply(lambda cells: cells.str.strip().ne("")).any(axis=1)]
-    if frame.empty:
-        raise FigLangError(f"{path} has no rows: export the sheet again with figlang judge export")
     rows = frame[[column for column in known if column in head]].apply(lambda cells: cells.str.removeprefix("'"))
-    rows[_PLACE] = rows[_PLACE].apply(lambda cells: cells.str.strip())
-    for _, same in rows[rows.duplicated(["item", "letter"], keep=False)].groupby(["item", "letter"]):
-        raise FigLangError(f"{path}: rows {listing(same.index, 5, ' and ')} hold the same item and letter: delete one")
-    for column in ("annotator", "sheet"):
-        first = rows[column].iloc[0]
-        for number, cell in rows[column].items():
-            if cell != first or not cell:
-                raise FigLangError(
-                    f"{path}, row {number}, column {column}: {printable(cell)!r}, but {printable(first)!r} in row "
-                    f"{rows.index[0]}: a sheet must be of one export and one annotator"
-                )
-    annotator, code = (" ".join(printable(rows[column].iloc[0]).split()) for column in ("annotator", "sheet"))
+    for number in rows.index[rows.duplicated(["item", "letter"])]:
+        raise FigLangError(f"{path}, row {number}: an earlier row has the same item and letter: delete one")
+    origins = rows[["annotator", "sheet"]].drop_duplicates()
+    if len(origins) != 1:
+        raise FigLangError(
+            f"{path} has rows of {len(origins)} annotators or exports (first in the rows {listing(origins.index)}), "
+            "must be of one: restore the columns annotator and sheet"
+        )
+    annotator, code = (" ".join(cell.split()) for cell in origins.iloc[0])
     return Sheet(path, annotator, code, rows)
 
 
-def spellings(letters: Iterable[str]) -> dict[str, Mapping[str, Sequence[str]]]:
-    """:data:`SPELLINGS`, with the letters of an item for `preferred`."""
-    preferred = {**SPELLINGS["preferred"], **{letter: (letter.casefold(),) for letter in letters}}
-    return {**SPELLINGS, "preferred": preferred}
+def accepted(letters: Sequence[str]) -> dict[str, Accepted]:
+    """The valid cells of each column that is judged; `preferred` is one where there are several letters."""
+    preferred = {NO_PREFERENCE: (NO_PREFERENCE, "-"), **{letter: (letter.casefold(),) for letter in letters}}
+    return {**SPELLINGS, **({"preferred": preferred} if len(letters) > 1 else {})}
 
 
-def spelled(cell: str, accepted: Mapping[str, Sequence[str]]) -> str | None:
+def spelled(cell: str, values: Accepted) -> str | None:
     """The value that a cell means; None for an empty cell. Case and white space around it do not matter."""
     text = " ".join(cell.split()).casefold()
     if not text:
         return None
-    for value, cells in accepted.items():
+    for value, cells in values.items():
         if text in cells:
             return value
-    choices = "; ".join(", ".join(cells) for cells in accepted.values())
-    raise ValueError(f"{printable(cell)[:60]!r} is none of: {choices}")
+    choices = "; ".join(", ".join(cells) for cells in values.values())
+    raise ValueError(f"{cell[:60]!r} is none of: {choices}")
 
 
-def meanings(sheet: Sheet, accepted: Mapping[str, Mapping[str, Sequence[str]]]) -> pd.DataFrame:
+def meanings(sheet: Sheet, columns: Mapping[str, Accepted]) -> pd.DataFrame:
     """What the cells of some columns mean, by item and letter, and the number of the `row`; None for an empty cell."""
-    rows = sheet.rows
-    found = rows[["item", "letter"]].assign(row=rows.index)
-    for column, values in accepted.items():
+    found = sheet.rows[["item", "letter"]].assign(row=sheet.rows.index)
+    for column, values in columns.items():
         said = []
-        for number, cell in rows[column].items() if column in rows else ():
+        for number, cell in sheet.rows[column].items():
             try:
                 said.append(spelled(cell, values))
             except ValueError as error:
                 raise FigLangError(f"{sheet.path}, row {number}, column {column}: {error}") from error
-        found[column] = pd.Series(said or None, index=rows.index, dtype=object)
+        found[column] = pd.Series(said, index=found.index, dtype=object)
+    if "adequate" in columns:
+        for number in found["row"][found["adequate"].eq("yes") & found["error"].notna()]:
+            raise FigLangError(
+                f"{sheet.path}, row {number}: an adequate explanation has an error: clear the cell adequate or error"
+            )
+    for column in [each for each in ("label", "preferred") if each in columns]:
+        for item, values in found.groupby("item")[column]:
+            if values.nunique() > 1:
+                raise FigLangError(
+                    f"{sheet.path}, column {column}: item {item} has {listing(values.dropna(), 5, ' and ')}: keep one"
+                )
     return found.set_index(["item", "letter"])
-
-
-def judged(sheet: Sheet) -> pd.DataFrame:
-    """The judgements of a sheet of explanations, as `meanings`."""
-    found = meanings(sheet, spellings(sheet.rows["letter"]))
-    for _, row in found[found["adequate"].eq("yes") & found["error"].notna()].iterrows():
-        raise FigLangError(
-            f"{sheet.path}, row {row['row']}, column error: {row['error']}, but the explanation is adequate: clear one "
-            "of the two"
-        )
-    for column in ("label", "preferred"):
-        for _, rows in found.dropna(subset=column).groupby(level="item"):
-            if rows[column].nunique() > 1:
-                where = ", ".join(f"{value} in row {row}" for value, row in zip(rows[column], rows["row"], strict=True))
-                raise FigLangError(f"{sheet.path}, column {column}: {where}, of the same item: keep one")
-    return found

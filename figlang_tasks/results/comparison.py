@@ -155,7 +155,7 @@ def _check_comparable(task: str, sides: Sides, repeats: Mapping[str, int]) -> No
         named += [(name if len(own) == 1 else f"{name} ({run.path})", run) for run in own]
     (first_name, first), *others = named
     for name, other in others:
-        _check_rows(task, first_name, first, name, other)
+        check_rows(task, first_name, first, name, other)
         if first.task != other.task:
             continue
         versions = {run.version.partition("-")[0] for run in (first, other) if run.version is not None}
@@ -168,7 +168,8 @@ def _check_comparable(task: str, sides: Sides, repeats: Mapping[str, int]) -> No
             logger.warning(f"figlang_tasks: {task}: {first_name} and {name} used different prompts")
 
 
-def _check_rows(task: str, first_name: str, first: TaskRun, name: str, other: TaskRun) -> None:
+def check_rows(task: str, first_name: str, first: TaskRun, name: str, other: TaskRun) -> None:
+    """Check that two runs are of the same rows of the same data; the error begins with `task`."""
     if first.data != other.data:
         raise ComparisonError(
             f"{task}: {first_name} was evaluated on {first.data}, {name} on {other.data}: evaluate both on one version"
@@ -187,7 +188,7 @@ def _check_rows(task: str, first_name: str, first: TaskRun, name: str, other: Ta
         )
 
 
-def _check_scorers(task: str, sides: Sides) -> None:
+def check_scorers(task: str, sides: Sides) -> None:
     """Explanation scores of different scorers, or of some runs alone, make no comparison."""
     explained = [(name, run) for name, own in sides.items() for run in own if run.explained]
     signatures = {run.signature for _, run in explained} - {None}  # a lone samples file has none
@@ -195,7 +196,7 @@ def _check_scorers(task: str, sides: Sides) -> None:
         found = "; ".join(f"{name}: {run.signature or run.scorer or 'no scores'}" for name, run in explained)
         raise ComparisonError(
             f"{task}: the explanations have different scorers ({found}). Score all with one scorer (figlang score "
-            "--scorer), or compare labels alone (--metric acc)"
+            "--scorer), or compare labels alone (figlang compare --metric acc)"
         )
 
 
@@ -222,7 +223,7 @@ def _compare_task(
     main = measures.headline(metric for metric, scope in places if scope == OVERALL)
     compared = [place for place in places if is_chosen(place, main, declared[place[0]])]
     if any(metric in OF_EXPLANATIONS for metric, _ in compared):
-        _check_scorers(task, sides)
+        check_scorers(task, sides)
     tested = [place for place in compared if not declared[place[0]].diagnostic]
     statistics = [
         [{full_name(*place): run.statistics[place] for place in tested if place in run.statistics} for run in own]

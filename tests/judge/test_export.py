@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import shutil
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,20 +24,15 @@ OPTIONS: dict[str, Any] = {"count": 20, "seed": 7, "annotators": 2}
 NAMES = ("Shark", "Kettle")
 
 
-def answer(text: str) -> Any:
-    def of(doc: Mapping[str, Any]) -> str:
-        return f"=HYPERLINK({text!r}) {doc['claim'][:9]}\n\nLABEL: {doc['label']}" if len(doc["claim"]) % 9 else ""
-
-    return of
-
-
 @pytest.fixture
 def two_runs(tmp_path: Path) -> list[str]:
-    paths = [
-        save_run(tmp_path / name / "samples_vflute.jsonl", answer(text), lambda number: number / 100)
-        for name, text in zip(NAMES, ("first", "second"), strict=True)
-    ]
-    return [f"{name}={path}" for name, path in zip(NAMES, paths, strict=True)]
+    def run(name: str) -> str:
+        def said(doc: Mapping[str, Any]) -> str:
+            return f"=HYPERLINK({name[0]}) {doc['claim'][:9]}\n\nLABEL: {doc['label']}" if len(doc["claim"]) % 9 else ""
+
+        return f"{name}={save_run(tmp_path / name / 'samples_vflute.jsonl', said, lambda number: number / 100)}"
+
+    return [run(name) for name in NAMES]
 
 
 def records(run: str) -> dict[str, dict[str, Any]]:
@@ -47,11 +41,14 @@ def records(run: str) -> dict[str, dict[str, Any]]:
 
 
 def test_sheets_key_and_pictures(tmp_path: Path, two_runs: list[str]) -> None:
+    told = {"configs": {"vflute": {"metadata": {"explanation_scorer": "embedded|fp32"}}}}
+    (tmp_path / "Shark" / "results.json").write_text(json.dumps(told))  # Kettle has none, but may have the same scorer
     names = export(two_runs, tmp_path / "out", **{**OPTIONS, "count": 76})
     assert names == ["images", "annotator1.csv", "annotator2.csv", "key.json"]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(names)
     written = [tmp_path / "out" / name for name in names]
     found, first, second = key.read(written[3]), sheet.read(written[1]), sheet.read(written[2])
+    assert found["scorer"] == "embedded|fp32"
     assert (first.annotator, second.annotator) == ("annotator 1", "annotator 2")
     assert first.rows.drop(columns="annotator").equals(second.rows.drop(columns="annotator"))
     assert [item["number"] for item in found["items"]] == [*range(1, 77)]
@@ -73,7 +70,7 @@ def test_sheets_key_and_pictures(tmp_path: Path, two_runs: list[str]) -> None:
                     assert shown.convert("RGB").tobytes() == released.convert("RGB").tobytes()
     text = written[1].read_text("utf-8-sig")
     assert not any(word in text for word in (*NAMES, "samples_vflute", "0.3", *documents))  # nothing tells the system
-    assert '"=' not in text and "\"'=HYPERLINK('second') " in text
+    assert '"=' not in text and "\"'=HYPERLINK(K) " in text
     letters = Counter(item["systems"]["A"] for item in found["items"])
     assert letters["Shark"] > 20 and letters["Kettle"] > 20
 
@@ -86,13 +83,6 @@ def test_the_seed_makes_the_draw(tmp_path: Path, two_runs: list[str]) -> None:
     drawn = items("a")
     assert drawn == items("b") != items("c", seed=8)
     assert {item["id"] for item in items("all", count=95)} == {*records(two_runs[0])}  # there are fewer
-
-
-def test_a_samples_file_without_results_may_have_the_same_scorer(tmp_path: Path, two_runs: list[str]) -> None:
-    told = {"configs": {"vflute": {"metadata": {"explanation_scorer": "embedded|fp32"}}}}
-    (tmp_path / NAMES[0] / "results.json").write_text(json.dumps(told))
-    export(two_runs, tmp_path / "out", **OPTIONS)
-    assert key.read(tmp_path / "out" / "key.json")["scorer"] == "embedded|fp32"
 
 
 def test_flute_has_premises_in_place_of_pictures(tmp_path: Path) -> None:
@@ -123,18 +113,13 @@ def test_runs_that_cannot_be_judged_together(tmp_path: Path, two_runs: list[str]
         assert not (tmp_path / "out").exists()
 
     second.write_text("".join(lines[2:]), encoding="utf-8")
-    refused(r"Shark\S+ and \S+Kettle\S+ differ in 2 samples: vismet-test-0, vismet-test-1\. Evaluate both")
+    refused(r"only in Shark: 2 \(vismet-test-0, vismet-test-1\)\. Evaluate both on the same")
     second.write_text("".join(line.replace("figlang_mini/test:", "figlang_mini/test:0") for line in lines), "utf-8")
-    refused(r"is of figlang_mini/test:\w+, \S+ of figlang_mini/test:0\w+: judge runs on equal data")
-    refused(
-        r"samples are of figlang_mini/test:0\w+, but the data on this machine is figlang_mini/test:\w", two_runs[1:]
-    )
+    refused(r"samples are of figlang_mini/test:0\w+, but the data here is figlang_mini/test:\w", two_runs[1:])
     second.write_text("".join(lines).replace('"embedded"', '"vflute25"'), "utf-8")
-    refused(r"different scorers \(\S+Shark\S+: embedded, \S+Kettle\S+: vflute25\): figlang score both by one")
+    refused(r"different scorers \(Shark: embedded; Kettle: vflute25\)\. Score all with one")
     second.write_text("".join([*lines[:-1], lines[-1].replace('"explanation":', '"no":')]), "utf-8")
     refused(r"Kettle\S+ has a record that is not as the task vflute writes it .*explanation")
     second.write_text("".join(lines), "utf-8")
     (second.parent / "samples_other.jsonl").write_text("".join(lines), "utf-8")
-    refused(r"several tasks with explanations \(other, vflute\): name one", [str(second.parent)])
-    many = [shutil.copytree(tmp_path / "Shark", tmp_path / f"many/{number}") for number in range(27)]
-    refused("27 runs, but an item has 26 letters", [*map(str, many)])
+    refused(r"holds 2 tasks with explanations, of other, vflute: name one samples file of", [str(second.parent)])

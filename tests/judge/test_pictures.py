@@ -17,7 +17,6 @@ from figlang_tasks.benchmarks.irfl import generate
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.judge import key, sheet
 from figlang_tasks.judge.agree import agree, text
-from figlang_tasks.judge.llm import fill
 from figlang_tasks.judge.pictures import export
 
 OPTIONS: dict[str, Any] = {"task": "irfl_generate", "seed": 3, "annotators": 2}
@@ -65,13 +64,9 @@ def test_the_prompts_are_each_idiom_and_each_of_its_definitions() -> None:
         assert set(line["definitions"]) | {line["phrase"]} == {p for phrase, p in counts if phrase == line["phrase"]}
         assert (line["prompt"] == line["phrase"]) == (line["input"] == "idiom")
     assert generate.main(["unused", "--dataset", "figlang_mini_irfl", "--idioms", "9"]) == 1
-
-
-@pytest.mark.parametrize("option", ["--idioms=-1", "--pictures=0"])
-def test_less_than_one_is_not_drawn(option: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        generate.main(["unused", option])
-    assert "--idioms and --pictures must be 1 or more" in capsys.readouterr().err
+    for option in ("--idioms=-1", "--pictures=0"):
+        with pytest.raises(SystemExit):
+            generate.main(["unused", option])
 
 
 def test_a_sheet_tells_neither_system_nor_prompt(tmp_path: Path, folders: list[str]) -> None:
@@ -146,31 +141,24 @@ def test_what_cannot_be_used(tmp_path: Path, folders: list[str]) -> None:
             export(arguments, tmp_path / "out", **{**OPTIONS, **options})
         assert not (tmp_path / "out").exists()
 
-    alpha, beta = tmp_path / "Alpha", tmp_path / "Beta"
     refused("--task irfl: no task has pictures to sort but irfl_generate", task="irfl")
-    refused("two folders have one name, of Beta", [folders[1], f"Beta={alpha}"])
-    refused(r"out has no prompts.jsonl: write it with python -m figlang_tasks\S+generate ", [str(tmp_path / "out")])
-    (alpha / "0001.png").write_bytes(b"\x89PNG")
-    refused("0001.png")
-    prompts = (beta / "prompts.jsonl").read_text()
+    refused("two folders have one name, of Beta", [folders[1], f"Beta={tmp_path / 'Alpha'}"])
+    refused(r"has no prompts.jsonl, or none of .*: write it with python -m figlang_tasks\S+generate ", [str(tmp_path)])
+    path = tmp_path / "Beta" / "prompts.jsonl"
+    prompts = path.read_text()
     for changed, says in (
         (prompts.replace('"0000.png"', '"../Alpha/0000.png"'), "points outside"),
-        (prompts.replace('"0000.png"', "0"), "line 1: file is 0, must be a text"),
-        (prompts.replace('"data"', '"date"'), "line 1 has no column data"),
         (prompts.replace('"definition"', '"gloss"'), "input is 'gloss', must be one of idiom, definition"),
     ):
-        (beta / "prompts.jsonl").write_text(changed)
+        path.write_text(changed)
         refused(says, [folders[1]])
-    (beta / "prompts.jsonl").write_text(prompts.replace("0000.png", "9999.png"))
-    (alpha / "0001.png").unlink()
+    path.write_text(prompts.replace("0000.png", "9999.png"))
     refused("Alpha and .*Beta differ in prompts.jsonl")
-    assert generate.main([str(beta / "prompts.jsonl"), "--dataset", "figlang_mini_irfl"]) == 1
+    assert generate.main([str(path), "--dataset", "figlang_mini_irfl"]) == 1
 
 
-def test_gaps_and_cells_that_mean_nothing(tmp_path: Path, folders: list[str]) -> None:
-    *_, first, second, path = [tmp_path / "out" / name for name in export(folders, tmp_path / "out", **OPTIONS)]
-    with pytest.raises(FigLangError, match=r"annotator1.csv is empty"):
-        agree(path, [first, second])
+def test_gaps_are_listed(tmp_path: Path, folders: list[str]) -> None:
+    *_, first, _, path = [tmp_path / "out" / name for name in export(folders, tmp_path / "out", **OPTIONS)]
     found = key.read(path)
     one = [
         filled(first, found, lambda each: "figurative" * (each["number"] == 1 and each["letter"] == "A"), name)
@@ -179,8 +167,3 @@ def test_gaps_and_cells_that_mean_nothing(tmp_path: Path, folders: list[str]) ->
     report = agree(path, one)
     assert len(report["annotators"][0]["missing"]) == 30 and "30 judgements missing: 1 B, 1 C, " in text(report)
     assert report["with_majority"] == 1 / 31 and report["pairs"][0]["category_kappa"] is None
-    wrong = filled(first, found, lambda each: "symbolic", "one")
-    with pytest.raises(FigLangError, match="one.csv, row 2, column category: ' SYMBOLIC ' is none of: figurative, f; "):
-        agree(path, [wrong, second])
-    with pytest.raises(FigLangError, match="give a sheet of explanations"):
-        fill(first, tmp_path / "x.csv", model="m", concurrency=1, max_tokens=1)

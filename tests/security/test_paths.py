@@ -70,7 +70,7 @@ def test_a_sheet_sends_no_picture_of_this_machine_to_a_server(tmp_path: Path, mo
     with JudgeServer(lambda prompt, pictures: "{}") as server:
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        with pytest.raises(DataError, match=r"sheet.csv, row 2: image .* points outside of .*got"):
+        with pytest.raises(DataError, match=r"sheet.csv, item 1: image .* points outside of .*got"):
             fill(sheet, tmp_path / "filled.csv", model=MODEL, concurrency=1, max_tokens=64)
         assert server.prompts == []
 
