@@ -20,7 +20,7 @@ CIRCULAR, RETRIEVE = "mini_irfl_detect_idiom_circular", "figlang_mini_irfl_retri
         ("figlang_mini", {"limit": 0}, "--limit 0: must be a number of rows"),
         ("figlang_mini", {"gen_kwargs": "max_new_tokens"}, "--gen_kwargs max_new_tokens: must be NAME=VALUE"),
         ("figlang_mini", {"offset": -1}, "task figlang_mini: --offset -1: must be the number of rows to skip"),
-        ("figlang_mini", {"offset": 76}, "task figlang_mini: --offset 76: must be the number of rows to skip at the start, of 76"),
+        ("figlang_mini", {"offset": 76}, "--offset 76: must be the number of rows to skip at the start, of 76"),
         (CIRCULAR, {"limit": 3}, f"task {CIRCULAR}: .*idiom-detection-task-0 has 4 documents.*Use --limit 4, or"),
         (CIRCULAR, {"limit": 4, "offset": 6}, "idiom-detection-task-1 has 4 documents.*Use --limit 4 --offset 4,"),
         (CIRCULAR, {"limit": 0.01}, f"task {CIRCULAR}: .*leave no complete row"),
