@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 from figlang_tasks.core.benchmark import benchmarks
-from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measure, Measures
+from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measure, Measures, full_name
 
 
 def every() -> Iterator[Measure]:
@@ -20,21 +20,19 @@ def every() -> Iterator[Measure]:
 
 
 @cache
-def named(full_name: str) -> tuple[Measure, str] | None:
+def named(name: str) -> tuple[Measure, str] | None:
     """Measure and scope that a full name tells (``f1@60_muse``); None if the measure does not exist."""
     for measure in every():
-        if full_name == measure.name:
-            return measure, OVERALL
-        scope = full_name.removeprefix(f"{measure.name}_")
-        if measure.scopes is not None and scope != full_name and scope in measure.scopes.names:
-            return measure, scope
+        for scope in (OVERALL, *(measure.scopes.names if measure.scopes else ())):
+            if name == full_name(measure.name, scope):
+                return measure, scope
     return None
 
 
-def of(full_name: str) -> Measure:
+def of(name: str) -> Measure:
     """The measure that a full name tells; one of the user's own is no share, and more of it is better."""
-    found = named(full_name)
-    return Measure(full_name, own=lambda records, scope: None, percent=False) if found is None else found[0]
+    found = named(name)
+    return Measure(name, own=lambda records, scope: None, percent=False) if found is None else found[0]
 
 
 def headline(names: Iterable[str]) -> str:
@@ -46,18 +44,18 @@ def headline(names: Iterable[str]) -> str:
     return min(names, key=lambda name: of(name).standing, default="")
 
 
-def name_text(full_name: str) -> str:
+def name_text(name: str) -> str:
     """A metric as people read it: ``f1@60``; of a part of the rows ``f1@60 of MuSE``."""
-    found = named(full_name)
+    found = named(name)
     if found is None or found[1] == OVERALL:
-        return full_name
+        return name
     return f"{found[0].name} of {scope_text(found[1])}"
 
 
-def with_arrow(full_name: str) -> str:
+def with_arrow(name: str) -> str:
     """A name as the head of a column, with an arrow to better values; of a measure of the user's own without."""
-    found = named(full_name)
-    return full_name if found is None else f"{name_text(full_name)} {found[0].arrow}"
+    found = named(name)
+    return name if found is None else f"{name_text(name)} {found[0].arrow}"
 
 
 def scope_text(scope: str) -> str:
