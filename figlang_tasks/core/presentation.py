@@ -35,27 +35,20 @@ class Parts:
     in_short: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class BarChart:
-    """A chart of bars of shares, in percent: its title, unique in the report, and the label of its axis."""
-
-    title: str
-    label: str
-
-
 @dataclass(frozen=True, kw_only=True)
 class Bars:
     """The bars of a task in a chart, one for each run; those of one panel stand together.
 
     Attributes:
-        chart: all bars of equal charts are drawn into one.
+        title, label: of the chart, unique in the report, and of its axis; bars that share both are drawn into one.
         measure, scope: what is drawn; without a value there are no bars.
         category: what stands below the bars.
         panel: title of a part of the chart; "" if it has none.
         chance: ``(records) -> level``: the share by chance, 0 to 1; NaN where there is none.
     """
 
-    chart: BarChart
+    title: str
+    label: str
     measure: str
     category: str
     chance: Callable[[Records], float]

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import difflib
-import io
-import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -69,20 +66,12 @@ def no_formula(text: str) -> str:
 
 
 def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table as CSV; what is None or no number is left empty."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([_csv_cell(each) for each in head])
-    writer.writerows([_csv_cell(each) for each in row] for row in rows)
-    return text.getvalue()
+    """A table as CSV; what is None or NaN is left empty."""
+    import pandas as pd
 
-
-def _csv_cell(value: object) -> str:
-    if value is None or (isinstance(value, float) and not math.isfinite(value)):
-        return ""
-    if not isinstance(value, str):
-        return str(value)
-    return no_formula(printable(value))
+    frame = pd.DataFrame(list(rows), columns=list(head), dtype=object)
+    shown = frame.map(lambda value: no_formula(printable(value)) if isinstance(value, str) else value)
+    return shown.to_csv(index=False, lineterminator="\n")
 
 
 def listing(items: Iterable[object], most: int = 5, separator: str = ", ") -> str:

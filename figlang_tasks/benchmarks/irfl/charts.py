@@ -10,7 +10,7 @@ import numpy as np
 
 from figlang_tasks.benchmarks.irfl.measures import LITERAL_ROLES, by_row, images_of
 from figlang_tasks.benchmarks.irfl.rows import CLASSES
-from figlang_tasks.core.presentation import BarChart, Bars, BarSection, Records
+from figlang_tasks.core.presentation import Bars, BarSection, Records
 
 _TASK = re.compile(
     r"(?P<family>detect|match|random2|random4|retrieve)_(?P<what>[a-z_]+?)(?P<variant>_grid|_circular|_phrase_only)?"
@@ -56,17 +56,23 @@ def _choices(dataset: str, task: str, scopes: Scopes) -> Iterator[Bars]:
     for measure, (title, label, chance) in _MEASURES.items():
         for kind in CLASSES if set(CLASSES) <= set(scopes.get(measure, ())) else (None,):
             yield Bars(
-                chart=BarChart(f"{dataset}: {title} ({named['family']})", label),
+                title=f"{dataset}: {title} ({named['family']})",
+                label=label,
                 measure=measure,
                 category=f"{what}, {kind.replace('_', ' + ')}" if kind else what,
                 panel=panel,
                 chance=partial(chance, kind=kind),
                 scope=kind,
             )
-    orders = BarChart(f"{dataset}: order of the images of a simile", "share of similes (percent)")
     for measure in ("figurative_over_source", "source_over_target"):
-        category = measure.replace("_", " ")
-        yield Bars(chart=orders, measure=measure, category=category, panel=f"{panel}: {what}", chance=lambda _: 0.5)
+        yield Bars(
+            title=f"{dataset}: order of the images of a simile",
+            label="share of similes (percent)",
+            measure=measure,
+            category=measure.replace("_", " "),
+            panel=f"{panel}: {what}",
+            chance=lambda _: 0.5,
+        )
 
 
 CHARTS = (

@@ -8,7 +8,7 @@ from typing import Any
 
 from figlang_tasks.core.card import Card, Document, Record
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.presentation import BarChart, Bars, BarSection, Part, Parts
+from figlang_tasks.core.presentation import Bars, BarSection, Part, Parts
 from figlang_tasks.scoring import entailment_card
 
 PARTS = Parts(
@@ -29,14 +29,16 @@ PARTS = Parts(
 
 
 def _by_instruction(dataset: str, task: str, scopes: Mapping[str, Collection[str]]) -> Iterator[Bars]:
-    chart = BarChart(
-        f"{dataset}: f1@0 by instruction ({task})",
-        "f1@0 (percent)",
-    )
     for scope in scopes.get("f1@0", ()):
         if scope.startswith("instruction_"):
-            number = scope.removeprefix("instruction_")
-            yield Bars(chart=chart, measure="f1@0", scope=scope, category=number, chance=lambda records: math.nan)
+            yield Bars(
+                title=f"{dataset}: f1@0 by instruction ({task})",
+                label="f1@0 (percent)",
+                measure="f1@0",
+                scope=scope,
+                category=scope.removeprefix("instruction_"),
+                chance=lambda records: math.nan,
+            )
 
 
 CHARTS = (
