@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import pkgutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -157,7 +158,7 @@ class TrainingTask:
 
     def call(self, key: str, *args: Any) -> Any:
         """What the function of the task file says."""
-        return task_files.named(self.config[key])(*args)
+        return pkgutil.resolve_name(self.config[key])(*args)
 
     def fault(self, doc: Mapping[str, Any]) -> str:
         """Why a model cannot learn from a row; "" if it can."""

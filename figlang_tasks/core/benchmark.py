@@ -171,8 +171,7 @@ class Benchmark:
         """Number of rows for this request; None if unknown."""
         if self.count is not None:
             return self.count(asked)
-        splits = next(source.splits for source in self.sources if source.name == asked["dataset"])
-        return splits.get(asked.get("split", ""))
+        return source_of(asked["dataset"]).splits.get(asked.get("split", ""))
 
 
 def names() -> tuple[str, ...]:

@@ -6,7 +6,6 @@ The harness reads each file, and all that it includes, again for every task and 
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +29,3 @@ def read(path: Path) -> dict[str, Any]:
     for name in reversed(names):
         merged |= read((path.parent / name).resolve())
     return merged | own
-
-
-def named(name: str) -> Any:
-    """Import what ``!function`` names in a task file."""
-    module, _, attribute = name.rpartition(".")
-    return getattr(import_module(module), attribute)

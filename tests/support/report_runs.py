@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,7 @@ def lines_of(task: str, count: int | None = None, answer: Answer | None = None) 
     """The lines of a samples file of a task."""
     (path,) = (resource_dir("task_yamls") / "lmms_eval" / "mini").rglob(f"{task}.yaml")
     config = task_files.read(path)
-    judge = task_files.named(config["process_results"])
+    judge = pkgutil.resolve_name(config["process_results"])
     benchmark, asked = asked_for(config["dataset_name"])
     found = []
     for number, doc in enumerate(benchmark.load(asked, True)):

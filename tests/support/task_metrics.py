@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 from functools import cache
 
 from figlang_tasks.core import task_files
@@ -15,7 +16,7 @@ def reported() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for content in (task_files.read(path.resolve()) for path in tasks_dir().rglob("*.yaml")):
         if "task" in content and "group" not in content:
-            measures = task_files.named(content["metric_list"]).all
+            measures = pkgutil.resolve_name(content["metric_list"]).all
             scopes = {each.name: (OVERALL, *(each.scopes.names if each.scopes else ())) for each in measures}
             found[content["task"]] = {full_name(name, scope) for name, of in scopes.items() for scope in of}
     return found
