@@ -13,6 +13,7 @@ from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import Asked, Benchmark
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
+from figlang_tasks.core.text import table
 
 if TYPE_CHECKING:
     import datasets
@@ -43,37 +44,35 @@ def check(benchmark: Benchmark, asked: Iterable[Asked]) -> tuple[list[str], list
     `asked` is what its tasks ask for. That a part is missing is a fault if no other part is there.
     """
     here = hub.snapshot(benchmark.source)  # a part of a repository is enough: the check says what is missing
-    wanted = parts(benchmark, asked)
-    width = max(len(label(each)) for each in wanted)
-    lines = [f"{here.folder} ({here.revision})", "", f"{'':{width}}  {'here':>8}  published"]
+    rows = [["", "here", "published", ""]]
     faults: list[str] = []
     lacking: dict[str, list[str]] = {}  # what is missing, and for which parts
     own = False
-    for each in wanted:
+    for each in parts(benchmark, asked):
         count, published, remark = "-", str(benchmark.rows(each) or "-"), ""
         try:
             documents = benchmark.load(each, True)
             count = str(rows_of(documents))
             if hub.OWN in documents[:1].get("revision", ()):
-                own, published, remark = True, "-", "  (rows of your own: no published results are shown with them)"
+                own, published, remark = True, "-", "rows of your own: no published results are shown with them"
             elif count != published:
-                remark = f"  ({DataId.parse(documents[0]['data']).name})"
+                remark = DataId.parse(documents[0]["data"]).name
         except PartMissing as error:
             lacking.setdefault(str(error), []).append(" ".join([*each.values()][1:]))
-            remark = "  (not here)"
+            remark = "not here"
         except DataError as error:
             faults += error.faults or [str(error)]
-            remark = "  (faulty)"
-        lines.append(f"{label(each):{width}}  {count:>8}  {published}{remark}")
+            remark = "faulty"
+        rows.append([label(each), count, published, remark])
     try:
         faults += map(str, benchmark.check() if benchmark.check else ())
     except PartMissing as error:
         lacking.setdefault(str(error), ["pictures"])
     except DataError as error:
         faults += error.faults or [str(error)]
-    if all(line.endswith("(not here)") for line in lines[3:]):
+    if all(remark == "not here" for *_, remark in rows[1:]):
         faults, lacking = [*faults, *lacking], {}
     missing = [f"not here: {', '.join(names)}: {what}" for what, names in lacking.items() if not own]
     faults = list(dict.fromkeys(faults))
     verdict = [*faults, f"{len(faults)} fault(s)"] if faults else ["no faults"]
-    return [*lines, "", *missing, *verdict], faults
+    return [f"{here.folder} ({here.revision})", "", table(rows), "", *missing, *verdict], faults

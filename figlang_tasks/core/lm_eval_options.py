@@ -23,8 +23,7 @@ _LIKE = 0.8  # "promt" and "scorrer" are like an option; "path", "prompt_templat
 class LmEvalError(SystemExit, DataError):
     """Options or data of a task are wrong, in lm-eval.
 
-    lm-eval has no hook for its command, which shows a traceback of exceptions. Of a SystemExit the interpreter prints
-    the message alone, with status 1; in Python it is a `DataError` all the same.
+    lm-eval has no hook for its command. Of a SystemExit it shows the message alone, of other errors a traceback.
     """
 
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-Records = Sequence[Mapping[str, Any]]
+from figlang_tasks.core.card import Record
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class Bars:
     label: str
     measure: str
     category: str
-    chance: Callable[[Records], float]
+    chance: Callable[[Sequence[Record]], float]
     scope: str | None = None
     panel: str = ""
 

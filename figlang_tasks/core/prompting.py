@@ -23,7 +23,6 @@ def _environment() -> Environment:
         autoescape=False,  # plain text for models, not HTML
         trim_blocks=True,
         lstrip_blocks=True,
-        keep_trailing_newline=False,
         auto_reload=False,
     )
 

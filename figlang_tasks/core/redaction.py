@@ -98,11 +98,9 @@ def _shown(text: str) -> str:
 
 
 def without_secrets(value: Any) -> Any:
-    """Return a text, or mappings and lists of texts, with :data:`HIDDEN` in place of secrets that are known, and of
-    what looks like a token of a well-known service; for what is saved, where ``key: value`` may be anybody's words.
+    """A value with :data:`HIDDEN` in its texts for secrets of the environment and of :func:`remember`, whole or cut.
 
-    Known are the values of the environment (``HF_TOKEN``, ``OPENAI_API_KEY`` and whatever is called so) and those of
-    :func:`remember`, whole or cut off.
+    Also for what looks like a token of a well-known service. It is for what is saved: ``key: value`` may be anybody's.
     """
     named = {each for name, each in os.environ.items() if _SECRET_NAME.fullmatch(name) and not _SHORT.fullmatch(each)}
     pattern = _pattern(frozenset(named | given_secrets))
@@ -118,10 +116,7 @@ def _pattern(secrets: frozenset[str]) -> re.Pattern[str]:
 
 
 def redacted(value: Any) -> Any:
-    """Return what :func:`without_secrets` does, also without what stands under a name like ``api_key``.
-
-    In a mapping, or in a text like ``model=m,api_key=...``; likewise user and password of an address.
-    """
+    """As :func:`without_secrets`, also for what stands under a name like ``api_key``, and passwords in addresses."""
     return _changed(without_secrets(value), _without_named, by_name=True)
 
 
@@ -131,7 +126,7 @@ def without_paths(text: str) -> str:
 
 
 def _changed(value: Any, change: Callable[[str], str], by_name: bool = False) -> Any:
-    """Return a value with all its texts changed; `by_name` hides what stands under the name of a secret."""
+    """A value with all its texts changed; `by_name` hides what stands under the name of a secret."""
     if isinstance(value, Mapping):
         return {
             name: HIDDEN if by_name and each and _SECRET_NAME.fullmatch(str(name)) else _changed(each, change, by_name)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
 
 from figlang_tasks.benchmarks.irfl.measures import LITERAL_ROLES, by_row, images_of
 from figlang_tasks.benchmarks.irfl.rows import CLASSES
-from figlang_tasks.core.presentation import Bars, BarSection, Records
+from figlang_tasks.core.card import Record
+from figlang_tasks.core.presentation import Bars, BarSection
 
 _TASK = re.compile(
     r"(?P<family>detect|match|random2|random4|retrieve)_(?P<what>[a-z_]+?)(?P<variant>_grid|_circular|_phrase_only)?"
@@ -18,21 +19,21 @@ _TASK = re.compile(
 Scopes = Mapping[str, Collection[str]]
 
 
-def _roles(records: Records, kind: str | None = None) -> list[list[str]]:
+def _roles(records: Sequence[Record], kind: str | None = None) -> list[list[str]]:
     return [record["roles"] for record in records if kind is None or record["type"] == kind]
 
 
-def _chance_of_choice(records: Records, kind: str | None = None) -> float:
+def _chance_of_choice(records: Sequence[Record], kind: str | None = None) -> float:
     return float(np.mean([1 / len(roles) for roles in _roles(records, kind)]))
 
 
-def _chance_of_literal(records: Records, kind: str | None = None) -> float:
+def _chance_of_literal(records: Sequence[Record], kind: str | None = None) -> float:
     """The share of partially literal images among the wrong ones, mean over rows."""
     wrong = [[role for role in roles if role != "answer"] for roles in _roles(records, kind)]
     return float(np.mean([sum(role in LITERAL_ROLES for role in roles) / len(roles) for roles in wrong]))
 
 
-def _chance_of_retrieval(records: Records, kind: str | None = None) -> float:
+def _chance_of_retrieval(records: Sequence[Record], kind: str | None = None) -> float:
     """The expected precision@k of a random order, mean over the rows that are complete; NaN if none is."""
     whole, _ = by_row([record for record in records if kind is None or record["type"] == kind], images_of)
     shares = [sum(record["positive"] for record in own) / len(own) for own in whole]
