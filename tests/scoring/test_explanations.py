@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -121,14 +120,11 @@ def test_off_leaves_the_thresholds_out_says_nothing_and_samples_cannot_be_scored
         "task: figlang_mini_label\n"
         "lmms_eval_specific_kwargs: {default: {label_only: true, scorer: off}}\n"  # YAML reads false
     )
-    results = evaluate("figlang_mini_label", Says("entailment"), include_path=str(tmp_path), limit=3)
+    results = evaluate("figlang_mini_label", Says("entailment"), None, tmp_path / "run", str(tmp_path), limit=3)
     assert metric_names(results, "figlang_mini_label") == OF_LABELS
     assert not [message for message in warnings_of_loguru if "scor" in message]
     assert results["configs"]["figlang_mini_label"]["metadata"]["explanation_scorer"] == WITHOUT_SCORER
-    path = tmp_path / "run_samples_figlang_mini_label.jsonl"
-    lines = [json.dumps({"sample": sample["sample"]}) for sample in results["samples"]["figlang_mini_label"]]
-    path.write_text("\n".join(lines) + "\n")
-    assert not runs.read(str(path)).tasks["figlang_mini_label"].explained
+    assert not runs.read(str(tmp_path / "run")).tasks["figlang_mini_label"].explained
 
 
 def metric_names(results: dict[str, Any], task: str = "figlang_mini") -> set[str]:
