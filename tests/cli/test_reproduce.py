@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from commands import figlang
+from commands import cells, figlang
 
 
 @pytest.mark.parametrize(
@@ -27,9 +27,7 @@ def test_a_difference_is_status_1(tmp_path: Path) -> None:
     (tmp_path / "metaphor_retrieval_task.csv").write_text("type\n" + "FvsPL\n" * 33)
     done = figlang("reproduce", "irfl", "--data", tmp_path)
     assert done.exit_code == 1 and "1 cells, 0 equal, largest difference 1" in done.stdout
-    assert [cell.strip() for cell in done.stdout.splitlines()[2].strip("|").split("|")] == [
-        "metaphor-retrieval-task", "34", "33", "-1",
-    ]  # fmt: skip
+    assert cells(done.stdout)[2] == ["metaphor-retrieval-task", "34", "33", "-1"]
 
 
 @pytest.mark.parametrize("name", ["admire", "columbus", "irfl", "vflute"])

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
 import varied_runs
@@ -29,13 +27,8 @@ LISTS = {
 """Where each task of each harness has its metrics from."""
 
 
-def named(of: str) -> Any:
-    module, _, name = of.rpartition(".")
-    return getattr(import_module(module), name)
-
-
 def measures_of(task: str) -> Measures:
-    found = named(LISTS[f"lmms_eval/{task}"])
+    found = task_files.named(LISTS[f"lmms_eval/{task}"])
     assert isinstance(found, Measures)
     return found
 
@@ -47,11 +40,11 @@ def run(name: str) -> runs.Run:
 
 @pytest.mark.parametrize("name", sorted(set(LISTS.values())))
 def test_tables_are_short_and_names_say_one_thing(name: str) -> None:
-    found = named(name)
+    found = task_files.named(name)
     rows = [row["metric"] for row in found]
     assert len(set(rows)) == len(rows)
     if not isinstance(found, Measures):  # of lm-eval: the same metrics, and what they were made of
-        twin = named(name.removesuffix("_LM_EVAL"))
+        twin = task_files.named(name.removesuffix("_LM_EVAL"))
         assert [row for row in rows if row in twin.by_name] == [row["metric"] for row in twin]
         return
     assert rows == [measure.name for measure in found.all if measure.headline] and len(set(rows) - {"unfinished"}) <= 10
