@@ -113,12 +113,8 @@ def test_a_damaged_record_is_named(changed: dict[str, Any], match: str) -> None:
         evaluate(records, VFLUTE)
 
 
-def test_the_records_bring_their_scorer_along(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And those of another benchmark have none."""
-    assert explanations.score([{"id": "1", "data": "IRFL/x"}]) is None
+def test_without_a_name_the_papers_scorer_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FIGLANG_SCORER", raising=False)
-    scored = explanations.score([row("a", 0, 0, "A storm", "all") | {"scorer": "embedded"}])
-    assert scored is not None and scored.name == "embedded"
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", "nowhere")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     scored = explanations.score([row("a", 0, 0, "A storm", "all")])
