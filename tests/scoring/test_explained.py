@@ -129,3 +129,4 @@ def test_an_interval_of_one_class() -> None:
     low, high = (recall / (1 + recall) for recall in (ends.low, ends.high))  # half of F1, 2 r / (1 + r)
     assert overall(records, "f1")["f1@0"][:3] == pytest.approx((3 / 7, low, high))
     assert (low, high) == pytest.approx((0.290, 0.482), abs=6e-4)
+    assert overall(records[:6], "f1")["f1@0"].value == 1, "a class that is neither gold nor predicted does not count"
