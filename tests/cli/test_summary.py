@@ -52,11 +52,6 @@ def test_parts_that_overlap_are_said_to() -> None:
         assert ("parts overlap: a row counts in each that it belongs to" in table) == overlap
 
 
-def test_tasks_of_others_are_left_out() -> None:
-    listed = {"results": {"mine": {"acc,none": 0.5}}, "configs": {"mine": {"metadata": [{"version": 0}]}}}
-    assert summary_table(listed) == summary_table({"results": {"mme": {"score,none": 1.0}, "group": {}}}) == ""
-
-
 def test_the_scorers_signature_stands_below_the_table_of_its_task() -> None:
     found = results({"vflute_val": {"f1@53": {OVERALL: around(0.5)}}, "mini": {"f1@0": {OVERALL: around(0.5)}}})
     found["configs"]["vflute_val"]["metadata"]["explanation_scorer"] = "vflute25|..."
