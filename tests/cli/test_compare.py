@@ -12,6 +12,7 @@ from statistics import mean, stdev
 import commands
 import pytest
 import varied_runs
+from commands import cells
 
 from figlang_tasks.metrics.significance import holm
 from figlang_tasks.report.verdict import p_text
@@ -20,11 +21,6 @@ MINI = ("--task", "figlang_mini", "--resamples", "200")
 
 
 compare = partial(commands.figlang, "compare")
-
-
-def rows(text: str) -> list[list[str]]:
-    """The cells of all tables."""
-    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]
 
 
 @pytest.fixture
@@ -41,7 +37,7 @@ def test_by_default_the_main_metric_of_each_task_is_tested(both: tuple[str, str]
     for line, each in zip(content["headlines"], content["differences"], strict=True):
         assert f", p {p_text(each['p_holm'])} (adjusted for 2 tests)" in line
         assert f"| {p_text(each['p_holm']).removeprefix('= ')}" in shown
-    assert rows(shown)[0] == ["", "n", "f1@0 ↑", "f1@53 ↑", "f1@60 ↑", "explanation_score ↑", "acc ↑"], (
+    assert cells(shown)[0] == ["", "n", "f1@0 ↑", "f1@53 ↑", "f1@60 ↑", "explanation_score ↑", "acc ↑"], (
         "all values are shown"
     )
     assert "Tested: the main metric of each task over all rows (--metric and --all test others)" in shown
@@ -55,13 +51,13 @@ def test_by_default_the_main_metric_of_each_task_is_tested(both: tuple[str, str]
 def test_tables_say_what_is_better_and_how_sure_that_is(both: tuple[str, str]) -> None:
     shown = compare(*both, *MINI, "--metric", "f1@60", "--metric", "acc_muse").stdout
     assert "## figlang_mini\n" in shown and "\n\nstrong against weak\n\n" in shown
-    found = rows(shown)
+    found = cells(shown)
     assert found[0] == ["", "n", "f1@60 ↑"] and [row[:2] for row in found[2:4]] == [["weak", "76"], ["strong", "76"]]
     assert found[3][2].startswith("**") and not found[2][2].startswith("**"), "the best is bold"
     assert "|---------|------" in shown and "| MuSE  " in shown, "words stand at the left"
     assert found[6][:3] == ["f1@60 ↑", "all", "76"] and found[-1][:3] == ["acc ↑", "MuSE", "12"]
     assert len(found[6:]) == 1 + 6 + 1, "all rows, each source; the one that was named"
-    assert rows(compare(*both, *MINI, "--metric", "acc_muse").stdout)[0] == ["", "n", "acc of MuSE ↑"]
+    assert cells(compare(*both, *MINI, "--metric", "acc_muse").stdout)[0] == ["", "n", "acc of MuSE ↑"]
     weak, strong, difference = float(found[6][3]), float(found[6][4]), float(found[6][5].split()[0])
     assert strong - weak == pytest.approx(difference, abs=0.11) and difference > 0
     *_, footer, sentence = shown.rstrip().split("\n\n")
@@ -104,7 +100,7 @@ def test_a_pattern_behind_a_name_stands_for_repeats(tmp_path: Path) -> None:
     runs = [f"a={tmp_path / 'a_seed*'}", f"b={shutil.copytree(varied_runs.strong(), tmp_path / 'b')}"]
     options = [*MINI, "--metric", "acc", "--overall"]
     shown = compare(*runs, *options).stdout
-    assert rows(shown)[2][:3] == ["a (2 runs)", "76", f"{mean(found):.1f} ± {stdev(found):.1f}"]
+    assert cells(shown)[2][:3] == ["a (2 runs)", "76", f"{mean(found):.1f} ± {stdev(found):.1f}"]
     assert "Runs with repeats: mean ± sd; t over rows and seeds" in shown
     content = json.loads(compare(*runs, *options, "--json").stdout)
     assert [run["name"] for run in content["runs"]] == ["a", "a", "b"]
@@ -118,9 +114,9 @@ def test_the_papers_rows_stand_beside_the_runs(tmp_path: Path) -> None:
         shutil.copy(path, tmp_path / name / "x_samples_metaclue_retrieve_swap.jsonl")
     asked = (tmp_path / "weak", tmp_path / "strong", "--paper", "--resamples", 100)
     shown = compare(*asked).stdout
-    ranks = [row[3] for row in rows(shown)[2:4]]
+    ranks = [row[3] for row in cells(shown)[2:4]]
     assert min(ranks, key=lambda cell: float(cell.replace("*", "").split()[0])).startswith("**")
-    assert ["ALBEF, zero-shot (published, Table 2)", "", "46.67", ""] in rows(shown)
+    assert ["ALBEF, zero-shot (published, Table 2)", "", "46.67", ""] in cells(shown)
     other = compare(*asked, "--metric", "parse_rate").stdout
     assert "published: nothing for parse_rate of metaclue_retrieve_swap\n" in other
     assert "\n\npublished: MetaCLUE, arXiv 2212.09898: zero-shot, " in shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from commands import figlang
+from commands import cells, figlang, refused
 
 
 @pytest.mark.parametrize(
@@ -27,19 +27,15 @@ def test_a_difference_is_status_1(tmp_path: Path) -> None:
     (tmp_path / "metaphor_retrieval_task.csv").write_text("type\n" + "FvsPL\n" * 33)
     done = figlang("reproduce", "irfl", "--data", tmp_path)
     assert done.exit_code == 1 and "1 cells, 0 equal, largest difference 1" in done.stdout
-    assert [cell.strip() for cell in done.stdout.splitlines()[2].strip("|").split("|")] == [
-        "metaphor-retrieval-task", "34", "33", "-1",
-    ]  # fmt: skip
+    assert cells(done.stdout)[2] == ["metaphor-retrieval-task", "34", "33", "-1"]
 
 
 @pytest.mark.parametrize("name", ["admire", "columbus", "irfl", "vflute"])
 def test_missing_data_is_one_line(name: str, tmp_path: Path) -> None:
-    done = figlang("reproduce", name, "--data", tmp_path)
-    assert done.exit_code == 1 and done.stderr.startswith("figlang: ") and done.stderr.count("\n") == 1
-    assert "--data names the folder of what was released" in done.stderr
+    assert "--data names the folder of what was released" in refused("reproduce", name, "--data", tmp_path)
 
 
 def test_a_file_that_was_not_released_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "vflute_test.csv").write_text("a,b\n1,2\n")
-    done = figlang("reproduce", "vflute", "--data", tmp_path)
-    assert done.exit_code == 1 and "is not as vflute released it (KeyError('id'))" in done.stderr
+    told = refused("reproduce", "vflute", "--data", tmp_path)
+    assert "is not as vflute released it (KeyError('id'))" in told

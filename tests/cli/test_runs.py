@@ -26,7 +26,7 @@ def test_runs_are_listed_and_the_damaged_one_is_named(tmp_path: Path, monkeypatc
     shown = figlang(tmp_path)
     assert shown.exit_code == 1 and shown.stderr.startswith(f"figlang: {damaged}: ")
     assert shown.stderr.count("\n") == 1
-    cut, whole = [[cell.strip() for cell in line.split("|")[1:-1]] for line in shown.stdout.splitlines()[2:]]
+    *_, cut, whole = commands.cells(shown.stdout)
     assert "/cut" in cut[0] and "/whole" in whole[0]
     assert cut[1:4] == whole[1:4] == ["figlang_random", TASK, "acc"]
     assert re.fullmatch(r"\d+\.\d \[\d+\.\d, \d+\.\d\]", whole[4])

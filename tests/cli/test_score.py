@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import varied_runs
 from commands import done, refused
+from flute_rows import write_lines
 from report_runs import lines_of
 from saved_samples import NAME, evaluated
 
@@ -100,7 +101,7 @@ def test_texts_of_all_kinds(samples_file: Path) -> None:
     lines = read_lines(samples_file)[: len(kinds)]
     for line, text in zip(lines, kinds, strict=True):
         line["sample"]["explanation"] = line["filtered_resps"] = text
-    samples_file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_lines(samples_file, lines)
     done("score", samples_file, *EMBEDDED, "-o", samples_file.parent / "new")
     written_file = samples_file.parent / "new" / NAME
     scored = read_lines(written_file)
@@ -133,8 +134,7 @@ def saved(path: Path, **changes: Any) -> Path:
     """A samples file of FLUTE, with changes in its last record."""
     lines = lines_of("figlang_mini_flute")
     lines[-1]["sample"] |= changes
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return path
+    return write_lines(path, lines)
 
 
 @pytest.mark.parametrize(

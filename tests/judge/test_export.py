@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from filled_sheets import save_run
 from PIL import Image
+from report_runs import lines_of, write_run
 
 from figlang_tasks.benchmarks.flute import rows as flute_rows
-from figlang_tasks.benchmarks.flute import task as flute_task
 from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.judge import key, sheet
@@ -87,13 +87,9 @@ def test_the_seed_makes_the_draw(tmp_path: Path, two_runs: list[str]) -> None:
 
 def test_flute_has_premises_in_place_of_pictures(tmp_path: Path) -> None:
     documents = {doc["id"]: doc for doc in flute_rows.load("figlang_mini_flute", "train")}
-    lines = [
-        json.dumps({"doc_id": n, "sample": flute_task.process_results(doc, ["Entails. Both say it."])["sample"]})
-        for n, doc in enumerate(documents.values())
-    ]
-    (tmp_path / "samples_flute.jsonl").write_text("\n".join(lines) + "\n")
+    path = write_run(tmp_path / "run", {"figlang_mini_flute": lines_of("figlang_mini_flute")})
     folder = tmp_path / "out"
-    names = export([str(tmp_path / "samples_flute.jsonl")], folder, **{**OPTIONS, "annotators": 1})
+    names = export([str(path)], folder, **{**OPTIONS, "annotators": 1})
     assert names == ["annotator1.csv", "key.json"]
     found, filled = key.read(folder / "key.json"), sheet.read(folder / "annotator1.csv")
     assert "image" not in filled.rows and "preferred" not in filled.rows  # one system is not compared

@@ -3,41 +3,27 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
 import varied_runs
 from demo_runs import OWN_TASKS
 from task_metrics import reported
 
-from figlang_tasks import resource_dir
 from figlang_tasks.cli.tasks import definitions
 from figlang_tasks.core import task_files
 from figlang_tasks.core.benchmark import benchmarks
+from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.results import measures, published, runs
 from figlang_tasks.results.runs import TaskRun
-from figlang_tasks.scoring import OVERALL, Measures, evaluate, flat, full_name
+from figlang_tasks.scoring import OVERALL, evaluate, flat, full_name
 
-FOLDER = resource_dir("task_yamls")
 LISTS = {
-    f"{path.relative_to(FOLDER).parts[0]}/{content['task']}": content["metric_list"]
-    for path in sorted(FOLDER.rglob("*.yaml"))
+    content["task"]: content["metric_list"]
+    for path in tasks_dir().rglob("*.yaml")
     if "task" in (content := task_files.read(path.resolve())) and "group" not in content
 }
-"""Where each task of each harness has its metrics from."""
-
-
-def named(of: str) -> Any:
-    module, _, name = of.rpartition(".")
-    return getattr(import_module(module), name)
-
-
-def measures_of(task: str) -> Measures:
-    found = named(LISTS[f"lmms_eval/{task}"])
-    assert isinstance(found, Measures)
-    return found
+"""Where each task has its metrics from; those of lm-eval have the same (tests/tasks/test_contract.py)."""
 
 
 @cache
@@ -47,13 +33,9 @@ def run(name: str) -> runs.Run:
 
 @pytest.mark.parametrize("name", sorted(set(LISTS.values())))
 def test_tables_are_short_and_names_say_one_thing(name: str) -> None:
-    found = named(name)
+    found = task_files.named(name)
     rows = [row["metric"] for row in found]
     assert len(set(rows)) == len(rows)
-    if not isinstance(found, Measures):  # of lm-eval: the same metrics, and what they were made of
-        twin = named(name.removesuffix("_LM_EVAL"))
-        assert [row for row in rows if row in twin.by_name] == [row["metric"] for row in twin]
-        return
     assert rows == [measure.name for measure in found.all if measure.headline] and len(set(rows) - {"unfinished"}) <= 10
     places = [
         (measure.name, scope)
@@ -76,7 +58,7 @@ def test_sums_over_saved_records_give_what_was_reported_and_the_harness_has_it_i
     task: str, model: str
 ) -> None:
     of: TaskRun = run(model).tasks[task]
-    own = measures_of(Path(OWN_TASKS[task][0]).name if task in OWN_TASKS else task)
+    own = task_files.named(LISTS[Path(OWN_TASKS[task][0]).name if task in OWN_TASKS else task])
     assert of.measures is own
     computed = {
         (measure.name, scope): statistic.total()

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import done
 from demo_runs import Says, evaluate
-from typer.testing import CliRunner
 
 from figlang_tasks.benchmarks.flute.measures import V2
-from figlang_tasks.cli.figlang import app
 from figlang_tasks.scoring import Measures
 from figlang_tasks.scoring.evaluation import Source, with_source
 from figlang_tasks.scoring.evaluation import evaluate as values
@@ -93,8 +92,6 @@ def test_screen_and_compare_say_which_values_rest_on_unread_outputs(
         f"figlang_tasks: {task}: {UNREAD} 12 of 12. What may help: {HELP}",
     ]
     runs = [f"{name}={tmp_path / name}" for name in ("a", "b")]
-    compared = CliRunner().invoke(app, ["compare", *runs, "--resamples", "100"])
-    assert compared.exit_code == 0, compared.output
-    top, _, rest = compared.stdout.partition(f"## {task}")
+    top, _, rest = done("compare", *runs, "--resamples", 100).partition(f"## {task}")
     assert f"a, {task}: {unread}" in top and f"b, {task}: 12 of 12 answers are empty" in top
     assert "explanation scorer: embedded" in rest

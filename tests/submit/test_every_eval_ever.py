@@ -28,8 +28,7 @@ PLACE = re.compile(r"data/([\w-]+)/me/varied/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3
 
 @pytest.fixture(scope="module")
 def run() -> Run:
-    (folder,) = {path.parent for path in strong().rglob("*_results.json")}
-    return runs.read(str(folder))
+    return runs.read(str(strong()))
 
 
 Written = dict[str, tuple[dict[str, Any], list[dict[str, Any]]]]

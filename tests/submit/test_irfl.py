@@ -34,8 +34,7 @@ def email(*folders: Path) -> str:
 
 def rows(text: str) -> list[list[str]]:
     """The cells of the tables, without head and model."""
-    lines = [line.strip("|").split("|")[1:] for line in text.splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in line] for line in lines[2::3]]
+    return [line[1:] for line in commands.cells(text)[2::3]]
 
 
 def refused(match: str, *folders: Path) -> None:

@@ -35,6 +35,11 @@ def refused(*arguments: object) -> str:
     return told[0]
 
 
+def cells(text: str) -> list[list[str]]:
+    """The cells of all tables in a text."""
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]
+
+
 def doctor(*arguments: str) -> tuple[int, dict[str, dict[str, Any]]]:
     """The status and the findings of ``figlang doctor``, by name; it shows no token."""
     result = figlang("doctor", *arguments)
