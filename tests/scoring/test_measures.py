@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 from functools import cache
 from pathlib import Path
 
@@ -33,7 +34,7 @@ def run(name: str) -> runs.Run:
 
 @pytest.mark.parametrize("name", sorted(set(LISTS.values())))
 def test_tables_are_short_and_names_say_one_thing(name: str) -> None:
-    found = task_files.named(name)
+    found = pkgutil.resolve_name(name)
     rows = [row["metric"] for row in found]
     assert len(set(rows)) == len(rows)
     assert rows == [measure.name for measure in found.all if measure.headline] and len(set(rows) - {"unfinished"}) <= 10
@@ -58,7 +59,7 @@ def test_sums_over_saved_records_give_what_was_reported_and_the_harness_has_it_i
     task: str, model: str
 ) -> None:
     of: TaskRun = run(model).tasks[task]
-    own = task_files.named(LISTS[Path(OWN_TASKS[task][0]).name if task in OWN_TASKS else task])
+    own = pkgutil.resolve_name(LISTS[Path(OWN_TASKS[task][0]).name if task in OWN_TASKS else task])
     assert of.measures is own
     computed = {
         (measure.name, scope): statistic.total()
