@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from lmms_eval.api.instance import GenerationResult, Instance
     from lmms_eval.caching.response_cache import ResponseCache
 
+    from figlang_tasks.models.lazy import LazyModel
+
 BATCHES = 16
 """Batches that a class is asked for at once if none of them gets lost: it makes the next while it works on one."""
 
@@ -39,6 +41,10 @@ _SUMMARIES = "lmms_eval.models.model_utils.gen_metrics"  # logs a line for each 
 
 IN_ROUNDS = "generate_until_agentic"
 """The harness's output type of tasks that ask again after an answer, row by row."""
+
+
+class _Missing(Exception):
+    """An answer is not stored."""
 
 
 class Answers:
@@ -55,6 +61,7 @@ class Answers:
         self._bar: Any = None
         self._right: list[float] = []  # of each answer to a question whose accuracy is measured
         self._asked: Counter[str] = Counter()  # how often a request was asked in this run, by its digest
+        self._has_agreed = self._rehearses = False  # see _load_if
         self._found = self._all = 0
 
     def execute(self, lm: Any, kind: str, requests: Sequence[Instance]) -> list[Any]:
@@ -122,7 +129,7 @@ class Answers:
             answers = self._store.look_up(keys)
             self._found += len(answers)
         if isinstance(lm, LazyModel):
-            lm.load_if(len(answers) < len(keys))
+            self._load_if(len(answers) < len(keys), lm, self._tasks[requests[0].task_name].OUTPUT_TYPE)
             if lm.loaded is None:  # all are known
                 return [answers[place] for place in range(len(keys))]
             lm = lm.loaded
@@ -135,6 +142,30 @@ class Answers:
                     found = self._ask(lm, kind, [requests[at] for at in missing], [keys[at] for at in missing])
                     answers |= zip(missing, found, strict=True)
         return [answers[place] for place in range(len(keys))]
+
+    def _load_if(self, is_missing: bool, lm: LazyModel, output_type: str) -> None:
+        """Load a model that waits, if an answer is missing; on tasks in rounds processes agree once, for all rows."""
+        if self._rehearses and is_missing:
+            raise _Missing
+        if output_type != IN_ROUNDS:
+            lm.load_if(is_missing)
+        elif not (self._has_agreed or self._rehearses):
+            self._has_agreed = True
+            lm.load_if(not self._has_all_rounds(lm))
+
+    def _has_all_rounds(self, lm: LazyModel) -> bool:
+        """Whether the answers to all rounds of this process are stored."""
+        from lmms_eval.evaluator import _run_generate_until_agentic
+
+        rehearsal = Answers(self._tasks, self._store, None)
+        rehearsal._rehearses = True
+        in_rounds = [task for task in self._tasks.values() if task.OUTPUT_TYPE == IN_ROUNDS]
+        requests = [request for task in in_rounds for request in task.instances for _ in range(request.repeats)]
+        try:
+            _run_generate_until_agentic(lm, requests, response_cache=rehearsal)
+        except _Missing:
+            return False
+        return True
 
     def _ask(self, lm: Any, kind: str, requests: Sequence[Instance], keys: Sequence[str]) -> list[GenerationResult]:
         """The model's answers to requests of one call, with a store kept batch by batch as it tells them."""

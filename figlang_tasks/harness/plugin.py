@@ -223,9 +223,7 @@ def _prepare_and_evaluate(original: Callable[..., Any], given: dict[str, Any]) -
         return original(**given)
     store = None if getattr(lm, "needs_no_cache", False) else _store
     _choose_prompts(lm, ours, store)
-    by_row = any(task.OUTPUT_TYPE == answers.IN_ROUNDS for task in ours.values())
-    # Processes agree once whether an answer is missing, not at each row.
-    if isinstance(lm, LazyModel) and (len(ours) < len(found) or (by_row and lm.world_size > 1)):
+    if isinstance(lm, LazyModel) and len(ours) < len(found):
         lm = given["lm"] = lm.load()
     if store:
         store.keep_fact(_MAY_WAIT, "yes")

@@ -142,9 +142,9 @@ def test_a_rank_without_rows_loads_a_model_with_the_other(launch: tuple[str, ...
 
 @LAUNCHES
 def test_two_ranks_find_answers_of_both_rounds(launch: tuple[str, ...] | None, runs: Runs) -> None:
-    for limit in ("1", "3", "3"):
+    for limit, fault in (("1", None), ("3", None), ("3", {"faulty": "load"})):
         options = ("--tasks", "mini_sg", "--include_path", demo_runs.mini_tasks(), "--limit", limit)
-        assert runs.in_two_processes(launch, *options) == 0
+        assert runs.in_two_processes(launch, *options, fault=fault) == 0
     assert [set(asked) for asked in runs.asked] == [{"mini_sg 0"}, {"mini_sg 1", "mini_sg 2"}, set()]
 
 
