@@ -9,10 +9,11 @@ it has blocks for both sorts beside ``default`` (:func:`for_model`). Without ``d
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
 
 from figlang_tasks.core.row_files import first_fault
 
@@ -111,20 +112,19 @@ def only_ranks(model: str, task: str) -> str:
     )
 
 
-class _Scores(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid")
-
-    scores: list[FiniteFloat]
+_ANSWER = TypeAdapter(dict[Literal["scores"], list[FiniteFloat]], config=ConfigDict(strict=True))
 
 
 def answer(scores: Sequence[float]) -> str:
     """The answer to a score request; raises `ValueError` for a score that is NaN or infinite."""
-    return json.dumps({"scores": [float(score) for score in scores]}, allow_nan=False)
+    if not all(map(math.isfinite, scores)):
+        raise ValueError("scores must be finite, but the model gave NaN or infinity")
+    return json.dumps({"scores": [float(score) for score in scores]})
 
 
 def read_answer(output: str | None) -> list[float] | None:
     """The scores in a scoring backend's answer, all finite; None if the output is in words, or there is none."""
     try:
-        return None if output is None else _Scores.model_validate_json(output).scores
-    except ValidationError:
+        return None if output is None else _ANSWER.validate_json(output)["scores"]
+    except (KeyError, ValidationError):
         return None

@@ -105,7 +105,7 @@ def test_an_answer_is_read_back_to_the_last_bit(scores: list[float]) -> None:
 
 
 def test_no_score_may_be_infinite() -> None:
-    with pytest.raises(ValueError, match="not JSON compliant"):
+    with pytest.raises(ValueError, match="must be finite"):
         answer([0.5, math.inf])
 
 

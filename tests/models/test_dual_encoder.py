@@ -227,5 +227,5 @@ def test_requests_that_make_no_sense(doc: dict[str, Any], message: str, loaded: 
 def test_a_broken_model_names_the_document(checkpoints: dict[str, Path]) -> None:
     model = load(checkpoints["clip"])
     torch.nn.init.constant_(model.network.model.visual_projection.weight, float("nan"))
-    with pytest.raises(ValueError, match=r"task rank, document 0: scores\[0\] is nan, must be finite"):
+    with pytest.raises(ValueError, match="task rank, document 0: scores must be finite, but the model gave NaN"):
         ask(model, some_docs())
