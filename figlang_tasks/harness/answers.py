@@ -77,15 +77,12 @@ class Answers:
                 answers += getattr(lm, kind)(members)
         return answers
 
-    def tell(self) -> None:
-        """Tell how many answers were found."""
-        if self._store:
-            status.tell(f"{self._found:,} of {self._all:,} answers are from the cache")
-
     def close(self) -> None:
-        """End the bar."""
+        """End the bar, and tell how many answers were stored."""
         if self._bar is not None:
             self._bar.close()
+        if self._store:
+            status.tell(f"{self._found:,} of {self._all:,} answers are from the cache")
 
     @contextmanager
     def _one_bar(self, lm: Any, requests: Sequence[Instance]) -> Iterator[None]:
@@ -134,7 +131,8 @@ class Answers:
                 return [answers[place] for place in range(len(keys))]
             lm = lm.loaded
         with self._one_bar(lm, requests):
-            batches = BATCHES if tells_answers(lm) or self._store is None else 1
+            tells_each = hasattr(type(lm), "on_answer")  # calls it with the number of a request and its answer
+            batches = BATCHES if tells_each or self._store is None else 1
             size = len(requests) if answers_at_once(lm) else batch_size(lm) * batches
             for start in range(0, len(requests), size):
                 missing = [at for at in range(start, min(start + size, len(requests))) if at not in answers]
@@ -242,11 +240,6 @@ def batch_size(lm: Any) -> int:
     """What a model works on at a time; one that finds its batch size by itself counts as 1."""
     sizes = [getattr(lm, name, 1) for name in ("batch_size", "batch_size_per_gpu", "num_concurrent")]
     return max([1, *(size for size in sizes if isinstance(size, int))])
-
-
-def tells_answers(lm: Any) -> bool:
-    """Whether a model calls ``on_answer`` with the number of a request and its answer, as soon as that is there."""
-    return hasattr(type(lm), "on_answer")
 
 
 def answers_at_once(lm: Any) -> bool:
