@@ -104,7 +104,7 @@ def _why(each: Difference) -> str:
     if each.low is not None and each.high is not None and each.low * each.high > 0:
         return "the interval is approximate with so few rows, and p decides"
     if each.smallest is None:
-        return "they differ in too few rows"
+        return "too few rows differ"
     points = " points" * measures.of(each.metric).percent
     return f"differences below {measures.text(each.metric, each.smallest)}{points} do not show"
 

@@ -45,7 +45,7 @@ OTHERS = [of(0.3, 0.2, 0.4, 0.9, name=f"acc@{at}", metric="acc") for at in range
         ),
         (
             [of(0.0, 0.0, 0.0, 1.0)],
-            "Cannot tell B from A on vflute with 76 rows: f1@60 0.0 [0.0, 0.0], p = 1.000; they differ in too few rows",
+            "Cannot tell B from A on vflute with 76 rows: f1@60 0.0 [0.0, 0.0], p = 1.000; too few rows differ",
         ),
         (
             [of(0.2, 0.05, 0.35, 0.02, smallest=0.169), *OTHERS],  # alone it would be below .05
