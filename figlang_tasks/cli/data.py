@@ -15,7 +15,7 @@ from figlang_tasks.cli.tasks import MINI, asked_of
 from figlang_tasks.core import checks, hub
 from figlang_tasks.core.benchmark import Benchmark, benchmarks, names
 from figlang_tasks.core.errors import DataError, PartMissing
-from figlang_tasks.core.text import did_you_mean, listing
+from figlang_tasks.core.text import did_you_mean, listing, printable
 from figlang_tasks.metrics.explanation.scorers import scorer_weights
 from figlang_tasks.metrics.explanation.weights import Weights, WeightsError, locate
 
@@ -27,7 +27,7 @@ def _named(name: str) -> Benchmark:
         raise typer.BadParameter(f"{MINI} is part of the package: there is nothing to download, to check or to bring")
     if name not in names():
         meant = did_you_mean(name, names())
-        raise typer.BadParameter(f"unknown benchmark {name}{meant}; there are: {', '.join(names())}")
+        raise typer.BadParameter(f"unknown benchmark {printable(name)}{meant}; there are: {', '.join(names())}")
     return benchmarks()[name]
 
 

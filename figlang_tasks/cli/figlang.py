@@ -26,14 +26,12 @@ from figlang_tasks.core.errors import FigLangError
 class _Commands(TyperGroup):
     """All commands: one that fails ends with one line and status 1."""
 
-    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+    def main(self, *args: Any, **options: Any) -> Any:
         try:
-            return super().invoke(ctx)
-        except BrokenPipeError:  # typer ends without a word where nobody reads on
-            raise
-        except (FigLangError, OSError) as error:
+            return super().main(*args, **options)
+        except (FigLangError, OSError) as error:  # a closed pipe typer has ended without a word
             warn(cause(error))
-            raise typer.Exit(1) from error
+            sys.exit(1)
 
 
 app = typer.Typer(

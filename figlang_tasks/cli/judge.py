@@ -12,7 +12,7 @@ from figlang_tasks.cli import new_folder, say, say_json
 from figlang_tasks.cli.options import AsJson, Runs
 from figlang_tasks.core.errors import FigLangError
 
-app = typer.Typer(no_args_is_help=True, help="Let people, or a language model, judge explanations: docs/judge.md.")
+app = typer.Typer(no_args_is_help=True, help="Let people, or a language model, judge explanations. See docs/judge.md.")
 
 
 @app.command()

@@ -62,7 +62,8 @@ def tasks(
     lmms-eval finds the tasks by itself. For lm-eval, which runs the text tasks, name their folder:
 
     \b
-    lm_eval --include_path "$(figlang tasks --path lm_eval)" --tasks flute ...
+    lm_eval --include_path "$(figlang tasks --path lm_eval)" --tasks flute --model hf \\
+      --model_args pretrained=ID --apply_chat_template
     """
     if path is not None:
         say(folder(path))

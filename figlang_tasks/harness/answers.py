@@ -43,10 +43,6 @@ IN_ROUNDS = "generate_until_agentic"
 """The harness's output type of tasks that ask again after an answer, row by row."""
 
 
-class _Missing(Exception):
-    """An answer is not stored."""
-
-
 class Answers:
     """Answers the requests of a run.
 
@@ -61,7 +57,7 @@ class Answers:
         self._bar: Any = None
         self._right: list[float] = []  # of each answer to a question whose accuracy is measured
         self._asked: Counter[str] = Counter()  # how often a request was asked in this run, by its digest
-        self._has_agreed = self._rehearses = False  # see _load_if
+        self._has_agreed = False  # see _load_if
         self._found = self._all = 0
 
     def execute(self, lm: Any, kind: str, requests: Sequence[Instance]) -> list[Any]:
@@ -143,11 +139,9 @@ class Answers:
 
     def _load_if(self, is_missing: bool, lm: LazyModel, output_type: str) -> None:
         """Load a model that waits, if an answer is missing; on tasks in rounds processes agree once, for all rows."""
-        if self._rehearses and is_missing:
-            raise _Missing
-        if output_type != IN_ROUNDS:
+        if output_type != IN_ROUNDS or lm.world_size == 1:
             lm.load_if(is_missing)
-        elif not (self._has_agreed or self._rehearses):
+        elif lm.loaded is None and not self._has_agreed:
             self._has_agreed = True
             lm.load_if(not self._has_all_rounds(lm))
 
@@ -155,12 +149,10 @@ class Answers:
         """Whether the answers to all rounds of this process are stored."""
         from lmms_eval.evaluator import _run_generate_until_agentic
 
-        rehearsal = Answers(self._tasks, self._store, None)
-        rehearsal._rehearses = True
         in_rounds = [task for task in self._tasks.values() if task.OUTPUT_TYPE == IN_ROUNDS]
         requests = [request for task in in_rounds for request in task.instances for _ in range(request.repeats)]
         try:
-            _run_generate_until_agentic(lm, requests, response_cache=rehearsal)
+            _run_generate_until_agentic(lm, requests, response_cache=_Rehearsal(self._tasks, self._store, None))
         except _Missing:
             return False
         return True
@@ -222,6 +214,18 @@ class Answers:
             keys.append(f"{known}-{0 if padding else self._asked[row]}")
             self._asked[row] += not padding
         return keys
+
+
+class _Missing(Exception):
+    """An answer is not stored."""
+
+
+class _Rehearsal(Answers):
+    """Gives the answers that are stored; the first that is not ends it."""
+
+    def _load_if(self, is_missing: bool, lm: LazyModel, output_type: str) -> None:
+        if is_missing:
+            raise _Missing
 
 
 def _text(answer: Any) -> GenerationResult:

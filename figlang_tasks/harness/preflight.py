@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from loguru import logger
+
 from figlang_tasks import models
-from figlang_tasks.core import hub, score_requests
+from figlang_tasks.core import hub, score_requests, status
 from figlang_tasks.core.benchmark import asked_for, task_faults
 from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.core.redaction import redacted
@@ -50,6 +52,13 @@ def preflight(
     name = named if isinstance(named, str) else None
     if wrong := limit_fault(limit):
         raise FigLangError(wrong)
+    if limit is not None and 0 < limit < 1 and len(ours) > 1:
+        if status.in_first_process():
+            logger.warning(
+                f"figlang_tasks: --limit {limit:g} with several tasks: lmms-eval takes this share of the rows of one, "
+                "and as many rows of each other. Give a number of rows, or evaluate each task alone"
+            )
+        limit = None
     if num_fewshot:
         raise FigLangError(
             f"figlang_tasks: --num_fewshot is no option of {listed([config['task'] for config in ours])}: examples are "

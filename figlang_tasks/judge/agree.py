@@ -159,9 +159,8 @@ def _as_predictor(found: Mapping[str, Any], explanations: pd.DataFrame, agreed: 
         "adequate": int(positive.sum()),
     }
     if not 0 < about["adequate"] < len(scores):
-        return about | {
-            "undefined": "there are no scores (figlang score, then export), or all agree on one adequacy alone"
-        }
+        why = "all agree on one adequacy alone, or never" if len(scores) else "no scores (figlang score, then export)"
+        return about | {"undefined": why}
     precision, recall, _ = precision_recall_curve(positive, scores)
     return about | {
         "average_precision": float(average_precision_score(positive, scores)),
@@ -177,10 +176,10 @@ def text(report: Mapping[str, Any]) -> str:
     """A report as tables for people; shares in percent."""
     if "pictures" in report:
         return pictures.text(report)
+    which = "whatever their label" if report["any_label"] else "whose label all got right"
     head = (
-        f"{report['items']} items of {report['data']}; adequacy, errors and preference are of "
-        f"{report['items_counted']}: those whose label all got right, with --any-label all\n"
-        f"{figures.annotators_text(report)}"
+        f"{report['items']} items of {report['data']}; adequacy, errors and preference are of the "
+        f"{report['items_counted']} {which}\n{figures.annotators_text(report)}"
     )
     return "\n\n".join([head, _agreement(report), *_systems(report), _predictor(report)]) + "\n"
 
@@ -231,7 +230,7 @@ def _predictor(report: Mapping[str, Any]) -> str:
     best, chance = found["best_f1"], found["adequate"] / found["n"]
     return (
         f"ExplanationScore ({found['scorer']}) as a predictor of adequacy, {found['n']} explanations, "
-        f"{found['adequate']} of them adequate ({found['without_score']} without a score are left out):\n"
+        f"{found['adequate']} of them adequate:\n"
         f"area under the precision-recall curve: {found['average_precision']:.2f} (average precision; {chance:.2f} by "
         f"chance), {found['trapezoidal_area']:.2f} (trapezoidal)\n"
         f"best F1: {best['f1']:.2f} (precision {best['precision']:.2f}, recall {best['recall']:.2f}) at score >= "

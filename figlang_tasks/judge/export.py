@@ -12,7 +12,6 @@ from typing import Any
 from PIL import Image
 
 from figlang_tasks.core import images
-from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing
 from figlang_tasks.judge import key, sheet
@@ -83,11 +82,8 @@ def _explained(run: Run) -> TaskRun:
     """The one task of a run that has explanations."""
     found = [task for task in run.tasks.values() if task.explained]
     if len(found) != 1:
-        known = listing((name for name, each in benchmarks().items() if each.scorer), 20)
-        raise FigLangError(
-            f"{run.path} holds {len(found)} tasks with explanations, of {listing(run.tasks, 20)}: name one samples "
-            f"file of {known}"
-        )
+        named = listing(task.task for task in found)
+        raise FigLangError(f"{run.path} holds {len(found)} tasks with explanations ({named}): name the samples of one")
     if (answers := len(found[0].lines)) != len(set(found[0].ids)):
         raise FigLangError(f"{run.path}: {answers} answers to {len(set(found[0].ids))} rows: leave out --repeats")
     found[0].computed(lambda _, records: the_scheme(records))

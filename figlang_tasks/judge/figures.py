@@ -47,8 +47,8 @@ def gathered(
         said[filled.annotator] = own.reindex(places)
         about.append({"name": filled.annotator, "llm": filled.annotator.startswith(sheet.LLM), "file": path.name})
     tables = {column: pd.DataFrame({name: own[column] for name, own in said.items()}) for column in columns}
-    of_key = {"sheet": found["sheet"]}
-    return tables, {"written_by": "figlang judge agree", "key": of_key, "data": found["data"], "annotators": about}
+    head = {"written_by": "figlang judge agree", "key": {"sheet": found["sheet"]}, "data": found["data"]}
+    return tables, {**head, "annotators": about}
 
 
 def share(part: float, whole: float) -> float | None:

@@ -81,13 +81,8 @@ def fill(sheet_path: Path, output: Path, *, model: str, concurrency: int, max_to
                 )
     finally:
         pool.shutdown(cancel_futures=True)
-    return {
-        "annotator": annotator,
-        "asked": len(questions),
-        "unreadable": unreadable,
-        "failed": failed,
-        "written": [output, log],
-    }
+    counts = {"asked": len(questions), "unreadable": unreadable, "failed": failed}
+    return {"annotator": annotator, **counts, "written": [output, log]}
 
 
 def _keep(rows: list[_Row], before: Sheet, annotator: str, blank: Sheet) -> None:
@@ -97,6 +92,8 @@ def _keep(rows: list[_Row], before: Sheet, annotator: str, blank: Sheet) -> None
             f"{before.path} exists, of {before.annotator} and the export {before.code}, not of {annotator} and "
             f"{blank.code}: choose another -o"
         )
+    accepted = sheet.accepted([*before.rows["letter"]])
+    sheet.meanings(before, {column: values for column, values in accepted.items() if column in before.rows})
     said = before.rows.set_index(["item", "letter"]).filter(JUDGED).to_dict("index")
     for row in rows:
         row.update(said.get((row["item"], row["letter"]), {}))
@@ -132,7 +129,7 @@ def _questions(sheet_path: Path, rows: list[_Row]) -> Iterator[_Question]:
             if not row["adequate"]:
                 prompt = render("judge/adequacy.jinja", explanation=row["explanation"], **texts)
                 prompts.append((row, "adequate", prompt))
-        if len(own) > 1 and not any(row["preferred"] for row in own):
+        if "preferred" in first and len(own) > 1 and not any(row["preferred"] for row in own):
             prompts.append((first, "preferred", render("judge/preference.jinja", explanations=explanations, **texts)))
         for row, asked, prompt in prompts:
             yield _Question(row, asked, tuple(explanations), [*picture, {"type": "text", "text": prompt}])
@@ -152,7 +149,7 @@ def read_answer(asked: str, answer: str, letters: Sequence[str] = ()) -> dict[st
         cells = {column: sheet.spelled(texts.get(column, ""), accepted[column]) for column in columns}
     except ValueError:
         return {}
-    if asked == "adequate" and (cells["adequate"] == "yes") != (cells["error"] is None):
+    if asked == "adequate" and (cells["adequate"], cells["error"] is None) not in (("yes", True), ("no", False)):
         return {}
     return {column: cell for column, cell in cells.items() if cell is not None}
 

@@ -104,15 +104,16 @@ def read(path: Path, required: Iterable[str] = ()) -> Sheet:
     frame = frame.set_axis(head, axis=1).set_axis(frame.index + 1).iloc[1:]
     frame = frame[frame.apply(lambda cells: cells.str.strip().ne("")).any(axis=1)]
     rows = frame[[column for column in known if column in head]].apply(lambda cells: cells.str.removeprefix("'"))
+    rows[_PLACE] = rows[_PLACE].apply(lambda cells: cells.str.split().str.join(" "))
     for number in rows.index[rows.duplicated(["item", "letter"])]:
         raise FigLangError(f"{path}, row {number}: an earlier row has the same item and letter: delete one")
     origins = rows[["annotator", "sheet"]].drop_duplicates()
-    if len(origins) != 1:
+    if len(origins) != 1 or origins.eq("").any(axis=None):
         raise FigLangError(
             f"{path} has rows of {len(origins)} annotators or exports (first in the rows {listing(origins.index)}), "
-            "must be of one: restore the columns annotator and sheet"
+            "must be of one with a name: restore them"
         )
-    annotator, code = (" ".join(cell.split()) for cell in origins.iloc[0])
+    annotator, code = origins.iloc[0]
     return Sheet(path, annotator, code, rows)
 
 

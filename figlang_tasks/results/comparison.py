@@ -122,12 +122,14 @@ def _shared(runs: Sequence[Run], tasks: Sequence[str] | None) -> dict[str, Sides
     shared = {task: sides for task, sides in by_task.items() if len(sides) > 1}
     if not shared and all(len(run.tasks) == 1 for run in runs) and len({_only(run).data for run in runs}) == 1:
         by_name = {run.name: [_only(each) for each in runs if each.name == run.name] for run in runs}
-        shared = {" / ".join(dict.fromkeys(_only(run).task for run in runs)): by_name}
+        shared, by_task = {" / ".join(dict.fromkeys(_only(run).task for run in runs)): by_name}, {}
     if not shared:
         of_runs = (f"{own.task} on {own.data} in {run.name}" for run in runs for own in run.tasks.values())
         raise ComparisonError(
             f"no two of the runs share a task ({listing(of_runs)}), nor are they of one task each on the same data"
         )
+    if alone := sorted(by_task.keys() - shared.keys()):
+        logger.warning(f"figlang_tasks: in one run only, not compared: {listing(alone)}")
     if unknown := [task for task in tasks or () if task not in shared]:
         raise ComparisonError(
             f"no two of the runs share the task {unknown[0]}; they share: {', '.join(sorted(shared))}"
@@ -184,7 +186,7 @@ def check_rows(task: str, first_name: str, first: TaskRun, name: str, other: Tas
     if told:
         raise ComparisonError(
             f"{task}: {first_name} and {name} were not evaluated on the same rows; {'; '.join(told)}. Evaluate both on "
-            "the same rows (was one run with --limit, or with an earlier version?)"
+            "the same rows (was one with --limit?)"
         )
 
 

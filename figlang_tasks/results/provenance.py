@@ -37,7 +37,6 @@ def of_run(run: Run) -> dict[str, str]:
             "cut to": limited(run),
             **options(run),
             "harness": " ".join(harness(run)) if run.results else None,
-            "transformers": run.results.get("transformers_version"),
             "date": date and f"{date:%Y-%m-%d %H:%M} UTC",
             "chat template": run.results.get("chat_template_sha"),
             "seconds": str(run.results.get("total_evaluation_time_seconds", "")).partition(".")[0],

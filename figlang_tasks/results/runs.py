@@ -46,7 +46,7 @@ _ROUNDING = 1e-6
 _SCORED_BESIDE = re.compile(r"(?:.+_)?samples_.+\.[a-z][^.]*\.jsonl")
 _Value = TypeVar("_Value")
 
-AGAIN = "evaluate again (figlang_replay scores saved outputs again without the model)"
+AGAIN = "evaluate again (figlang_replay scores saved outputs without the model)"
 
 
 @dataclass(frozen=True)
@@ -316,9 +316,9 @@ def _scorer(path: Path, records: Sequence[Record]) -> str | None:
     found: dict[str, int] = {}
     for number, record in enumerate(records, start=1):
         if (scores := record.get("explanation_scores")) is not None:
-            scorer = scores.get("scorer") if isinstance(scores, Mapping) else None
-            if not isinstance(scorer, str):
-                raise RunError(f"{path}, line {number}: explanation_scores hold no scorer: score the run again")
+            scorer, mean = map(scores.get, ("scorer", "mean")) if isinstance(scores, Mapping) else (None, None)
+            if not (isinstance(scorer, str) and isinstance(mean, int | float) and abs(mean) <= 2):  # it is about 0 to 1
+                raise RunError(f"{path}, line {number}: explanation_scores are damaged: score the run again")
             found.setdefault(scorer, number)
     if len(found) > 1:
         lines = ", ".join(f"{scorer} in line {number}" for scorer, number in found.items())
@@ -351,9 +351,7 @@ def samples_files(path: Path) -> dict[str, Path]:
     if path.is_file():
         found = {_task_of(file): file for file in _samples_in(path.parent) if results_path(file) == path}
         if not found:
-            raise RunError(
-                f"{path} is no results file beside its samples, nor a samples file: evaluate with --log_samples"
-            )
+            raise RunError(f"{path} is of no run with samples (--log_samples): give another")
         return found
     files: dict[str, list[Path]] = {}
     for file in _samples_in(path):
@@ -406,7 +404,7 @@ def _samples_in(folder: Path) -> list[Path]:
     if old := [file.name for file in folder.glob("*samples_*.jsonl") if _SCORED_BESIDE.fullmatch(file.name)]:
         logger.warning(
             f"figlang_tasks: {folder}: {listing(sorted(old))}: not read, because an earlier version of figlang score "
-            f"wrote them. figlang score {folder} writes a run with scores (from its cache)"
+            f"wrote them. figlang score {folder} writes a run with scores"
         )
     return [file for file in sorted(folder.glob("*samples_*.jsonl")) if _task_of(file)]
 
@@ -508,6 +506,6 @@ def check_consistent(task: TaskRun) -> None:
     """Check that the samples give what the results file says."""
     if task.contradictions:
         raise RunError(
-            f"{task.path}: the results file says {listing(task.contradictions)}. Are these files of two runs, or of "
-            f"another version of figlang_tasks, or was one changed? Restore what the harness wrote, or {AGAIN}"
+            f"{task.path}: the results file says {listing(task.contradictions)}. Are these files of two runs, or was "
+            f"one changed? Restore what the harness wrote, or {AGAIN}"
         )

@@ -89,9 +89,10 @@ def test_it_is_quick() -> None:
     subprocess.run([sys.executable, "-c", script + check], check=True, stdout=subprocess.DEVNULL)
 
 
-def test_a_full_disk_is_no_traceback() -> None:
+@pytest.mark.parametrize("given", ["tasks", "--version"])
+def test_a_full_disk_is_no_traceback(given: str) -> None:
     with open("/dev/full", "wb") as full:
         ended = subprocess.run(
-            [sys.executable, "-m", "figlang_tasks.cli.figlang", "tasks"], stdout=full, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-m", "figlang_tasks.cli.figlang", given], stdout=full, stderr=subprocess.PIPE, text=True
         )
     assert (ended.returncode, ended.stderr) == (1, "figlang: No space left on device\n")

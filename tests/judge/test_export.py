@@ -118,4 +118,4 @@ def test_runs_that_cannot_be_judged_together(tmp_path: Path, two_runs: list[str]
     refused(r"Kettle\S+ has a record that is not as the task vflute writes it .*explanation")
     second.write_text("".join(lines), "utf-8")
     (second.parent / "samples_other.jsonl").write_text("".join(lines), "utf-8")
-    refused(r"holds 2 tasks with explanations, of other, vflute: name one samples file of", [str(second.parent)])
+    refused(r"holds 2 tasks with explanations \(other, vflute\): name the samples of one", [str(second.parent)])

@@ -155,6 +155,7 @@ def test_what_ends_the_work_before_a_request(
         ("adequate", '{"adequate": "Yes", "error": "None"}', {"adequate": "yes"}),
         ("adequate", '{"adequate": "no", "error": "V"}', {"adequate": "no", "error": "verbose"}),
         ("adequate", '{"adequate": "no"}', {}),
+        ("adequate", '{"adequate": null, "error": "unsound"}', {}),
         ("adequate", '{"adequate": "yes", "error": "unsound"}', {}),
         ("preferred", '{"preferred": "b"}', {"preferred": "B"}),
         ("preferred", '{"preferred": ""}', {}),

@@ -53,6 +53,7 @@ def test_a_sheet_saved_again_reads_the_same(tmp_path: Path, separator: str, enco
         others = cycle(cells)
         frame[column] = [next(others) if cell else "" for cell in frame[column]]
     frame["preferred"] = frame["preferred"].str.lower()
+    frame.loc[frame.index[::2], ["letter", "annotator"]] += " "
     frame = frame.sample(frac=1, random_state=1)  # sorted by another column
     frame["my notes"] = "?"
     frame = frame[frame.columns[::-1]].rename(columns={"adequate": " Adequate "})
@@ -81,6 +82,7 @@ def edited(changes: dict[int, dict[str, str]], drop: str = "") -> bytes:
         (edited({3: {"letter": "A"}}), "row 3: an earlier row has the same item and letter"),
         (edited({4: {"annotator": "Bob"}}), "has rows of 2 annotators or exports (first in the rows 2, 4)"),
         (edited({4: {"sheet": ""}}), "has rows of 2 annotators or exports"),
+        (edited(dict.fromkeys(range(2, 99), {"annotator": ""})), "must be of one with a name"),
         (edited({5: {"error": "h, u"}}), "row 5, column error: 'h, u' is none of: hallucination, h; unsound, u; "),
         (edited({4: {"preferred": "C"}}), "row 4, column preferred: 'C' is none of: none, -; a; b"),
         (edited({4: {"adequate": "yes"}}), "row 4: an adequate explanation has an error"),

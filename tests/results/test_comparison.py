@@ -96,7 +96,7 @@ def test_runs_of_other_units_are_not_compared(weak: Run, strong: Run) -> None:
     task = "figlang_mini_nykms_metaphor"
     of = strong.tasks[task]
     earlier = [{**line, "sample": {**line["sample"], "unit": line["sample"]["id"]}} for line in of.lines]
-    told = r"not evaluated on the same rows; only in weak: 12 .*; only in strong, changed: 12 .*earlier version\?"
+    told = r"not evaluated on the same rows; only in weak: 12 .*; only in strong, changed: 12 "
     refused(told, weak, changed(strong, task, lines=tuple(earlier)), tasks=[task])
 
 

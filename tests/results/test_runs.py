@@ -139,10 +139,14 @@ def test_what_cannot_be_read_is_named_with_a_remedy(folder: Path, tmp_path: Path
     shutil.copytree(above / "model", above / "other" / "model")
     refused(above, "holds several runs: name one of .*above/model, .*other/model")
     (empty / "notes.txt").write_text("x", encoding="utf-8")
-    refused(empty / "notes.txt", "notes.txt is no results file beside its samples")
+    refused(empty / "notes.txt", "notes.txt is of no run with samples")
     (folder / RESULTS).write_text("{", encoding="utf-8")
     refused(folder, f"{RESULTS} cannot be read")
     (folder / RESULTS).unlink()
+    line = json.loads(evaluated()[0].splitlines()[0])
+    line["sample"]["explanation_scores"] = {"scorer": "vflute25", "mean": 85.0}  # of percent
+    (folder / NAME).write_text(json.dumps(line), encoding="utf-8")
+    refused(folder, "line 1: explanation_scores are damaged: score the run again")
     (folder / NAME).write_bytes(evaluated()[0][:-20])
     refused(folder, "line 76 is not valid JSON .*Was the file cut off")
 
