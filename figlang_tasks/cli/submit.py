@@ -19,7 +19,7 @@ from figlang_tasks.report.verdict import against
 from figlang_tasks.results.runs import read, read_all
 from figlang_tasks.submit import board, every_eval_ever, figlang2022, figlang2024, hub_results, irfl
 
-app = typer.Typer(no_args_is_help=True, help="Make files for leaderboards, registries or the hub; nothing is uploaded.")
+app = typer.Typer(no_args_is_help=True, help="Make files for leaderboards, registries or the hub. Nothing is uploaded.")
 
 
 Zip: TypeAlias = Annotated[Path, typer.Option("-o", "--output", help="The zip to write.")]
