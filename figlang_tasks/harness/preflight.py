@@ -52,6 +52,12 @@ def preflight(
     name = named if isinstance(named, str) else None
     if wrong := limit_fault(limit):
         raise FigLangError(wrong)
+    if num_fewshot:
+        raise FigLangError(
+            f"figlang_tasks: --num_fewshot is no option of {listed([config['task'] for config in ours])}: examples are "
+            "the task option num_shots of V-FLUTE, FLUTE and the New Yorker tasks; vflute_5shot, vflute_10shot, "
+            "flute_4shot and nycc_..._5shot set it. Leave --num_fewshot out, or take one of those"
+        )
     if limit is not None and 0 < limit < 1 and len(ours) > 1:
         if status.in_first_process():
             logger.warning(
@@ -59,12 +65,6 @@ def preflight(
                 "and as many rows of each other. Give a number of rows, or evaluate each task alone"
             )
         limit = None
-    if num_fewshot:
-        raise FigLangError(
-            f"figlang_tasks: --num_fewshot is no option of {listed([config['task'] for config in ours])}: examples are "
-            "the task option num_shots of V-FLUTE, FLUTE and the New Yorker tasks; vflute_5shot, vflute_10shot, "
-            "flute_4shot and nycc_..._5shot set it. Leave --num_fewshot out, or take one of those"
-        )
     faults: dict[str, list[str]] = {}  # what is wrong, and with which tasks
     kind: type[FigLangError] = FigLangError
     model_class = models.scoring_class(named)

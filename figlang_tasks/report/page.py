@@ -74,7 +74,8 @@ def render(runs: Sequence[Run], found: Sequence[Group], shown: gallery.Gallery, 
     style = (_FOLDER / "page.css").read_text(encoding="utf-8")
     script = (_FOLDER / "page.js").read_text(encoding="utf-8")
     names = [run.name for run in runs]
-    data = json.dumps({"runs": names, "cards": shown.cards, "pictures": shown.pictures})
+    # JSON has no words for NaN and infinities.
+    cards = json.loads(json.dumps(shown.cards), parse_constant=lambda name: None)
     contradictions = contradicted((run, task) for run in runs for task in run.tasks.values())
     html = (
         _environment()
@@ -94,7 +95,7 @@ def render(runs: Sequence[Run], found: Sequence[Group], shown: gallery.Gallery, 
             ],
             contradictions=contradictions,
             shown=shown,
-            data=json.loads(data, parse_constant=lambda name: None),  # JSON has no words for NaN and infinities
+            data={"runs": names, "cards": cards, "pictures": shown.pictures},
             made={
                 "made": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
                 "figlang_tasks": figlang_tasks.__version__,
