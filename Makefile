@@ -89,8 +89,8 @@ families-table: $(STAMP)  ## write the table of architectures in docs/models.md 
 mutants: $(STAMP)  ## break metrics and parsers in small ways and list what no test notices (MUTANTS="--n 50 --seed 2")
 	nice $(BIN)/python tools/mutants.py $(MUTANTS)
 
-golden: $(STAMP)  ## write down what the package computes (GOLDEN=folder), to compare two commits (half an hour; needs ../shared)
-	$(BIN)/python tools/golden.py $(GOLDEN)
+golden: $(STAMP)  ## write down what the package computes (GOLDEN=folder), to compare two commits (half an hour; needs ../shared; ONLY=mini: minutes)
+	$(BIN)/python tools/golden.py $(GOLDEN) $(if $(ONLY),--only $(ONLY))
 
 lint: $(STAMP)  ## ruff, who imports whom, the workflows, mypy
 	$(BIN)/ruff check .

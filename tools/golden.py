@@ -1,14 +1,16 @@
 """Write down what the package computes, as text: to show that a change of its code changes no result.
 
-    python tools/golden.py before          # in a checkout of the commit before the change
-    python tools/golden.py after           # in the changed one
-    diff -r -I _stderr before after        # what differs, line by line
+    python tools/golden.py before --only mini     # in a checkout of the commit before the change
+    python tools/golden.py after --only mini      # in the changed one
+    diff -r -I _stderr before after               # what differs, line by line
 
 Folders `results` and `samples`: the mini benchmarks by
 chance, by the majority and by the demo model; whole V-FLUTE, IRFL and FLUTE (the tables beside the checkout, with drawn
 pictures) by chance, twice. `after`: what ``figlang compare``, ``report`` and each ``submit`` make of those runs.
 
-Two runs of one checkout are equal, byte for byte. All takes about half an hour on 2 cores; `make golden` runs it.
+``--only mini`` leaves out the whole splits and what needs them, and takes about 8 minutes on 2 cores: it is for each step
+of a change. Without it all takes about half an hour (`make golden`): once at the start of a change, and once at its end.
+Two runs of one checkout are equal, byte for byte. The script says how long each run took.
 """
 
 from __future__ import annotations
@@ -21,6 +23,9 @@ import re
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -39,6 +44,14 @@ _VARIES = re.compile(
     r"\d{4}-\d\d-\d\d[T ]?[\d:.+Z-]*|\d{8}_\d{6}|[0-9a-f-]{36}|\d{10}\.\d+|(?<=timestamp\": \")\d+|(?<=\nseconds\n)\d+"
     r"|(?<=git_hash\": \")[0-9a-f]+|(?<=working folder\n)\S+"
 )
+
+
+@contextmanager
+def timed(name: str) -> Iterator[None]:
+    """Print how many seconds a step took."""
+    started = time.monotonic()
+    yield
+    print(f"{name}: {time.monotonic() - started:.0f} s", flush=True)
 
 
 # --- runs ---
@@ -73,7 +86,7 @@ def evaluate(tasks: str, output: Path, *model: str) -> int:
     return done.returncode
 
 
-def write_runs(folder: Path, work: Path) -> None:
+def write_runs(folder: Path, work: Path, only_mini: bool) -> None:
     from figlang_tasks.mini import DEMO_MODEL_DIR
 
     demo = ("--model", "figlang_vlm", "--model_args", f"pretrained={DEMO_MODEL_DIR}", "--batch_size", "8")
@@ -81,12 +94,13 @@ def write_runs(folder: Path, work: Path) -> None:
         "mini_random": (MINI, "--model", "figlang_random"),
         "mini_majority": (MAJORITY, "--model", "figlang_majority"),
         "mini_demo": (MINI, *demo, "--device", "cpu"),
-        "whole_1": (WHOLE, "--model", "figlang_random", "--model_args", "seed=1"),
-        "whole_2": (WHOLE, "--model", "figlang_random", "--model_args", "seed=2"),
     }
+    if not only_mini:
+        runs["whole_1"] = (WHOLE, "--model", "figlang_random", "--model_args", "seed=1")
+        runs["whole_2"] = (WHOLE, "--model", "figlang_random", "--model_args", "seed=2")
     for name, (tasks, *model) in runs.items():
-        print(f"runs: {name}", flush=True)
-        status = evaluate(tasks, work / name, *model)
+        with timed(f"run {name}"):
+            status = evaluate(tasks, work / name, *model)
         for path in sorted((work / name).rglob("*.json*")):
             task = path.stem.partition("_samples_")[2]
             kind = "samples" if task else "results"
@@ -129,28 +143,33 @@ def irfl_run(folder: Path) -> Path:
     return folder
 
 
-def write_after(folder: Path, work: Path) -> None:
-    first, second = work / "whole_1", work / "whole_2"
+def write_after(folder: Path, work: Path, only_mini: bool) -> None:
     demo, chance = work / "mini_demo", work / "mini_random"
-    eee = ("--organization", "a", "--relationship", "other", "--model", "a/model", "--no-samples")
-    commands = {
-        "compare_whole.json": ("compare", f"a={first}", f"b={second}", "--json", "--resamples", "1000", "--all"),
+    pages = [f"a={demo}", f"b={chance}"]
+    commands: dict[str, tuple[str, ...]] = {
         "compare_mini.json": ("compare", f"a={demo}", f"b={chance}", "--json", "--resamples", "1000", "--all"),
-        "report.html": ("report", f"a={first}", f"b={second}", f"c={demo}", f"d={chance}", "--no-images", "-o", "OUT"),
-        "figlang24.zip": ("submit", "figlang2024", str(first), "-o", "OUT"),
-        "flute22.jsonl": ("submit", "figlang2022", str(first), "-o", "OUT"),
-        "irfl": ("submit", "irfl", str(irfl_run(work / "irfl"))),
-        "hub": ("submit", "hub", str(first), "--repo", "a/model", "-o", "OUT"),
-        "every_eval_ever": ("submit", "every-eval-ever", str(first), *eee, "-o", "OUT"),
     }
+    if not only_mini:
+        first, second = work / "whole_1", work / "whole_2"
+        pages = [f"a={first}", f"b={second}", f"c={demo}", f"d={chance}"]
+        eee = ("--organization", "a", "--relationship", "other", "--model", "a/model", "--no-samples")
+        commands |= {
+            "compare_whole.json": ("compare", f"a={first}", f"b={second}", "--json", "--resamples", "1000", "--all"),
+            "figlang24.zip": ("submit", "figlang2024", str(first), "-o", "OUT"),
+            "flute22.jsonl": ("submit", "figlang2022", str(first), "-o", "OUT"),
+            "irfl": ("submit", "irfl", str(irfl_run(work / "irfl"))),
+            "hub": ("submit", "hub", str(first), "--repo", "a/model", "-o", "OUT"),
+            "every_eval_ever": ("submit", "every-eval-ever", str(first), *eee, "-o", "OUT"),
+        }
+    commands["report.html"] = ("report", *pages, "--no-images", "-o", "OUT")
     folder.mkdir(parents=True)
     figlang = str(Path(sys.executable).with_name("figlang"))
     for name, command in commands.items():
-        print(f"after: {name}", flush=True)
         output = work / "after" / name
         output.parent.mkdir(exist_ok=True)
         words = [str(output) if word == "OUT" else word for word in command]
-        done = subprocess.run([figlang, *words], capture_output=True, text=True)
+        with timed(f"after {name}"):
+            done = subprocess.run([figlang, *words], capture_output=True, text=True)
         kept = [f"status {done.returncode}"]
         kept += [] if "OUT" in command and not done.returncode else [done.stdout, done.stderr]
         for path in sorted(output.rglob("*")) if output.is_dir() else [output] if output.exists() else []:
@@ -177,10 +196,12 @@ def _words(path: Path) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="to write into; must not exist")
+    parser.add_argument("--only", choices=["mini"], help="leave out the whole splits")
     given = parser.parse_args()
+    only_mini = given.only == "mini"
     sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT)]
     given.folder.mkdir(parents=True)
-    with TemporaryDirectory(prefix="figlang-golden-") as folder:
+    with timed("all"), TemporaryDirectory(prefix="figlang-golden-") as folder:
         work = Path(folder)
         os.environ |= {
             "FIGLANG_SCORER": "embedded",
@@ -188,9 +209,10 @@ def main() -> None:
             "HF_HUB_OFFLINE": "1",
             "OMP_NUM_THREADS": "1",
         }
-        os.environ["FIGLANG_DATA_DIR"] = str(data(work / "data"))
-        write_runs(given.folder, work)
-        write_after(given.folder / "after", work)
+        if not only_mini:
+            os.environ["FIGLANG_DATA_DIR"] = str(data(work / "data"))
+        write_runs(given.folder, work, only_mini)
+        write_after(given.folder / "after", work, only_mini)
 
 
 if __name__ == "__main__":
