@@ -8,9 +8,9 @@ Folders `results` and `samples`: the mini benchmarks by
 chance, by the majority and by the demo model; whole V-FLUTE, IRFL and FLUTE (the tables beside the checkout, with drawn
 pictures) by chance, twice. `after`: what ``figlang compare``, ``report`` and each ``submit`` make of those runs.
 
-``--only mini`` leaves out the whole splits and what needs them, and takes about 8 minutes on 2 cores: it is for each step
-of a change. Without it all takes about half an hour (`make golden`): once at the start of a change, and once at its end.
-Two runs of one checkout are equal, byte for byte. The script says how long each run took.
+``--only mini`` leaves out the whole splits and what needs them, and takes about 8 minutes on 2 cores: it is for each
+step of a change. Without it all takes about half an hour (`make golden`): once at the start of a change, and once at
+its end. Two runs of one checkout are equal, byte for byte. The script says how long each run took.
 """
 
 from __future__ import annotations
