@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from figlang_tasks.answers.text import ANNOUNCED, NEUTRAL, QUOTED, REFUSAL, Answer, is_said
-from figlang_tasks.answers.verdict import Found, Read, by_marks, decide
+from figlang_tasks.answers.verdict import Evidence, Read, by_marks, decide
 
 Label: TypeAlias = Literal[0, 1]
 """1 entailment, 0 contradiction."""
@@ -94,25 +94,25 @@ def _read(answer: Answer) -> Read[Label]:
     return Read(None, "unreadable", "nothing")
 
 
-def _words(answer: Answer) -> Iterator[Found]:
+def _words(answer: Answer) -> Iterator[Evidence]:
     for word, (back, before, behind, _) in answer.mentions(_WORD, _EITHER):
         label = int(word["one"] is not None)
         if ANNOUNCED.search(back) or _GIVEN.search(before):
-            yield Found(label, *word.span(), "label")
+            yield Evidence(label, *word.span(), "label")
         elif _OPENS.match(before) and _HEADS.match(behind):
-            yield Found(label, *word.span(), "word")
+            yield Evidence(label, *word.span(), "word")
         elif not (behind.startswith(" if") or _OF_OTHER.search(before)) and (said := is_said(before)) is not None:
             is_noun = word["one_noun"] or word["zero_noun"]
             subject = _IS if is_noun else _ARE if word[0].lower() == "contradictory" else _SUBJECT
             of_itself = _OF_ITSELF.match(behind) is not None
             if subject.search(before) and not of_itself:
-                yield Found(label, *word.span(), "statement" if said else "denied")
+                yield Evidence(label, *word.span(), "statement" if said else "denied")
             elif said and is_noun:
-                yield Found(label, *word.span(), "denial")
+                yield Evidence(label, *word.span(), "denial")
 
 
-def _stated(answer: Answer, words: Sequence[Found]) -> Read[Label] | None:
-    def about(words: Sequence[Found]) -> set[tuple[int | str, ...]]:
+def _stated(answer: Answer, words: Sequence[Evidence]) -> Read[Label] | None:
+    def about(words: Sequence[Evidence]) -> set[tuple[int | str, ...]]:
         return {(word.value, *answer.quoted_beside(word.start, word.end)) for word in words}
 
     said = [word for word in words if word.rule == "statement"]
@@ -124,7 +124,7 @@ def _stated(answer: Answer, words: Sequence[Found]) -> Read[Label] | None:
     return decide(answer, said) or decide(answer, [word for word in named if labels == {1 - word.value}])
 
 
-def _stances(answer: Answer, words: re.Pattern[str], label: Label) -> Iterator[Found]:
+def _stances(answer: Answer, words: re.Pattern[str], label: Label) -> Iterator[Evidence]:
     for word, (_, before, _, _) in answer.mentions(words):
         if is_said(before) and _SHOWN.search(before):
-            yield Found(label, *word.span(), "stance")
+            yield Evidence(label, *word.span(), "stance")

@@ -1,215 +1,513 @@
-"""One of several options."""
+"""Which of several options an answer chooses."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
 
-from figlang_tasks.answers.text import ANNOUNCED, NONE_OF, REFUSAL, Answer, is_said
-from figlang_tasks.answers.verdict import Found, Read, by_marks, decide
-
-_ORDINALS = ("first", "second", "third", "fourth")
-_OPEN = r"""\s{0,3}#?[(\["'<{]{0,2}"""
-_APART = r"(?<![\w.&-])(?<!\w')"
-# "A" is an article before most words, "I" a pronoun; a letter in lower case is the last or heads all.
-# A number with a point before other words is that of an item.
-_LETTERS = re.compile(
-    rf"(?<!\w)(?i:image|picture|option)s?{_OPEN}(?P<named>[A-HJ-Z](?!\w)|\d{{1,2}}(?!\w))"
-    rf"|{_APART}(?!A\x20(?!(?:is|and|or|because|since|as)\b)[\w.-]{{2}})(?P<bare>[A-HJ-Z](?!\w|['&-]\w)|\d{{1,2}}(?!\w|[.)]\s{{0,3}}\S))"
-    r"|\A\W*(?P<small>[a-h])(?=[.):])|(?<!\w)(?P<last>[a-h])(?=\W*\Z)"
-    r"|\b(?i:(?P<the>the\s)?(?P<ordinal>first|second|third|fourth|last)\b"
-    r"(?P<noun>\s(?:images?|picture|option|one)\b|(?!\s(?!and\b|a\b|show)\w|,)))"
-)
-_NUMBERS = re.compile(
-    rf"(?<!\w)(?i:statement|option|number)s?{_OPEN}(?P<named>\d{{1,4}}(?!\w))"
-    rf"|{_APART}(?P<bare>\d{{1,4}}(?![\w%]|[.,:]\d))"
-)
-
-_CLOSE = r"""[)\]"'>}]{0,2}"""
-_WORD = re.compile(r"\w")
-_THE = re.compile(r"\W*(?:the\W+)?", re.I)
-_LETTER = re.compile(r"[^\W\d]")  # what is no number of an item
-_HEADS = re.compile(rf"{_CLOSE}\s{{0,3}}(?:[.,;)\n]|\((?!\w\)))")
-_COLON = re.compile(rf"{_CLOSE}\s{{0,3}}(?::|-\s)")
-_CHOSEN = re.compile(
-    r"(?:\b(?:choose|pick|select|go(?:ing)? with|actually,|wait,|most likely|i think|it(?:'s| is| would be)"
-    r"|(?:best|correct|most)\b[^.?!\n]{0,100}?\b(?:is|be)\b)[\s:]{1,8}(?:the\s)?"
-    r"|\A\W*(?:therefore|thus|hence|so,)[^.?!\n,]{0,40})\W{0,3}\Z",
-    re.I,
-)
-_ASKED_FOR = re.compile(r"\b(?:metaphor|statement)\b[^.?!\n]{0,60}?\bis[\s:\"'(\[#]*\Z", re.I)
-_IS_BEST = re.compile(
-    rf"{_CLOSE}\s{{1,3}}(?:is\s)?(?:the\s)?(?:best|correct|closest|most\s(?:suitable|fitting|appropriate))\b",
-    re.I,
-)
-_JOINED = re.compile(rf"{_CLOSE}\s?(?:,|,?\s?(?:or|and|to))\s(?:image\s)?[(\[\"'<{{]{{0,2}}\Z", re.I)
+from figlang_tasks.answers.choices import OFFERED_FORMS, Choices, Mention
+from figlang_tasks.answers.page import BLANK_LINE, COLON, WORD, Page, Run, is_denied_behind, plain_text
+from figlang_tasks.answers.text import Answer
+from figlang_tasks.answers.verdict import Evidence, Read, by_marks, decide
+from figlang_tasks.answers.words import ANNOUNCED
 
 
-class _Mention(NamedTuple):
-    """A letter, number, ordinal or place that may name an option; from `first` on with its noun."""
+def option(
+    output: str | None,
+    options: int | Choices,
+    *,
+    texts: Sequence[str] | None = None,
+    letters: bool = True,
+    pictures: bool | None = None,
+    places: Sequence[str] = (),
+) -> Read[int]:
+    """The option that an answer chooses; never a guess.
 
-    value: int
-    first: int
-    start: int
-    end: int
-    is_bare: bool
+    The first of these tiers that has evidence decides; its name is the `rule`:
 
+    - ``alone``: nothing but the option: "B", "(B)", "Image B", "(A) the second image".
+    - ``announced``: "the answer is B", "Answer: B", "I would select B", "it corresponds to B", "B is the best choice",
+      "Therefore, B.", LaTeX's ``\\boxed{B}``. The last announcement counts, whatever stands before it.
+    - ``head``: the answer begins with the option: "B. The man ...", "(A) 50°"; or a line that has nothing else.
+    - ``judged``: of a list in which each option is judged, the one that is affirmed: "A - no, B - yes".
+    - ``last_paragraph``: the only option that the last paragraph names.
+    - ``named``: an option that is said to be it: "Box B fits closely", "Point B is closer".
+    - ``only``: the only option that the whole answer names.
+    - ``text``: the text of one option, in the first or the last sentence.
 
-def option(output: str | None, options: int, *, letters: bool = True, places: Sequence[str] = ()) -> Read[int]:
-    """The option that an answer names; never a guess.
-
-    The first of these that is found decides:
-
-    - ``alone``: nothing but the option: "B", "(B)", "Image B", "2", "the second image".
-    - ``line``: one line, the first or the last, has nothing else. ``head``: the answer begins with it: "B. The man
-      ...". Several options with a colon or at the start of a line are a list and no answer.
-    - ``verdict``: "the answer is B", "I choose B", "B is the best", "Therefore, image B ...".
-    - ``mention``: an answer of one finished sentence names one option, and does not reject it: "B shows his fear."
-
-    Different ones are ambiguous (``conflict``) unless the last corrects the others (``correction``). An option that
-    was not offered is out of range.
+    What is denied, compared ("rather than B") or conditional is no evidence, nor are the items of a list. Two different
+    options are ambiguous (rule ``conflict``): several behind one announcement, two boxes, a letter with another option's
+    text behind it; two in any other tier too, unless the later corrects the earlier (``correction``).
 
     Args:
         output: the model's output; None if there is none.
-        options: how many there are.
-        letters: they are called A, B, C ... as well as 1, 2, 3 ... and "the first image"; False: by numbers alone.
-        places: regular expressions, without groups of their own, of places in one picture, in the order of the options
-            ("top.left").
+        options: how many there are, called A, B, C ...; or `Choices`, which say all that follows too.
+        texts: the text of each option, where the prompt shows them.
+        letters: False: the options are called 1, 2, 3 ...
+        pictures: whether the options are pictures, so that "the second image" names one.
+        places: regular expressions, without groups of their own, of the places of the options in one picture.
 
     Returns:
-        The 0-based option; with one of these rules, or ``refusal``, ``nothing``, ``thought``, ``empty``, ``missing``.
+        The 0-based option; with one of these rules, or ``refusal``, ``nothing``, ``thought``, ``empty``, ``missing``. An
+        option that was not offered has the status ``out_of_range``.
 
     Raises:
         TypeError: `output` is neither str nor None.
+        ValueError: there are not as many texts as options.
     """
-    return by_marks(output, partial(_read, options=options, letters=letters, places=places))
-
-
-def _read(answer: Answer, options: int, letters: bool, places: Sequence[str]) -> Read[int]:
-    text = answer.text
-    mentions = sorted(_mentions(text, options, letters, places), key=lambda mention: mention.start)
-    runs = _runs(text, mentions)
-    named = [run[0] for run in runs if len(run) == 1]
-    found = decide(answer, _alone(text, mentions)) or decide(answer, _heads(text, named, letters))
-    found = found or decide(answer, _verdicts(answer, named, letters))
-    if found is None and (NONE_OF.search(text) or REFUSAL.search(text)):
-        return Read(None, "refused", "refusal")
-    found = found or decide(answer, _weak(answer, runs))
-    if found is None:
-        return Read(None, "unreadable", "nothing")
-    if found.value is not None and not 0 <= found.value < options:
-        return Read(None, "out_of_range", found.rule)
-    return found
-
-
-def _mentions(text: str, options: int, letters: bool, places: Sequence[str]) -> Iterator[_Mention]:
-    for found in (_LETTERS if letters else _NUMBERS).finditer(text):
-        kind, name = next((kind, name) for kind, name in found.groupdict().items() if name and kind != "the")
-        if kind == "ordinal" and not (found["noun"] or found["the"] or not _WORD.search(text, 0, found.start())):
-            continue  # "in first", "a second", "at last"
-        name = name.lower()
-        if name.isdigit():
-            value = int(name) - 1
-        elif len(name) == 1:
-            value = ord(name) - ord("a")
-        else:
-            value = _ORDINALS.index(name) if name in _ORDINALS else options - 1
-        yield _Mention(value, found.start(), found.start(kind), found.end(), kind == "bare")
-    for value, place in enumerate(places):
-        for found in re.finditer(rf"\b{place}\b", text, re.I):
-            yield _Mention(value, found.start(), *found.span(), False)
-
-
-def _runs(text: str, mentions: list[_Mention]) -> list[list[_Mention]]:
-    """The mentions in runs: "and", "or" and commas join several to one enumeration."""
-    runs: list[list[_Mention]] = []
-    for mention in mentions:
-        if runs and _JOINED.match(text, runs[-1][-1].end, mention.first):
-            runs[-1].append(mention)
-        else:
-            runs.append([mention])
-    return runs
-
-
-def _alone(text: str, mentions: list[_Mention]) -> list[Found]:
-    """The options of an answer that has nothing else."""
-    starts, ends = [*(mention.first for mention in mentions), len(text)], [0, *(mention.end for mention in mentions)]
-    if any(_WORD.search(text, end, start) for end, start in zip(ends, starts, strict=True)):
-        return []
-    return [Found(mention.value, mention.start, mention.end, "alone") for mention in mentions]
-
-
-def _line(text: str, mention: _Mention) -> tuple[bool, bool]:
-    """Whether a mention opens its line, and whether nothing follows it there."""
-    start = text.rfind("\n", max(0, mention.first - 24), mention.first) + 1
-    opens = (start > 0 or mention.first < 24) and not _LETTER.search(text, start, mention.first)
-    stop = text.find("\n", mention.end, mention.end + 24)
-    return opens, not _WORD.search(text, mention.end, stop if stop >= 0 else mention.end + 24)
-
-
-def _heads(text: str, mentions: list[_Mention], letters: bool) -> list[Found]:
-    """The option that is the first or the last line, or heads the answer; not an item of a list."""
-    items = _items(text, mentions)
-    alone = [each for each in mentions if _line(text, each) == (True, True) and not _COLON.match(text, each.end)]
-    if len(alone) == 1:
-        before, behind = text[: alone[0].first], text[alone[0].end :]
-        # A list may be cut behind the next letter.
-        closes = not _WORD.search(behind) and (not items or before.rstrip(" ([\"'").endswith("\n\n"))
-        if closes or not _LETTER.search(before):
-            return [Found(alone[0].value, alone[0].start, alone[0].end, "line")]
-    if len({item.value for item in items}) != 1 or _LETTER.search(text, 0, items[0].first):
-        return []
-    # "A: The image shows" may go on with B, and "Image A: ..." describes it.
-    if _COLON.match(text, items[0].end) and letters and (text[-1] not in ".!" or not items[0].is_bare):
-        return []
-    return [Found(items[0].value, items[0].start, items[0].end, "head")]
-
-
-def _items(text: str, mentions: list[_Mention]) -> list[_Mention]:
-    """The mentions that head a line or stand before a colon; if these are of several options, a list."""
-    return [
-        mention
-        for mention in mentions
-        if _COLON.match(text, mention.end) or (_line(text, mention)[0] and _HEADS.match(text, mention.end))
-    ]
-
-
-def _verdicts(answer: Answer, mentions: list[_Mention], letters: bool) -> Iterator[Found]:
-    text = answer.text
-    items = set(_items(text, mentions))
-    is_list = len({item.value for item in items}) > 1
-    for number, mention in enumerate(mentions):
-        back, before, behind, asked = answer.around(mention.first, mention.end)
-        opens, ends = _line(text, mention)
-        for same in mentions[number + 1 : number + 2]:  # "(B) the second image"
-            if same.value == mention.value and _THE.fullmatch(text, mention.end, same.first):
-                ends = _line(text, same)[1] and not is_list
-        ends = ends or not (letters or is_list) and mention in items  # "The answer is:\n2. This bottle ..."
-        is_apart = opens and ends and not (is_list and _WORD.search(text, mention.end))
-        before_it = back if is_apart else before  # "The answer is:\n\n**B**"
-        announced = (
-            ANNOUNCED.search(before_it)
-            or (not letters and _ASKED_FOR.search(before_it) and _HEADS.match(text, mention.end))
-            or _CHOSEN.search(before_it)
-            or _IS_BEST.match(behind)
+    if isinstance(options, Choices):
+        choices = options
+    else:
+        choices = Choices(
+            count=options,
+            names="letters" if letters else "numbers",
+            texts=None if texts is None else tuple(texts),
+            are_pictures=pictures,
+            places=tuple(places),
         )
-        if announced and not asked and is_said(before, behind):
-            yield Found(mention.value, mention.start, mention.end, "verdict")
+    return by_marks(output, partial(_read, choices=choices), boxes=False)
 
 
-def _weak(answer: Answer, runs: list[list[_Mention]]) -> list[Found]:
-    """The one option that a finished sentence names and does not reject; of several, all."""
-    left, words = [], set()
-    for run in runs if answer.text[-1] in ".!" else []:
-        around = [answer.around(mention.first, mention.end) for mention in run]
-        if len(run) > 2 or not all(is_said(each.before, each.behind) for each in around):
-            continue  # "A, B, C or D" is the echo of the question
-        for mention, each in zip(run, around, strict=True):
-            rest = len(answer.text) - len(each.before) - len(each.behind) - (mention.end - mention.first)
-            if mention.is_bare and _WORD.search(each.before) and len(run) == 1:  # "vitamin C", "12 cars"
-                words |= set() if answer.text[mention.start].isdigit() else {mention.value}
-            elif rest <= 2 and not _COLON.match(each.behind):
-                left.append(Found(mention.value, mention.start, mention.end, "mention"))
-    return left if words <= {found.value for found in left} else []
+def _read(answer: Answer, choices: Choices) -> Read[int]:
+    page = Page(answer, choices)
+    for tier in _TIERS:
+        reading = tier(page)
+        if reading is None:
+            continue
+        if reading.value is not None and not 0 <= reading.value < choices.count:
+            return Read(None, "out_of_range", reading.rule)
+        return reading
+    if page.declines:
+        return Read(None, "refused", "refusal")
+    return Read(None, "unreadable", "nothing")
+
+
+# --- alone ---
+
+
+def _alone(page: Page) -> Read[int] | None:
+    """Nothing but the option, in any form; a letter outranks a number or an ordinal beside it."""
+    by_text = _by_text_alone(page)
+    if by_text is not None:
+        return by_text
+    mentions = page.all_mentions
+    if not mentions or page.text.rstrip().endswith("?") or _judged(page):
+        return None
+    if not (_has_nothing_else(page.text, mentions) or _is_one_run(page)):
+        return None
+
+    named = [mention for mention in mentions if mention.form in OFFERED_FORMS]
+    if named:
+        named += [mention for mention in mentions if mention.form == "place"]
+    elif page.choices.texts is not None and not page.choices.are_pictures:
+        return None  # A number beside texts is one of them, or none.
+    else:
+        named = mentions
+    return decide(page.answer, [Evidence(each.value, each.start, each.end, "alone") for each in named])
+
+
+def _has_nothing_else(text: str, mentions: Sequence[Mention]) -> bool:
+    end_of_last = 0
+    for mention in mentions:
+        if WORD.search(text, end_of_last, mention.start):
+            return False
+        end_of_last = mention.end
+    return not WORD.search(text, end_of_last)
+
+
+def _is_one_run(page: Page) -> bool:
+    """Whether an answer is one enumeration: "A and B", "1/2"."""
+    if len(page.runs) != 1:
+        return False
+    run = page.runs[0]
+    return not (WORD.search(page.text, 0, run.start) or WORD.search(page.text, run.end))
+
+
+def _by_text_alone(page: Page) -> Read[int] | None:
+    """The option whose text is the whole answer."""
+    if page.choices.texts is None:
+        return None
+    whole = plain_text(page.text[:1000])
+    values = [value for value, text in enumerate(page.choices.texts) if plain_text(text) == whole]
+    return Read(values[0], "read", "alone") if len(values) == 1 else None
+
+
+# --- announced ---
+
+_CHOOSE = (
+    r"(?:i(?:'d| would|'ll| will)? (?:\w+ly )?(?:choose|chose|pick|select|go with|say|opt for|vote for|go for|settle on|guess|think|believe"
+    r"|answer|lean towards?)|(?:choose|pick|select|going (?:with|for)|go (?:with|for)|lean towards?))"
+)
+_IT_IS = r"(?:it (?:has to|must|can only|should|would) be|it(?:'s| is))"
+_BEST_IS = (
+    r"(?:best|correct|most|(?:image|picture|option|statement|caption|one)\s(?:that|which|whose)|metaphor)\b"
+    r"[^.?!\n]{0,100}?\b(?:is|are|be)"
+)
+_CHOSEN = re.compile(
+    rf"(?:\b(?:{_CHOOSE}|{_IT_IS}|{_BEST_IS})\b|\b(?:actually|wait|by elimination),|\bmost likely|\b(?:correct|right|final)\s?:"
+    r"|(?:\A|(?<=[.\n]))\W*(?:image|picture|option|number|statement|caption)\s?:)(?:[\s:\"'(\[]|\b(?:that|the|option|only|therefore|first|second|third|fourth|fifth|last)\b){0,8}\Z",
+    re.I,
+)
+_CONCLUDES = re.compile(
+    r"(?:\A|(?<=[.\n]))\W*(?:therefore|thus|hence|so|consequently|in conclusion|ultimately)\b[,:]?\s?"
+    r"(?:[^.?!\n,]{0,40}\b(?:is|be|are)\b\s?|i would say\s|the\s)?\W{0,3}\Z",
+    re.I,
+)
+_NOT_THIS_BUT = re.compile(r"\bnot\s[^.,;\n]{1,30}\bbut\s(?:rather\s)?\W{0,3}\Z", re.I)
+_ONLY_THIS = re.compile(r"\bonly\s(?:\w+\s)?\Z", re.I)
+_NO_ANNOUNCEMENT = re.compile(
+    r"\b(?:not|never|cannot|can't|couldn't|won't|wouldn't|don't|unable to)\s(?:\w+\s){0,2}"
+    r"(?:choose|pick|select|go with|say|opt for|believe|think|be|answer)\b[^.,;\n]{0,40}\Z"
+    r"|\b(?:worst|wrong|incorrect|least \w+|poor|second[- ]best|other|tempting)\s(?:\w+\s)?"
+    r"(?:answer|choice|option|image|one|picture)\b[^.,;\n]{0,40}\Z"
+    r"|\b(?:if|unless|whether|suppose|assuming)\b[^,;.\n]{0,100}\Z",
+    re.I,
+)
+_IS_IT = re.compile(
+    r"""[)\]"'\s]{0,3}(?:\s?\([^()\n]{1,60}\)\s|"[^"\n]{1,60}"\s)?(?:(?:is|are|was|would be|must be)\s)?"""
+    r"(?:(?:the|clearly|likely|most likely|definitely|therefore|my)\s){0,3}"
+    r"(?:(?:best|correct|right|closest|final|most (?:suitable|fitting|appropriate|accurate|likely)|only correct|answer|choice"
+    r"|one that best)\b|是?正确)",
+    re.I,
+)
+_LEADS_ON = (":", "is", "be", "=")
+_LEAD_LINE = re.compile(r"\b(?:is|be|towards?)\s?:\s*\Z", re.I)
+_CORRESPONDS = re.compile(
+    r"\b(?:corresponds? to|correspond(?:ing|s)?\b[^.?!\n]{0,80}?\b(?:is|be))(?:[\s:\"'(\[]|\bthe\b){0,8}\Z", re.I
+)
+_ANNOUNCED_NONE = re.compile(
+    r"\b(?:answer|option|choice)\b[^.?!\n]{0,40}?(?:\b(?:is|be)\b|:)\W{0,3}"
+    r"(?:not (?:in|among|listed|available|given|provided)|none\b|n/a\b|unknown\b|unclear\b)",
+    re.I,
+)
+
+
+def _announced(page: Page) -> Read[int] | None:
+    """The option behind the last announcement, or that is said to be the answer."""
+    boxes = list(_boxes(page))
+    announcements: list[list[Evidence]] = [[box] for box in boxes]
+    for is_announced in (_is_announced, _corresponds):
+        for run in page.runs:
+            if not run.is_echo and is_announced(page, run):
+                announcements.append(run.evidence("announced"))
+        if announcements:
+            break
+    else:
+        return None
+
+    last = max(announcements, key=lambda announcement: announcement[0].start)
+    if any(none.start() > last[-1].end for none in _ANNOUNCED_NONE.finditer(page.text)):
+        return Read(None, "refused", "refusal")
+    values = {evidence.value for evidence in last}
+    if last[0] in boxes:
+        values.update(box.value for box in boxes)
+    mention = Mention(last[0].value, last[0].start, last[0].end, "bare")
+    if len(values) > 1 or page.contradicts_its_text(mention) or _goes_on_as_list(page, mention):
+        return Read(None, "ambiguous", "conflict")
+    return Read(last[0].value, "read", "announced")
+
+
+def _is_announced(page: Page, run: Run) -> bool:
+    around = page.around(run)
+    if around.asked or is_denied_behind(around.behind):
+        return False
+    before = around.before
+    if page.opens_line(run.first) and around.back.rstrip().endswith(_LEADS_ON):
+        before = around.back  # "The answer is:\n\n(B)"
+        if _LEAD_LINE.search(before) and not _NO_ANNOUNCEMENT.search(before.rstrip(": \n")):
+            return True
+    if _NO_ANNOUNCEMENT.search(before):
+        return False
+    if ANNOUNCED.search(before) or _CHOSEN.search(before) or _CONCLUDES.search(before) or _NOT_THIS_BUT.search(before):
+        return True
+    if not page.is_evidence(run):
+        return False
+    return bool(_IS_IT.match(around.behind) or _ONLY_THIS.search(before))
+
+
+def _corresponds(page: Page, run: Run) -> bool:
+    """Whether the thing asked for is said to correspond to an option: less than the announcement of an answer."""
+    return page.is_evidence(run) and _CORRESPONDS.search(page.around(run).before) is not None
+
+
+def _goes_on_as_list(page: Page, mention: Mention) -> bool:
+    """Whether the option opens its line, and another the next: "I would say:\\n(B) ...\\n(C) ..."."""
+    if not page.opens_line(mention):
+        return False
+    line_end = page.text.find("\n", mention.end)
+    for other in page.list_items:
+        if other.value != mention.value and page.text.find("\n", mention.end, other.start) == line_end:
+            between = page.text[line_end : other.start]
+            if other.start > line_end >= 0 and between.count("\n") == 1 and page.opens_line(other):
+                return True
+    return False
+
+
+# --- LaTeX's boxes ---
+
+_BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s?(?:(?P<brace>\{)|(?P<name>[A-Z])(?!\w))", re.I)
+_IN_BOX = re.compile(
+    r"(?:\s|\\(?:text|math|bf|rm|large)\w{0,8}|[{(\[\"'])*(?:answer:\s)?(?P<name>[A-Z]|\d{1,4})"
+    r"(?:[)\]}\"'\s]*\Z|[)}\]]|\s?[:.,;-]|\\)",
+    re.I,
+)
+_LONGEST_BOX = 200
+
+
+def _boxes(page: Page) -> Iterator[Evidence]:
+    """The options in LaTeX's boxes: a name, perhaps with its text behind it; nothing of a formula."""
+    for box in _BOX.finditer(page.text):
+        name = box["name"]
+        if name is None:
+            content = _up_to_closing_brace(page.text[box.end() : box.end() + _LONGEST_BOX])
+            in_box = _IN_BOX.match(content)
+            name = in_box["name"] if in_box else None
+        if name is None or name.isdigit() != (page.choices.names == "numbers"):
+            continue
+        value = int(name) - 1 if name.isdigit() else ord(name.upper()) - ord("A")
+        yield Evidence(value, box.start(), box.end(), "announced")
+
+
+def _up_to_closing_brace(text: str) -> str:
+    """A text up to the brace that closes one which was opened before it."""
+    depth = 1
+    for place, sign in enumerate(text):
+        if sign == "{":
+            depth += 1
+        elif sign == "}":
+            depth -= 1
+        if depth == 0:
+            return text[:place]
+    return text
+
+
+# --- head ---
+
+_ENDS_A_HEAD = re.compile(
+    r"""[)\]"'}]{0,2}\s{0,3}(?:[.,;)\n-]|\((?!\w\))|\Z|(?:rather than|instead of|and not|not|because|since)\b)""", re.I
+)
+_GOES_ON_AS_SENTENCE = re.compile(
+    r"""[)\]"'}]{0,2}\s{0,3}(?:,\s?(?:which|who|where|with|while|showing|the|on)\b"""
+    r"|(?:is|isn't|was|shows?|depicts|has|does|doesn't|seems|appears|represents|illustrates|conveys|and|or|while)\b)",
+    re.I,
+)
+
+
+def _head(page: Page) -> Read[int] | None:
+    """The option with which the answer begins, or that has the first or the last line for itself."""
+    if not page.runs:
+        return None
+    line = _line_alone(page)
+    if line is not None:
+        return Read(line.value, "read", "head")
+
+    first_run = page.runs[0]
+    first = first_run.first
+    if _is_verdict_above_list(page, first_run):
+        return Read(first.value, "read", "head")
+    if len(first_run.mentions) > 1 or WORD.search(page.text, 0, first.start) or page.around(first_run).asked:
+        return None
+    if page.list_items and not _is_repeated_below(page, first):
+        return None
+    if page.contradicts_its_text(first):
+        return Read(None, "ambiguous", "conflict")
+    if not _is_set_off(page, first) or not page.is_evidence(first_run):
+        return None
+    return Read(first.value, "read", "head")
+
+
+def _line_alone(page: Page) -> Mention | None:
+    """The one option that has the first or the last line of the answer for itself."""
+    lines = []
+    for mention in page.mentions:
+        if page.opens_line(mention) and page.closes_line(mention) and not COLON.match(page.text, mention.end):
+            lines.append(mention)
+    if len({line.value for line in lines}) != 1:
+        return None
+    first, last = lines[0], lines[-1]
+    if not WORD.search(page.text, 0, first.start):
+        return first
+    # Without a blank line before it, the last may be an item of a list that is cut off.
+    is_apart = BLANK_LINE.search(page.text, max(0, last.start - 12), last.start) is not None
+    if not WORD.search(page.text, last.end) and (is_apart or not page.list_items):
+        return last
+    return None
+
+
+def _is_set_off(page: Page, first: Mention) -> bool:
+    """Whether the first mention is set off from what follows it, and is not denied there."""
+    text = page.text
+    if _GOES_ON_AS_SENTENCE.match(text, first.end):
+        return False
+    if COLON.match(text, first.end):
+        # "A: The image shows" may go on with B, and "Image A: ..." describes it.
+        return page.choices.names == "numbers" or (first.form in ("bare", "bracketed") and text[-1] in ".!")
+    return first.form == "bracketed" or _ENDS_A_HEAD.match(text, first.end) is not None
+
+
+def _is_verdict_above_list(page: Page, run: Run) -> bool:
+    """Whether the first paragraph names one option in its own sentence, and all are explained in a list below it."""
+    items = page.list_items
+    if not items or len(run.mentions) > 1 or run.first.form not in ("bracketed", "labelled") or page.is_in_list(run.first):
+        return False
+    blank_line = BLANK_LINE.search(page.text, run.end)
+    if blank_line is None or blank_line.start() > min(item.start for item in items):
+        return False
+    others_above = [mention for mention in page.mentions if run.end <= mention.start < blank_line.start()]
+    return not others_above and page.is_evidence(run)
+
+
+def _is_repeated_below(page: Page, first: Mention) -> bool:
+    """Whether a verdict stands above a list of all options: its option is an item of that list too."""
+    for mention in page.mentions:
+        if mention.start > first.end and mention.value == first.value and page.opens_line(mention):
+            return True
+    return False
+
+
+# --- judged ---
+
+_CHECKED_BEFORE = re.compile(r"\[\s?[xX]\s?\]\s{0,3}\Z|[\u2713\u2714\u2705]\s{0,3}\Z")
+_UNCHECKED_BEFORE = re.compile(r"\[\s{0,2}\]\s{0,3}\Z|[\u2717\u2718\u274c]\s{0,3}\Z")
+_AFFIRMED_BEHIND = re.compile(r"\W{0,6}(?:yes|correct|true|right|best)\b|\W{0,6}[\u2713\u2714\u2705]", re.I)
+_REFUTED_BEHIND = re.compile(r"\W{0,6}(?:no|incorrect|false|wrong|not)\b|\W{0,6}[\u2717\u2718\u274c]", re.I)
+
+
+def _judged(page: Page) -> Read[int] | None:
+    """The one option that a list affirms which judges each of its items."""
+    affirmed: list[Evidence] = []
+    for item in page.list_items:
+        before = page.text[max(0, item.start - 8) : item.start]
+        behind = page.text[item.end : item.end + 40]
+        if _CHECKED_BEFORE.search(before) or _AFFIRMED_BEHIND.match(behind):
+            affirmed.append(Evidence(item.value, item.start, item.end, "judged"))
+        elif not (_UNCHECKED_BEFORE.search(before) or _REFUTED_BEHIND.match(behind)):
+            return None
+    return decide(page.answer, affirmed)
+
+
+# --- last paragraph, and the whole answer ---
+
+
+def _last_paragraph(page: Page) -> Read[int] | None:
+    """The only option that the last paragraph names."""
+    breaks = list(BLANK_LINE.finditer(page.text.rstrip()))
+    start = breaks[-1].end() if breaks else 0
+    runs = [run for run in page.runs if run.start >= start]
+    bracketed = [run for run in runs if any(mention.form == "bracketed" for mention in run.mentions)]
+    if bracketed:
+        return _only_of(page, bracketed, "last_paragraph")
+    if not breaks or page.declines or not page.is_finished:
+        return None
+    return _only_of(page, runs, "last_paragraph")
+
+
+def _only(page: Page) -> Read[int] | None:
+    """The only option of a finished answer that names no other, but to deny it."""
+    if not page.is_finished or page.declines or page.list_items:
+        return None
+    return _only_of(page, page.runs, "only")
+
+
+def _only_of(page: Page, runs: Sequence[Run], rule: str) -> Read[int] | None:
+    """The one option of some runs that is neither denied nor in a list; ambiguous if there are two, none of more."""
+    evidence: list[Evidence] = []
+    for run in runs:
+        if run.is_echo or page.is_in_list(run.first) or not page.is_evidence(run):
+            continue
+        if not _is_name_of_option(page, run) or COLON.match(page.text, run.end):
+            continue
+        if page.contradicts_its_text(run.first):
+            return Read(None, "ambiguous", "conflict")
+        evidence += run.evidence(rule)
+    if len({each.value for each in evidence}) > 2:
+        return None  # So many are described.
+    return decide(page.answer, evidence)
+
+
+_BEHIND_A_NOUN = re.compile(r"\w[\s(]{0,2}\Z")
+_BEHIND_A_CONJUNCTION = re.compile(r"\b(?:that|only|because|and|but|so|while|whereas)\s\Z", re.I)
+
+
+def _is_name_of_option(page: Page, run: Run) -> bool:
+    """Whether a bare letter may be an option and not part of another name: "vitamin C", "3 years old"."""
+    if run.first.form != "bare":
+        return True
+    before = page.around(run).before
+    return not _BEHIND_A_NOUN.search(before) or _BEHIND_A_CONJUNCTION.search(before) is not None
+
+
+# --- named ---
+
+_FITS = re.compile(
+    r"""[)\]"'\s]{0,3}(?:\([^()\n]{1,60}\)\s)?(?:(?:clearly|also|\w+ly|most|more|best|better)\s){0,3}"""
+    r"(?:(?:is|seems|appears|looks)(?: to be)?\s(?:(?:the|a|slightly|much|clearly|\w+ly)\s){0,3}"
+    r"(?:closer|closest|darker|darkest|best|more|most|similar|nearest|nearer|\w{3,12}est)\b"
+    r"|fits?\b|match(?:es)?\b|corresponds?\b|(?:best|better|more \w+ly|most \w+ly)\s\w+s\b)",
+    re.I,
+)
+
+
+def _named(page: Page) -> Read[int] | None:
+    """The option that is said to fit, to match, or to be more so than others."""
+    evidence: list[Evidence] = []
+    for run in page.runs:
+        is_said_to_fit = _FITS.match(page.around(run).behind) is not None
+        if is_said_to_fit and page.is_evidence(run) and _is_name_of_option(page, run):
+            evidence += run.evidence("named")
+    return decide(page.answer, evidence)
+
+
+# --- text ---
+
+_SENTENCE_END = re.compile(r"[.!?](?=\s)|\n")
+
+
+def _text(page: Page) -> Read[int] | None:
+    """The option whose text, and no other's, the last sentence says, or else the first."""
+    texts = page.choices.texts
+    if texts is None or page.declines:
+        return None
+    pattern = _texts_pattern(texts)
+    value_of_text = {plain_text(text): value for value, text in enumerate(texts)}
+    for start, end in _conclusions(page.text):
+        evidence: list[Evidence] = []
+        for match in pattern.finditer(page.text, start, end):
+            value = value_of_text[plain_text(match[0])]
+            mention = Mention(value, match.start(), match.end(), "bare")
+            if page.is_evidence(Run((mention,))):
+                evidence.append(Evidence(value, match.start(), match.end(), "text"))
+        reading = decide(page.answer, evidence)
+        if reading is not None:
+            return reading
+    return None
+
+
+def _texts_pattern(texts: Sequence[str]) -> re.Pattern[str]:
+    """The texts of the options as whole words, the longest first, since one may stand inside another."""
+    plain_texts = sorted({plain_text(text) for text in texts} - {""}, key=len, reverse=True)
+    alternatives = [r"\s{1,3}".join(map(re.escape, text.split())) for text in plain_texts]
+    return re.compile(rf"(?<![\w.-])(?:{'|'.join(alternatives) or '(?!)'})(?![\w-]|\.\d)", re.I)
+
+
+def _conclusions(text: str) -> Iterator[tuple[int, int]]:
+    """Where the last sentence stands, which concludes; then the first, which may answer before it gives reasons."""
+    ends = [match.end() for match in _SENTENCE_END.finditer(text.rstrip())]
+    if not ends:
+        yield 0, len(text)
+        return
+    yield ends[-1], len(text)
+    yield 0, ends[0]
+
+
+_TIERS: tuple[Callable[[Page], Read[int] | None], ...] = (
+    _alone,
+    _announced,
+    _head,
+    _judged,
+    _last_paragraph,
+    _named,
+    _only,
+    _text,
+)

@@ -11,12 +11,10 @@ from figlang_tasks.answers.text import CORRECTION, Answer
 
 Value = TypeVar("Value")
 
-_MARK = re.compile(
-    # a key of JSON, or of a Python dict, also of one that was cut off
-    r"""["'](?:answer|label|verdict)["']\s{0,3}:\s{0,3}["']?(?P<json>[^"'\n{}]{1,200})"""
-    r"""|\\boxed\s?\{\s?(?:\\\w{4,8}\s?\{)?(?P<boxed>[^{}\n]{1,200})\}""",
-    re.I,
-)
+_KEY = r"(?:answer|final_answer|label|verdict|choice|option|prediction|selection|selected)"
+# A key of JSON, or of a Python dict, also of one that was cut off.
+_JSON_VALUE = re.compile(rf"""["']{_KEY}["']\s{{0,3}}:\s{{0,3}}["']?(?P<value>[^"'\n{{}}]{{1,200}})""", re.I)
+_BOX = re.compile(r"\\f?box(?:ed)?\s?\{\s?(?:\\\w{4,8}\s?\{)?(?P<value>[^{}\n]{1,200})\}", re.I)
 
 Status: TypeAlias = Literal["read", "refused", "ambiguous", "unreadable", "out_of_range", "empty", "missing"]
 """Outcome of reading an output; there is a value if and only if it is `read`.
@@ -46,7 +44,7 @@ class Read(Generic[Value]):
     rule: str
 
 
-class Found(NamedTuple):
+class Evidence(NamedTuple):
     """A place in an answer that gives a value."""
 
     value: Any
@@ -69,7 +67,7 @@ def opened(output: str | None) -> Answer | Read[Any]:
     return answer if answer.text else Read(None, "empty", "thought" if answer.has_thought else "empty")
 
 
-def decide(answer: Answer, found: Iterable[Found]) -> Read[Any] | None:
+def decide(answer: Answer, found: Iterable[Evidence]) -> Read[Any] | None:
     """The common value of places of equal weight; None without a place.
 
     If they differ, the last counts where a correction stands before it ("No wait, the answer is C"; rule
@@ -88,23 +86,35 @@ def decide(answer: Answer, found: Iterable[Found]) -> Read[Any] | None:
 
 
 def by_marks(
-    output: str | None, read: Callable[[Answer], Read[Value]], own: Sequence[str] | None = None
+    output: str | None,
+    read: Callable[[Answer], Read[Value]],
+    own: Sequence[str] | None = None,
+    *,
+    boxes: bool = True,
 ) -> Read[Value]:
-    """What `read` finds in the part of an answer that a mark singles out; in all of it where that says nothing.
+    """What `read` finds in the parts of an answer that marks single out; in all of it where those say nothing.
 
-    The last mark counts. Several objects of JSON, each with another answer, single out nothing. With `own`, texts of
-    the prompt, `read` sees no quotations (`Answer.without_quotations`).
+    Marks are keys of JSON such as ``"answer"``, and LaTeX's boxes. Marked parts with different values are ambiguous
+    (rule ``conflict``).
+
+    Args:
+        output: the model's output; None if there is none.
+        read: reads an answer or a part of it.
+        own: texts of the prompt; with them `read` sees no quotations (`Answer.without_quotations`).
+        boxes: whether boxes are marks; False if `read` knows them.
     """
     answer = opened(output)
     if isinstance(answer, Read):
         return answer
 
-    def looked(answer: Answer) -> Read[Value]:
-        return read(answer if own is None else answer.without_quotations(own))
+    def read_part(part: Answer) -> Read[Value]:
+        return read(part if own is None else part.without_quotations(own))
 
-    marks = list(_MARK.finditer(answer.text))
-    kind = marks[-1].lastgroup if marks else None
-    if kind is None or (kind == "json" and len({mark[kind] for mark in marks if mark[kind]}) > 1):
-        return looked(answer)
-    found = looked(answer.part(*marks[-1].span(kind)))
-    return looked(answer) if found.status == "unreadable" else found
+    for mark in (_JSON_VALUE, _BOX) if boxes else (_JSON_VALUE,):
+        readings = [read_part(answer.part(*match.span("value"))) for match in mark.finditer(answer.text)]
+        readings = [reading for reading in readings if reading.status != "unreadable"]
+        if len({reading.value for reading in readings if reading.status == "read"}) > 1:
+            return Read(None, "ambiguous", "conflict")
+        if readings:
+            return readings[-1]
+    return read_part(answer)

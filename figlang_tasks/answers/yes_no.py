@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from figlang_tasks.answers.text import ANNOUNCED, NEUTRAL, QUOTED, REFUSAL, Answer, is_said
-from figlang_tasks.answers.verdict import Found, Read, by_marks, decide
+from figlang_tasks.answers.verdict import Evidence, Read, by_marks, decide
 
 _WORD = re.compile(
     r"(?<![\w-])(?<!\w')(?:(?P<yes>yes|yeah|y(?=\W*\Z))|(?P<no>no|nope|n(?=\W*\Z)))(?![\w-]|\.\d)"
@@ -79,28 +79,28 @@ def _read(answer: Answer, about: re.Pattern[str] | None) -> Read[bool]:
     return Read(None, "unreadable", "nothing")
 
 
-def _words(answer: Answer) -> Iterator[Found]:
+def _words(answer: Answer) -> Iterator[Evidence]:
     for word, (back, before, behind, _) in answer.mentions(_WORD, _EITHER):
         yes = word["yes"] is not None
         if ANNOUNCED.search(back) and is_said(before) is not None:
-            yield Found(yes, *word.span(), "answer")
+            yield Evidence(yes, *word.span(), "answer")
         elif _OPENS.match(before) or (
             _ENDS_CLAUSE.search(before) and _END.match(behind) and is_said(before) is not None
         ):
-            yield Found(yes, *word.span(), "word")
+            yield Evidence(yes, *word.span(), "word")
 
 
-def _statements(answer: Answer, about: re.Pattern[str]) -> Iterator[Found]:
+def _statements(answer: Answer, about: re.Pattern[str]) -> Iterator[Evidence]:
     for topic, (_, before, behind, _) in answer.mentions(about):
         said = is_said(before)
         if said is None or _OTHER.search(before) or REFUSAL.search(before):
             continue
         if not said:
-            yield Found(False, *topic.span(), "statement")
+            yield Evidence(False, *topic.span(), "statement")
         elif _STATES.search(before) or not (before + behind).strip(" ."):
-            yield Found(True, *topic.span(), "statement")
+            yield Evidence(True, *topic.span(), "statement")
 
 
-def _disagree(answer: Answer, word: Found, statement: Found) -> bool:
+def _disagree(answer: Answer, word: Evidence, statement: Evidence) -> bool:
     before = answer.around(statement.start, statement.end).before
     return word.value != statement.value and statement.start - len(before) <= word.start < statement.start

@@ -7,7 +7,7 @@ from functools import partial
 
 from figlang_tasks.answers.option import option
 from figlang_tasks.answers.text import REFUSAL, Answer, is_said
-from figlang_tasks.answers.verdict import Found, Read, by_marks, decide, opened
+from figlang_tasks.answers.verdict import Evidence, Read, by_marks, decide, opened
 
 # "Image" before a name is read as a row of @ below; a name may be in brackets or quotes.
 _NOUN = re.compile(r"\b(?:image|picture|option|imagem)\b", re.I)
@@ -87,7 +87,7 @@ def _ranking(answer: Answer, count: int) -> Read[tuple[int, ...]]:
     return Read(None, "refused", "refusal") if REFUSAL.search(text) else Read(None, "unreadable", "nothing")
 
 
-def _is_whole(text: str, found: Found, places: tuple[int, ...]) -> bool:
+def _is_whole(text: str, found: Evidence, places: tuple[int, ...]) -> bool:
     """Whether a list has all pictures; not one whose items are counted down."""
     if tuple(sorted(found.value)) != places:
         return False
@@ -95,7 +95,7 @@ def _is_whole(text: str, found: Found, places: tuple[int, ...]) -> bool:
     return numbers == sorted(numbers)
 
 
-def _lists(text: str, names: re.Pattern[str]) -> list[Found]:
+def _lists(text: str, names: re.Pattern[str]) -> list[Evidence]:
     """Lists of at least three names that stand beside each other."""
     runs: list[list[re.Match[str]]] = []
     for name in names.finditer(text):
@@ -104,7 +104,7 @@ def _lists(text: str, names: re.Pattern[str]) -> list[Found]:
         else:
             runs.append([name])
     return [
-        Found(tuple(_place(name["name"]) for name in run), run[0].start(), run[-1].end(), "list")
+        Evidence(tuple(_place(name["name"]) for name in run), run[0].start(), run[-1].end(), "list")
         for run in runs
         if len(run) >= _FEWEST
     ]
@@ -123,13 +123,13 @@ def _place(name: str) -> int:
     return int(name) - 1 if name.isdigit() else ord(name.upper()) - ord("A")
 
 
-def _packed(text: str, count: int) -> list[Found]:
+def _packed(text: str, count: int) -> list[Evidence]:
     """Lists that are written as one word of all letters: "BDACE"."""
     words = re.finditer(rf"(?<!\w)(?:[A-Z]{{{count}}}|[a-z]{{{count}}})(?!\w)", text)
-    return [Found(tuple(map(_place, word[0])), *word.span(), "list") for word in words]
+    return [Evidence(tuple(map(_place, word[0])), *word.span(), "list") for word in words]
 
 
-def _by_rank(text: str, places: tuple[int, ...]) -> list[Found]:
+def _by_rank(text: str, places: tuple[int, ...]) -> list[Evidence]:
     """Whole rankings that are given by a rank beside each name."""
     for pairs in (_NAMED, _ROW, _RANKED):
         groups: list[dict[int, re.Match[str]]] = []
@@ -146,13 +146,13 @@ def _by_rank(text: str, places: tuple[int, ...]) -> list[Found]:
             is_said = pairs is not _RANKED or any(parts[0][name] for name in ("said", "nth", "ordinal"))
             if tuple(sorted(group)) == places == tuple(sorted(value)) and (is_said or value != places):
                 start = min(pair.start() for pair in group.values())
-                found.append(Found(value, start, max(pair.end() for pair in group.values()), "items"))
+                found.append(Evidence(value, start, max(pair.end() for pair in group.values()), "items"))
         if found:
             return found
     return []
 
 
-def _announced(answer: Answer, found: Found, places: tuple[int, ...]) -> tuple[str, Found | None]:
+def _announced(answer: Answer, found: Evidence, places: tuple[int, ...]) -> tuple[str, Evidence | None]:
     """The words that introduce a ranking; and the ranking, None if it is not meant as one."""
     back, before, behind, asked = answer.around(found.start, found.end)
     above = None if _WORD.search(before) else _ABOVE.search(back)
@@ -179,7 +179,7 @@ def sequence(output: str | None, count: int) -> tuple[Read[int], Read[str]]:
     parts = {bool(field["image"]): answer.part(*field.span("value")) for field in _FIELD.finditer(answer.text)}
     told = parts.get(False, answer)
     senses = [
-        Found("idiomatic" if word["idiomatic"] else "literal", *word.span(), "word")
+        Evidence("idiomatic" if word["idiomatic"] else "literal", *word.span(), "word")
         for word, around in told.mentions(_SENSE, _EITHER)
         if is_said(around.before.replace("literal", ""), around.behind) and not _NAO.search(around.before)
     ]

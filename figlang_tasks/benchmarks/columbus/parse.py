@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from figlang_tasks.answers.option import option
 from figlang_tasks.answers.text import Answer, is_said
-from figlang_tasks.answers.verdict import Found, Read, decide, opened
+from figlang_tasks.answers.verdict import Evidence, Read, decide, opened
 
 _IS = re.compile(r"\bis[\s:\"'(]*(?:[A-D]\)\s*)?\Z")
 _QUOTATION = re.compile(r'"[^"\n]+"')
@@ -52,17 +52,17 @@ def letter(output: str | None, options: Mapping[str, str]) -> Read[str]:
     return Read(read, "read", found.rule)
 
 
-def _said(answer: Answer, texts: re.Pattern[str], by_text: Mapping[str, str]) -> list[Found]:
+def _said(answer: Answer, texts: re.Pattern[str], by_text: Mapping[str, str]) -> list[Evidence]:
     """The places where an answer chooses the text of an option; only those behind "is", if there are any."""
     quotations = list(_QUOTATION.finditer(answer.text))
-    found: dict[bool, list[Found]] = {True: [], False: []}
+    found: dict[bool, list[Evidence]] = {True: [], False: []}
     for match in texts.finditer(answer.text):
         around = answer.around(*match.span())
         quotation = next((each[0] for each in quotations if each.start() < match.start() < each.end()), match[0])
         # "walk eggshells" is not "eggshells"
         if _plain(quotation) in by_text and is_said(around.before, around.behind) and not around.asked:
             is_told = _IS.search(around.before) is not None
-            found[is_told].append(Found(by_text[_plain(match[0])], *match.span(), "said"))
+            found[is_told].append(Evidence(by_text[_plain(match[0])], *match.span(), "said"))
     return found[True] or found[False]
 
 

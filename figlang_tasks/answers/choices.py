@@ -1,0 +1,178 @@
+"""What a question offers, and the places where an answer names one of the options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from figlang_tasks.answers.words import AFTER_NO_WORD, BEFORE_NO_WORD
+
+Form: TypeAlias = Literal["bracketed", "labelled", "bare", "small", "number", "ordinal", "place"]
+"""How an answer names an option: "(B)" or "B)" · "image B", "option 2" · "B" · "b" · "2" where letters are offered ·
+"the second image" · a place in one picture, "top left"."""
+
+OFFERED_FORMS: tuple[Form, ...] = ("bracketed", "labelled", "bare", "small")
+"""The forms of the names that a prompt offers: they outrank an ordinal, a number or a place beside them."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a question offers.
+
+    Attributes:
+        count: how many options there are.
+        names: what they are called: by letters from A on, or by numbers from 1 on.
+        texts: the text of each option, where the prompt shows texts.
+        are_pictures: whether the options are pictures, so that "the second image" names one. None if that is not known:
+            then such words name an option only where the answer has no others.
+        places: regular expressions, without groups of their own, of the places of the options in one picture, such as
+            ``top.left``.
+    """
+
+    count: int
+    names: Literal["letters", "numbers"] = "letters"
+    texts: tuple[str, ...] | None = None
+    are_pictures: bool | None = None
+    places: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.texts is not None and len(self.texts) != self.count:
+            raise ValueError(f"{len(self.texts)} texts of {self.count} options")
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A place in an answer that names an option.
+
+    Attributes:
+        value: the 0-based option; it may be one that was not offered.
+        start: where it begins, with its noun ("image") and bracket.
+        end: where it ends, with its bracket.
+        form: how it is written.
+    """
+
+    value: int
+    start: int
+    end: int
+    form: Form
+
+
+# --- the forms of a name ---
+
+NOUN = (
+    r"(?:images?|pictures?|photos?|figures?|options?|choices?|candidates?|statements?|captions?|panels?|points?|box(?:es)?"
+    r"|letters?|numbers?|no\.|imagem|op[cç][aã]o|opci[oó]n|alternativa|图片?|选项|選項)"
+)
+"""Nouns that stand before the name of an option."""
+
+_OPEN = r"""(?:\\?[(\[<"'])"""
+_CLOSE = r"""(?:\\?[)\]>"'])"""
+# "U.S.A", "R&B", "O'B" and "x-B" name no option, nor does "B's" or "B-movie".
+_APART_BEFORE = rf"{AFTER_NO_WORD}(?<![&.\\-])(?<!\w')(?<!\b[Nn]/)"
+_APART_BEHIND = rf"{BEFORE_NO_WORD}(?!['&-]\w|\.\w)"
+
+# A bare "A" is an article but before these words, and "I" a pronoun but at the end of a line.
+_BEHIND_THE_NAME_A = (
+    r"(?:is|isn't|was|are|and|or|nor|because|since|as|but|rather|over|than|with|for|if|in|on|to|at|would|could|should|can"
+    r"|can't|cannot|may|might|does|doesn't|has|had|will|must|seems|appears|looks|shows|depicts|displays|fits|matches"
+    r"|represents|illustrates|portrays|conveys|captures|corresponds|visualizes|expresses|reflects|makes|also|clearly|better"
+    r"|more|most|best (?:\w+s|describes|match)|only)\b"
+)
+_CAPITAL = rf"(?:A(?!\x20(?!{_BEHIND_THE_NAME_A})[\w\"'])|[B-HJ-Z]|I(?=[^\w\n']*(?:\n|\Z)))"
+
+_BRACKETED_LETTER = re.compile(
+    rf"(?:{AFTER_NO_WORD}{NOUN}[ #]{{1,3}})?"
+    rf"(?:{AFTER_NO_WORD}{_OPEN}{{1,2}}\s?(?P<letter>[A-Z])(?<!\[[Xx])\s?\.?{_CLOSE}{{1,2}}{BEFORE_NO_WORD}"
+    rf"|{_APART_BEFORE}(?P<half>[A-Z])\s?\))",
+    re.I,
+)
+_LABELLED_LETTER = re.compile(
+    rf"(?:{AFTER_NO_WORD}(?i:{NOUN})[ #]{{1,3}}|[图项項片][\s:]?)"
+    # "image a man": a small "a" is a name at the end of a line alone
+    rf"(?P<letter>(?:[A-Z]|[b-z]|a(?=[^\w\n']{{0,9}}(?:\n|\Z))){_APART_BEHIND})",
+)
+_BARE_LETTER = re.compile(rf"{_APART_BEFORE}(?P<letter>{_CAPITAL}{_APART_BEHIND})(?:\s?[选選][项項])?")
+# A small letter without brackets is a name where it is all of an answer, heads it or ends it: "b", "b. The boat", "it is
+# b". Behind other words "a" is an article, of a sentence that is cut off.
+_SMALL_LETTER = re.compile(r"\A\W*(?P<letter>[a-z])(?=\W*\Z|[.:]\s)|(?<![\w'])(?P<last>[b-z])(?=\W*\Z)")
+
+_LABELLED_NUMBER = re.compile(
+    rf"{AFTER_NO_WORD}{NOUN}[ #]{{1,3}}{_OPEN}?(?P<number>\d{{1,4}})(?!\w|[.,]\d){_CLOSE}?", re.I
+)
+_NUMBER = re.compile(
+    rf"{_APART_BEFORE}(?<!\d,)[(\[{{#\"']{{0,2}}(?P<number>\d{{1,4}})(?:[)\]}}\"']{{1,2}}|(?![\w%]|[.,:/]\d))"
+    # "3 years" is no name
+    r"(?!\s(?!(?:because|since|as|and|or|to|is|are|but|fits?|match(?:es)?|best)\b)[a-z])"
+)
+
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+_ORDINAL = re.compile(
+    rf"\b(?:the\s)?(?P<ordinal>{'|'.join(_ORDINALS)}|last)"
+    r"(?:(?P<noun>\s(?:images?|pictures?|photos?|photographs?|panels?|options?|choices?|one)\b)"
+    r"|(?!\s(?!and\b|a\b|is\b|best\b|show)\w|,))",
+    re.I,
+)
+
+
+def find_mentions(text: str, choices: Choices) -> list[Mention]:
+    """All places in a text that name an option, in their order; none lies in another.
+
+    Where letters are offered, bare numbers and ordinals are mentions too: the tiers say what they are worth.
+    """
+    offered = list(_numbers(text, _LABELLED_NUMBER, "labelled"))
+    others = [*_ordinals(text, choices.count), *_places(text, choices)]
+    if choices.names == "letters":
+        offered = [*_letters(text), *offered]
+        others += _numbers(text, _NUMBER, "number")
+    else:
+        offered += _numbers(text, _NUMBER, "bare")
+    return _without_overlaps(_without_overlaps([], offered), others)
+
+
+def _letters(text: str) -> Iterator[Mention]:
+    forms: tuple[tuple[Form, re.Pattern[str]], ...] = (
+        ("bracketed", _BRACKETED_LETTER),
+        ("labelled", _LABELLED_LETTER),
+        ("bare", _BARE_LETTER),
+        ("small", _SMALL_LETTER),
+    )
+    for form, pattern in forms:
+        for match in pattern.finditer(text):
+            letter = next(filter(None, match.groups()))
+            yield Mention(ord(letter.upper()) - ord("A"), match.start(), match.end(), form)
+
+
+def _numbers(text: str, pattern: re.Pattern[str], form: Form) -> Iterator[Mention]:
+    for match in pattern.finditer(text):
+        yield Mention(int(match["number"]) - 1, match.start(), match.end(), form)
+
+
+def _ordinals(text: str, count: int) -> Iterator[Mention]:
+    first_word = re.search(r"\w", text)
+    for match in _ORDINAL.finditer(text):
+        is_first_word = first_word is not None and first_word.start() == match.start()
+        has_article = match[0][:3].lower() == "the"
+        if not (match["noun"] or has_article or is_first_word):
+            continue  # "in first place", "a second", "at last"
+        ordinal = match["ordinal"].lower()
+        value = count - 1 if ordinal == "last" else _ORDINALS.index(ordinal)
+        yield Mention(value, match.start(), match.end(), "ordinal")
+
+
+def _places(text: str, choices: Choices) -> Iterator[Mention]:
+    for value, place in enumerate(choices.places):
+        for match in re.finditer(rf"\b{place}\b", text, re.I):
+            yield Mention(value, match.start(), match.end(), "place")
+
+
+def _without_overlaps(kept: list[Mention], more: list[Mention]) -> list[Mention]:
+    """Some mentions with more of them, in their order, but none that overlaps one before it or a kept one."""
+    kept_places = {place for mention in kept for place in (mention.start, mention.end - 1)}
+    candidates = [mention for mention in more if kept_places.isdisjoint(range(mention.start, mention.end))]
+    mentions: list[Mention] = []
+    for mention in sorted([*kept, *candidates], key=lambda mention: mention.start):
+        if not mentions or mention.start >= mentions[-1].end:
+            mentions.append(mention)
+    return mentions

@@ -1,0 +1,252 @@
+"""An answer to a question with options: where it names them, its lists, and what its sentences say of each."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from figlang_tasks.answers.choices import OFFERED_FORMS, Choices, Mention, find_mentions
+from figlang_tasks.answers.text import Answer, Around
+from figlang_tasks.answers.verdict import Evidence
+from figlang_tasks.answers.words import NONE_OF, REFUSAL
+
+WORD = re.compile(r"\w")
+BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+COLON = re.compile(r"""[)\]"'}]{0,2}\s{0,3}(?::|-\s)""")
+"""Behind the name of an option: what follows is its text or its description."""
+
+_MOST_OPTIONS = 2  # More in one enumeration are the echo of the question: "A, B, C or D".
+_LINE_HEAD = 24  # Signs and numbers before a mention that opens its line: "  - **2.** (".
+_SIGNS_ALONE = re.compile(r"[\W\d]*\Z")
+
+_JOIN = re.compile(
+    r"[\s)\]\"'}]{0,3}(?:[,;/&+]|,?\s?(?:\b(?:and|or|as well as|e|o|ou)\b|[和或与及]))"
+    r"[\s(\[\"'{]{0,3}(?:(?:also|the|image|option)\s){0,2}[(\[\"'{]{0,2}",
+    re.I,
+)
+_RANGE = re.compile(r"[\s)\]\"'}]{0,3}(?:to|through|-)[\s(\[\"'{]{0,3}", re.I)
+# "(B) 13 and (C) 26"
+_JOIN_BEHIND_TEXT = re.compile(
+    r"\s(?:(?!because|since|which|that|is|are|as)[^\s.;:]{1,20}[\s,]{1,2}){1,5}(?:and|or)\s(?:also\s)?", re.I
+)
+_VERB = re.compile(r"\s(?:is|isn't|was|shows|depicts|has|does|doesn't|seems|appears)\b", re.I)
+_BESIDE = re.compile(r"\W{0,4}(?:(?:the|is|or)\W{1,3})?", re.I)
+
+
+@dataclass(frozen=True)
+class Run:
+    """Mentions that one enumeration joins, mostly a single one.
+
+    Attributes:
+        mentions: in their order.
+        is_range: whether it goes "from A to D".
+    """
+
+    mentions: tuple[Mention, ...]
+    is_range: bool = False
+
+    @property
+    def first(self) -> Mention:
+        return self.mentions[0]
+
+    @property
+    def start(self) -> int:
+        return self.mentions[0].start
+
+    @property
+    def end(self) -> int:
+        return self.mentions[-1].end
+
+    @property
+    def is_echo(self) -> bool:
+        """Whether the run repeats what was offered and chooses nothing: "A, B, C or D"."""
+        return self.is_range or len(self.mentions) > _MOST_OPTIONS
+
+    def evidence(self, rule: str) -> list[Evidence]:
+        return [Evidence(mention.value, mention.start, mention.end, rule) for mention in self.mentions]
+
+
+@dataclass(frozen=True)
+class Page:
+    """An answer, and what its question offered."""
+
+    answer: Answer
+    choices: Choices
+
+    @cached_property
+    def text(self) -> str:
+        return self.answer.text
+
+    @cached_property
+    def declines(self) -> bool:
+        """Whether the answer says somewhere that it cannot choose."""
+        return bool(NONE_OF.search(self.text) or REFUSAL.search(self.text))
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the answer ends where a sentence ends: one that is cut off may go on with other options."""
+        return self.text[-1] in ".!"
+
+    # --- mentions ---
+
+    @cached_property
+    def all_mentions(self) -> list[Mention]:
+        return find_mentions(self.text, self.choices)
+
+    @cached_property
+    def mentions(self) -> list[Mention]:
+        """The mentions that count in running text: names as they were offered, ordinals of pictures, places.
+
+        A letter outranks what stands beside it: "(A) the second image" is A.
+        """
+        counted: list[Mention] = []
+        for mention in self.all_mentions:
+            if mention.form in OFFERED_FORMS:
+                if counted and counted[-1].form not in OFFERED_FORMS and self._is_beside(counted[-1], mention):
+                    counted.pop()
+                counted.append(mention)
+            elif mention.form == "place" or self.choices.are_pictures is True:
+                if not (counted and counted[-1].form in OFFERED_FORMS and self._is_beside(counted[-1], mention)):
+                    counted.append(mention)
+        return counted
+
+    def _is_beside(self, before: Mention, mention: Mention) -> bool:
+        return _BESIDE.fullmatch(self.text, before.end, mention.start) is not None
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """The mentions, joined to one run where "and", "or", commas or signs stand between them."""
+        runs: list[Run] = []
+        for mention in self.mentions:
+            between = self.text[runs[-1].end : mention.start] if runs else ""
+            if runs and _RANGE.fullmatch(between):
+                runs[-1] = Run((*runs[-1].mentions, mention), is_range=True)
+            elif runs and self._is_joined(runs[-1].mentions[-1], mention, between):
+                runs[-1] = Run((*runs[-1].mentions, mention), runs[-1].is_range)
+            else:
+                runs.append(Run((mention,)))
+        return runs
+
+    def _is_joined(self, before: Mention, mention: Mention, between: str) -> bool:
+        if _JOIN.fullmatch(between):
+            # "The answer is B, and C is too literal" begins a clause of its own.
+            return not ("," in between and _VERB.match(self.text, mention.end))
+        return before.form == mention.form == "bracketed" and _JOIN_BEHIND_TEXT.fullmatch(between) is not None
+
+    # --- lines and lists ---
+
+    def opens_line(self, mention: Mention) -> bool:
+        """Whether nothing but signs and the number of an item stands before a mention in its line."""
+        line_start = self.text.rfind("\n", max(0, mention.start - _LINE_HEAD), mention.start) + 1
+        if line_start == 0 and mention.start >= _LINE_HEAD:
+            return False
+        return _SIGNS_ALONE.match(self.text[line_start : mention.start]) is not None
+
+    def closes_line(self, mention: Mention) -> bool:
+        """Whether no word follows a mention in its line."""
+        rest = self.text[mention.end : mention.end + _LINE_HEAD].partition("\n")[0]
+        return not WORD.search(rest)
+
+    @cached_property
+    def list_items(self) -> list[Mention]:
+        """The mentions that open the items of a list, each of another option; none if there are not two."""
+        items: list[Mention] = []
+        values: set[int] = set()
+        for mention in self.mentions:
+            if mention.value in values:
+                continue  # A verdict may stand below the list.
+            if self.opens_line(mention) or COLON.match(self.text, mention.end):
+                items.append(mention)
+                values.add(mention.value)
+        return items if len(items) > 1 else []
+
+    @cached_property
+    def _item_spans(self) -> list[tuple[int, int]]:
+        """Where each item of the list begins and ends: at a blank line, at the next item; the last with its line."""
+        spans = []
+        items = self.list_items
+        for item, following in zip(items, items[1:], strict=False):
+            blank_line = BLANK_LINE.search(self.text, item.end, following.start)
+            spans.append((item.start, blank_line.start() if blank_line else following.start))
+        if items:
+            line_end = self.text.find("\n", items[-1].end)
+            spans.append((items[-1].start, len(self.text) if line_end < 0 else line_end))
+        return spans
+
+    def is_in_list(self, mention: Mention) -> bool:
+        return any(start <= mention.start < end for start, end in self._item_spans)
+
+    # --- what is said of an option ---
+
+    def around(self, run: Run) -> Around:
+        """The text around a run of mentions in its sentence."""
+        return self.answer.around(run.start, run.end)
+
+    def is_evidence(self, run: Run) -> bool:
+        """Whether options are named without being denied, compared with others, made conditional or asked."""
+        around = self.around(run)
+        if around.asked or _DENIED_BEFORE.search(around.before) or _CONDITIONAL.search(around.before):
+            return False
+        if run.first.form != "bracketed" and _SAYS_NO.match(self.text, run.end):
+            return False
+        return not is_denied_behind(around.behind)
+
+    def contradicts_its_text(self, mention: Mention) -> bool:
+        """Whether the text of another option, and not its own, stands directly behind a letter."""
+        texts = self.choices.texts
+        if texts is None or not 0 <= mention.value < len(texts):
+            return False
+        behind = plain_text(self.text[mention.end : mention.end + 400])
+        if behind.startswith(plain_text(texts[mention.value])):
+            return False
+        for text in texts:
+            other = plain_text(text)
+            if other and behind.startswith(other) and _ENDS_A_TEXT.match(behind, len(other)):
+                return True
+        return False
+
+
+_ENDS_A_TEXT = re.compile(r"""[)\]"']?\s?(?:[.,;:!)](?!\d)|\Z)""")
+
+
+def plain_text(text: str) -> str:
+    """A text as options are compared: without case, signs at its ends and repeated blanks."""
+    return " ".join(text.split()).strip(" \"'.,;:!?()[]-").casefold()
+
+
+# --- denied, compared, conditional ---
+
+_DENIED_BEFORE = re.compile(
+    r"(?:\b(?:not(?! (?:only|just))|neither|nor|never|cannot|unlike|except|without|rather than|instead of|other than|than"
+    r"|over|as opposed to|compared (?:to|with)|eliminat\w+|exclud\w+|reject\w*|rul\w+ out|discard\w*|dismiss\w*|incorrect"
+    r"|wrong)\b|n't\b|不是|不选)"
+    r"[^,;:(.\n]{0,80}\Z",
+    re.I,
+)
+_CONDITIONAL = re.compile(r"\b(?:so far|if|unless|whether|suppose|assuming)\b[^,;.\n]{0,100}\Z", re.I)
+_CLAUSE_END = re.compile(r"[,:;(]|\b(?:but|so(?! far)|because|since|and|as|while|whereas|that)\b", re.I)
+_BE = r"(?:is|are|was|were|seems?|looks?|appears?|would be|may be|might be|could be)"
+_DENIED_BEHIND = re.compile(
+    r"(?:\A\W{0,3}(?:clearly\s|also\s|\w+ly\s)?"
+    r"(?:(?:is|was|are|does|do|did|can|could|would|has|seems|looks|appears)(?:n't|\snot|\snever|\shardly)\b|cannot\b|never\b"
+    r"|hardly\b|can(?: also)? be (?:eliminated|ruled out|excluded|discarded)|fails?\b|lacks?\b"
+    rf"|{_BE}\s(?:\w+ly\s|too\s|just\s|only\s|merely\s|the\s|an?\s|more\s){{0,3}}"
+    r"(?:incorrect|wrong|false|irrelevant|unrelated|worst|less|out\b|misleading|distractor|eliminated|ruled out|excluded"
+    r"|farther|worse|tempting)\b)"
+    r"|\A[:-]{1,2}\s?(?:no|incorrect|wrong|false|not)\b"
+    r"|\b(?:literal(?:ly)?|less|worse|so far|unless)\b|\b(?:only )?if\b)",
+    re.I,
+)
+# "B. No."; "(B) No." is an option with its text.
+_SAYS_NO = re.compile(r"\W{0,4}(?:no|nope|incorrect|wrong|false|not (?:this|correct|it))\b\W*(?:\Z|\n)", re.I)
+# "A, which shows a man, is literal"
+_ASIDE = re.compile(r"\A,\s(?:which|who|that)\s[^.,]{0,80},")
+
+
+def is_denied_behind(behind: str) -> bool:
+    """Whether the clause behind the name of an option denies it, or lets it depend on something."""
+    behind = _ASIDE.sub("", behind)
+    clause_end = _CLAUSE_END.search(behind, 1)
+    clause = behind[: clause_end.start()] if clause_end else behind
+    return _DENIED_BEHIND.search(clause) is not None
