@@ -89,7 +89,7 @@ _BRACKETED_LETTER = re.compile(
     re.I,
 )
 _LABELLED_LETTER = re.compile(
-    rf"(?:{AFTER_NO_WORD}(?i:{NOUN})[ #]{{1,3}}|[图项項片][\s:]?)"
+    rf"(?:{AFTER_NO_WORD}(?i:{NOUN})[ #]{{1,3}}|(?:图片?|选?项|選?項|片)[\s:]?)"
     # "image a man": a small "a" is a name at the end of a line alone
     rf"(?P<letter>(?:[A-Z]|[b-z]|a(?=[^\w\n']{{0,9}}(?:\n|\Z))){_APART_BEHIND})",
 )
@@ -124,14 +124,15 @@ def find_mentions(text: str, choices: Choices) -> list[Mention]:
     offered = list(_numbers(text, _LABELLED_NUMBER, "labelled"))
     others = [*_ordinals(text, choices.count), *_places(text, choices)]
     if choices.names == "letters":
-        offered = [*_letters(text), *offered]
+        offered = [*_letters(text, choices.count), *offered]
         others += _numbers(text, _NUMBER, "number")
     else:
         offered += _numbers(text, _NUMBER, "bare")
     return _without_overlaps(_without_overlaps([], offered), others)
 
 
-def _letters(text: str) -> Iterator[Mention]:
+def _letters(text: str, count: int) -> Iterator[Mention]:
+    """The mentions by letters; a small one that was not offered is part of something else: "the angle (x)"."""
     forms: tuple[tuple[Form, re.Pattern[str]], ...] = (
         ("bracketed", _BRACKETED_LETTER),
         ("labelled", _LABELLED_LETTER),
@@ -141,7 +142,9 @@ def _letters(text: str) -> Iterator[Mention]:
     for form, pattern in forms:
         for match in pattern.finditer(text):
             letter = next(filter(None, match.groups()))
-            yield Mention(ord(letter.upper()) - ord("A"), match.start(), match.end(), form)
+            value = ord(letter.upper()) - ord("A")
+            if letter.isupper() or value < count:
+                yield Mention(value, match.start(), match.end(), form)
 
 
 def _numbers(text: str, pattern: re.Pattern[str], form: Form) -> Iterator[Mention]:

@@ -172,7 +172,7 @@ _IS_IT = re.compile(
     re.I,
 )
 _LEADS_ON = (":", "is", "be", "=")
-_LEAD_LINE = re.compile(r"\b(?:is|be|towards?)\s?:\s*\Z", re.I)
+_LEAD_LINE = re.compile(r"\b(?:is|be|that|towards?)\s?:\s*\Z", re.I)
 _CORRESPONDS = re.compile(
     r"\b(?:corresponds? to|correspond(?:ing|s)?\b[^.?!\n]{0,80}?\b(?:is|be))(?:[\s:\"'(\[]|\bthe\b){0,8}\Z", re.I
 )
@@ -186,14 +186,13 @@ _ANNOUNCED_NONE = re.compile(
 def _announced(page: Page) -> Read[int] | None:
     """The option behind the last announcement, or that is said to be the answer."""
     boxes = list(_boxes(page))
-    announcements: list[list[Evidence]] = [[box] for box in boxes]
-    for is_announced in (_is_announced, _corresponds):
-        for run in page.runs:
-            if not run.is_echo and is_announced(page, run):
-                announcements.append(run.evidence("announced"))
-        if announcements:
-            break
-    else:
+    said = _last_run(page, _is_announced)
+    if said is None and not boxes:
+        said = _last_run(page, _corresponds)
+    announcements = [[box] for box in boxes[-1:]]
+    if said is not None:
+        announcements.append(said.evidence("announced"))
+    if not announcements:
         return None
 
     last = max(announcements, key=lambda announcement: announcement[0].start)
@@ -206,6 +205,14 @@ def _announced(page: Page) -> Read[int] | None:
     if len(values) > 1 or page.contradicts_its_text(mention) or _goes_on_as_list(page, mention):
         return Read(None, "ambiguous", "conflict")
     return Read(last[0].value, "read", "announced")
+
+
+def _last_run(page: Page, is_announced: Callable[[Page, Run], bool]) -> Run | None:
+    """The last run of mentions that is announced; one of all options is the echo of the question."""
+    for run in reversed(page.runs):
+        if not run.is_echo and is_announced(page, run):
+            return run
+    return None
 
 
 def _is_announced(page: Page, run: Run) -> bool:
@@ -368,8 +375,8 @@ def _is_repeated_below(page: Page, first: Mention) -> bool:
 
 # --- judged ---
 
-_CHECKED_BEFORE = re.compile(r"\[\s?[xX]\s?\]\s{0,3}\Z|[\u2713\u2714\u2705]\s{0,3}\Z")
-_UNCHECKED_BEFORE = re.compile(r"\[\s{0,2}\]\s{0,3}\Z|[\u2717\u2718\u274c]\s{0,3}\Z")
+_CHECKED_BEFORE = re.compile(r"\[\s?[xX]\s?\][ \t]{0,3}\Z|[\u2713\u2714\u2705\u2611][ \t]{0,3}\Z")
+_UNCHECKED_BEFORE = re.compile(r"\[\s{0,2}\][ \t]{0,3}\Z|[\u2717\u2718\u274c\u2610][ \t]{0,3}\Z")
 _AFFIRMED_BEHIND = re.compile(r"\W{0,6}(?:yes|correct|true|right|best)\b|\W{0,6}[\u2713\u2714\u2705]", re.I)
 _REFUTED_BEHIND = re.compile(r"\W{0,6}(?:no|incorrect|false|wrong|not)\b|\W{0,6}[\u2717\u2718\u274c]", re.I)
 
@@ -416,8 +423,10 @@ def _only_of(page: Page, runs: Sequence[Run], rule: str) -> Read[int] | None:
     for run in runs:
         if run.is_echo or page.is_in_list(run.first) or not page.is_evidence(run):
             continue
-        if not _is_name_of_option(page, run) or COLON.match(page.text, run.end):
+        if not _is_name_of_option(page, run):
             continue
+        if run.first.form != "bracketed" and COLON.match(page.text, run.end):
+            continue  # "Image A: a man" describes it.
         if page.contradicts_its_text(run.first):
             return Read(None, "ambiguous", "conflict")
         evidence += run.evidence(rule)

@@ -117,16 +117,18 @@ class Page:
     @cached_property
     def runs(self) -> list[Run]:
         """The mentions, joined to one run where "and", "or", commas or signs stand between them."""
-        runs: list[Run] = []
+        runs: list[list[Mention]] = []
+        ranges: set[int] = set()
         for mention in self.mentions:
-            between = self.text[runs[-1].end : mention.start] if runs else ""
-            if runs and _RANGE.fullmatch(between):
-                runs[-1] = Run((*runs[-1].mentions, mention), is_range=True)
-            elif runs and self._is_joined(runs[-1].mentions[-1], mention, between):
-                runs[-1] = Run((*runs[-1].mentions, mention), runs[-1].is_range)
+            between = self.text[runs[-1][-1].end : mention.start] if runs else ""
+            is_range = bool(runs) and _RANGE.fullmatch(between) is not None
+            if is_range or (runs and self._is_joined(runs[-1][-1], mention, between)):
+                runs[-1].append(mention)
             else:
-                runs.append(Run((mention,)))
-        return runs
+                runs.append([mention])
+            if is_range:
+                ranges.add(len(runs) - 1)
+        return [Run(tuple(run), is_range=number in ranges) for number, run in enumerate(runs)]
 
     def _is_joined(self, before: Mention, mention: Mention, between: str) -> bool:
         if _JOIN.fullmatch(between):
@@ -219,7 +221,7 @@ def plain_text(text: str) -> str:
 
 _DENIED_BEFORE = re.compile(
     r"(?:\b(?:not(?! (?:only|just))|neither|nor|never|cannot|unlike|except|without|rather than|instead of|other than|than"
-    r"|over|as opposed to|compared (?:to|with)|eliminat\w+|exclud\w+|reject\w*|rul\w+ out|discard\w*|dismiss\w*|incorrect"
+    r"|over|as opposed to|compared (?:to|with)|similar to|eliminat\w+|exclud\w+|reject\w*|rul\w+ out|discard\w*|dismiss\w*|incorrect"
     r"|wrong)\b|n't\b|不是|不选)"
     r"[^,;:(.\n]{0,80}\Z",
     re.I,
