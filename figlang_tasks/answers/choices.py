@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from figlang_tasks.answers.words import AFTER_NO_WORD, BEFORE_NO_WORD
 
-Form: TypeAlias = Literal["bracketed", "labelled", "bare", "small", "number", "ordinal", "place"]
+Form: TypeAlias = Literal["bracketed", "labelled", "bare", "small", "number", "ordinal", "place", "text"]
 """How an answer names an option: "(B)" or "B)" · "image B", "option 2" · "B" · "b" · "2" where letters are offered ·
-"the second image" · a place in one picture, "top left"."""
+"the second image" · a place in one picture, "top left" · by its text."""
 
 OFFERED_FORMS: tuple[Form, ...] = ("bracketed", "labelled", "bare", "small")
 """The forms of the names that a prompt offers: they outrank an ordinal, a number or a place beside them."""
@@ -98,8 +99,12 @@ _BARE_LETTER = re.compile(rf"{_APART_BEFORE}(?P<letter>{_CAPITAL}{_APART_BEHIND}
 # b". Behind other words "a" is an article, of a sentence that is cut off.
 _SMALL_LETTER = re.compile(r"\A\W*(?P<letter>[a-z])(?=\W*\Z|[.:]\s)|(?<![\w'])(?P<last>[b-z])(?=\W*\Z)")
 
-_LABELLED_NUMBER = re.compile(
-    rf"{AFTER_NO_WORD}{NOUN}[ #]{{1,3}}{_OPEN}?(?P<number>\d{{1,4}})(?!\w|[.,]\d){_CLOSE}?", re.I
+_NUMBER_IN_BRACKETS = rf"[ #]{{1,3}}{_OPEN}?(?P<number>\d{{1,4}})(?!\w|[.,]\d){_CLOSE}?"
+_LABELLED_NUMBER = re.compile(rf"{AFTER_NO_WORD}{NOUN}{_NUMBER_IN_BRACKETS}", re.I)
+# Where letters are offered, "the number 2" is a number of something else.
+_LABELLED_NUMBER_BESIDE_LETTERS = re.compile(rf"{AFTER_NO_WORD}(?!number|letter){NOUN}{_NUMBER_IN_BRACKETS}", re.I)
+_NUMBER = re.compile(
+    rf"{AFTER_NO_WORD}(?!number|letter){NOUN}[ #]{{1,3}}{_OPEN}?(?P<number>\d{{1,4}})(?!\w|[.,]\d){_CLOSE}?", re.I
 )
 _NUMBER = re.compile(
     rf"{_APART_BEFORE}(?<!\d,)[(\[{{#\"']{{0,2}}(?P<number>\d{{1,4}})(?:[)\]}}\"']{{1,2}}|(?![\w%]|[.,:/]\d))"
@@ -121,18 +126,20 @@ def find_mentions(text: str, choices: Choices) -> list[Mention]:
 
     Where letters are offered, bare numbers and ordinals are mentions too: the tiers say what they are worth.
     """
-    offered = list(_numbers(text, _LABELLED_NUMBER, "labelled"))
     others = [*_ordinals(text, choices.count), *_places(text, choices)]
     if choices.names == "letters":
-        offered = [*_letters(text, choices.count), *offered]
+        offered = [*_letters(text, choices.count), *_numbers(text, _LABELLED_NUMBER_BESIDE_LETTERS, "labelled")]
         others += _numbers(text, _NUMBER, "number")
     else:
-        offered += _numbers(text, _NUMBER, "bare")
+        offered = [*_numbers(text, _LABELLED_NUMBER, "labelled"), *_numbers(text, _NUMBER, "bare")]
     return _without_overlaps(_without_overlaps([], offered), others)
 
 
 def _letters(text: str, count: int) -> Iterator[Mention]:
-    """The mentions by letters; a small one that was not offered is part of something else: "the angle (x)"."""
+    """The mentions by letters.
+
+    A small or quoted one that was not offered belongs to something else: "the angle (x)", 'the text "I"'.
+    """
     forms: tuple[tuple[Form, re.Pattern[str]], ...] = (
         ("bracketed", _BRACKETED_LETTER),
         ("labelled", _LABELLED_LETTER),
@@ -143,7 +150,8 @@ def _letters(text: str, count: int) -> Iterator[Mention]:
         for match in pattern.finditer(text):
             letter = next(filter(None, match.groups()))
             value = ord(letter.upper()) - ord("A")
-            if letter.isupper() or value < count:
+            is_quoted = match[0][-1] in "\"'"
+            if value < count or (letter.isupper() and not is_quoted):
                 yield Mention(value, match.start(), match.end(), form)
 
 
@@ -179,3 +187,44 @@ def _without_overlaps(kept: list[Mention], more: list[Mention]) -> list[Mention]
         if not mentions or mention.start >= mentions[-1].end:
             mentions.append(mention)
     return mentions
+
+
+# --- texts of options ---
+
+_QUOTATION = re.compile(r'"[^"\n]+"')
+
+
+def plain_text(text: str) -> str:
+    """A text as options are compared: without case, signs at its ends and repeated blanks."""
+    return " ".join(text.replace("-", " ").split()).strip(" \"'.,;:!?()[]").casefold()
+
+
+def find_texts(text: str, texts: Sequence[str]) -> list[Mention]:
+    """All places in a text that are the text of an option, but not of two.
+
+    In quotation marks it must be all that they hold: "walk eggshells" is not the option "eggshells".
+    """
+    plain_texts = [plain_text(option) for option in texts]
+    values = {option: value for value, option in enumerate(plain_texts) if option and plain_texts.count(option) == 1}
+    if not values:
+        return []
+    quotations = [match.span() for match in _QUOTATION.finditer(text)]
+    quotation_starts = [start for start, _ in quotations]
+    mentions = []
+    for match in _texts_pattern(values).finditer(text):
+        number = bisect_right(quotation_starts, match.start()) - 1
+        is_quoted = number >= 0 and match.start() < quotations[number][1]
+        if is_quoted and plain_text(text[slice(*quotations[number])]) not in values:
+            continue
+        mentions.append(Mention(values[plain_text(match[0])], match.start(), match.end(), "text"))
+    return mentions
+
+
+def _texts_pattern(plain_texts: Iterable[str]) -> re.Pattern[str]:
+    """The texts of options as whole words, the longest first, since one may stand inside another."""
+    alternatives = []
+    for option in sorted(plain_texts, key=len, reverse=True):
+        words = r"[\s-]{1,3}".join(map(re.escape, option.split()))
+        is_word_of_any_sentence = option in ("yes", "no", "none", "all")
+        alternatives.append(rf"{words}(?=\W*\Z|[.,;:!)])" if is_word_of_any_sentence else words)
+    return re.compile(rf"(?<![\w.-])(?:{'|'.join(alternatives)})(?![\w-]|\.\d)", re.I)

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from figlang_tasks.answers.choices import OFFERED_FORMS, Choices, Mention
-from figlang_tasks.answers.page import BLANK_LINE, COLON, WORD, Page, Run, is_denied_behind, plain_text
+from figlang_tasks.answers.choices import OFFERED_FORMS, Choices, Mention, plain_text
+from figlang_tasks.answers.page import BLANK_LINE, COLON, WORD, Page, Run, is_denied_behind
 from figlang_tasks.answers.text import Answer
 from figlang_tasks.answers.verdict import Evidence, Read, by_marks, decide
-from figlang_tasks.answers.words import ANNOUNCED
+from figlang_tasks.answers.words import ANNOUNCED, ANNOUNCED_NONE
 
 
 def option(
@@ -139,7 +139,7 @@ _CHOOSE = (
     r"(?:i(?:'d| would|'ll| will)? (?:\w+ly )?(?:choose|chose|pick|select|go with|say|opt for|vote for|go for|settle on|guess|think|believe"
     r"|answer|lean towards?)|(?:choose|pick|select|going (?:with|for)|go (?:with|for)|lean towards?))"
 )
-_IT_IS = r"(?:it (?:has to|must|can only|should|would) be|it(?:'s| is))"
+_IT_IS = r"(?:it (?:has to|must|can only|should|would) be|it(?:'s| is)|which is)"
 _BEST_IS = (
     r"(?:best|correct|most|(?:image|picture|option|statement|caption|one)\s(?:that|which|whose)|metaphor)\b"
     r"[^.?!\n]{0,100}?\b(?:is|are|be)"
@@ -176,11 +176,6 @@ _LEAD_LINE = re.compile(r"\b(?:is|be|that|towards?)\s?:\s*\Z", re.I)
 _CORRESPONDS = re.compile(
     r"\b(?:corresponds? to|correspond(?:ing|s)?\b[^.?!\n]{0,80}?\b(?:is|be))(?:[\s:\"'(\[]|\bthe\b){0,8}\Z", re.I
 )
-_ANNOUNCED_NONE = re.compile(
-    r"\b(?:answer|option|choice)\b[^.?!\n]{0,40}?(?:\b(?:is|be)\b|:)\W{0,3}"
-    r"(?:not (?:in|among|listed|available|given|provided)|none\b|n/a\b|unknown\b|unclear\b)",
-    re.I,
-)
 
 
 def _announced(page: Page) -> Read[int] | None:
@@ -196,7 +191,7 @@ def _announced(page: Page) -> Read[int] | None:
         return None
 
     last = max(announcements, key=lambda announcement: announcement[0].start)
-    if any(none.start() > last[-1].end for none in _ANNOUNCED_NONE.finditer(page.text)):
+    if any(none.start() > last[-1].end for none in ANNOUNCED_NONE.finditer(page.text)):
         return Read(None, "refused", "refusal")
     values = {evidence.value for evidence in last}
     if last[0] in boxes:
@@ -204,7 +199,19 @@ def _announced(page: Page) -> Read[int] | None:
     mention = Mention(last[0].value, last[0].start, last[0].end, "bare")
     if len(values) > 1 or page.contradicts_its_text(mention) or _goes_on_as_list(page, mention):
         return Read(None, "ambiguous", "conflict")
+    if _is_of_other_text(page, mention):
+        return Read(None, "ambiguous", "conflict")
     return Read(last[0].value, "read", "announced")
+
+
+def _is_of_other_text(page: Page, mention: Mention) -> bool:
+    """Whether the answer says the text of another option before a letter, and never that of the letter."""
+    if mention.value in {run.first.value for run in page.text_runs}:
+        return False
+    before = [
+        run for run in page.text_runs if run.end <= mention.start and _LETTERS.search(page.text, run.start, run.end)
+    ]
+    return any(_is_text_said(page, run) for run in before)
 
 
 def _last_run(page: Page, is_announced: Callable[[Page, Run], bool]) -> Run | None:
@@ -235,7 +242,8 @@ def _is_announced(page: Page, run: Run) -> bool:
 
 def _corresponds(page: Page, run: Run) -> bool:
     """Whether the thing asked for is said to correspond to an option: less than the announcement of an answer."""
-    return page.is_evidence(run) and _CORRESPONDS.search(page.around(run).before) is not None
+    is_offered = 0 <= run.first.value < page.choices.count
+    return is_offered and page.is_evidence(run) and _CORRESPONDS.search(page.around(run).before) is not None
 
 
 def _goes_on_as_list(page: Page, mention: Mention) -> bool:
@@ -287,6 +295,34 @@ def _up_to_closing_brace(text: str) -> str:
         if depth == 0:
             return text[:place]
     return text
+
+
+# --- a text that is announced ---
+
+_LETTERS = re.compile(r"[^\W\d]{2}")
+_BESIDE_TEXT = re.compile(r"""[.,]?["']?\s?[,(]{0,2}\s?""")
+_IS = re.compile(r"\b(?:is|be|says?|conveys?)[\s:\"'(]*\Z")
+_ENDS_A_TEXT = re.compile(r"""[.!]?["')\s]{0,3}(?:[.,;:!()\n]|\Z|\b(?:because|since|as|which|from|and)\b)""", re.I)
+
+
+def _announced_text(page: Page) -> Read[int] | None:
+    """The option whose text is announced as letters are, or stands behind "is"; the last such one."""
+    for run in reversed(page.text_runs):
+        if not _is_text_said(page, run):
+            continue
+        beside = [mention for mention in page.mentions if _BESIDE_TEXT.fullmatch(page.text, run.end, mention.start)]
+        if any(mention.value != run.first.value for mention in beside):
+            return Read(None, "ambiguous", "conflict")
+        return Read(run.first.value, "read", "announced")
+    return None
+
+
+def _is_text_said(page: Page, run: Run) -> bool:
+    before = page.around(run).before
+    if _NO_ANNOUNCEMENT.search(before) or not page.is_evidence(run):
+        return False
+    is_announced = ANNOUNCED.search(before) or _CHOSEN.search(before) or _IS.search(before)
+    return bool(is_announced and _ENDS_A_TEXT.match(page.text, run.end))
 
 
 # --- head ---
@@ -356,7 +392,12 @@ def _is_set_off(page: Page, first: Mention) -> bool:
 def _is_verdict_above_list(page: Page, run: Run) -> bool:
     """Whether the first paragraph names one option in its own sentence, and all are explained in a list below it."""
     items = page.list_items
-    if not items or len(run.mentions) > 1 or run.first.form not in ("bracketed", "labelled") or page.is_in_list(run.first):
+    if (
+        not items
+        or len(run.mentions) > 1
+        or run.first.form not in ("bracketed", "labelled")
+        or page.is_in_list(run.first)
+    ):
         return False
     blank_line = BLANK_LINE.search(page.text, run.end)
     if blank_line is None or blank_line.start() > min(item.start for item in items):
@@ -423,7 +464,7 @@ def _only_of(page: Page, runs: Sequence[Run], rule: str) -> Read[int] | None:
     for run in runs:
         if run.is_echo or page.is_in_list(run.first) or not page.is_evidence(run):
             continue
-        if not _is_name_of_option(page, run):
+        if not _is_name_of_option(page, run) or not 0 <= run.first.value < page.choices.count:
             continue
         if run.first.form != "bracketed" and COLON.match(page.text, run.end):
             continue  # "Image A: a man" describes it.
@@ -470,34 +511,24 @@ def _named(page: Page) -> Read[int] | None:
 
 # --- text ---
 
+_HEDGED = re.compile(r"\b(?:may|might|could)\b", re.I)
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|\n")
 
 
 def _text(page: Page) -> Read[int] | None:
     """The option whose text, and no other's, the last sentence says, or else the first."""
-    texts = page.choices.texts
-    if texts is None or page.declines:
+    if page.declines:
         return None
-    pattern = _texts_pattern(texts)
-    value_of_text = {plain_text(text): value for value, text in enumerate(texts)}
     for start, end in _conclusions(page.text):
         evidence: list[Evidence] = []
-        for match in pattern.finditer(page.text, start, end):
-            value = value_of_text[plain_text(match[0])]
-            mention = Mention(value, match.start(), match.end(), "bare")
-            if page.is_evidence(Run((mention,))):
-                evidence.append(Evidence(value, match.start(), match.end(), "text"))
+        for run in page.text_runs:
+            is_hedged = _HEDGED.search(page.around(run).before)
+            if start <= run.start < end and page.is_evidence(run) and not is_hedged:
+                evidence += run.evidence("text")
         reading = decide(page.answer, evidence)
         if reading is not None:
             return reading
     return None
-
-
-def _texts_pattern(texts: Sequence[str]) -> re.Pattern[str]:
-    """The texts of the options as whole words, the longest first, since one may stand inside another."""
-    plain_texts = sorted({plain_text(text) for text in texts} - {""}, key=len, reverse=True)
-    alternatives = [r"\s{1,3}".join(map(re.escape, text.split())) for text in plain_texts]
-    return re.compile(rf"(?<![\w.-])(?:{'|'.join(alternatives) or '(?!)'})(?![\w-]|\.\d)", re.I)
 
 
 def _conclusions(text: str) -> Iterator[tuple[int, int]]:
@@ -513,6 +544,7 @@ def _conclusions(text: str) -> Iterator[tuple[int, int]]:
 _TIERS: tuple[Callable[[Page], Read[int] | None], ...] = (
     _alone,
     _announced,
+    _announced_text,
     _head,
     _judged,
     _last_paragraph,

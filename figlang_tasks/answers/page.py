@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from figlang_tasks.answers.choices import OFFERED_FORMS, Choices, Mention, find_mentions
+from figlang_tasks.answers.choices import OFFERED_FORMS, Choices, Mention, find_mentions, find_texts, plain_text
 from figlang_tasks.answers.text import Answer, Around
 from figlang_tasks.answers.verdict import Evidence
-from figlang_tasks.answers.words import NONE_OF, REFUSAL
+from figlang_tasks.answers.words import ANNOUNCED_NONE, NONE_OF, REFUSAL
 
 WORD = re.compile(r"\w")
 BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
@@ -30,6 +30,7 @@ _RANGE = re.compile(r"[\s)\]\"'}]{0,3}(?:to|through|-)[\s(\[\"'{]{0,3}", re.I)
 _JOIN_BEHIND_TEXT = re.compile(
     r"\s(?:(?!because|since|which|that|is|are|as)[^\s.;:]{1,20}[\s,]{1,2}){1,5}(?:and|or)\s(?:also\s)?", re.I
 )
+_NEW_CLAUSE = re.compile(r"[\s)\]\"']{0,3},\s(?!or\b)(?:and\s|but\s)?.{0,8}", re.I)
 _VERB = re.compile(r"\s(?:is|isn't|was|shows|depicts|has|does|doesn't|seems|appears)\b", re.I)
 _BESIDE = re.compile(r"\W{0,4}(?:(?:the|is|or)\W{1,3})?", re.I)
 
@@ -81,7 +82,8 @@ class Page:
     @cached_property
     def declines(self) -> bool:
         """Whether the answer says somewhere that it cannot choose."""
-        return bool(NONE_OF.search(self.text) or REFUSAL.search(self.text))
+        patterns = (NONE_OF, REFUSAL, ANNOUNCED_NONE)
+        return any(pattern.search(self.text) for pattern in patterns)
 
     @property
     def is_finished(self) -> bool:
@@ -133,7 +135,8 @@ class Page:
     def _is_joined(self, before: Mention, mention: Mention, between: str) -> bool:
         if _JOIN.fullmatch(between):
             # "The answer is B, and C is too literal" begins a clause of its own.
-            return not ("," in between and _VERB.match(self.text, mention.end))
+            begins_clause = _NEW_CLAUSE.fullmatch(between) and _VERB.match(self.text, mention.end)
+            return not begins_clause
         return before.form == mention.form == "bracketed" and _JOIN_BEHIND_TEXT.fullmatch(between) is not None
 
     # --- lines and lists ---
@@ -194,36 +197,43 @@ class Page:
             return False
         return not is_denied_behind(around.behind)
 
+    @cached_property
+    def text_runs(self) -> list[Run]:
+        """The texts of options in the answer, each as a run of its own."""
+        if self.choices.texts is None:
+            return []
+        return [Run((mention,)) for mention in find_texts(self.text, self.choices.texts)]
+
     def contradicts_its_text(self, mention: Mention) -> bool:
-        """Whether the text of another option, and not its own, stands directly behind a letter."""
+        """Whether the text of another option, and not its own, stands directly beside a letter."""
         texts = self.choices.texts
         if texts is None or not 0 <= mention.value < len(texts):
             return False
-        behind = plain_text(self.text[mention.end : mention.end + 400])
-        if behind.startswith(plain_text(texts[mention.value])):
+        own = plain_text(texts[mention.value])
+        behind = plain_text(self.text[mention.end : mention.end + _LONGEST_TEXT])
+        before = plain_text(self.text[max(0, mention.start - _LONGEST_TEXT) : mention.start])
+        if behind.startswith(own) or before.endswith(own):
             return False
         for text in texts:
             other = plain_text(text)
             if other and behind.startswith(other) and _ENDS_A_TEXT.match(behind, len(other)):
                 return True
+            if other and before.endswith(f'"{other}'):
+                return True
         return False
 
 
+_LONGEST_TEXT = 400  # characters of an option's text that are compared
 _ENDS_A_TEXT = re.compile(r"""[)\]"']?\s?(?:[.,;:!)](?!\d)|\Z)""")
-
-
-def plain_text(text: str) -> str:
-    """A text as options are compared: without case, signs at its ends and repeated blanks."""
-    return " ".join(text.split()).strip(" \"'.,;:!?()[]-").casefold()
 
 
 # --- denied, compared, conditional ---
 
 _DENIED_BEFORE = re.compile(
-    r"(?:\b(?:not(?! (?:only|just))|neither|nor|never|cannot|unlike|except|without|rather than|instead of|other than|than"
-    r"|over|as opposed to|compared (?:to|with)|similar to|eliminat\w+|exclud\w+|reject\w*|rul\w+ out|discard\w*|dismiss\w*|incorrect"
-    r"|wrong)\b|n't\b|不是|不选)"
-    r"[^,;:(.\n]{0,80}\Z",
+    r"(?:\b(?:not(?! (?:only|just))|neither|nor|never|cannot|except|without|eliminat\w+|exclud\w+|reject\w*|rul\w+ out"
+    r"|discard\w*|dismiss\w*|incorrect|wrong)\b|n't\b|不是|不选)[^,;:(.\n]{0,80}\Z"
+    r"|\b(?:unlike|rather than|instead of|other than|than|over|as opposed to|compared (?:to|with)|similar to)\b"
+    r"\s(?:\w{1,12}\s){0,2}[(\[\"']{0,2}\Z",
     re.I,
 )
 _CONDITIONAL = re.compile(r"\b(?:so far|if|unless|whether|suppose|assuming)\b[^,;.\n]{0,100}\Z", re.I)

@@ -17,6 +17,13 @@ REFUSAL: Final = re.compile(
     re.I,
 )
 NONE_OF: Final = re.compile(r"\bnone of the\b", re.I)
+ANNOUNCED_NONE: Final = re.compile(
+    r"\b(?:answer|option|choice)\b[^.?!\n]{0,40}?(?:\b(?:is|be)\b|:)\W{0,3}"
+    r"(?:not (?:in|among|listed|available|given|provided)|none\b|n/a\b|unknown\b|unclear\b)",
+    re.I,
+)
+"""An announcement that no option is the answer: "the correct option is not among the choices"."""
+
 NEUTRAL: Final = re.compile(r"\A\W*neutral\b", re.I)
 CORRECTION: Final = re.compile(
     r"\b(?:wait|actually|correction|correct this|overlooked|second thought|final answer)\b", re.I

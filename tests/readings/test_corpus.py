@@ -47,7 +47,8 @@ def _option(case: Case) -> Read[Any]:
     if isinstance(asked, int):
         found = option(case["output"], asked, letters=False)
         return _as(found, found.value is not None and found.value + 1)
-    found = option(case["output"], 4 if asked == "grid" else len(asked), places=PLACES if asked == "grid" else ())
+    places = PLACES if asked == "grid" else ()
+    found = option(case["output"], 4 if asked == "grid" else len(asked), pictures=True, places=places)
     return _as(found, found.value is not None and "ABCD"[found.value])
 
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 from loguru import logger
 from PIL import Image
 
+from figlang_tasks.answers.choices import Choices
 from figlang_tasks.answers.option import option
 from figlang_tasks.answers.yes_no import yes_no
 from figlang_tasks.benchmarks.irfl import rows
@@ -161,7 +162,7 @@ def _choice(doc: Document, output: str, places: Sequence[str] = ()) -> dict[str,
         chosen = None if ranking.tied_at_top(scores) else scores.index(max(scores))
     else:
         scores = None
-        found = option(output, count, places=places)
+        found = option(output, Choices(count, are_pictures=True, places=tuple(places)))
         chosen, status, rule = found.value, found.status, found.rule
     record = {name: doc[name] for name in ("id", "data", "row", "type", "candidates", "roles", "answer")}
     return record | {"unit": doc["phrase"], "chosen": chosen, "status": status, "rule": rule, "scores": scores}

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 from loguru import logger
 from PIL import Image
 
+from figlang_tasks.answers.choices import Choices
 from figlang_tasks.answers.option import option
 from figlang_tasks.answers.verdict import Read
 from figlang_tasks.answers.yes_no import yes_no
@@ -157,7 +158,7 @@ def retrieve_process_results(doc: Document, results: Sequence[str]) -> dict[str,
     elif scores is not None or _BROKEN_SCORES.match(output or ""):  # the numbers in it are scores, and none is a choice
         chosen, status, rule = None, "unreadable", SCORES
     else:
-        found = option(output, len(texts), letters=False)
+        found = option(output, Choices(len(texts), names="numbers", texts=tuple(texts)))
         chosen, status, rule = found.value, found.status, found.rule
     record = {
         "id": doc["id"],

@@ -9,7 +9,9 @@ two (pixels, :data:`DEFAULTS`).
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+from figlang_tasks.answers.choices import Choices
 from figlang_tasks.answers.option import option
 from figlang_tasks.answers.verdict import Read, opened
 
@@ -39,7 +41,7 @@ def parse_official(output: str, options: int, pixels: bool) -> str | None:
     return next((match[1] for pattern, text in rules if (match := re.search(pattern, text))), None)
 
 
-def letter(output: str | None, options: int, pixels: bool) -> Read[str]:
+def letter(output: str | None, captions: Sequence[str], pixels: bool) -> Read[str]:
     """The letter of an answer: by the released rules, else as the readers of all benchmarks find it; never a guess.
 
     The readers stand in the place of the released script's second model. Thoughts are left out.
@@ -47,16 +49,16 @@ def letter(output: str | None, options: int, pixels: bool) -> Read[str]:
     answer = opened(output)
     if isinstance(answer, Read):
         return answer
-    official = parse_official(answer.raw, options, pixels)
-    if official is not None and ord(official) - ord("A") < options:
+    official = parse_official(answer.raw, len(captions), pixels)
+    if official is not None and ord(official) - ord("A") < len(captions):
         return Read(official, "read", "official")
-    return common(output, options)
+    return common(output, captions)
 
 
-def common(output: str | None, options: int) -> Read[str]:
+def common(output: str | None, captions: Sequence[str]) -> Read[str]:
     """The letter of an answer by :func:`figlang_tasks.answers.option.option`."""
-    found = option(output, options)
-    return Read("ABCDE"[found.value] if found.value is not None else None, found.status, found.rule)
+    reading = option(output, Choices(len(captions), texts=tuple(captions)))
+    return Read(None if reading.value is None else "ABCDE"[reading.value], reading.status, reading.rule)
 
 
 def explanation(output: str | None) -> Read[str]:
