@@ -9,7 +9,7 @@ from typing import Any
 
 from loguru import logger
 
-from figlang_tasks.answers.text import without_echoes
+from figlang_tasks.answers.next_question import without_echoes
 from figlang_tasks.core import notes, redaction
 from figlang_tasks.scoring import OVERALL, to_json
 from figlang_tasks.scoring.evaluation import Answers, Evaluation, Judged, Number, Source, Value, facts, with_source

@@ -7,7 +7,7 @@ from demo_runs import mini_tasks
 from lmms_eval.tasks import get_task_dict
 
 import figlang_tasks
-from figlang_tasks.answers.text import before_echo
+from figlang_tasks.answers.next_question import before_echo
 from figlang_tasks.benchmarks.flute import task as flute
 from figlang_tasks.harness import judgement
 

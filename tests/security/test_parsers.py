@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from report_runs import lines_of
 
 from figlang_tasks.answers.entailment import entailment
+from figlang_tasks.answers.next_question import before_echo
 from figlang_tasks.answers.option import option
-from figlang_tasks.answers.text import before_echo
 from figlang_tasks.answers.verdict import Status
 from figlang_tasks.answers.yes_no import yes_no
 from figlang_tasks.benchmarks.admire import parse as admire

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pydantic import Field
 
-from figlang_tasks.answers.text import without_echoes
+from figlang_tasks.answers.next_question import without_echoes
 from figlang_tasks.benchmarks.flute import measures, rows
 from figlang_tasks.benchmarks.flute.parse import parse_careful, parse_official
 from figlang_tasks.core.benchmark import Asked

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from PIL import Image
 from pydantic import Field
 
-from figlang_tasks.answers.text import without_echoes
+from figlang_tasks.answers.next_question import without_echoes
 from figlang_tasks.answers.verdict import Read
 from figlang_tasks.benchmarks.nycc import measures, parse, rows
 from figlang_tasks.core import images, score_requests

@@ -10,7 +10,7 @@ from typing import Any
 
 from PIL import Image
 
-from figlang_tasks.answers.text import without_echoes
+from figlang_tasks.answers.next_question import without_echoes
 from figlang_tasks.benchmarks.nykms import measures, rows
 from figlang_tasks.benchmarks.nykms.measures import WORDS
 from figlang_tasks.benchmarks.nykms.parse import (

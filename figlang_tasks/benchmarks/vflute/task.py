@@ -11,7 +11,7 @@ from PIL import Image
 from pydantic import Field
 
 from figlang_tasks.answers.entailment import entailment
-from figlang_tasks.answers.text import before_echo
+from figlang_tasks.answers.next_question import before_echo
 from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.benchmarks.vflute.measures import INSTRUCTIONS, VFLUTE
 from figlang_tasks.benchmarks.vflute.parse import parse_official
