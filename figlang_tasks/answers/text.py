@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from figlang_tasks.answers.thoughts import without_thoughts
 from figlang_tasks.answers.words import ANNOUNCED, CORRECTION, NEUTRAL, NONE_OF, REFUSAL, is_said  # noqa: F401
 
 QUOTED: Final = "\ufffc"
@@ -31,14 +32,6 @@ _IN_JSON = re.compile(r'":\s?\Z')
 _QUOTED_RUN = re.compile(rf"{QUOTED}+")
 _GOES_ON = re.compile(r"""["' ,;:)]*[a-z]""")
 
-_THOUGHT = re.compile(
-    r"<(?P<end>/?)(?:\w{1,8}:)?(?:think|thinking|thought|analysis)>|<\|(?:start|(?P<cohere_end>end))_thinking\|>"
-    r"|[\u25c1\ufffd](?P<kimi_end>/?)think[\u25b7\ufffd]|\[(?P<mistral_end>/?)think\]"
-    r"|<\|channel\|>analysis<\|message\|>|(?P<final><\|channel\|>final<\|message\|>)"  # gpt-oss
-    r"|\Aanalysis(?-i:(?=[A-Z]))|(?P<bare_final>assistantfinal)"  # the same without its special tokens
-    r"|<\|channel>thought|(?P<gemma_end><channel\|>)|(?P<answer>(?<![^\n])<answer>)",
-    re.I,
-)
 _TURN_END = re.compile(
     r"</?s>|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|(?:im_|end(?!_of_box)|return)\w*\|>|(?<![^\n])<image>|\n(?:USER|Human):|<end_of_(?:utterance|turn)>"
     r"|<\uff5cend\u2581of\u2581sentence\uff5c>"
@@ -205,35 +198,12 @@ class Answer:
 
 def span(output: str) -> tuple[str, int, int]:
     """The output with line ends in place of thoughts, and where the answer in it starts and ends."""
-    raw = _without_thoughts(output)
+    raw = without_thoughts(output)
     return raw, *_tagged(raw, *_first_turn(raw))
 
 
 def _short(text: str) -> str:
     return _QUOTED_RUN.sub(QUOTED, text) if QUOTED in text else text
-
-
-def _without_thoughts(output: str) -> str:
-    """An output with line ends in place of thoughts and their tags."""
-    kept: list[tuple[int, int]] = []
-    at, is_open = 0, False
-    for tag in _THOUGHT.finditer(output):
-        if tag["answer"]:
-            if is_open:  # what is marked as the answer ends the thought
-                at, is_open = tag.start(), False
-        elif any(tag.groupdict().values()):
-            if not is_open:
-                kept.clear()
-            at, is_open = tag.end(), False
-        elif not is_open:
-            kept.append((at, tag.start()))
-            is_open = True
-    if not is_open:
-        kept.append((at, len(output)))
-    signs = ["\n"] * len(output)
-    for start, end in kept:
-        signs[start:end] = output[start:end]
-    return "".join(signs)
 
 
 def _first_turn(text: str) -> tuple[int, int]:
