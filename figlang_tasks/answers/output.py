@@ -1,0 +1,55 @@
+"""Where the answer stands in an output: behind thoughts, in the model's own turn, in the tag for answers."""
+
+from __future__ import annotations
+
+import re
+
+from figlang_tasks.answers.thoughts import without_thoughts
+
+# What ends the turn of a model, with the special tokens that some backends leave in.
+_END_OF_TURN = re.compile(
+    r"</?s>|<\|start_header_id\|>assistant<\|end_header_id\|>"
+    r"|<\|(?:im_|end(?!_of_(?:box|solution))|return)\w*\|>"
+    r"|<end_of_(?:utterance|turn)>|<\uff5cend\u2581of\u2581sentence\uff5c>"
+    r"|(?<![^\n])<image>|\n(?:USER|Human):"
+)
+# GLM's box, Sky-T1's solution, LLaVA-CoT's stages as words, Mistral's instruction, a repeated prompt of LLaVA-1.5.
+_ANSWER_TAG = re.compile(
+    r"<(?P<end>/?)(?:answer|final_answer|response|conclusion|solution)>"
+    r"|<\|begin_of_(?:box|solution)\|>|(?P<token_end><\|end_of_(?:box|solution)\|>)"
+    r"|\(here (?:begins|(?P<stage_end>ends)) the conclusion stage\)"
+    r"|\[/INST\]|\A(?-i:USER:)[^\x00]{0,20000}?(?-i:ASSISTANT:)",
+    re.I,
+)
+
+
+def span(output: str) -> tuple[str, int, int]:
+    """The output with line ends in place of thoughts, and where the answer in it starts and ends."""
+    without = without_thoughts(output)
+    start, end = _first_turn(without)
+    start, end = _last_tagged(without, start, end)
+    return without, start, end
+
+
+def _first_turn(text: str) -> tuple[int, int]:
+    """Where the first turn that has words starts and ends."""
+    start = 0
+    for token in _END_OF_TURN.finditer(text):
+        if text[start : token.start()].strip():
+            return start, token.start()
+        start = token.end()
+    return start, len(text)
+
+
+def _last_tagged(text: str, start: int, end: int) -> tuple[int, int]:
+    """The inside of the last answer tag that has words; all of the stretch where there is no tag."""
+    inside_end = end
+    for tag in reversed(list(_ANSWER_TAG.finditer(text, start, end))):
+        closes = bool(tag["end"] or tag["token_end"] or tag["stage_end"])
+        if closes:
+            inside_end = tag.start()
+        elif text[tag.end() : inside_end].strip():
+            return tag.end(), inside_end
+        else:
+            inside_end = end
+    return start, end
