@@ -1,9 +1,13 @@
-"""From a model's words to one of four options, by the released rule."""
+"""From a model's words to one of four options: by the released rule, and by ours."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+
+from figlang_tasks.answers.choices import Choices
+from figlang_tasks.answers.option import option
+from figlang_tasks.answers.verdict import Read
 
 
 def parse_official(output: str, options: Mapping[str, str]) -> str | None:
@@ -19,3 +23,10 @@ def parse_official(output: str, options: Mapping[str, str]) -> str | None:
     if re.fullmatch("[A-D]", output):
         return output
     return next((letter for letter, text in options.items() if text == output.lower()), None)
+
+
+def letter(output: str | None, options: Mapping[str, str]) -> Read[str]:
+    """The letter of the option that an answer names by its letter or by its text; never a guess."""
+    reading = option(output, Choices(len(options), texts=tuple(options.values())))
+    letter_read = None if reading.value is None else list(options)[reading.value]
+    return Read(letter_read, reading.status, reading.rule)

@@ -7,8 +7,6 @@ from typing import Any, ClassVar, Literal
 
 from PIL import Image
 
-from figlang_tasks.answers.choices import Choices
-from figlang_tasks.answers.option import option
 from figlang_tasks.answers.verdict import Read
 from figlang_tasks.benchmarks.columbus import parse
 from figlang_tasks.benchmarks.columbus.measures import COLUMBUS
@@ -95,15 +93,9 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
         official: str | None = LETTERS[scores.index(max(scores))]  # the first of equals, as released
         found = Read(None if ranking.tied_at_top(scores) else official, "read", "argmax")
     else:
-        scores, found = None, _letter(output, options)
+        scores, found = None, parse.letter(output, options)
         official = parse.parse_official(output or "", options)
     record = {name: doc[name] for name in ("id", "data", "unit", "kind", "overlap")}
     record |= {"gold": doc["answer"], "predicted": found.value, "predicted_official": official}
     status = found.status if scores is None else "scores"
     return judged(record | {"status": status, "rule": found.rule, "scores": scores}, COLUMBUS)
-
-
-def _letter(output: str | None, options: Mapping[str, str]) -> Read[str]:
-    """The letter of the option that an answer names, by its letter or by its text."""
-    reading = option(output, Choices(len(options), texts=tuple(options.values())))
-    return Read(None if reading.value is None else LETTERS[reading.value], reading.status, reading.rule)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from figlang_tasks.answers.choices import Choices
 from figlang_tasks.answers.option import option
 from figlang_tasks.answers.verdict import Read, opened
 
@@ -41,7 +40,7 @@ def parse_official(output: str, options: int, pixels: bool) -> str | None:
     return next((match[1] for pattern, text in rules if (match := re.search(pattern, text))), None)
 
 
-def letter(output: str | None, captions: Sequence[str], pixels: bool) -> Read[str]:
+def letter(output: str | None, options: int, pixels: bool, captions: Sequence[str] | None = None) -> Read[str]:
     """The letter of an answer: by the released rules, else as the readers of all benchmarks find it; never a guess.
 
     The readers stand in the place of the released script's second model. Thoughts are left out.
@@ -49,16 +48,17 @@ def letter(output: str | None, captions: Sequence[str], pixels: bool) -> Read[st
     answer = opened(output)
     if isinstance(answer, Read):
         return answer
-    official = parse_official(answer.raw, len(captions), pixels)
-    if official is not None and ord(official) - ord("A") < len(captions):
+    official = parse_official(answer.raw, options, pixels)
+    if official is not None and ord(official) - ord("A") < options:
         return Read(official, "read", "official")
-    return common(output, captions)
+    return common(output, options, captions)
 
 
-def common(output: str | None, captions: Sequence[str]) -> Read[str]:
-    """The letter of an answer by :func:`figlang_tasks.answers.option.option`."""
-    reading = option(output, Choices(len(captions), texts=tuple(captions)))
-    return Read(None if reading.value is None else "ABCDE"[reading.value], reading.status, reading.rule)
+def common(output: str | None, options: int, captions: Sequence[str] | None = None) -> Read[str]:
+    """The letter of an answer by :func:`figlang_tasks.answers.option.option`, which also knows the captions."""
+    reading = option(output, options, texts=captions)
+    letter_read = None if reading.value is None else "ABCDE"[reading.value]
+    return Read(letter_read, reading.status, reading.rule)
 
 
 def explanation(output: str | None) -> Read[str]:

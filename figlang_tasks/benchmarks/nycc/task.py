@@ -135,8 +135,8 @@ def _chosen(doc: Document, output: str | None) -> dict[str, Any]:
         best = None if ranking.tied_at_top(scores) else "ABCDE"[scores.index(max(scores))]
         found, common, official = Read(best, "read", "argmax"), best, best
     else:
-        scores, found = None, parse.letter(output, doc["captions"], pixels)
-        common = parse.common(output, doc["captions"]).value
+        scores, found = None, parse.letter(output, count, pixels, doc["captions"])
+        common = parse.common(output, count, doc["captions"]).value
         official = parse.parse_official(output or "", count, pixels) or (parse.DEFAULTS[count] if pixels else None)
     return {name: doc[name] for name in ("id", "data", "fold", "winner_source") if name in doc} | {
         "unit": doc["family"],
