@@ -184,25 +184,26 @@ def read(
     finished = runs.read(run)
     folder = output or beside(finished.path, "read")
     unread = find_unread(finished, model)
-    kept = KeptAnswers(folder, unread.origin)
+    kept_answers = KeptAnswers(folder, unread.origin)
     prices = _Prices(price_read, price_written)
-    questions = unanswered(unread, kept, max_tokens)
+    questions = unanswered(unread, kept_answers, max_tokens)
     say(_plan(unread, len(questions)))
     if dry_run:
         say(_estimate(questions, max_tokens, prices))
         return
 
     usage = Usage()
-    _ask(unread, kept, usage, prices, concurrency, max_tokens)
-    for task, reading in write(unread, kept, folder).items():
+    _ask(unread, kept_answers, usage, prices, concurrency, max_tokens)
+    failure = f"{usage.failed} requests failed, the last with {usage.error}: run the command again to ask them again"
+    if usage.failed and kept_answers.is_empty:
+        raise FigLangError(failure)
+    for task, reading in write(unread, kept_answers, folder).items():
         say(_told(task, reading, model, max_tokens))
     if usage.requests:
         say(_cost(usage, prices))
     say(f"written: {folder}\nnext: figlang report {shlex.quote(str(folder))} -o report.html")
     if usage.failed:
-        raise FigLangError(
-            f"{usage.failed} requests failed, the last with {usage.error}: run the command again to ask them again"
-        )
+        raise FigLangError(failure)
 
 
 class _Prices(NamedTuple):
@@ -244,13 +245,18 @@ def _estimate(questions: Sequence[UnreadAnswer], max_tokens: int, prices: _Price
 
 
 def _ask(
-    unread: UnreadAnswers, kept: KeptAnswers, usage: Usage, prices: _Prices, concurrency: int, max_tokens: int
+    unread: UnreadAnswers,
+    kept_answers: KeptAnswers,
+    usage: Usage,
+    prices: _Prices,
+    concurrency: int,
+    max_tokens: int,
 ) -> None:
     """Ask what is still to be asked; if that ends too early, say what it has cost."""
     from figlang_tasks.judge.read import ask
 
     try:
-        ask(unread, kept, usage, concurrency=concurrency, max_tokens=max_tokens)
+        ask(unread, kept_answers, usage, concurrency=concurrency, max_tokens=max_tokens)
     except (FigLangError, OSError, KeyboardInterrupt):
         if usage.requests:
             say(_cost(usage, prices), err=True)
@@ -270,8 +276,10 @@ def _told(task: str, reading: TaskReading, model: str, max_tokens: int) -> str:
     if reading.counts["failed"]:
         outcomes.append(f"could not be asked about {reading.counts['failed']}")
     lines = [f"{task}: {', '.join(outcomes)}"]
-    if reading.cut:
-        lines.append(f"  {reading.cut} replies ended at {max_tokens} tokens: ask them again with a larger --max-tokens")
+    if reading.truncated:
+        lines.append(
+            f"  {reading.truncated} replies ended at {max_tokens} tokens: ask them again with a larger --max-tokens"
+        )
     ours = estimate_text(reading.metric, reading.estimate)
     by_model = estimate_text(f"{reading.metric}{SUFFIX}", reading.estimate_by_model)
     lines.append(f"  {reading.metric} {ours}, {reading.metric}{SUFFIX} {by_model}")

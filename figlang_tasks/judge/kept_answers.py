@@ -26,7 +26,7 @@ class KeptAnswer:
         key: `key_of` the model and the prompt.
         text: its answer.
         served_by: its name as the server has it.
-        is_cut: the answer ended at the limit of tokens.
+        is_truncated: the answer ended at the limit of tokens.
         max_tokens: that limit.
         tokens_read: tokens of the prompt as the server counted them; None if it did not.
         tokens_written: the same of the answer.
@@ -35,7 +35,7 @@ class KeptAnswer:
     key: str
     text: str
     served_by: str
-    is_cut: bool
+    is_truncated: bool
     max_tokens: int
     tokens_read: int | None
     tokens_written: int | None
@@ -69,10 +69,15 @@ class KeptAnswers:
         elif folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
             raise FigLangError(f"{folder} exists already and is not overwritten: remove it, or choose another --output")
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no answer at all."""
+        return not self._by_key
+
     def get(self, key: str, max_tokens: int) -> KeptAnswer | None:
         """The answer by its key; None if it must be asked, as one that ended at a lower limit of tokens than now."""
         answer = self._by_key.get(key)
-        if answer is not None and answer.is_cut and answer.max_tokens < max_tokens:
+        if answer is not None and answer.is_truncated and answer.max_tokens < max_tokens:
             return None
         return answer
 
@@ -86,7 +91,7 @@ class KeptAnswers:
     def add(self, key: str, reply: Reply, max_tokens: int) -> None:
         """Keep an answer at the end of the file."""
         answer = KeptAnswer(
-            key, reply.text, reply.served_by, reply.is_cut, max_tokens, reply.tokens_read, reply.tokens_written
+            key, reply.text, reply.served_by, reply.is_truncated, max_tokens, reply.tokens_read, reply.tokens_written
         )
         self._by_key[key] = answer
         self._append(_line(asdict(answer)))

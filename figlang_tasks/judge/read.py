@@ -56,74 +56,72 @@ class TaskReading:
     """What a model has read of a task.
 
     Attributes:
-        rows: answers of the task.
-        unread: how many of them our readers left.
+        unread: how many answers our readers left.
         counts: of these by the status of the model's reading.
-        cut: how many of these readings ended at the limit of tokens without an option.
+        truncated: how many of these readings ended at the limit of tokens without an option.
         metric: the headline metric.
         estimate: its value by our readers.
         estimate_by_model: its value with the model's readings.
     """
 
-    rows: int
     unread: int
     counts: Mapping[str, int]
-    cut: int
+    truncated: int
     metric: str
     estimate: Estimate
     estimate_by_model: Estimate
 
 
-def unanswered(unread: UnreadAnswers, kept: KeptAnswers, max_tokens: int) -> list[UnreadAnswer]:
+def unanswered(unread: UnreadAnswers, kept_answers: KeptAnswers, max_tokens: int) -> list[UnreadAnswer]:
     """The questions that are still to be asked."""
-    return [question for question in unread.questions if kept.get(question.key, max_tokens) is None]
+    return [question for question in unread.questions if kept_answers.get(question.key, max_tokens) is None]
 
 
-def ask(unread: UnreadAnswers, kept: KeptAnswers, usage: Usage, *, concurrency: int, max_tokens: int) -> None:
+def ask(unread: UnreadAnswers, kept_answers: KeptAnswers, usage: Usage, *, concurrency: int, max_tokens: int) -> None:
     """Ask the questions that are still to be asked, and keep each answer as it arrives.
 
     Raises:
         FigLangError: there is no key, or several requests failed one after the other.
     """
-    questions = unanswered(unread, kept, max_tokens)
+    questions = unanswered(unread, kept_answers, max_tokens)
     if not questions:
-        kept.open()
+        kept_answers.open()
         return
 
     def keep(question: UnreadAnswer, reply: Reply) -> None:
         """Count a reply, and keep its answer; a failure is asked again by the next call."""
         usage.add(reply)
         if not reply.error:
-            kept.add(question.key, reply, max_tokens)
+            kept_answers.add(question.key, reply, max_tokens)
 
     server = ModelServer(unread.model, max_tokens)
-    kept.open()
-    ask_all(server, questions, keep, concurrency=concurrency, title="figlang judge read", kept_in=kept.path)
+    kept_answers.open()
+    ask_all(server, questions, keep, concurrency=concurrency, title="figlang judge read", kept_in=kept_answers.path)
 
 
-def write(unread: UnreadAnswers, kept: KeptAnswers, folder: Path) -> dict[str, TaskReading]:
+def write(unread: UnreadAnswers, kept_answers: KeptAnswers, folder: Path) -> dict[str, TaskReading]:
     """Write the run with the model's readings beside ours, and return what was read by task."""
     changed: dict[str, ChangedTask] = {}
     readings: dict[str, TaskReading] = {}
     for name, readable in unread.tasks.items():
-        changed[name], readings[name] = _with_readings(readable, unread.model, kept)
+        changed[name], readings[name] = _with_readings(readable, unread.model, kept_answers)
     write_run(unread.run, changed, folder)
     return readings
 
 
-def _with_readings(readable: ReadableTask, model: str, kept: KeptAnswers) -> tuple[ChangedTask, TaskReading]:
+def _with_readings(readable: ReadableTask, model: str, kept_answers: KeptAnswers) -> tuple[ChangedTask, TaskReading]:
     """A task with the model's readings in its records and their metric beside ours, and what was read."""
     task = readable.task
     readings: dict[int, Reading] = {}
     served_by: set[str] = set()
-    cut = 0
+    truncated = 0
     for unread in readable.unread:
-        answer = kept.get(unread.key, max_tokens=0)
+        answer = kept_answers.get(unread.key, max_tokens=0)
         reading = _reading_of(readable, unread, model, answer)
         readings[unread.place] = reading
         if answer is not None:
             served_by.add(answer.served_by)
-            cut += answer.is_cut and reading["status"] == "unreadable"
+            truncated += answer.is_truncated and reading["status"] == "unreadable"
 
     lines = []
     for place, line in enumerate(task.lines):
@@ -142,8 +140,15 @@ def _with_readings(readable: ReadableTask, model: str, kept: KeptAnswers) -> tup
         **counts,
     }
     changed = ChangedTask(replace(read_task, reported=estimates), new_values, {"read_by_model": metadata})
-    ours, by_model = estimates[metric][OVERALL], estimates[f"{metric}{SUFFIX}"][OVERALL]
-    return changed, TaskReading(len(lines), len(readings), counts, cut, metric, ours, by_model)
+    reading_of_task = TaskReading(
+        unread=len(readings),
+        counts=counts,
+        truncated=truncated,
+        metric=metric,
+        estimate=estimates[metric][OVERALL],
+        estimate_by_model=estimates[f"{metric}{SUFFIX}"][OVERALL],
+    )
+    return changed, reading_of_task
 
 
 def _reading_of(readable: ReadableTask, unread: UnreadAnswer, model: str, answer: KeptAnswer | None) -> Reading:
@@ -166,14 +171,14 @@ def _estimates(task: TaskRun, read_task: TaskRun) -> tuple[str, Estimates, Estim
     headline = task.computed(headline_of)
     assert headline is not None  # else the task is left out
     by_model = Measures.of(read_by_model(headline), row=task.measures.row)
-    new_values = read_task.computed(lambda measures, records: evaluate(records, by_model))
-    ours = task.reported
-    if headline.name not in ours:
-        ours = task.computed(lambda measures, records: evaluate(records, measures.sums))
-        new_values = {**ours, **new_values}
+    new_values: Estimates = read_task.computed(lambda measures, records: evaluate(records, by_model))
+    our_estimates = task.reported
+    if headline.name not in our_estimates:
+        our_estimates = task.computed(lambda measures, records: evaluate(records, measures.sums))
+        new_values = {**our_estimates, **new_values}
 
     estimates: dict[str, Mapping[str, Estimate]] = {}
-    for name, scopes in ours.items():
+    for name, scopes in our_estimates.items():
         estimates[name] = scopes
         if name == headline.name:
             estimates[f"{name}{SUFFIX}"] = new_values[f"{name}{SUFFIX}"]

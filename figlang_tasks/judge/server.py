@@ -47,7 +47,7 @@ class Reply:
         text: the model's answer, secrets of this machine hidden: it is saved, and may be published.
         error: why there is no answer; "" if there is one.
         served_by: the model's name as the server has it.
-        is_cut: the answer ended at the limit of tokens.
+        is_truncated: the answer ended at the limit of tokens.
         tokens_read: tokens of the request as the server counts them; None if it does not.
         tokens_written: the same of the answer.
     """
@@ -55,7 +55,7 @@ class Reply:
     text: str
     error: str = ""
     served_by: str = ""
-    is_cut: bool = False
+    is_truncated: bool = False
     tokens_read: int | None = None
     tokens_written: int | None = None
 
@@ -91,7 +91,7 @@ class ModelServer:
             return Reply(
                 redaction.without_secrets(text),
                 served_by=str(response.model),
-                is_cut=choice.finish_reason == "length",
+                is_truncated=choice.finish_reason == "length",
                 tokens_read=_count(response.usage, "prompt_tokens"),
                 tokens_written=_count(response.usage, "completion_tokens"),
             )

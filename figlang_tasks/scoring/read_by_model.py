@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal, TypeAlias, TypedDict
 
-from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring.evaluation import Measures
 from figlang_tasks.scoring.measure import OVERALL, Measure, Record
 
@@ -51,33 +50,38 @@ def with_reading(record: Record) -> Record:
 
 def read_by_model(measure: Measure) -> Measure:
     """The same measure of records with the readings of a language model in place of missing ones."""
-
-    def number(record: Record) -> float | None:
-        """The number of a record."""
-        return measure.each(with_reading(record)) if measure.each else None
-
-    def statistic(records: Sequence[Record]) -> Statistic | None:
-        """The statistic of records that count."""
-        return measure.statistic([with_reading(record) for record in records]) if measure.statistic else None
-
-    def applies(record: Record) -> bool:
-        """Whether a record counts."""
-        return measure.applies(with_reading(record))
-
-    def answer(record: Record) -> Any:
-        """The option behind the number of a record."""
-        return measure.answer(with_reading(record)) if measure.answer else None
-
     return replace(
         measure,
         name=f"{measure.name}{SUFFIX}",
-        each=number if measure.each else None,
-        statistic=statistic if measure.statistic else None,
-        applies=applies,
-        answer=answer if measure.answer else None,
+        each=_of_readings(measure.each),
+        statistic=_of_all_readings(measure.statistic),
+        applies=_of_readings(measure.applies),
+        answer=_of_readings(measure.answer),
         main=False,
         remark=None,
     )
+
+
+def _of_readings(function: Any) -> Any:
+    """A function of a record, called with what the language model read in it; None for None."""
+    if function is None:
+        return None
+
+    def of_reading(record: Record) -> Any:
+        return function(with_reading(record))
+
+    return of_reading
+
+
+def _of_all_readings(function: Any) -> Any:
+    """The same for a function of several records."""
+    if function is None:
+        return None
+
+    def of_readings(records: Sequence[Record]) -> Any:
+        return function([with_reading(record) for record in records])
+
+    return of_readings
 
 
 def headline_of(measures: Measures, records: Sequence[Record]) -> Measure | None:

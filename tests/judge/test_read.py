@@ -95,7 +95,7 @@ def read_once(tmp_path_factory: pytest.TempPathFactory) -> ReadOnce:
         return ReadOnce(read(str(folder / "run")), read(str(folder / "run_read")), printed, running.prompts)
 
 
-def values_of(run: Run) -> dict[tuple[str, ...], float]:
+def values_of(run: Run) -> dict[tuple[str, str, str], float]:
     """All values of a run, by task, metric and scope."""
     values = {}
     for name, task in run.tasks.items():
@@ -179,7 +179,7 @@ def test_other_commands_take_the_new_run(read_once: ReadOnce, tmp_path: Path) ->
         name for name, (_, m) in READABLE.items() if m == "acc"
     }
     assert all(each["difference"] == 0 and each["p_randomization"] == 1 for each in compared["differences"])
-    done("report", folder, "-o", tmp_path / "report.html", "--no-images")
+    done("report", folder, "-o", tmp_path / "report.html", "--max-samples", "0")
     assert "f1@0_read_by_model" in (tmp_path / "report.html").read_text()
 
 
@@ -287,6 +287,14 @@ def test_single_failures_are_told_and_asked_again(tmp_path: Path, server: JudgeS
     assert f"{UNREAD} 5" in prompt
     after = read(str(tmp_path / "run_read")).tasks[SMALL]
     assert {record["read_by"]["status"] for record in after.records if record["read_by"]} == {"read"}
+
+
+def test_without_any_answer_no_run_is_written(tmp_path: Path, server: JudgeServer) -> None:
+    run = small_run(tmp_path / "run", 6)
+    server.answer = lambda prompt, pictures: None
+    result = figlang("judge", "read", run, *OPTIONS)
+    assert result.exit_code == 1 and "2 requests failed, the last with BadRequestError: " in result.stderr
+    assert written(tmp_path / "run_read") == {}
 
 
 def test_rubbish_is_kept_counted_and_not_paid_for_again(tmp_path: Path, server: JudgeServer) -> None:
