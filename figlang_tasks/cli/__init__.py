@@ -37,6 +37,13 @@ def cause(error: Exception) -> str:
     return str(error)
 
 
+def beside(run: Path, suffix: str) -> Path:
+    """The folder beside a run whose name is that of the run with a suffix: ``results/model_scored``."""
+    path = run if run.name.strip(".") else run.resolve()
+    name = path.name if path.is_dir() else path.stem
+    return path.with_name(f"{name}_{suffix}")
+
+
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
     """Yield an empty folder to write into, which becomes `folder` at the end: all of it is there, or nothing.

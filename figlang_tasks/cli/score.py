@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import shlex
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from figlang_tasks.cli import new_folder, say
+from figlang_tasks.cli import beside, new_folder, say
 from figlang_tasks.cli.options import Device, Dtype
 from figlang_tasks.cli.options import Run as RunArgument
 from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.row_files import SAMPLES_NAME
 from figlang_tasks.core.text import listing
 from figlang_tasks.metrics.explanation import Scorer, WeightsError, get_scorer
 from figlang_tasks.results import runs
 from figlang_tasks.results.runs import Run, TaskRun
-from figlang_tasks.scoring import OVERALL, evaluate, explained, explanations, to_json
+from figlang_tasks.results.writing import ChangedTask, write_run
+from figlang_tasks.scoring import evaluate, explained, explanations
 
 
 def score(
@@ -55,12 +53,12 @@ def score(
     """
     with scoring():
         read = runs.read(run)
-        folder = output or _beside(read.path, scorer or "scored")
+        folder = output or beside(read.path, scorer or "scored")
         chosen = {task: scorer or papers for task, papers in _explained(read).items()}
         with new_folder(folder) as made:
             scorers = {name: get_scorer(name, device=device, dtype=dtype) for name in dict.fromkeys(chosen.values())}
-            found = {task: _score(read.tasks[task], scorers[name]) for task, name in chosen.items()}
-            contents = _write(read, made, found)
+            scored = {task: _score(read.tasks[task], scorers[name]) for task, name in chosen.items()}
+            contents = write_run(read, scored, made)
     say("shares in percent, with 95 % intervals:")
     for content in contents:
         say(f"\n{summary_table(content)}\n")
@@ -76,11 +74,6 @@ def scoring() -> Iterator[None]:
         raise FigLangError(str(error)) from error
 
 
-def _beside(run: Path, name: str) -> Path:
-    own = run if run.name.strip(".") else run.resolve()
-    return own.with_name(f"{own.name if own.is_dir() else own.stem}_{name}")
-
-
 def _explained(run: Run) -> dict[str, str]:
     """The tasks of a run that have explanations to score, with their papers' scorers."""
     for task in run.tasks.values():
@@ -94,7 +87,7 @@ def _explained(run: Run) -> dict[str, str]:
     return {task.task: task.computed(lambda _, records: explained.the_scheme(records).scorer) for task in tasks}
 
 
-def _score(task: TaskRun, scorer: Scorer) -> TaskRun:
+def _score(task: TaskRun, scorer: Scorer) -> ChangedTask:
     """The task with scores in its records, and the values of these."""
     records = [dict(record) for record in task.records]
     asked = [record for record in records if explained.needs_score(record)]
@@ -102,41 +95,6 @@ def _score(task: TaskRun, scorer: Scorer) -> TaskRun:
     for record in asked:
         record["explanation_scores"] = {"scorer": scorer.name, **details[explained.pair(record)]}
     lines = tuple({**line, "sample": record} for line, record in zip(task.lines, records, strict=True))
-    made = replace(task, lines=lines, signature=signature)
-    return replace(made, reported=evaluate(records, made.measures))
-
-
-def _write(run: Run, folder: Path, scored: dict[str, TaskRun]) -> list[dict[str, Any]]:
-    """Write the new run, and return its results. What has no explanations is copied."""
-    contents: dict[str, dict[str, Any]] = {}
-    for task, own in run.tasks.items():
-        beside = runs.results_path(own.path)
-        if beside.name not in contents and beside.exists():
-            contents[beside.name] = runs.results_file(beside)
-        name = own.path.name if SAMPLES_NAME.fullmatch(own.path.name) else f"samples_{task}.jsonl"
-        if task in scored:
-            _add(scored[task], contents.setdefault(beside.name, {}))
-            (folder / name).write_bytes(b"".join(_json(line) for line in scored[task].lines))
-        else:
-            shutil.copyfile(own.path, folder / name)
-    for name, content in contents.items():
-        (folder / name).write_bytes(_json(content, indent=2))
-    return list(contents.values())
-
-
-def _add(task: TaskRun, results: dict[str, Any]) -> None:
-    """Put values, intervals and signature of a task into a results file, as in a run that scores."""
-    table = results.setdefault("results", {}).setdefault(task.task, {})
-    for metric in (each["metric"] for each in task.measures):
-        if metric in task.reported:
-            found = task.reported[metric][OVERALL]
-            table[f"{metric},none"] = found.value
-            table[f"{metric}_stderr,none"] = "N/A" if found.stderr is None else found.stderr
-    config = results.setdefault("configs", {}).setdefault(task.task, {})
-    scores = {"explanation_scorer": task.signature, "measures": to_json(task.reported)}
-    config["metadata"] = {**(config.get("metadata") or {}), **scores}
-
-
-def _json(values: Any, indent: int | None = None) -> bytes:
-    # As the harness writes it; half a surrogate pair, which UTF-8 has no bytes for, as the escape that JSON has for it.
-    return (json.dumps(values, ensure_ascii=False, indent=indent) + "\n").encode("utf-8", "backslashreplace")
+    scored = replace(task, lines=lines, signature=signature)
+    estimates = evaluate(records, scored.measures)
+    return ChangedTask(replace(scored, reported=estimates), estimates, {"explanation_scorer": signature})

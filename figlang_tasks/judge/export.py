@@ -15,6 +15,7 @@ from figlang_tasks.core import images
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing
 from figlang_tasks.judge import key, sheet
+from figlang_tasks.judge.documents import RunDocuments
 from figlang_tasks.results import runs
 from figlang_tasks.results.comparison import check_rows, check_scorers
 from figlang_tasks.results.runs import Run, TaskRun
@@ -30,10 +31,7 @@ def export(arguments: Sequence[str], output: Path, *, count: int, seed: int, ann
     for name, other in others:
         check_rows(first.task, first_name, first, name, other)
     check_scorers(first.task, {name: [run] for name, run in systems.items()})
-    documents = first.benchmark.documents(first.data, first.records[0])
-    if (data := documents["data"][0]) != str(first.data):
-        raise FigLangError(f"the samples are of {first.data}, but the data here is {data}: use the data of the run")
-    places = {row_id: place for place, row_id in enumerate(documents["id"])}
+    documents = RunDocuments(first)
     records = {name: {record["id"]: record for record in run.records} for name, run in systems.items()}
     generator = random.Random(seed)
     items, rows, pictures = [], [], {}
@@ -45,7 +43,7 @@ def export(arguments: Sequence[str], output: Path, *, count: int, seed: int, ann
         scores = {letter: (each.get("explanation_scores") or {}).get("mean") for letter, each in judged.items()}
         gold = judged["A"]["gold"]
         items.append({"number": number, "id": row_id, "gold": gold, "systems": by_letter, "scores": scores})
-        document = documents[places[row_id]]
+        document = documents[row_id]
         image = f"images/{number:03}.png"  # nothing of the data is in the name
         if "image" in document:
             where = f"{document['dataset']} {row_id}"

@@ -9,41 +9,39 @@ from __future__ import annotations
 import base64
 import io
 import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import openai
-from tqdm import tqdm
-
-from figlang_tasks.core import images, redaction
+from figlang_tasks.core import images
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.prompting import prompt_hash, render
-from figlang_tasks.core.text import printable
 from figlang_tasks.judge import sheet
+from figlang_tasks.judge.server import Content, ModelServer, Reply, ask_all, last_object
 from figlang_tasks.judge.sheet import JUDGED, Sheet
 from figlang_tasks.metrics.files import write_whole
 
-_RETRIES = 5
-_FAILURES = 3
-"""So many requests that fail one after the other end the work: the server is gone, or the key is wrong."""
-_THINKING = ("gpt-5", "o1", "o3", "o4")
-"""How names of OpenAI's models begin that take no temperature, and the limit of tokens under another name."""
 _REQUIRED = ("claim", "reference", "explanation", *sheet.SPELLINGS)
 
 _Row = dict[str, Any]
-_Content = list[dict[str, Any]]
 
 
-class _Question(NamedTuple):
-    """One request: the column to fill in for a row (`label`, `preferred`: the item's first row), and its letters."""
+@dataclass(frozen=True)
+class _Question:
+    """One request for the cells of a row.
+
+    Attributes:
+        row: the row; of `label` and `preferred` the first one of the item.
+        column: the column to fill in.
+        letters: the letters of the item.
+        content: what the model sees.
+    """
 
     row: _Row
-    asked: str
+    column: str
     letters: tuple[str, ...]
-    content: _Content
+    content: Content
 
 
 def fill(sheet_path: Path, output: Path, *, model: str, concurrency: int, max_tokens: int) -> dict[str, Any]:
@@ -55,34 +53,38 @@ def fill(sheet_path: Path, output: Path, *, model: str, concurrency: int, max_to
     rows = blank.rows.assign(**blanked).to_dict("records")
     if output.exists():
         _keep(rows, sheet.read(output, _REQUIRED), annotator, blank)
+
     questions = list(_questions(sheet_path, rows))
     log = output.with_name(f"{output.name.removesuffix('.csv')}.answers.jsonl")
-    in_a_row = unreadable = failed = 0
-    client = _client()
-    pool = ThreadPoolExecutor(concurrency)
-    try:
-        write_whole(output, sheet.content_of(columns, rows))  # before anything is paid for
-        asked = {pool.submit(_answer, client, model, max_tokens, each.content): each for each in questions}
-        for done in tqdm(as_completed(asked), "figlang judge llm", len(asked), unit="request", disable=None):
-            question, answer = asked[done], done.result()
-            cells = read_answer(question.asked, answer["said"], question.letters)
-            question.row.update(cells)
-            in_a_row = in_a_row + 1 if "error" in answer else 0
-            failed += "error" in answer
-            unreadable += "error" not in answer and not cells
-            place = {"item": question.row["item"], "letter": question.row["letter"], "asked": question.asked}
-            with log.open("a", encoding="ascii") as file:
-                file.write(json.dumps({**place, **answer, "read": cells}) + "\n")
-            write_whole(output, sheet.content_of(columns, rows))
-            if in_a_row == _FAILURES:
-                raise FigLangError(
-                    f"{model}: {_FAILURES} requests failed one after the other, the last with {answer['error']}. The "
-                    f"answers so far are in {output}: run the command again to continue"
-                )
-    finally:
-        pool.shutdown(cancel_futures=True)
-    counts = {"asked": len(questions), "unreadable": unreadable, "failed": failed}
+    counts = {"asked": len(questions), "unreadable": 0, "failed": 0}
+
+    def keep(question: _Question, reply: Reply) -> None:
+        """Write an answer into the sheet and the log."""
+        cells = read_answer(question.column, reply.text, question.letters)
+        question.row.update(cells)
+        if reply.error:
+            counts["failed"] += 1
+        elif not cells:
+            counts["unreadable"] += 1
+        _append(log, question, reply, cells)
+        write_whole(output, sheet.content_of(columns, rows))
+
+    server = ModelServer(model, max_tokens)
+    write_whole(output, sheet.content_of(columns, rows))  # before anything is paid for
+    ask_all(server, questions, keep, concurrency=concurrency, title="figlang judge llm", kept_in=output)
     return {"annotator": annotator, **counts, "written": [output, log]}
+
+
+def _append(log: Path, question: _Question, reply: Reply, cells: dict[str, str]) -> None:
+    """Append an answer, or a failure, and what was read of it to the log."""
+    place = {"item": question.row["item"], "letter": question.row["letter"], "asked": question.column}
+    answer = {"said": reply.text}
+    if reply.error:
+        answer["error"] = reply.error
+    else:
+        answer["model"] = reply.served_by
+    with log.open("a", encoding="ascii") as file:
+        file.write(json.dumps({**place, **answer, "read": cells}) + "\n")
 
 
 def _keep(rows: list[_Row], before: Sheet, annotator: str, blank: Sheet) -> None:
@@ -99,7 +101,7 @@ def _keep(rows: list[_Row], before: Sheet, annotator: str, blank: Sheet) -> None
         row.update(said.get((row["item"], row["letter"]), {}))
 
 
-def _picture(sheet_path: Path, row: _Row) -> _Content:
+def _picture(sheet_path: Path, row: _Row) -> Content:
     """The picture of a row as a JPEG, if it has one.
 
     A sheet may be of somebody else, and its pictures go to a server: no other file may.
@@ -135,51 +137,20 @@ def _questions(sheet_path: Path, rows: list[_Row]) -> Iterator[_Question]:
             yield _Question(row, asked, tuple(explanations), [*picture, {"type": "text", "text": prompt}])
 
 
-def read_answer(asked: str, answer: str, letters: Sequence[str] = ()) -> dict[str, str]:
-    """The cells that an answer gives by its one JSON object with the key asked for; empty if that would be a guess."""
-    found = [value for value in _objects(answer) if asked in value]
-    if len(found) != 1:
-        return {}
-    texts = {column: str(value) for column, value in found[0].items() if isinstance(value, str | bool | int)}
+def read_answer(column: str, answer: str, letters: Sequence[str] = ()) -> dict[str, str]:
+    """The cells that an answer gives by its last JSON object with the column; empty if that would be a guess."""
+    texts = {}
+    for name, value in last_object(answer, column).items():
+        if isinstance(value, str | bool | int):
+            texts[name] = str(value)
     if texts.get("error", "").strip().casefold() == "none":
         del texts["error"]
     accepted = sheet.accepted(letters)
-    columns = ("adequate", "error") if asked == "adequate" else (asked,)
+    columns = ("adequate", "error") if column == "adequate" else (column,)
     try:
-        cells = {column: sheet.spelled(texts.get(column, ""), accepted[column]) for column in columns}
+        cells = {name: sheet.spelled(texts.get(name, ""), accepted[name]) for name in columns}
     except ValueError:
         return {}
-    if asked == "adequate" and (cells["adequate"], cells["error"] is None) not in (("yes", True), ("no", False)):
+    if column == "adequate" and (cells["adequate"], cells["error"] is None) not in (("yes", True), ("no", False)):
         return {}
-    return {column: cell for column, cell in cells.items() if cell is not None}
-
-
-def _objects(text: str) -> Iterator[Mapping[str, Any]]:
-    """The JSON objects in a text that have none inside."""
-    for found in re.findall(r"\{[^{}]*\}", text):
-        try:
-            yield json.loads(found)
-        except (ValueError, RecursionError):
-            continue
-
-
-def _client() -> openai.OpenAI:
-    try:
-        return openai.OpenAI(max_retries=_RETRIES)
-    except openai.OpenAIError as error:
-        raise FigLangError(f"{error} A local server takes any OPENAI_API_KEY") from error
-
-
-def _answer(client: openai.OpenAI, model: str, max_tokens: int, content: _Content) -> dict[str, str]:
-    """What the server `said`, and by which `model`; an `error` where it said nothing."""
-    settings: dict[str, Any] = {"temperature": 0, "max_tokens": max_tokens}
-    if model.startswith(_THINKING):
-        settings = {"max_completion_tokens": max_tokens}
-    messages: Any = [{"role": "user", "content": content}]
-    try:
-        response = client.chat.completions.create(model=model, messages=messages, **settings)
-        said = response.choices[0].message.content or ""
-    except (openai.OpenAIError, ValueError, LookupError, TypeError, AttributeError) as error:  # another protocol
-        told = f"{type(error).__name__}: {printable(redaction.redacted(str(error).rstrip('.')), limit=300)}"
-        return {"said": "", "error": told}
-    return {"said": redaction.without_secrets(said), "model": str(response.model)}  # the log may be published
+    return {name: cell for name, cell in cells.items() if cell is not None}

@@ -9,14 +9,21 @@ from functools import cache
 
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measure, Measures, full_name
+from figlang_tasks.scoring.read_by_model import read_by_model
 
 
 def every() -> Iterator[Measure]:
-    """All measures of all benchmarks; several may share a name, and then agree in all but scopes."""
+    """All measures of all benchmarks, each also of a language model's readings.
+
+    Several may share a name, and then agree in all but scopes.
+    """
     for benchmark in benchmarks().values():
         for found in vars(sys.modules[benchmark.measures.__module__]).values():
             if isinstance(found, Measures):
-                yield from found.all
+                for measure in found.all:
+                    yield measure
+                    if measure.own is None:
+                        yield read_by_model(measure)
 
 
 @cache

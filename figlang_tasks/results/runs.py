@@ -37,6 +37,7 @@ from figlang_tasks.scoring.explained import is_explained
 from figlang_tasks.scoring.lm_eval import FACTS
 from figlang_tasks.scoring.measure import REPEAT
 from figlang_tasks.scoring.notices import notices
+from figlang_tasks.scoring.read_by_model import with_read_by_model
 
 if TYPE_CHECKING:
     from figlang_tasks.metrics.significance import Statistic
@@ -76,8 +77,9 @@ class TaskRun:
 
     @cached_property
     def measures(self) -> Measures:
-        """The measures of the task."""
-        return self.computed(lambda own, records: own)
+        """The measures of the task; of one that a language model has read, with that of its readings."""
+        with self.reading("a record"):
+            return with_read_by_model(self.benchmark.measures(self.records), self.records)
 
     @cached_property
     def rows(self) -> int:
@@ -119,8 +121,9 @@ class TaskRun:
 
     def computed(self, compute: Callable[[Measures, Sequence[Record]], _Value]) -> _Value:
         """The result of ``compute(measures, records)``; a damaged record is a RunError."""
+        measures = self.measures
         with self.reading("a record"):
-            return compute(self.benchmark.measures(self.records), self.records)
+            return compute(measures, self.records)
 
     @contextmanager
     def reading(self, what: str) -> Iterator[None]:

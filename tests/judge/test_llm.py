@@ -146,7 +146,10 @@ def test_what_ends_the_work_before_a_request(
     ("asked", "answer", "cells"),
     [
         ("label", '{so} {"thought": {"of": "it"}} {"label": "entailment"}', {"label": "entailment"}),
-        ("label", '{"label": "entailment"} or {"label": "contradiction"}', {}),
+        ("label", 'Not {"label": "entailment"} but {"label": "contradiction"}', {"label": "contradiction"}),
+        ("label", '<think>{"label": "entailment"}</think> It depends.', {}),
+        ("label", '<think>{"label": "entailment"}</think>{"label": "contradiction"}', {"label": "contradiction"}),
+        ("label", '{"label": "entailment"} {"label": "neutral"}', {}),
         ("label", '{"label": "neutral"}', {}),
         ("label", '{"label": ["entailment"]}', {}),
         ("label", "{" * 500_000 + '{"label": "entailment"}', {"label": "entailment"}),

@@ -113,6 +113,7 @@ class OpenAIServer:
         self.logprobs = logprobs
         self.requests: list[LoggedRequest] = []
         self.faults = deque(faults)
+        self.finish_reason = "stop"
         self.ended = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"owner": self}))
         self._server.daemon_threads = True
@@ -172,7 +173,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._error(*error.args)
 
     def _answer(self, reply: Reply, said: Mapping[str, Any]) -> None:
-        choice: dict[str, Any] = {"index": 0, "finish_reason": "stop"}
+        choice: dict[str, Any] = {"index": 0, "finish_reason": self.owner.finish_reason}
         choice["message"] = {"role": "assistant", "content": reply.text, **said}
         choice["logprobs"] = reply.first and {"content": [reply.first], "refusal": None}
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}

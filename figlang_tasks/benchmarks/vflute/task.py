@@ -179,17 +179,24 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
 
 def scene_graph_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """The record of the answer in a two-stage run (:func:`scene_graph_doc_to_text`), and its numbers."""
-    try:
-        stages = json.loads(results[0])
-    except (ValueError, RecursionError):  # of a run that was cut short it is what the model wrote
-        stages = None
-    if not (isinstance(stages, dict) and set(stages) == {"scene_graph", "answer"}):
+    stages = stages_of(results[0])
+    if stages is None:
         # The run was cut short (max_agentic_steps below 2): what there is, is no answer.
         if results[0]:  # else the request failed, which is reported elsewhere
             logger.error(f"figlang_tasks: {doc['id']}: the output has no second stage; judged as no answer")
         return _judge(doc, "", scene_graph=True)
     answer = before_echo(str(stages["answer"]), question(doc, Options()), [doc["claim"]])
     return _judge(doc, answer, scene_graph=True)
+
+
+def stages_of(output: str) -> dict[str, Any] | None:
+    """The two stages of an output, `scene_graph` and `answer`; None of any other output."""
+    try:
+        stages = json.loads(output)
+    except (ValueError, RecursionError):  # of a run that was cut short it is what the model wrote
+        return None
+    is_whole = isinstance(stages, dict) and set(stages) == {"scene_graph", "answer"}
+    return stages if is_whole else None
 
 
 def _judge(doc: Document, output: str, scene_graph: bool = False) -> dict[str, Any]:

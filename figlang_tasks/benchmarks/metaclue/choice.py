@@ -1,0 +1,43 @@
+"""What MetaCLUE offers to choose, and what its records say of a choice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from figlang_tasks.benchmarks.metaclue.measures import SCORES
+from figlang_tasks.core.card import Document, Record
+from figlang_tasks.core.choice import YES_OR_NO, Choice
+
+
+def choice_of(record: Record) -> Choice | None:
+    """Yes or No of classification, the statements of retrieval; None of captions, questions, boxes and pictures."""
+    if "chosen" in record:
+        return STATEMENTS
+    return METAPHOR if "gold" in record else None
+
+
+def _yes_or_no(record: Record, document: Document) -> Mapping[str, str]:
+    return YES_OR_NO
+
+
+def _fields_of_yes_or_no(record: Record, label: str) -> Mapping[str, Any]:
+    return {"predicted": int(label == "Yes")}
+
+
+def _statements(record: Record, document: Document) -> Mapping[str, str]:
+    """The statements by their number; none where the answer is in scores that cannot be used."""
+    if record["rule"] == SCORES:
+        return {}
+    statements = (document or {})["candidates"]
+    return {str(number): statement for number, statement in enumerate(statements, start=1)}
+
+
+def _fields_of_statement(record: Record, number: str) -> Mapping[str, Any]:
+    return {"chosen": int(number) - 1}
+
+
+METAPHOR = Choice("Does the image contain a visual metaphor?", _yes_or_no, _fields_of_yes_or_no)
+STATEMENTS = Choice(
+    "Which statement is the metaphor that the image conveys?", _statements, _fields_of_statement, needs_document=True
+)

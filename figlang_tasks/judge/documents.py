@@ -1,0 +1,44 @@
+"""The documents of a finished run, by the ids in its samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.results.runs import TaskRun
+
+
+class RunDocuments:
+    """The documents that the records of a task are of. They are loaded when the first one is asked for."""
+
+    def __init__(self, task: TaskRun) -> None:
+        self._task = task
+
+    @cached_property
+    def _documents(self) -> Any:
+        """All documents of the task.
+
+        Raises:
+            FigLangError: the data here is not that of the run.
+        """
+        task = self._task
+        documents = task.benchmark.documents(task.data, task.records[0])
+        data = documents["data"][0]
+        if data != str(task.data):
+            raise FigLangError(f"the samples are of {task.data}, but the data here is {data}: use the data of the run")
+        return documents
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {row_id: place for place, row_id in enumerate(self._documents["id"])}
+
+    def __getitem__(self, row_id: str) -> Mapping[str, Any]:
+        """The document of a row."""
+        if row_id not in self._places:
+            raise FigLangError(
+                f"{self._task.path}: row {row_id} is not in {self._task.data}: restore the file that the harness wrote"
+            )
+        document: Mapping[str, Any] = self._documents[self._places[row_id]]
+        return document

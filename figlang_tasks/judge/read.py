@@ -1,0 +1,185 @@
+"""``figlang judge read``: a language model reads what our readers left in a finished run, and a new run says so."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import get_args
+
+from figlang_tasks.core.prompting import prompt_hash
+from figlang_tasks.judge.kept_answers import KeptAnswer, KeptAnswers
+from figlang_tasks.judge.server import ModelServer, Reply, ask_all
+from figlang_tasks.judge.unread import ReadableTask, UnreadAnswer, UnreadAnswers, read_option
+from figlang_tasks.results.runs import TaskRun
+from figlang_tasks.results.writing import ChangedTask, write_run
+from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measures, evaluate
+from figlang_tasks.scoring.read_by_model import READ_BY, SUFFIX, Reading, ReadingStatus, headline_of, read_by_model
+
+
+@dataclass
+class Usage:
+    """What the requests of one call cost.
+
+    Attributes:
+        requests: those that were sent, failed ones too.
+        failed: how many of them failed.
+        error: of the last that failed.
+        unreported: answers of which the server did not report the tokens.
+        tokens_read: tokens of the prompts.
+        tokens_written: tokens of the answers.
+    """
+
+    requests: int = 0
+    failed: int = 0
+    error: str = ""
+    unreported: int = 0
+    tokens_read: int = 0
+    tokens_written: int = 0
+
+    def add(self, reply: Reply) -> None:
+        """Count a reply."""
+        self.requests += 1
+        if reply.error:
+            self.failed += 1
+            self.error = reply.error
+        elif reply.tokens_read is None or reply.tokens_written is None:
+            self.unreported += 1
+        else:
+            self.tokens_read += reply.tokens_read
+            self.tokens_written += reply.tokens_written
+
+
+@dataclass(frozen=True)
+class TaskReading:
+    """What a model has read of a task.
+
+    Attributes:
+        unread: how many answers our readers left.
+        counts: of these by the status of the model's reading.
+        truncated: how many of these readings ended at the limit of tokens without an option.
+        metric: the headline metric.
+        estimate: its value by our readers.
+        estimate_by_model: its value with the model's readings.
+    """
+
+    unread: int
+    counts: Mapping[str, int]
+    truncated: int
+    metric: str
+    estimate: Estimate
+    estimate_by_model: Estimate
+
+
+def unanswered(unread: UnreadAnswers, kept_answers: KeptAnswers, max_tokens: int) -> list[UnreadAnswer]:
+    """The questions that are still to be asked."""
+    return [question for question in unread.questions if kept_answers.get(question.key, max_tokens) is None]
+
+
+def ask(unread: UnreadAnswers, kept_answers: KeptAnswers, usage: Usage, *, concurrency: int, max_tokens: int) -> None:
+    """Ask the questions that are still to be asked, and keep each answer as it arrives.
+
+    Raises:
+        FigLangError: there is no key, or several requests failed one after the other.
+    """
+    questions = unanswered(unread, kept_answers, max_tokens)
+    if not questions:
+        kept_answers.open()
+        return
+
+    def keep(question: UnreadAnswer, reply: Reply) -> None:
+        """Count a reply, and keep its answer; a failure is asked again by the next call."""
+        usage.add(reply)
+        if not reply.error:
+            kept_answers.add(question.key, reply, max_tokens)
+
+    server = ModelServer(unread.model, max_tokens)
+    kept_answers.open()
+    ask_all(server, questions, keep, concurrency=concurrency, title="figlang judge read", kept_in=kept_answers.path)
+
+
+def write(unread: UnreadAnswers, kept_answers: KeptAnswers, folder: Path) -> dict[str, TaskReading]:
+    """Write the run with the model's readings beside ours, and return what was read by task."""
+    changed: dict[str, ChangedTask] = {}
+    readings: dict[str, TaskReading] = {}
+    for name, readable in unread.tasks.items():
+        changed[name], readings[name] = _with_readings(readable, unread.model, kept_answers)
+    write_run(unread.run, changed, folder)
+    return readings
+
+
+def _with_readings(readable: ReadableTask, model: str, kept_answers: KeptAnswers) -> tuple[ChangedTask, TaskReading]:
+    """A task with the model's readings in its records and their metric beside ours, and what was read."""
+    task = readable.task
+    readings: dict[int, Reading] = {}
+    served_by: set[str] = set()
+    truncated = 0
+    for unread in readable.unread:
+        answer = kept_answers.get(unread.key, max_tokens=0)
+        reading = _reading_of(readable, unread, model, answer)
+        readings[unread.place] = reading
+        if answer is not None:
+            served_by.add(answer.served_by)
+            truncated += answer.is_truncated and reading["status"] == "unreadable"
+
+    lines = []
+    for place, line in enumerate(task.lines):
+        lines.append({**line, "sample": {**line["sample"], READ_BY: readings.get(place)}})
+    read_task = replace(task, lines=tuple(lines))
+    metric, estimates, new_values = _estimates(task, read_task)
+
+    statuses = Counter(reading["status"] for reading in readings.values())
+    counts = {status: statuses[status] for status in get_args(ReadingStatus)}
+    metadata = {
+        "model": model,
+        "served_by": sorted(served_by),
+        "prompt": prompt_hash("judge"),
+        "metric": metric,
+        "unread": len(readings),
+        **counts,
+    }
+    changed = ChangedTask(replace(read_task, reported=estimates), new_values, {"read_by_model": metadata})
+    reading_of_task = TaskReading(
+        unread=len(readings),
+        counts=counts,
+        truncated=truncated,
+        metric=metric,
+        estimate=estimates[metric][OVERALL],
+        estimate_by_model=estimates[f"{metric}{SUFFIX}"][OVERALL],
+    )
+    return changed, reading_of_task
+
+
+def _reading_of(readable: ReadableTask, unread: UnreadAnswer, model: str, answer: KeptAnswer | None) -> Reading:
+    """What the model read in an answer, and what the record would say of it."""
+    if answer is None:
+        return Reading(model=model, status="failed", value=None, fields={})
+    status, label = read_option(answer.text, unread.labels)
+    if label is None:
+        return Reading(model=model, status=status, value=None, fields={})
+    record = readable.task.records[unread.place]
+    fields = {**readable.choice.fields(record, label), "status": "read", "rule": READ_BY}
+    return Reading(model=model, status=status, value=label, fields=fields)
+
+
+def _estimates(task: TaskRun, read_task: TaskRun) -> tuple[str, Estimates, Estimates]:
+    """The name of the headline metric, all estimates of a task once a model has read it, and the new ones among them.
+
+    Reported estimates stay as they are. A run that reports none gets all that its records give.
+    """
+    headline = task.computed(headline_of)
+    assert headline is not None  # else the task is left out
+    by_model = Measures.of(read_by_model(headline), row=task.measures.row)
+    new_values: Estimates = read_task.computed(lambda measures, records: evaluate(records, by_model))
+    our_estimates = task.reported
+    if headline.name not in our_estimates:
+        our_estimates = task.computed(lambda measures, records: evaluate(records, measures.sums))
+        new_values = {**our_estimates, **new_values}
+
+    estimates: dict[str, Mapping[str, Estimate]] = {}
+    for name, scopes in our_estimates.items():
+        estimates[name] = scopes
+        if name == headline.name:
+            estimates[f"{name}{SUFFIX}"] = new_values[f"{name}{SUFFIX}"]
+    return headline.name, estimates, new_values

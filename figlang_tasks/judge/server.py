@@ -1,0 +1,174 @@
+"""Requests to a language model at any server of OpenAI's protocol, and the JSON in its answers."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+import openai
+from tqdm import tqdm
+
+from figlang_tasks.answers.text import Answer
+from figlang_tasks.core import redaction
+from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.core.text import printable
+
+Content: TypeAlias = list[dict[str, Any]]
+"""The parts of a user's turn, texts and pictures, as the protocol has them."""
+
+_RETRIES = 5
+_FAILURES_IN_A_ROW = 3
+"""So many requests that fail one after the other end the work: the server is gone, or the key is wrong."""
+_WITHOUT_TEMPERATURE = ("gpt-5", "o1", "o3", "o4")
+"""How names of OpenAI's models begin that take no temperature, and the limit of tokens under another name."""
+_FLAT_OBJECT = re.compile(r"\{[^{}]*\}")
+
+
+class Question(Protocol):
+    """Anything that a model can be asked."""
+
+    @property
+    def content(self) -> Content:
+        """The user's turn."""
+
+
+_AnyQuestion = TypeVar("_AnyQuestion", bound=Question)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came of one request.
+
+    Attributes:
+        text: the model's answer, secrets of this machine hidden: it is saved, and may be published.
+        error: why there is no answer; "" if there is one.
+        served_by: the model's name as the server has it.
+        is_truncated: the answer ended at the limit of tokens.
+        tokens_read: tokens of the request as the server counts them; None if it does not.
+        tokens_written: the same of the answer.
+    """
+
+    text: str
+    error: str = ""
+    served_by: str = ""
+    is_truncated: bool = False
+    tokens_read: int | None = None
+    tokens_written: int | None = None
+
+
+class ModelServer:
+    """A language model at the server that ``OPENAI_BASE_URL`` names.
+
+    Args:
+        model: its name there.
+        max_tokens: the longest answer, with its thinking.
+
+    Raises:
+        FigLangError: there is no key.
+    """
+
+    def __init__(self, model: str, max_tokens: int) -> None:
+        self.model = model
+        self._settings: dict[str, Any] = {"temperature": 0, "max_tokens": max_tokens}
+        if model.startswith(_WITHOUT_TEMPERATURE):
+            self._settings = {"max_completion_tokens": max_tokens}
+        try:
+            self._client = openai.OpenAI(max_retries=_RETRIES)
+        except openai.OpenAIError as error:
+            raise FigLangError(f"{error} A local server takes any OPENAI_API_KEY") from error
+
+    def ask(self, content: Content) -> Reply:
+        """Ask once. A failure of any kind is a reply with an error."""
+        messages: Any = [{"role": "user", "content": content}]
+        try:
+            response = self._client.chat.completions.create(model=self.model, messages=messages, **self._settings)
+            choice = response.choices[0]
+            text = choice.message.content or ""
+            return Reply(
+                redaction.without_secrets(text),
+                served_by=str(response.model),
+                is_truncated=choice.finish_reason == "length",
+                tokens_read=_count(response.usage, "prompt_tokens"),
+                tokens_written=_count(response.usage, "completion_tokens"),
+            )
+        # A server of another protocol answers with anything.
+        except (openai.OpenAIError, ValueError, LookupError, TypeError, AttributeError) as error:
+            message = redaction.redacted(str(error).rstrip("."))
+            return Reply("", error=f"{type(error).__name__}: {printable(message, limit=300)}")
+
+
+def _count(usage: object, name: str) -> int | None:
+    """A number of tokens that a server reports; None if it does not."""
+    count = getattr(usage, name, None)
+    return count if isinstance(count, int) else None
+
+
+def ask_all(
+    server: ModelServer,
+    questions: Sequence[_AnyQuestion],
+    keep: Callable[[_AnyQuestion, Reply], None],
+    *,
+    concurrency: int,
+    title: str,
+    kept_in: object,
+) -> None:
+    """Ask several questions at a time, and hand each reply to `keep` as it arrives, in this thread.
+
+    Replies that are on their way when the work is interrupted are waited for and kept, since they are paid for.
+
+    Args:
+        server: the model.
+        questions: what to ask.
+        keep: stores the reply to a question, or counts a failure.
+        concurrency: requests at the same time.
+        title: of the progress bar.
+        kept_in: where the answers are, for the message.
+
+    Raises:
+        FigLangError: several requests failed one after the other.
+    """
+    pool = ThreadPoolExecutor(concurrency)
+    waiting: dict[Future[Reply], _AnyQuestion] = {}
+    failures_in_a_row = 0
+    try:
+        for question in questions:
+            waiting[pool.submit(server.ask, question.content)] = question
+        for future in tqdm(as_completed(list(waiting)), title, len(waiting), unit="request", disable=None):
+            reply = future.result()
+            keep(waiting.pop(future), reply)
+            failures_in_a_row = failures_in_a_row + 1 if reply.error else 0
+            if failures_in_a_row == _FAILURES_IN_A_ROW:
+                raise FigLangError(
+                    f"{server.model}: {failures_in_a_row} requests failed one after the other, the last with "
+                    f"{reply.error}. The answers so far are in {kept_in}: run the command again to continue"
+                )
+    finally:
+        pool.shutdown(cancel_futures=True)
+        for future, question in waiting.items():
+            if future.done() and not future.cancelled():
+                keep(question, future.result())
+
+
+# --- JSON in answers ---
+
+
+def last_object(answer: str, key: str) -> Mapping[str, Any]:
+    """The last JSON object with a key that an answer holds outside of its thoughts; empty if there is none."""
+    last: Mapping[str, Any] = {}
+    for json_object in _json_objects(Answer.of(answer).raw):
+        if key in json_object:
+            last = json_object
+    return last
+
+
+def _json_objects(text: str) -> Iterator[Mapping[str, Any]]:
+    """The JSON objects in a text that have none inside."""
+    for match in _FLAT_OBJECT.finditer(text):
+        try:
+            yield json.loads(match[0])
+        except (ValueError, RecursionError):
+            continue

@@ -1,0 +1,81 @@
+"""Writes a run again with new values, in the form of the harness."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from figlang_tasks.core.row_files import SAMPLES_NAME
+from figlang_tasks.metrics.files import write_whole
+from figlang_tasks.results import runs
+from figlang_tasks.results.runs import Run, TaskRun
+from figlang_tasks.scoring import OVERALL, Estimates, to_json
+
+Results = dict[str, Any]
+"""The content of a results file."""
+
+
+@dataclass(frozen=True)
+class ChangedTask:
+    """A task that is written with other records or values than it was read with.
+
+    Attributes:
+        task: with its new lines, and all values under `reported`.
+        new_values: those that the harness's own table gets.
+        metadata: what the results say of the task beside its values.
+    """
+
+    task: TaskRun
+    new_values: Estimates
+    metadata: Mapping[str, Any]
+
+
+def write_run(run: Run, changed: Mapping[str, ChangedTask], folder: Path) -> list[Results]:
+    """Write a run with its changed tasks into a folder, and return the contents of its results files.
+
+    The samples of other tasks are copied as they are.
+    """
+    contents: dict[str, Results] = {}
+    for name, task in run.tasks.items():
+        results_path = runs.results_path(task.path)
+        if results_path.name not in contents and results_path.exists():
+            contents[results_path.name] = runs.results_file(results_path)
+        samples_path = folder / samples_name(task)
+        if name in changed:
+            lines = changed[name].task.lines
+            write_whole(samples_path, b"".join(_json(line) for line in lines))
+            _add_values(changed[name], contents.setdefault(results_path.name, {}))
+        else:
+            shutil.copyfile(task.path, samples_path)
+    for name, content in contents.items():
+        write_whole(folder / name, _json(content, indent=2))
+    return list(contents.values())
+
+
+def samples_name(task: TaskRun) -> str:
+    """The name of the samples file of a task, as the harness names it."""
+    return task.path.name if SAMPLES_NAME.fullmatch(task.path.name) else f"samples_{task.task}.jsonl"
+
+
+def _add_values(changed: ChangedTask, results: Results) -> None:
+    """Put values, intervals and metadata of a task into the content of a results file, as in a run that has them."""
+    task = changed.task
+    table = results.setdefault("results", {}).setdefault(task.task, {})
+    for entry in task.measures:
+        metric = entry["metric"]
+        if metric in changed.new_values:
+            estimate = changed.new_values[metric][OVERALL]
+            table[f"{metric},none"] = estimate.value
+            table[f"{metric}_stderr,none"] = "N/A" if estimate.stderr is None else estimate.stderr
+    config = results.setdefault("configs", {}).setdefault(task.task, {})
+    metadata = config.get("metadata") or {}
+    config["metadata"] = {**metadata, **changed.metadata, "measures": to_json(task.reported)}
+
+
+def _json(content: Any, indent: int | None = None) -> bytes:
+    # As the harness writes it; half a surrogate pair, which UTF-8 has no bytes for, as the escape that JSON has for it.
+    return (json.dumps(content, ensure_ascii=False, indent=indent) + "\n").encode("utf-8", "backslashreplace")

@@ -1,0 +1,303 @@
+"""If these fail, a model that reads answers is told what is right, is asked about what was read, or is misread."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import admire_rows
+import columbus_release
+import nycc_release
+import pytest
+from report_runs import lines_of, write_run
+
+from figlang_tasks.benchmarks.admire import task as admire
+from figlang_tasks.benchmarks.columbus import task as columbus
+from figlang_tasks.benchmarks.flute import task as flute
+from figlang_tasks.benchmarks.irfl import task as irfl
+from figlang_tasks.benchmarks.metaclue import task as metaclue
+from figlang_tasks.benchmarks.nycc import task as nycc
+from figlang_tasks.benchmarks.nykms import task as nykms
+from figlang_tasks.benchmarks.vflute import task as vflute
+from figlang_tasks.core.benchmark import asked_for
+from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.judge.unread import UnreadAnswer, find_unread, read_option
+from figlang_tasks.results.runs import read
+
+UNREAD = "Hm, let me look again."
+Record = dict[str, Any]
+Judge = Callable[[Mapping[str, Any], list[str]], Mapping[str, Any]]
+
+# dataset_name of a task file: how its answers are judged, the options that a model is told, and the plain answer that
+# says the same as each
+TASKS: dict[str, tuple[Judge, dict[str, str]]] = {
+    "figlang_mini,split=test": (
+        vflute.process_results,
+        {"entailment": "LABEL: entailment", "contradiction": "LABEL: contradiction"},
+    ),
+    "figlang_mini_flute,part=train,prompt=v2": (
+        flute.process_results,
+        {"Entails": "Entails. So it is.", "Contradicts": "Contradicts. So it is."},
+    ),
+    "figlang_mini_flute,part=train,prompt=v1": (flute.process_results, {"Yes": "Yes. They do.", "No": "No."}),
+    "figlang_mini_irfl,table=idiom-detection-task": (
+        irfl.process_results,
+        {
+            "A: the first image, or the one at the top left": "A",
+            "B: the second image, or the one at the top right": "B",
+            "C: the third image, or the one at the bottom left": "C",
+            "D: the fourth image, or the one at the bottom right": "D",
+        },
+    ),
+    "figlang_mini_irfl,table=metaphor-retrieval-task": (irfl.retrieve_process_results, {"Yes": "Yes", "No": "No"}),
+    "figlang_mini_metaclue,task=classify_literal": (metaclue.classify_process_results, {"Yes": "Yes", "No": "No"}),
+    "figlang_mini_metaclue,task=retrieve_swap": (metaclue.retrieve_process_results, {"1: ": "1", "2: ": "2"}),
+    "figlang_mini_nykms,question=metaphor,modality=image": (
+        nykms.process_results,
+        {"Yes": "1. Yes\n2. cage\n3. It is a cage.", "No": "1. No"},
+    ),
+    "COLUMBUS,order=benchmark": (
+        columbus.process_results,
+        {"A: phrase 100": "A", "B: phrase 100 of B": "B", "C: phrase 100 of C": "C", "D: phrase 100 of D": "D"},
+    ),
+    "NYCC,config=matching,fold=1": (
+        nycc.process_results,
+        {f"{letter}: {said} no time, 2.": f"Answer: {letter}" for letter, said in nycc_release.SAID.items()},
+    ),
+    "NYCC,config=ranking,fold=2": (
+        nycc.process_results,
+        {"A: I have no time, 2.": "Answer: A", "B: There is no time, 2.": "Answer: B"},
+    ),
+    "AdMIRe,table=sequence_test,shown=pictures": (
+        admire.sequence_process_results,
+        {letter: f"Image: {letter}\nSense: idiomatic" for letter in "ABCD"},
+    ),
+    "AdMIRe,table=sequence_test,shown=captions": (
+        admire.sequence_process_results,
+        {f"{letter}: Shows": f"Image: {letter}\nSense: literal" for letter in "ABCD"},
+    ),
+}
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of datasets that do not come with the package."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(folder))
+    return folder
+
+
+def documents(dataset_name: str, data: Path) -> list[dict[str, Any]]:
+    """The first three documents of a task; of rankings all pictures of the first row."""
+    if dataset_name.startswith("COLUMBUS"):
+        columbus_release.write(data / "COLUMBUS", columbus_release.invented(1005))
+    elif dataset_name.startswith("NYCC"):
+        nycc_release.valid(data, matching_1=3, ranking_2=3)
+    elif dataset_name.startswith("AdMIRe"):
+        admire_rows.write_table(data, "sequence_test", admire_rows.rows("sequence_test", 3), pictures=True)
+    benchmark, request = asked_for(dataset_name)
+    loaded = benchmark.load(request, True)
+    return [dict(document) for document in loaded.select(range(loaded[0].get("images", 3)))]
+
+
+def save(folder: Path, records: list[Record], output: str) -> str:
+    """A samples file with one output to all rows."""
+    folder.mkdir()
+    lines = [json.dumps({"doc_id": n, "filtered_resps": [output], "sample": each}) for n, each in enumerate(records)]
+    (folder / "samples_some_task.jsonl").write_text("\n".join(lines) + "\n")
+    return str(folder)
+
+
+def unread_of(path: str) -> tuple[UnreadAnswer, ...]:
+    (readable,) = find_unread(read(path), "judge-1").tasks.values()
+    return readable.unread
+
+
+def offered(prompt: str) -> list[str]:
+    """The lines of the options in a prompt."""
+    return prompt.partition("Options:\n")[2].partition("\n\n")[0].splitlines()
+
+
+@pytest.mark.parametrize("dataset_name", TASKS)
+def test_the_options_are_those_of_the_prompt_and_each_becomes_what_a_plain_answer_says(
+    dataset_name: str, tmp_path: Path, data: Path
+) -> None:
+    judge, options = TASKS[dataset_name]
+    docs = documents(dataset_name, data)
+    path = save(tmp_path / "run", [dict(judge(doc, [UNREAD])["sample"]) for doc in docs], UNREAD)
+    (readable,) = find_unread(read(path), "judge-1").tasks.values()
+    assert [answer.place for answer in readable.unread] == [*range(len(docs))]
+
+    answer, doc = readable.unread[2], docs[2]
+    assert f"<answer>\n{UNREAD}\n</answer>" in answer.prompt
+    for line, expected in zip(offered(answer.prompt), options, strict=True):
+        assert line.startswith(expected)
+    for label, plain in zip(answer.labels, options.values(), strict=True):
+        record = readable.task.records[2]
+        fields = readable.choice.fields(record, label)
+        plainly: Record = dict(judge(doc, [plain])["sample"])
+        if "words" in plainly:  # of NYK-MS a model reads the label alone
+            assert fields["predicted"]["MC"] == plainly["predicted"]["MC"]
+        else:
+            assert fields and fields == {name: plainly[name] for name in fields}
+            assert fields != {name: record[name] for name in fields}
+
+
+@pytest.mark.parametrize("dataset_name", TASKS)
+def test_nothing_else_of_the_row_is_told(dataset_name: str, tmp_path: Path, data: Path) -> None:
+    judge, _ = TASKS[dataset_name]
+    docs = documents(dataset_name, data)
+    path = save(tmp_path / "run", [dict(judge(doc, [UNREAD])["sample"]) for doc in docs], UNREAD)
+    for answer, doc in zip(unread_of(path), docs, strict=True):
+        without_options = answer.prompt.replace("\n".join(offered(answer.prompt)), "")
+        texts = [value for value in doc.values() if isinstance(value, str) and len(value) > len("contradiction")]
+        assert texts and not any(text in without_options for text in [*texts, doc["id"]])
+
+
+def test_a_gold_label_changes_no_prompt(tmp_path: Path) -> None:
+    lines = lines_of("figlang_mini", 4, lambda doc, n: UNREAD)
+    path = write_run(tmp_path / "as_it_is", {"figlang_mini": lines})
+    for line in lines:
+        changes = {"gold": 1 - line["sample"]["gold"], "id": f"x{line['doc_id']}", "reference": "Because."}
+        line["sample"] |= changes
+        line["target"] = "entailment"
+    changed_path = write_run(tmp_path / "changed", {"figlang_mini": lines})
+    before, after = ([answer.prompt for answer in unread_of(str(folder))] for folder in (path, changed_path))
+    assert before == after
+
+
+@pytest.mark.parametrize(
+    ("output", "is_asked"),
+    [
+        ("LABEL: entailment", False),  # read
+        ("", False),
+        (" \n", False),
+        ("<think>The label may be", False),  # a thought that never ended
+        ("<think>The label may be</think>", False),
+        ("[LMMS_EVAL_REQUEST_FAILED] no server", False),
+        ("I cannot tell.", True),
+        ("LABEL: neither", True),
+        ("entailment or contradiction", True),  # ambiguous
+        ("<think>It is so.</think>Hm.", True),
+    ],
+)
+def test_what_is_asked(output: str, is_asked: bool, tmp_path: Path) -> None:
+    def said(doc: Mapping[str, Any], number: int) -> str:
+        return "" if output.startswith("[LMMS") else output  # the harness judges its own message as no answer
+
+    lines = lines_of("figlang_mini", 1, said)
+    lines[0]["filtered_resps"] = [output]
+    unread = unread_of(str(write_run(tmp_path / "run", {"figlang_mini": lines})))
+    assert len(unread) == is_asked
+    assert not any("<think>" in answer.prompt or "It is so" in answer.prompt for answer in unread)
+
+
+def test_a_long_answer_is_shown_from_both_ends(tmp_path: Path) -> None:
+    output = "It begins. " + "So it goes on. " * 5_000 + "It ends."
+    (answer,) = unread_of(
+        str(write_run(tmp_path / "run", {"figlang_mini": lines_of("figlang_mini", 1, lambda doc, n: output)}))
+    )
+    assert "<answer>\nIt begins." in answer.prompt and "\n[...]\n" in answer.prompt
+    assert "It ends.\n</answer>" in answer.prompt
+    assert len(answer.prompt) < 14_000 and answer.estimated_tokens == len(answer.prompt) // 4
+
+
+def test_the_answer_of_two_stages_is_the_last_one(tmp_path: Path, data: Path) -> None:
+    (doc, *_) = documents("figlang_mini,split=test", data)
+    output = json.dumps({"scene_graph": "a cat LABEL: entailment", "answer": "I would not say."})
+    record = dict(vflute.scene_graph_process_results(doc, [output])["sample"])
+    (answer,) = unread_of(save(tmp_path / "run", [record], output))
+    assert "<answer>\nI would not say.\n</answer>" in answer.prompt
+
+
+def test_a_picture_that_was_read_is_not_asked_for_its_sense(tmp_path: Path, data: Path) -> None:
+    (doc, *_) = documents("AdMIRe,table=sequence_test,shown=pictures", data)
+    record = dict(admire.sequence_process_results(doc, ["Image: B"])["sample"])
+    assert record["status"] != "read"
+    assert unread_of(save(tmp_path / "run", [record], "Image: B")) == ()
+
+
+# --- the model's replies ---
+
+
+@pytest.mark.parametrize(
+    ("reply", "status", "label"),
+    [
+        ('{"option": "B"}', "read", "B"),
+        ('The answer says so.\n```json\n{"option": "b"}\n```', "read", "B"),
+        ('{"option": "(B)."}', "read", "B"),
+        ('Not {"option": "A"}, but {"option": "B"}', "read", "B"),
+        ('<think>{"option": "A"}</think>{"option": "B"}', "read", "B"),
+        ('{"option": "none"}', "none", None),
+        ('{"option": "None."}', "none", None),
+        ('{"option": null}', "none", None),
+        ('{"option": "E"}', "unreadable", None),
+        ('{"option": ["B"]}', "unreadable", None),
+        ('{"option": "A or B"}', "unreadable", None),
+        ('{"option": true}', "unreadable", None),
+        ('{"option": 2.0}', "unreadable", None),
+        ('{"answer": "B"}', "unreadable", None),
+        ('<think>{"option": "B"}', "unreadable", None),
+        ("B", "unreadable", None),
+        ("", "unreadable", None),
+        ("{" * 100_000 + '{"option": "B"}', "read", "B"),
+    ],
+)
+def test_a_reply_is_read_by_its_last_object(reply: str, status: str, label: str | None) -> None:
+    assert read_option(reply, "ABCD") == (status, label)
+
+
+@pytest.mark.parametrize(
+    ("reply", "labels", "label"),
+    [
+        ('{"option": true}', ("Yes", "No"), "Yes"),
+        ('{"option": false}', ("Yes", "No"), "No"),
+        ('{"option": "YES"}', ("Yes", "No"), "Yes"),
+        ('{"option": 10}', ("1", "10"), "10"),
+        ('{"option": "contradicts"}', ("Entails", "Contradicts"), "Contradicts"),
+    ],
+)
+def test_labels_of_all_kinds(reply: str, labels: tuple[str, ...], label: str) -> None:
+    assert read_option(reply, labels) == ("read", label)
+
+
+# --- what cannot be read ---
+
+
+@pytest.mark.parametrize(
+    ("task", "reason"),
+    [
+        ("figlang_mini_metaclue_caption", "its answers choose nothing"),
+        ("figlang_mini_metaclue_localize", "its answers choose nothing"),
+        ("figlang_mini_irfl_match_idiom", "answered by scores"),
+        ("figlang_mini_irfl_retrieve_metaphor", "answered by scores"),
+        ("figlang_mini_metaclue_retrieve_swap", "answered by scores"),
+    ],
+)
+def test_tasks_without_a_choice_in_words(task: str, reason: str, tmp_path: Path) -> None:
+    run = read(str(write_run(tmp_path / "run", {task: lines_of(task, 6)})))
+    with pytest.raises(FigLangError, match=rf"run has no task whose answers choose .*\({task}: {reason}\)"):
+        find_unread(run, "judge-1")
+    both = {task: lines_of(task, 6), "figlang_mini": lines_of("figlang_mini", 6)}
+    unread = find_unread(read(str(write_run(tmp_path / "both", both))), "judge-1")
+    assert ([*unread.tasks], unread.left_out) == (["figlang_mini"], {task: reason})
+
+
+def test_damage_is_named_with_its_place(tmp_path: Path) -> None:
+    lines = lines_of("figlang_mini", 3, lambda doc, n: UNREAD)
+    del lines[1]["filtered_resps"]
+    path = write_run(tmp_path / "run", {"figlang_mini": lines})
+    with pytest.raises(FigLangError, match=r"samples_figlang_mini.jsonl: row \S+ has no output"):
+        find_unread(read(str(path)), "judge-1")
+
+
+def test_other_data_than_that_of_the_run_is_refused(tmp_path: Path, data: Path) -> None:
+    docs = documents("COLUMBUS,order=benchmark", data)
+    records = [dict(columbus.process_results(doc, [UNREAD])["sample"]) for doc in docs]
+    for record in records:
+        record["data"] = f"{record['data'].partition(':')[0]}:0123456789ab"
+    with pytest.raises(FigLangError, match=r"samples are of COLUMBUS\S+:0123456789ab, but the data here is COLUMBUS"):
+        unread_of(save(tmp_path / "run", records, UNREAD))
