@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import openai
 from tqdm import tqdm
 
+from figlang_tasks.answers.thoughts import without_thoughts
 from figlang_tasks.core import images, redaction
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.prompting import prompt_hash, render
@@ -136,11 +137,14 @@ def _questions(sheet_path: Path, rows: list[_Row]) -> Iterator[_Question]:
 
 
 def read_answer(asked: str, answer: str, letters: Sequence[str] = ()) -> dict[str, str]:
-    """The cells that an answer gives by its one JSON object with the key asked for; empty if that would be a guess."""
-    found = [value for value in _objects(answer) if asked in value]
-    if len(found) != 1:
+    """The cells that an answer gives by its last JSON object with the key asked for; empty if that would be a guess.
+
+    Thoughts are no part of an answer.
+    """
+    judgements = [judgement for judgement in _objects(without_thoughts(answer)) if asked in judgement]
+    if not judgements:
         return {}
-    texts = {column: str(value) for column, value in found[0].items() if isinstance(value, str | bool | int)}
+    texts = {column: str(value) for column, value in judgements[-1].items() if isinstance(value, str | bool | int)}
     if texts.get("error", "").strip().casefold() == "none":
         del texts["error"]
     accepted = sheet.accepted(letters)
