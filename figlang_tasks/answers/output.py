@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 
-from figlang_tasks.answers.thoughts import without_thoughts
+from figlang_tasks.answers.thoughts import ANSWERS, without_thoughts
 
 # What ends the turn of a model, with the special tokens that some backends leave in.
 _END_OF_TURN = re.compile(
     r"</?s>|<\|start_header_id\|>assistant<\|end_header_id\|>"
     r"|<\|(?:im_|end(?!_of_(?:box|solution))|return)\w*\|>"
+    r"|<\|(?:END_RESPONSE|assistant_end)\|>|\[END FINAL RESPONSE\]|<longcat_s>"
     r"|<end_of_(?:utterance|turn)>|<\uff5cend\u2581of\u2581sentence\uff5c>"
     r"|(?<![^\n])<image>|\n(?:USER|Human):"
 )
 # GLM's box, Sky-T1's solution, LLaVA-CoT's stages as words, Mistral's instruction, a repeated prompt of LLaVA-1.5.
 _ANSWER_TAG = re.compile(
-    r"<(?P<end>/?)(?:answer|final_answer|response|conclusion|solution)>"
+    rf"<(?P<end>/?)(?:{'|'.join(ANSWERS)})>"
     r"|<\|begin_of_(?:box|solution)\|>|(?P<token_end><\|end_of_(?:box|solution)\|>)"
     r"|\(here (?:begins|(?P<stage_end>ends)) the conclusion stage\)"
     r"|\[/INST\]|\A(?-i:USER:)[^\x00]{0,20000}?(?-i:ASSISTANT:)",

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 import openai
 from tqdm import tqdm
 
-from figlang_tasks.answers.text import Answer
+from figlang_tasks.answers.thoughts import without_thoughts
 from figlang_tasks.core import redaction
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import printable
@@ -159,7 +159,7 @@ def ask_all(
 def last_object(answer: str, key: str) -> Mapping[str, Any]:
     """The last JSON object with a key that an answer holds outside of its thoughts; empty if there is none."""
     last: Mapping[str, Any] = {}
-    for json_object in _json_objects(Answer.of(answer).raw):
+    for json_object in _json_objects(without_thoughts(answer)):
         if key in json_object:
             last = json_object
     return last

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -10,16 +9,13 @@ from typing import Any
 
 from transformers import IdeficsProcessor
 
+from figlang_tasks.answers import thoughts
+
 from . import vlm_loading
 
 Messages = Sequence[Mapping[str, Any]]
 
 SWITCH = "enable_thinking"
-_OPEN_THOUGHT = re.compile(
-    r"(?:<(?:\w+:)?(?:think|thinking|thought|reasoning)>|\[THINK\]|\u25c1think\u25b7"
-    r"|<\|channel\|?>(?:analysis|thought)(?:<\|message\|>)?)\s*\Z",  # gpt-oss, Gemma 4
-    re.I,
-)
 
 
 class ChatTemplate:
@@ -73,19 +69,18 @@ class ChatTemplate:
 
     def open_thought(self, prompt: str) -> str:
         """The tag by which a prompt opens a thought, "" if it opens none: an answer that is cut off needs it."""
-        opened = _OPEN_THOUGHT.search(prompt)
-        tag = opened[0].strip() if opened else ""
+        tag = thoughts.open_thought(prompt)
         # Where the tag is a special token, so is the one that ends the thought, and no answer shows it.
         return "" if any(token in tag for token in self.processor.tokenizer.all_special_tokens) else tag
 
     def require_answer(self, prompt: str) -> None:
         """Check that what follows a prompt is an answer, whose words can be scored."""
-        opened = _OPEN_THOUGHT.search(prompt)
+        tag = thoughts.open_thought(prompt)
         messages = [{"role": "user", "content": [{"type": "text", "text": "?"}]}]
         thinks = self._has_switch and self._applied(messages) != self._applied(messages, **{SWITCH: False})
-        if not opened and not thinks:
+        if not tag and not thinks:
             return
-        state = f"the prompt ends in an open thought ({opened[0].strip()})" if opened else "the model thinks first"
+        state = f"the prompt ends in an open thought ({tag})" if tag else "the model thinks first"
         remedy = (
             f"add {SWITCH}=False to --model_args"
             if thinks

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from loguru import logger
 
+from figlang_tasks.answers.thoughts import EXPLAINED
 from figlang_tasks.core import notes, status
 from figlang_tasks.scoring import explanations
 from figlang_tasks.scoring.measure import (
@@ -129,7 +130,8 @@ def with_source(found: Mapping[str, Any], names: Iterable[str], source: Source) 
 
     Every document has every key: the first metric that is aggregated must get all records.
     """
-    if source.record.get("status") != "scores" and is_thought_alone(source.output):
+    is_read_elsewhere = source.record.get("status") == "scores" or source.record.get("rule") == EXPLAINED
+    if not is_read_elsewhere and is_thought_alone(source.output):
         source.record[UNFINISHED.name] = True
     items: dict[str, Any] = {}
     for name in names:

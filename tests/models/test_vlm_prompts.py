@@ -11,6 +11,7 @@ import pytest
 from vlm_requests import GREEDY, Build, asked, image, made, scores, text, user
 
 from figlang_tasks.answers.entailment import entailment
+from figlang_tasks.answers.thoughts import NAMES, TOKENS
 from figlang_tasks.models.vlm import FigLangVLM, VLMError
 
 ANSWERS: dict[str, Any] = {"kind": "candidates", "candidates": ["yes", "the mule is stubborn"]}
@@ -65,6 +66,13 @@ def test_scores_inside_a_thought_are_refused(
         assert entailment(answer).rule == "thought", "which has no end here"
         lm.tokenizer.add_special_tokens({"additional_special_tokens": [tag]})  # then answers do not show its end
         assert lm.template.open_thought(rendered(lm, question)) == ""
+
+
+def test_templates_open_thoughts_by_every_tag_that_readers_know(build: Build) -> None:
+    template = build("qwen3_vl").template
+    for opening, closing in [*TOKENS, *((f"<{name}>", f"</{name}>") for name in NAMES)]:
+        assert template.open_thought(f"What is it?\nassistant\n{opening}\n") == opening
+        assert template.open_thought(f"What is it?\nassistant\n{opening}\n{closing}\n") == ""
 
 
 @pytest.mark.parametrize(("name", "end"), [("switch", "<think>\n\n</think>\n\n"), ("hybrid", "<think></think>\n")])

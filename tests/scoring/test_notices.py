@@ -95,3 +95,11 @@ def test_screen_and_compare_say_which_values_rest_on_unread_outputs(
     top, _, rest = done("compare", *runs, "--resamples", 100).partition(f"## {task}")
     assert f"a, {task}: {unread}" in top and f"b, {task}: 12 of 12 answers are empty" in top
     assert "explanation scorer: embedded" in rest
+
+
+def test_a_thought_that_holds_the_explanation_is_an_answer() -> None:
+    output = "<reasoning>Snow is quiet.</reasoning>"
+    for rule, is_unfinished in (("reasoning", False), ("thought", True)):
+        record = row(0, 1, 1, "read") | {"rule": rule}
+        with_source({}, (), Source(record, output))
+        assert record.get("unfinished", False) == is_unfinished

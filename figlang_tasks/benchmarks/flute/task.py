@@ -6,11 +6,13 @@ The first version of arXiv 2205.12404 (v1) and the EMNLP version with its shared
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pydantic import Field
 
 from figlang_tasks.answers.next_question import without_echoes
+from figlang_tasks.answers.thoughts import explanation_in_thought
 from figlang_tasks.benchmarks.flute import measures, rows
 from figlang_tasks.benchmarks.flute.parse import parse_careful, parse_official
 from figlang_tasks.core.benchmark import Asked
@@ -28,6 +30,9 @@ Document = Mapping[str, Any]
 SCHEME_OF_PROMPT: Final = {"v1": "contradiction", "v2": "all"}
 BLIND = "codalab"
 WITH_EXEMPLARS = ("heldout", BLIND)
+
+_LABEL_WORDS: Final = 8
+"""So many words may say the label alone, as in "So my final answer to this is entailment."."""
 
 
 class Options(TaskOptions):
@@ -124,13 +129,21 @@ def doc_to_target(doc: Document) -> str:
 
 
 def _read(doc: Document, output: str | None) -> tuple[Explained, int | None, int | None]:
-    """The reading that counts, by the released rule or else a careful reader's, and the labels of both."""
+    """The reading that counts, by the released rule or else a careful reader's, and the labels of both.
+
+    Where no explanation stands outside of thoughts, it is what a thought says that is meant for a reader.
+    """
     official = parse_official(output, doc["prompt"])
     careful = parse_careful(output, doc["prompt"], (doc["premise"], doc["hypothesis"]))
     found = official
     if official.status == "unreadable":
         is_explained = doc["prompt"] == "v2" or careful.value != 1
         found = Explained(careful.value, careful.status, careful.rule, official.explanation if is_explained else None)
+    if output is not None and found.explanation is not None:
+        # The careful reader does not part the label from the explanation.
+        label_words = _LABEL_WORDS if official.status == "unreadable" else 0
+        if len(found.explanation.split()) <= label_words:
+            found = replace(found, explanation=explanation_in_thought(output) or found.explanation)
     return found, official.value, careful.value
 
 

@@ -12,6 +12,8 @@ import re
 from collections.abc import Sequence
 
 from figlang_tasks.answers.option import option
+from figlang_tasks.answers.text import Answer
+from figlang_tasks.answers.thoughts import EXPLAINED, explanation_in_thought
 from figlang_tasks.answers.verdict import Read, opened
 
 DEFAULTS = {5: "E", 2: "B"}
@@ -64,11 +66,17 @@ def common(output: str | None, options: int, captions: Sequence[str] | None = No
 def explanation(output: str | None) -> Read[str]:
     """The explanation in an answer, by the released rules: what stands behind the first "Explanation:", up to a second.
 
-    Without one it is the whole answer.
+    Without one it is the whole answer. Where that is nothing, it is what a thought says that is meant for a reader.
     """
     answer = opened(output)
-    if isinstance(answer, Read):
-        return answer
+    found = answer if isinstance(answer, Read) else _released_explanation(answer)
+    if output is None or found.value:
+        return found
+    in_thought = explanation_in_thought(output)
+    return Read(in_thought, "read", EXPLAINED) if in_thought else found
+
+
+def _released_explanation(answer: Answer) -> Read[str]:
     text = answer.raw
     for mark in ("Here's my best explanation:", "Step 3: Explanation -", "Summary:", "explanation:"):
         text = text.replace(mark, "Explanation:")

@@ -9,6 +9,7 @@ import re
 from itertools import zip_longest
 from typing import Literal, NamedTuple, TypeAlias
 
+from figlang_tasks.answers.thoughts import EXPLAINED, explanation_in_thought
 from figlang_tasks.answers.verdict import Read, opened
 from figlang_tasks.answers.yes_no import yes_no
 from figlang_tasks.core.errors import DataError
@@ -98,7 +99,8 @@ def parse_official(output: str | None, question: str) -> Read[Answers]:
     5. ``metaphor``: lines 3 and 4, joined by a blank, are ME. ``sarcasm``: line 3 is ST, line 4 is SE.
 
     Of a single question (ours, after the same rules) ``mc`` and ``sc`` are decided by the first line, ``mw`` and
-    ``sw`` are the first line as in rule 4; ``me``, ``st`` and ``se`` are all lines, joined by blanks.
+    ``sw`` are the first line as in rule 4; ``me``, ``st`` and ``se`` are all lines, joined by blanks. An explanation
+    (``me``, ``se``) may stand in a thought that is meant for a reader, if nothing stands outside.
 
     Source: NYK-MS, section 3.4.
     """
@@ -110,7 +112,10 @@ def parse_official(output: str | None, question: str) -> Read[Answers]:
 
     answer = opened(output)
     if isinstance(answer, Read):
-        return answer
+        in_thought = explanation_in_thought(output or "")
+        if in_thought is None or question not in ("me", "se"):
+            return answer
+        return read(EXPLAINED, " ".join(in_thought.split()))
     stripped = [line.strip() for line in answer.raw.splitlines()]
     lines = [_NUMBER.sub("", line, count=1).strip() for line in stripped if line]
     if not lines:

@@ -136,6 +136,31 @@ def test_the_released_rule_comes_first_then_the_common_reader(
     assert (scores["acc"]["all"].value, scores["acc_official"]["all"].value) == (predicted == 0, official == 0)
 
 
+@pytest.mark.parametrize(
+    ("prompt", "output", "predicted", "explanation"),
+    [
+        ("v2", "<reasoning>Snow is quiet.</reasoning>\nContradicts.", 0, "Snow is quiet."),
+        ("v2", "<rationale>Snow is quiet.</rationale>**Contradiction**", 0, "Snow is quiet."),
+        ("v2", "Contradicts\n<reason>Snow is quiet.</reason>", 0, "Snow is quiet."),
+        ("v2", "<analysis>It entails it.</analysis>LABEL: contradiction", 0, "It entails it."),
+        ("v2", "<reflection>Snow is quiet.</reflection>So the final answer is contradiction.", 0, "Snow is quiet."),
+        ("v2", "<reasoning>Hm.</reasoning>Contradicts. Snow is quiet.", 0, "Snow is quiet."),
+        ("v2", "<think>Snow is quiet.</think>Contradicts.", 0, ""),
+        ("v2", "<reasoning>The label is contradiction.</reasoning>", None, "The label is contradiction."),
+        ("v2", "<reasoning>Snow is", None, ""),
+        ("v1", "<reason>Snow is quiet.</reason>Yes", 0, "Snow is quiet."),
+        ("v1", "<reason>They say the same.</reason>No.", 1, None),
+        # By the released rule, which knows no tags, what is behind the label is the explanation, tags and all.
+        ("v2", "Contradicts. <reason>Snow is quiet.</reason>", 0, "<reason>Snow is quiet.</reason>"),
+    ],
+)
+def test_a_thought_for_a_reader_is_the_explanation_where_none_stands_outside(
+    prompt: str, output: str, predicted: int | None, explanation: str | None
+) -> None:
+    record = task.process_results(document(prompt=prompt), [output])["sample"]
+    assert (record["predicted"], record["explanation"]) == (predicted, explanation)
+
+
 def test_prompt_v1_has_one_definition_and_asks_no_explanation_of_entailments() -> None:
     judged = task.process_results(document(prompt="v1", label="Entailment", scorer="embedded"), ["No."])
     assert not any(name.startswith("v1_") for name in judged) and "explanation_score" not in judged
