@@ -15,7 +15,7 @@ from figlang_tasks.benchmarks.admire.ranking_forms import CLOSE, NAME, place_of
 _NAME = re.compile(rf"(?<![\w'])(?![IO]\b){NAME}")  # "I would put B first", "O melhor é B"
 _FITTING: Final = r"(?:relevant|fitting|suitable|appropriate|accurate|pertinent|representative|related)"
 _FITTING_PT: Final = r"(?:relevante|adequad[oa]|apropriad[oa]|pertinente)"
-_BEST: Final = rf"best|winner|top(?= (?:choice|pick|match)\b)|most {_FITTING}|melhor|mais {_FITTING_PT}"
+_BEST: Final = rf"best|winner|on top|top(?= (?:choice|pick|match)\b)|most {_FITTING}|melhor|mais {_FITTING_PT}"
 _RANKS: Final = {
     "first": "1st|first|primeir[oa]",
     "second": "2nd|second|runner-up|segund[oa]",
@@ -38,7 +38,7 @@ _CUE_BEFORE = re.compile(
 )
 _CUE_BEHIND = re.compile(
     rf"{CLOSE} {{1,3}}"
-    r"(?:(?:is|comes|takes|ranks?|ranked|goes|(?:would|should|will) be|é|vem|fica|placed|in|as|em|the|a|o|clear"
+    r"(?:(?:is|comes|takes|ranks?|ranked|goes|(?:would|should|will) be|é|vem|fica|placed|out|in|as|em|the|a|o|clear"
     r"|clearly|definitely|probably)\s){0,4}"
     rf"(?:(?:{_CUE})\b(?![ -](?:to )?(?:last|least|worst))(?P<noun>[ -]{_NOUN})?"  # not "second to last"
     r"(?:\s(?:one|image|option))?"

@@ -9,7 +9,8 @@ from typing import Final, Literal, TypeAlias
 
 from figlang_tasks.answers.text import REFUSAL
 from figlang_tasks.answers.verdict import Read, opened
-from figlang_tasks.benchmarks.metaclue.box_forms import WrittenBox, find_boxes
+from figlang_tasks.benchmarks.metaclue.box_forms import find_boxes
+from figlang_tasks.benchmarks.metaclue.written_boxes import WrittenBox
 
 Role: TypeAlias = Literal["primary", "secondary"]
 Convention: TypeAlias = Literal["pixel", "unit", "thousand", "thousand_yx", "loc1024"]
@@ -147,11 +148,11 @@ def _labels_of_boxes(text: str, boxes: Sequence[WrittenBox], labels: _Labels) ->
         start = max(previous_end, text.rfind("}", previous_end, box.start), box.start - _LOOK)
         before = text[start : box.start]
         label = None if box.form == "loc" else labels.last(before)
-        is_right_behind = roles and box.form != "loc" and not any(map(str.isalpha, _TAG.sub("", before)))
+        is_right_behind = box.form != "loc" and bool(roles) and not any(map(str.isalpha, _TAG.sub("", before)))
+        if label is None and (box.form == "named" or not is_right_behind):
+            label = labels.first(text[box.start : box.end]) or labels.first(_behind(text, box))
         if label is None and is_right_behind:
             label = roles[-1]
-        elif label is None:
-            label = labels.first(text[box.start : box.end]) or labels.first(_behind(text, box))
         roles.append(label)
         previous_end = box.end
     return roles
