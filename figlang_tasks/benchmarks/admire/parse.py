@@ -9,12 +9,7 @@ from functools import partial
 from figlang_tasks.answers.option import option
 from figlang_tasks.answers.text import REFUSAL, Answer, is_said
 from figlang_tasks.answers.verdict import Found, Read, by_marks, decide, opened
-from figlang_tasks.benchmarks.admire.ranking_forms import (
-    are_counted_down,
-    find_lists,
-    find_packed,
-    find_ranks,
-)
+from figlang_tasks.benchmarks.admire.ranking_forms import are_counted_down, find_lists, find_packed, find_ranks
 from figlang_tasks.benchmarks.admire.told_rankings import find_told
 
 # --- a ranking ---
@@ -84,8 +79,8 @@ def _is_whole(ranking: Found, count: int) -> bool:
 
 def _decide(answer: Answer, rankings: list[Found], count: int) -> Read[tuple[int, ...]] | None:
     """The ranking that an answer means, of several in one form; None if it means none of them."""
-    meant: list[Found] = []
-    final: list[Found] = []
+    answers: list[Found] = []
+    final_answers: list[Found] = []
     for ranking in rankings:
         introduction = _introduction(answer, ranking)
         if not _is_meant(answer, ranking, introduction):
@@ -93,10 +88,10 @@ def _decide(answer: Answer, rankings: list[Found], count: int) -> Read[tuple[int
         behind = answer.text[ranking.end : ranking.end + 40]
         if _WORST_FIRST.search(introduction) or _WORST_FIRST.search(behind):
             ranking = ranking._replace(value=ranking.value[::-1])
-        meant.append(ranking)
+        answers.append(ranking)
         if _FINAL.search(introduction):
-            final.append(ranking)
-    return decide(answer, final) or decide(answer, meant)
+            final_answers.append(ranking)
+    return decide(answer, final_answers) or decide(answer, answers)
 
 
 def _introduction(answer: Answer, ranking: Found) -> str:

@@ -189,7 +189,9 @@ class _Ranked:
 def find_ranks(text: str, count: int) -> list[Found]:
     """The rankings of all pictures by a rank beside each name."""
     for pattern in (*_NAME_THEN_RANK, *_RANK_THEN_NAME):
-        are_ranks = _are_ranks_behind if pattern in _NAME_THEN_RANK else _are_ranks_before
+        are_ranks = _are_ranks_before
+        if pattern in _NAME_THEN_RANK:
+            are_ranks = _are_ranks_behind
         rankings = []
         for names in _ranked_names(pattern, text, count):
             place_by_rank = {name.rank: name.place for name in names}
@@ -211,7 +213,8 @@ def _ranked_names(pattern: re.Pattern[str], text: str, count: int) -> list[list[
         words = match.groupdict()
         if words.get("ordinal"):
             rank = _ORDINALS[words["ordinal"].lower()]
-            rank = count if rank < 0 else rank
+            if rank < 0:
+                rank = count
         else:
             rank = int(words["rank"])
         if not groups or rank in ranks:

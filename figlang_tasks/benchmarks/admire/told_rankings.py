@@ -64,18 +64,18 @@ def find_told(text: str, count: int) -> list[Found]:
     shows ..." describes the pictures.
     """
     rankings = []
-    told = _Told(text, count)
+    story = _Story(text, count)
     end = 0
     for name in _NAME.finditer(text):
         cue = _cue(text, end, name)
         end = cue.end if cue else name.end()
         has_words_behind = cue is not None and cue.end > name.end()
         if has_words_behind or not _ARTICLE.match(text, name.end() - 1):
-            told.add(name, cue)
-        if len(told.places) == count:
-            if told.is_meant():
-                rankings.append(Found(tuple(told.places), told.start, told.end, "told"))
-            told = _Told(text, count)
+            story.add(name, cue)
+        if len(story.places) == count:
+            if story.is_meant():
+                rankings.append(Found(tuple(story.places), story.start, story.end, "told"))
+            story = _Story(text, count)
     return rankings
 
 
@@ -124,7 +124,7 @@ def _rank(cue: re.Match[str]) -> str:
     return "best"  # "fits the sentence best"
 
 
-class _Told:
+class _Story:
     """The pictures that sentences have ranked so far, from the best one on."""
 
     def __init__(self, text: str, count: int) -> None:

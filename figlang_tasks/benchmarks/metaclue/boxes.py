@@ -163,9 +163,13 @@ def _behind(text: str, box: WrittenBox) -> str:
     near = text[box.end : box.end + _LOOK]
     if box.form == "loc":
         return near.partition("<loc")[0]
-    near = near[closed.end() :] if (closed := _CLOSED_OBJECT.match(near)) else near  # {"bbox": {...}, "label": ...}
+    closed_object = _CLOSED_OBJECT.match(near)  # {"bbox": {...}, "label": ...}
+    if closed_object:
+        near = near[closed_object.end() :]
     inside, brace, _ = near.partition("}")
-    return inside if brace and "{" not in inside else ""
+    if not brace or "{" in inside:
+        return ""
+    return inside
 
 
 # --- what the numbers mean ---

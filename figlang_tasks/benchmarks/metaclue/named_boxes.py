@@ -64,7 +64,7 @@ _FILLER = re.compile(
 
 
 @dataclass(frozen=True)
-class _Named:
+class _Entry:
     """A name with its numbers: the edges that they give, and whether they stand in an object (between braces)."""
 
     name: str
@@ -77,18 +77,18 @@ class _Named:
 def find_named_boxes(text: str, y_first: bool) -> Iterator[WrittenBox]:
     """The boxes whose numbers have names, all in one object or one beside the other in words."""
     boxes: list[WrittenBox | None] = []
-    group: list[_Named] = []
-    for named in _named_numbers(text, y_first):
-        if named is None or _begins_box(text, group, named):
+    group: list[_Entry] = []
+    for entry in _named_numbers(text, y_first):
+        if entry is None or _begins_box(text, group, entry):
             boxes.append(_named_box(group))
             group = []
-        if named is not None:
-            group.append(named)
+        if entry is not None:
+            group.append(entry)
     boxes.append(_named_box(group))
     return filter(None, boxes)
 
 
-def _named_numbers(text: str, y_first: bool) -> Iterator[_Named | None]:
+def _named_numbers(text: str, y_first: bool) -> Iterator[_Entry | None]:
     """Yield each name that has numbers; None where an object begins or ends."""
     end = 0
     is_in_object = False
@@ -101,7 +101,7 @@ def _named_numbers(text: str, y_first: bool) -> Iterator[_Named | None]:
         elif value := _value(text, name, is_in_object):
             end = value.end()
             edges = _edges_of(name, value, y_first)
-            yield _Named(name[0].lower(), edges, name.start(), end, is_in_object)
+            yield _Entry(name[0].lower(), edges, name.start(), end, is_in_object)
 
 
 def _value(text: str, name: re.Match[str], is_in_object: bool) -> re.Match[str] | None:
@@ -134,20 +134,20 @@ def _edges_of(name: re.Match[str], value: re.Match[str], y_first: bool) -> dict[
     return dict(zip(edges, numbers, strict=True))
 
 
-def _begins_box(text: str, group: list[_Named], named: _Named) -> bool:
+def _begins_box(text: str, group: list[_Entry], entry: _Entry) -> bool:
     """Whether a name is of another box: it comes again, or other words stand before it outside of an object."""
-    if any(named.name == former.name for former in group):
+    if any(entry.name == former.name for former in group):
         return True
-    if not group or named.is_in_object:
+    if not group or entry.is_in_object:
         return False
-    return not _FILLER.fullmatch(text, group[-1].end, named.start)
+    return not _FILLER.fullmatch(text, group[-1].end, entry.start)
 
 
-def _named_box(group: list[_Named]) -> WrittenBox | None:
+def _named_box(group: list[_Entry]) -> WrittenBox | None:
     """The box of names that stand together; None if they give two numbers for one edge, or not all."""
     edges: dict[str, Coordinate] = {}
-    for named in group:
-        for edge, coordinate in named.edges.items():
+    for entry in group:
+        for edge, coordinate in entry.edges.items():
             is_second_size = edge in ("width", "height") and edge in edges
             if is_second_size or edges.setdefault(edge, coordinate) != coordinate:
                 return None
