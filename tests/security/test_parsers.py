@@ -77,6 +77,8 @@ PIECES = (
     "\ufb03", "\ud800",
     "\U0001d400", "\uff21", "\u4e0d", "Therefore,", '{"scores": [', '"label": ', "[[1, 2, 3, 4]]",
     '{"bbox_2d": [1, 2, 3, 4',
+    '{"x1": 1, ', '"w": 20', "left: ", "12%, ", "(1, 2) to ", "top-left ", "x, y, w, h", "@", "image ", "B > ",
+    "\u227b", '{"B": 1, ', "1. B ", "B is best. ", "Then D, ",
 )
 # fmt: on
 

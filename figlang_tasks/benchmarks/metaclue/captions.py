@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from figlang_tasks.answers.text import REFUSAL, Answer
+from figlang_tasks.answers.text import Answer
 from figlang_tasks.answers.verdict import Read, opened
+from figlang_tasks.answers.words import REFUSAL
 
 
 @dataclass(frozen=True)

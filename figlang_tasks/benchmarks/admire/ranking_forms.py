@@ -1,0 +1,256 @@
+"""Finds rankings as models write them: as a list of names, or as a rank beside each name.
+
+A name is a letter or a number, perhaps behind "image" and in brackets. Each expression takes linear time: what repeats
+is bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from figlang_tasks.answers.verdict import Evidence
+
+_NOUN: Final = r"(?:\b(?i:image|picture|photo|option|candidate|imagem)[^\w\n]{0,4})"
+_OPEN: Final = rf"""{_NOUN}?[#(\["'{{]{{0,3}}"""
+CLOSE: Final = r"""[)\]"'}]{0,3}"""
+NAME: Final = rf"(?:{_NOUN}(?P<number>\d{{1,2}})(?!\w)|{_OPEN}(?P<letter>[A-Z])(?!\w))"
+
+
+def place_of(name: re.Match[str]) -> int:
+    """The 0-based place of the picture that a match names by a letter or a 1-based number."""
+    groups = name.groupdict()
+    if groups.get("number"):
+        return int(groups["number"]) - 1
+    return ord(groups["letter"].upper()) - ord("A")
+
+
+# --- lists: "B, D, A, C, E" ---
+
+# A list has names of one kind. A number with a point at the start of a line is that of an item.
+_NAMES: Final = {
+    "capitals": re.compile(rf"(?<![\w']){_OPEN}(?P<letter>[A-Z])(?!\w)"),
+    "small letters": re.compile(rf"(?<![\w']){_OPEN}(?P<letter>[a-z])(?!\w)"),
+    "numbers": re.compile(rf"(?<![\w']){_OPEN}(?P<number>\d{{1,2}})(?!\w)(?!(?<=^\d)[.):][ \t])", re.M),
+}
+_FEWEST: Final = 3  # names in a row that are a list
+_THEN: Final = (
+    r"(?:then|next|finally|lastly|last|followed by|after that|depois|em seguida|seguid[oa] (?:de|por)|por fim"
+    r"|finalmente)"
+)
+_BETTER: Final = ">\u227b\u226b\u203a\u279c\u2794\u279d\u27a1\u27f6\u21e8\u25b6\u25ba"  # signs of order and arrows
+_WORSE: Final = "<\u227a\u226a"
+_JOINT = re.compile(
+    rf"{CLOSE}(?:\s\([^()\n]{{1,60}}\))?"
+    r"(?P<best> {1,3}(?:(?:is|comes|é)\s)?(?:(?:the|a)\s)?(?:best|first|melhor)"
+    r"(?:\s(?:match|fit|choice|one|image|option))?)?"
+    rf"(?P<signs>(?:[\s,;:/{_BETTER}{_WORSE}-]|=>|&gt;|\\succ\b|\.\s(?=(?i:then|next|finally|lastly|depois)\b)){{0,8}})"
+    rf"(?P<words>(?:(?i:and|e|{_THEN})\b[\s,]{{1,3}}(?:(?:comes|is|by|images)\s)?){{0,3}})"
+    rf"(?:(?<=\n)\s{{0,8}}\d{{1,2}}[.):]\s{{1,3}})?{_OPEN}\s{{0,8}}"  # the number of an item
+)
+_SIGNS: Final = {
+    **dict.fromkeys((*_BETTER, "succ"), ">"),
+    **dict.fromkeys(_WORSE, "<"),
+    **{sign: sign for sign in "/;,:-"},
+}
+_REST_OF_LINE = re.compile(r"[^\w\n]*(?:\n|\Z)")
+_ITEM_NUMBER = re.compile(r"^\W{0,8}(\d{1,2})[.):]", re.M)
+
+
+@dataclass
+class _List:
+    """Names that are joined, and how: the sign between them, "\n" if each has a line, "" while words join them all."""
+
+    names: list[re.Match[str]]
+    sign: str = ""
+    last_joint: str = ""
+    has_tie: bool = False
+
+    def goes_on_with(self, joint: str) -> bool:
+        """Whether one more name is of this list: joined by the same sign, or by a word in the same line."""
+        if len(self.names) == 1:
+            return True
+        if joint in ("and", "then"):
+            return self.sign != "\n"
+        return joint == self.sign or (not self.sign and joint in (",", " "))
+
+    def add(self, name: re.Match[str], joint: str) -> None:
+        """Take one more name; "and" before another than the last puts two pictures on one rank."""
+        self.has_tie = self.has_tie or self.last_joint == "and"
+        self.last_joint = joint
+        self.names.append(name)
+        if joint not in ("and", "then"):
+            self.sign = joint
+
+    def ranking(self) -> Evidence:
+        """The list as a ranking, the best first."""
+        order = [place_of(name) for name in self.names]
+        if self.sign == "<":
+            order.reverse()
+        return Evidence(tuple(order), self.names[0].start(), self.names[-1].end(), "list")
+
+
+def find_lists(text: str, kind: Literal["capitals", "small letters", "numbers"]) -> list[Evidence]:
+    """The lists of at least three names of a kind, in which one sign joins all names.
+
+    Other signs between some of them make no order of all: "B > D, A > C" has a tie.
+    """
+    lists: list[_List] = []
+    for name in _NAMES[kind].finditer(text):
+        joint = _joint(text, lists[-1], name) if lists else None
+        if joint is None or not lists[-1].goes_on_with(joint):
+            lists.append(_List([name]))
+        else:
+            lists[-1].add(name, joint)
+    return [run.ranking() for run in lists if len(run.names) >= _FEWEST and not run.has_tie]
+
+
+def _joint(text: str, former: _List, name: re.Match[str]) -> str | None:
+    """What joins a name to a list: a sign, "and", "then" or a blank; None if other words stand between."""
+    gap = text[former.names[-1].end() : name.start()]
+    joint = _JOINT.fullmatch(gap)
+    if joint is None or (joint["best"] and len(former.names) > 1):
+        return None
+    if "\n" in gap:
+        return "\n" if _REST_OF_LINE.match(text, name.end()) else None
+    word = joint["words"].strip(" ,").lower()
+    if word:
+        return "and" if word in ("and", "e") else "then"
+    return next((kind for sign, kind in _SIGNS.items() if sign in joint["signs"]), " ")
+
+
+def are_counted_down(text: str, ranking: Evidence) -> bool:
+    """Whether the items of a list have numbers that do not ascend."""
+    numbers = [int(number) for number in _ITEM_NUMBER.findall(text, ranking.start, ranking.end)]
+    return numbers != sorted(numbers)
+
+
+def find_packed(text: str, count: int) -> list[Evidence]:
+    """The words that may be lists of all letters: "BDACE"."""
+    rankings = []
+    for word in re.finditer(rf"(?<!\w)(?:[A-Z]{{{count}}}|[a-z]{{{count}}})(?!\w)", text):
+        order = tuple(ord(letter) - ord("A") for letter in word[0].upper())
+        rankings.append(Evidence(order, *word.span(), "list"))
+    return rankings
+
+
+# --- a rank beside each name: "1. Image B", {"B": 1} ---
+
+_ORDINALS: Final = {
+    "best": 1, "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "last": -1, "worst": -1,
+}  # fmt: skip
+_ORDINAL: Final = f"(?P<ordinal>(?i:{'|'.join(_ORDINALS)}))"
+_RANK: Final = r"(?i:rank(?:ed|s|ing)?|position|place|choice|lugar|posição)[^\w\n]{0,5}"
+_NTH: Final = r"(?:st|nd|rd|th|º|ª)(?:\s(?:place|choice|lugar))?"
+_RANK_FIELD: Final = r"""["'](?P<said>rank|position|place)["']\s?:\s?["']?(?P<rank>\d{1,2})(?!\w)["']?"""
+_OTHER_FIELDS: Final = r"[^{}]{0,400}?"
+_RANK_THEN_NAME: Final = (
+    re.compile(
+        rf"(?<![\w.])(?:(?P<said>{_RANK})?(?P<rank>\d{{1,2}})(?P<nth>{_NTH})?"
+        # In "A: 3, B: 1" the 3 is not of B; it is in "(3, B)".
+        r"(?(said)|(?(nth)|(?:(?<=[(\[]\d)|(?![,;]\s))))"
+        rf"""|{_ORDINAL}(?:\s(?:place|choice|best))?(?=["']?\s?:))[^\w]{{1,8}}{NAME}"""
+    ),
+    re.compile(rf"""{_RANK_FIELD},{_OTHER_FIELDS}["'](?i:image|picture|option|letter|label|id)["']\s?:\s?{NAME}["']"""),
+)
+_NAME_THEN_RANK: Final = (
+    re.compile(
+        rf"(?<![\w']){NAME}[^\w\n]{{1,8}}(?:(?:is|comes|ranks)\s{{1,2}})?(?P<said>{_RANK}(?:is\s)?)?"
+        rf"""(?:(?P<rank>\d{{1,2}})(?P<nth>{_NTH})?(?![\w%/]|[.,]\d)|{_ORDINAL}(?=["']|\s?(?:[,;.\n]|\Z)))"""
+    ),
+    re.compile(rf"""(?<![\w']){NAME}["']\s?[,:]\s?\{{?{_OTHER_FIELDS}{_RANK_FIELD}"""),
+)
+_RANKS_SAID = re.compile(
+    r"\b(?:rank\w{0,4}|positions?|order|ordem|classifica\w{0,5})\b|\b1 ?(?:=|is|means|being) (?:the )?(?:best|most)\b",
+    re.I,
+)
+_SCORES_SAID = re.compile(
+    r"\b(?:scor\w{1,4}|ratings?|rated|points?|grades?|confidence|probabilit\w{1,4}|relevance)\b"
+    r"|\b[02-9]0{0,2} ?(?:=|is|means|being) (?:the )?(?:best|most)\b",
+    re.I,
+)
+_THINGS = re.compile(r"\s(?!(?:and|then|e)\b)[a-zà-ü]")  # "B: 1 man"
+_WORD = re.compile(r"\b(?!json\b)\w")
+_LOOK: Final = 80  # characters before the first and behind the last rank, in which they are said to be ranks
+
+
+@dataclass(frozen=True)
+class _Ranked:
+    """A name with its rank, from 1, and whether the words call it one: "rank 2", "2nd", "second"."""
+
+    place: int
+    rank: int
+    is_said: bool
+    start: int
+    end: int
+
+
+def find_ranks(text: str, count: int) -> list[Evidence]:
+    """The rankings of all pictures by a rank beside each name."""
+    for pattern in (*_NAME_THEN_RANK, *_RANK_THEN_NAME):
+        are_ranks = _are_ranks_before
+        if pattern in _NAME_THEN_RANK:
+            are_ranks = _are_ranks_behind
+        rankings = []
+        for names in _ranked_names(pattern, text, count):
+            place_by_rank = {name.rank: name.place for name in names}
+            ranks = sorted(place_by_rank)
+            order = tuple(place_by_rank[rank] for rank in ranks)
+            is_whole = ranks == list(range(1, count + 1)) and sorted(order) == list(range(count))
+            if is_whole and are_ranks(text, names, order):
+                rankings.append(Evidence(order, names[0].start, names[-1].end, "items"))
+        if rankings:
+            return rankings
+    return []
+
+
+def _ranked_names(pattern: re.Pattern[str], text: str, count: int) -> list[list[_Ranked]]:
+    """The names with ranks, in groups in which no rank comes again."""
+    groups: list[list[_Ranked]] = []
+    ranks: set[int] = set()
+    for match in pattern.finditer(text):
+        words = match.groupdict()
+        if words.get("ordinal"):
+            rank = _ORDINALS[words["ordinal"].lower()]
+            if rank < 0:
+                rank = count
+        else:
+            rank = int(words["rank"])
+        if not groups or rank in ranks:
+            groups.append([])
+            ranks = set()
+        is_said = any(words.get(group) for group in ("said", "nth", "ordinal"))
+        groups[-1].append(_Ranked(place_of(match), rank, is_said, *match.span()))
+        ranks.add(rank)
+    return groups
+
+
+def _are_ranks_before(text: str, names: list[_Ranked], order: tuple[int, ...]) -> bool:
+    """Whether numbers before names rank them; in the order A, B, C they may number a description of the pictures."""
+    best = min(names, key=lambda name: name.rank)
+    return best.is_said or order != tuple(sorted(order))
+
+
+def _are_ranks_behind(text: str, names: list[_Ranked], order: tuple[int, ...]) -> bool:
+    """Whether numbers behind names are ranks and neither scores nor counts.
+
+    They are if they are called ranks; if they are counted up while the letters are not; or if they are the whole
+    answer, not counted down from the first name, which may have the highest score.
+    """
+    if all(name.is_said for name in names):
+        return True
+    if any(_THINGS.match(text, name.end) for name in names):
+        return False
+    start, end = names[0].start, names[-1].end
+    before = text[max(0, start - _LOOK) : start]
+    behind = text[end : end + _LOOK]
+    if _SCORES_SAID.search(before) or _SCORES_SAID.search(behind):
+        return False
+    if _RANKS_SAID.search(before) or _RANKS_SAID.search(behind):
+        return True
+    ranks = [name.rank for name in names]
+    if ranks == sorted(ranks) and order != tuple(sorted(order)):
+        return True
+    is_alone = start <= _LOOK and end + _LOOK >= len(text) and not (_WORD.search(before) or _WORD.search(behind))
+    return is_alone and ranks != sorted(ranks, reverse=True)
