@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ import typer
 from figlang_tasks.cli import new_folder, say
 from figlang_tasks.cli.options import Device, Dtype
 from figlang_tasks.cli.options import Run as RunArgument
-from figlang_tasks.cli.summary import summary_table
+from figlang_tasks.cli.summary import next_commands, summary_table
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.row_files import SAMPLES_NAME
 from figlang_tasks.core.text import listing
@@ -24,6 +23,7 @@ from figlang_tasks.metrics.explanation import Scorer, WeightsError, get_scorer
 from figlang_tasks.results import runs
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, evaluate, explained, explanations, to_json
+from figlang_tasks.scoring.readings import count_readings
 
 
 def score(
@@ -64,7 +64,7 @@ def score(
     say("shares in percent, with 95 % intervals:")
     for content in contents:
         say(f"\n{summary_table(content)}\n")
-    say(f"written: {folder}\nnext: figlang report {shlex.quote(str(folder))} -o report.html")
+    say(f"written: {folder}\n{next_commands(contents, folder)}")
 
 
 @contextmanager
@@ -133,7 +133,9 @@ def _add(task: TaskRun, results: dict[str, Any]) -> None:
             table[f"{metric},none"] = found.value
             table[f"{metric}_stderr,none"] = "N/A" if found.stderr is None else found.stderr
     config = results.setdefault("configs", {}).setdefault(task.task, {})
-    scores = {"explanation_scorer": task.signature, "measures": to_json(task.reported)}
+    scores: dict[str, Any] = {"explanation_scorer": task.signature, "measures": to_json(task.reported)}
+    if readings := count_readings(task.records):  # a results file may lack them, or there is none
+        scores["readings"] = readings
     config["metadata"] = {**(config.get("metadata") or {}), **scores}
 
 
