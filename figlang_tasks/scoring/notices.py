@@ -14,9 +14,6 @@ LEAST_READ = 0.5
 """Share of outputs that must be read, for the metrics to be about the model."""
 
 MOST_UNREAD = 0.05
-"""Share of outputs that may be left unread before the score is called a lower bound."""
-
-MOST_UNREAD = 0.05
 """Share of outputs that may be left unread, before the score is called a lower bound."""
 
 MOST_DISSENT = 0.1
