@@ -13,7 +13,7 @@ from figlang_tasks import scoring
 from figlang_tasks.core.hub import OWN
 from figlang_tasks.results import frame, measures, published, runs, tables
 from figlang_tasks.scoring import OVERALL, Estimates
-from figlang_tasks.scoring.notices import has_unread_words, read_command, unread_notice
+from figlang_tasks.scoring.notices import leaves_words, read_command, unread_notice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +74,7 @@ def next_commands(results: Iterable[Mapping[str, Any]], folder: Path) -> str:
     for content in results:
         for name in content["results"]:
             readings = (runs.measured_metadata(content, name) or {}).get("readings")
-            if unread_notice(readings) and has_unread_words(readings):
+            if unread_notice(readings) and leaves_words(readings):
                 return f"{report}\nto have a language model read what is left: {read_command(str(folder))}"
     return report
 

@@ -425,6 +425,7 @@ class _Readings(BaseModel):
     read: dict[str, StrictInt]
     left: dict[str, StrictInt]
     scores: StrictInt
+    left_count_as: str
 
 
 class _Metadata(BaseModel):

@@ -8,7 +8,14 @@ from collections.abc import Mapping, Sequence
 from figlang_tasks.answers.text import Answer
 from figlang_tasks.core.text import listing, printable
 from figlang_tasks.scoring.measure import Measure, Record
-from figlang_tasks.scoring.readings import WITHOUT_WORDS, Readings, count_readings, counts_text, is_unread
+from figlang_tasks.scoring.readings import (
+    READ_BY,
+    WITHOUT_WORDS,
+    Readings,
+    count_readings,
+    counts_text,
+    has_unread_words,
+)
 
 LEAST_READ = 0.5
 """Share of outputs that must be read, for the metrics to be about the model."""
@@ -27,9 +34,6 @@ UNFINISHED = Measure(
     rare=True,
 )
 """The share of answers that are a thought alone; no answer is behind it."""
-
-READ_BY = "read_by"
-"""The field of a record with what ``figlang judge read`` adds to it."""
 
 _SHOWN = 3
 _LONGEST = 80  # characters of an output
@@ -52,15 +56,13 @@ def notices(
             f"{listing(unfinished, _SHOWN)}). Allow more tokens (--gen_kwargs max_new_tokens=4096), or turn thinking "
             "off"
         )
-    without_words = [record["id"] for record in records if record.get("status") in WITHOUT_WORDS]
-    empty = [row for row in without_words if row not in unfinished]
+    without_words = [record for record in records if record.get("status") in WITHOUT_WORDS]
+    empty = [record["id"] for record in without_words if not record.get(UNFINISHED.name)]
     if empty:
         found.append(f"{_share(empty, records)} answers are empty (rows {listing(empty, _SHOWN)})")
 
     readings = count_readings(records)
-    unread = [
-        place for place, record in enumerate(records) if is_unread(record) and record["status"] not in WITHOUT_WORDS
-    ]
+    unread = [place for place, record in enumerate(records) if has_unread_words(record)]
     if about_unread := unread_notice(readings, _examples(unread, outputs)):
         found.append(". ".join([about_unread, *_remedies(readings, records, run)]))
     if says_nothing(readings):
@@ -80,19 +82,24 @@ def notices(
 def unread_notice(readings: Readings | None, examples: str = "") -> str:
     """What the answers that were not read mean for the score of a task; "" where nearly all were read.
 
-    Empty answers alone are none that could be read.
+    Where all that is left is empty, no reader could have read more.
     """
     if readings is None:
         return ""
     left = readings["left"]
-    share = f"{sum(left.values())} of {_answers(readings)}"
+    unread, answers = sum(left.values()), _answers(readings)
     if says_nothing(readings):
         in_brackets = f" (for example {examples})" if examples else ""
-        return f"No answer could be read in {share} outputs{in_brackets}: these scores say nothing about the model"
-    if not has_unread_words(readings) or sum(left.values()) <= MOST_UNREAD * _answers(readings):
+        return (
+            f"No answer could be read in {unread} of {answers} outputs{in_brackets}: these scores say nothing about "
+            "the model"
+        )
+    if unread <= MOST_UNREAD * answers or not leaves_words(readings):
         return ""
     in_brackets = f"{counts_text(left)}; for example {examples}" if examples else counts_text(left)
-    return f"The score is a lower bound: {share} answers could not be read and count as wrong ({in_brackets})"
+    counts_as = readings["left_count_as"]
+    meaning = "The score is a lower bound" if counts_as == "wrong" else "The score may be too high or too low"
+    return f"{meaning}: {unread} of {answers} answers could not be read and count as {counts_as} ({in_brackets})"
 
 
 def says_nothing(readings: Readings | None) -> bool:
@@ -100,7 +107,7 @@ def says_nothing(readings: Readings | None) -> bool:
     return readings is not None and sum(readings["left"].values()) > (1 - LEAST_READ) * _answers(readings)
 
 
-def has_unread_words(readings: Readings | None) -> bool:
+def leaves_words(readings: Readings | None) -> bool:
     """Whether an answer that was not read holds words, which a language model may read."""
     return readings is not None and not set(readings["left"]) <= set(WITHOUT_WORDS)
 
@@ -112,7 +119,7 @@ def _answers(readings: Readings) -> int:
 def _remedies(readings: Readings | None, records: Sequence[Record], run: str) -> list[str]:
     """What may help against unread answers, in sentences without a full stop."""
     remedies = []
-    if has_unread_words(readings) and not any(READ_BY in record for record in records):
+    if leaves_words(readings) and not any(READ_BY in record for record in records):
         remedies.append(f"`{read_command(run)}` has a language model read them")
     if says_nothing(readings):
         remedies.append(

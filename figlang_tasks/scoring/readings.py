@@ -15,6 +15,13 @@ WITHOUT_WORDS = ("empty", "missing")
 UNREAD = tuple(status for status in get_args(Status) if status != "read")
 """Statuses of answers that were not read."""
 
+READ_BY = "read_by"
+"""The field that ``figlang judge read`` adds to the records of a run."""
+
+
+COUNTS_AS = "unread_counts_as"
+"""The field of a record whose output was not read and counts as a label, by the rules of a paper, with that label."""
+
 
 class Readings(TypedDict):
     """How many answers of a task were read and how many were left; names with higher counts first.
@@ -23,16 +30,23 @@ class Readings(TypedDict):
         read: counts of answers in words, by the rule that read them.
         left: counts of answers in words that were not read, by status; see `Status`.
         scores: how many answers are scores of a backend, which need no reading.
+        left_count_as: what the answers that were left count as in the task's metrics: ``wrong``, or a label.
     """
 
     read: dict[str, int]
     left: dict[str, int]
     scores: int
+    left_count_as: str
 
 
 def is_unread(record: Record) -> bool:
     """Whether a record is of an answer in words that was not read."""
     return record.get("status") in UNREAD
+
+
+def has_unread_words(record: Record) -> bool:
+    """Whether the answer of a record says something, and was not read."""
+    return is_unread(record) and record["status"] not in WITHOUT_WORDS
 
 
 def count_readings(records: Iterable[Record]) -> Readings | None:
@@ -43,6 +57,7 @@ def count_readings(records: Iterable[Record]) -> Readings | None:
     read: Counter[str] = Counter()
     left: Counter[str] = Counter()
     scores = 0
+    left_count_as = "wrong"
     for record in records:
         status = record.get("status")
         if status == "read":
@@ -51,9 +66,10 @@ def count_readings(records: Iterable[Record]) -> Readings | None:
             scores += 1
         elif is_unread(record):
             left[str(status)] += 1
+            left_count_as = str(record.get(COUNTS_AS, left_count_as))
     if not (read or left):
         return None
-    return Readings(read=highest_first(read), left=highest_first(left), scores=scores)
+    return Readings(read=highest_first(read), left=highest_first(left), scores=scores, left_count_as=left_count_as)
 
 
 def highest_first(counts: Mapping[str, int]) -> dict[str, int]:

@@ -174,7 +174,7 @@ def test_parsing_is_shown_where_something_could_not_be_read() -> None:
 def test_unread_answers_are_told_below_the_table_with_the_command_that_reads_them(
     left: dict[str, int], told: str
 ) -> None:
-    readings = {"read": {"alone": 19}, "left": left, "scores": 0}
+    readings = {"read": {"alone": 19}, "left": left, "scores": 0, "left_count_as": "wrong"}
     found = results({"mini": {"acc": {OVERALL: around(0.5, 20)}}}, readings=readings)
     _, *below = summary_table(found).split("\n\n")
     assert below == ([f"mini: {told}"] if told else [])

@@ -136,6 +136,14 @@ def test_the_command_names_the_run(run: str, command: str) -> None:
     assert f"`{command}` has a language model read them" in notice
 
 
+def test_unread_answers_that_count_as_a_label_are_no_lower_bound() -> None:
+    unread = row(0, None, None, "unreadable") | {"unread_counts_as": "No"}
+    assert notices(V2.by_name, [unread, row(1, 1, 1), row(2, 1, 1)], ["Hm."]) == [
+        "The score may be too high or too low: 1 of 3 answers could not be read and count as No (1 unreadable; for "
+        f'example "Hm."). {READ}'
+    ]
+
+
 def test_a_run_that_a_language_model_has_read_is_not_sent_to_it_again() -> None:
     records = [row(0, None, None, "unreadable") | {"read_by": {}}, row(1, 1, 1)]
     assert notices(V2.by_name, records, []) == [

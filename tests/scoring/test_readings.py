@@ -24,7 +24,7 @@ from figlang_tasks.scoring.readings import count_readings
         ([{"status": "no_scores", "rule": ""}], None),
         (
             [{"status": "read", "rule": "alone"}, {"status": "scores", "rule": "argmax"}],
-            {"read": {"alone": 1}, "left": {}, "scores": 1},
+            {"read": {"alone": 1}, "left": {}, "scores": 1, "left_count_as": "wrong"},
         ),
         (
             [
@@ -41,6 +41,7 @@ from figlang_tasks.scoring.readings import count_readings
                 "read": {"announced": 2, "alone": 1, "head": 1},
                 "left": {"unreadable": 2, "ambiguous": 1, "empty": 1},
                 "scores": 0,
+                "left_count_as": "wrong",
             },
         ),
     ],
@@ -86,9 +87,26 @@ def test_every_task_that_reads_words_has_them(task: str) -> None:
     assert (count_readings(records) is not None) == has_words
 
 
+@pytest.mark.parametrize(
+    ("task", "output", "expected"),
+    [
+        ("figlang_mini_nykms_metaphor", "Perhaps.", "No"),  # "Yes" or not, by the paper's rule
+        ("figlang_mini_flute", "Perhaps.", "wrong"),
+        ("figlang_mini_irfl_detect_idiom", "Perhaps.", "wrong"),
+    ],
+)
+def test_what_unread_answers_count_as(task: str, output: str, expected: str) -> None:
+    lines = lines_of(task, None, lambda doc, number: output)
+    readings = count_readings(line["sample"] for line in lines)
+    assert readings is not None
+    assert (readings["left_count_as"], readings["read"]) == (expected, {})
+    accuracy = "mc_acc" if "nykms" in task else "acc"
+    assert (sum(line[accuracy] for line in lines) > 0) == (expected == "No")
+
+
 def test_damaged_readings_are_named(tmp_path: Path) -> None:
     task = "figlang_mini_flute"
-    metadata = {"readings": {"read": {"official": "4"}, "left": {}, "scores": 0}}
+    metadata = {"readings": {"read": {"official": "4"}, "left": {}, "scores": 0, "left_count_as": "wrong"}}
     path = write_run(tmp_path / "a", {task: lines_of(task, 6)}, configs={task: {"metadata": metadata}})
     with pytest.raises(runs.RunError, match=f"{task}: metadata.readings.read.official is '4'"):
         runs.read(str(path))

@@ -55,8 +55,8 @@ def parsing(results: Results) -> Section | None:
     heads = [status.replace("_", " ") for status in statuses]
     shown = pd.DataFrame(rows, columns=["task", "run", *heads, "rules"])
     intro = (
-        "An output that could not be read counts as wrong. If few could be read, a low score says more about their "
-        "form than about the model."
+        "An output that could not be read counts as wrong (in NYK-MS as No). If few could be read, a low score says "
+        "more about their form than about the model."
     )
     note = "rules: how many outputs each rule read."
     return Section("parsing-outcomes", "How the outputs were read", intro, (Table("Outputs", shown, note),))
