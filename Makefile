@@ -9,6 +9,7 @@ TEST_WORKERS ?= 2
 PYTEST_ARGS ?=
 TESTS ?= tests
 MUTANTS ?=
+FILES ?=
 GOLDEN ?= results/golden
 RESULTS ?= results/demo
 
@@ -20,7 +21,7 @@ INSTALL.pip := $(PIP_INSTALL)
 INSTALL.uv := $(PIP_INSTALL) --quiet uv && $(BIN)/uv pip install --system-certs --python $(BIN)/python
 
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-slow test-long weights test-families test-families-newest families-table mutants golden lint upstream upstream-newest docs linkcheck report-pictures clean
+.PHONY: help setup demo test test-slow test-long weights test-families test-families-newest families-table mutants readings golden lint upstream upstream-newest docs linkcheck report-pictures clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 30
@@ -88,6 +89,9 @@ families-table: $(STAMP)  ## write the table of architectures in docs/models.md 
 
 mutants: $(STAMP)  ## break metrics and parsers in small ways and list what no test notices (MUTANTS="--n 50 --seed 2")
 	nice $(BIN)/python tools/mutants.py $(MUTANTS)
+
+readings: $(STAMP)  ## how well our readers read answers of models (FILES="answers.jsonl --show 20", see tools/readings.py)
+	$(BIN)/python tools/readings.py $(FILES)
 
 golden: $(STAMP)  ## write down what the package computes (GOLDEN=folder), to compare two commits (half an hour; needs ../shared; ONLY=mini: minutes)
 	$(BIN)/python tools/golden.py $(GOLDEN) $(if $(ONLY),--only $(ONLY))

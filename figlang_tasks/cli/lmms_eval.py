@@ -11,7 +11,6 @@ import difflib
 import functools
 import os
 import re
-import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
@@ -170,7 +169,7 @@ def _tables(results: Mapping[str, Any], make_table: Callable[..., str]) -> str:
 
 def ending(results: Mapping[str, Any], written: Sequence[Path]) -> str:
     """Where the files that were written are, and what to type next."""
-    from figlang_tasks.cli.summary import is_ours
+    from figlang_tasks.cli.summary import is_ours, next_commands
 
     if not written:
         return "\nnothing was saved: --output_path FOLDER --log_samples keeps results and answers"
@@ -180,7 +179,7 @@ def ending(results: Mapping[str, Any], written: Sequence[Path]) -> str:
         return said
     if not any(path.suffix == ".jsonl" for path in written):
         return f"{said}\nwith --log_samples the answers are saved too, for figlang report and figlang compare"
-    return f"{said}\nnext: figlang report {shlex.quote(str(folder))} -o report.html"
+    return f"{said}\n{next_commands([results], folder)}"
 
 
 if __name__ == "__main__":

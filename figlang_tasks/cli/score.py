@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,7 +13,7 @@ import typer
 from figlang_tasks.cli import beside, new_folder, say
 from figlang_tasks.cli.options import Device, Dtype
 from figlang_tasks.cli.options import Run as RunArgument
-from figlang_tasks.cli.summary import summary_table
+from figlang_tasks.cli.summary import next_commands, summary_table
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing
 from figlang_tasks.metrics.explanation import Scorer, WeightsError, get_scorer
@@ -62,7 +61,7 @@ def score(
     say("shares in percent, with 95 % intervals:")
     for content in contents:
         say(f"\n{summary_table(content)}\n")
-    say(f"written: {folder}\nnext: figlang report {shlex.quote(str(folder))} -o report.html")
+    say(f"written: {folder}\n{next_commands(contents, folder)}")
 
 
 @contextmanager

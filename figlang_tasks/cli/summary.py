@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks import scoring
 from figlang_tasks.core.hub import OWN
 from figlang_tasks.results import frame, measures, published, runs, tables
 from figlang_tasks.scoring import OVERALL, Estimates
+from figlang_tasks.scoring.notices import leaves_words, read_command, unread_notice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +31,7 @@ class _Task:
     version: str  # of this package, which scored it
     published: Sequence[str]  # full names of measures
     left_out: str  # why other figures are left out
+    unread: str  # what unread answers mean for the score; "" where nearly all were read
 
     @property
     def overall(self) -> list[str]:
@@ -53,6 +57,7 @@ def summary_table(results: Mapping[str, Any]) -> str:
             parts += _unlike([about and f"published, not measured here: {about}", alone.left_out])
             places.append(_shared(runs.model_name(results), alone))
         parts += _unlike(["\n".join(_unlike(places))])
+        parts += [f"{task.name}: {task.unread}" for task in members if task.unread]
     return "\n\n".join(parts)
 
 
@@ -61,6 +66,17 @@ def is_ours(results: Mapping[str, Any], name: str) -> bool:
     if members := results.get("group_subtasks", {}).get(name):
         return all(is_ours(results, each) for each in members)
     return runs.measured_metadata(results, name) is not None
+
+
+def next_commands(results: Iterable[Mapping[str, Any]], folder: Path) -> str:
+    """What to type after a run whose samples were saved in a folder; `results` are its results files."""
+    report = f"next: figlang report {shlex.quote(str(folder))} -o report.html"
+    for content in results:
+        for name in content["results"]:
+            readings = (runs.measured_metadata(content, name) or {}).get("readings")
+            if unread_notice(readings) and leaves_words(readings):
+                return f"{report}\nto have a language model read what is left: {read_command(str(folder))}"
+    return report
 
 
 # --- what stands in a table ---
@@ -74,7 +90,8 @@ def _task(results: Mapping[str, Any], name: str, estimates: Estimates) -> _Task:
     measured = published.Measured(max(counts, default=0), runs.cut(results, name), scorer, own, data)
     version = str((metadata.get("versions") or {}).get("figlang-tasks", "of unknown version"))
     names = [scoring.full_name(measure, scope) for measure, scope, _ in scoring.flat(estimates)]
-    return _Task(name, estimates, measured, version, *published.comparable(name, names, [measured]))
+    figures, left_out = published.comparable(name, names, [measured])
+    return _Task(name, estimates, measured, version, figures, left_out, unread_notice(metadata.get("readings")))
 
 
 def _place(task: _Task) -> str:

@@ -37,7 +37,7 @@ def lines(path: Path, required: Sequence[str] = ()) -> Iterator[tuple[str, dict[
     """
     content = content_of(path)
     delimiter = {".csv": ",", ".tsv": "\t"}.get(path.suffix.lower())
-    found = _json(io.BytesIO(content)) if delimiter is None else _csv(content, required, delimiter)
+    found = json_lines(io.BytesIO(content)) if delimiter is None else _csv(content, required, delimiter)
     for number, row in found:
         wrong = row if isinstance(row, str) else _missing(row, required)
         yield f"{path}, line {number}", wrong or row
@@ -112,7 +112,8 @@ def progress(rows: Iterable[Any], what: str) -> Iterable[Any]:
     return tqdm(rows, desc=what, unit="picture", disable=None, leave=False)
 
 
-def _json(lines: Iterable[bytes]) -> Iterator[tuple[int, dict[str, Any] | str]]:
+def json_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    """The number of each line of JSON Lines, and its object or what is wrong with it; empty lines are skipped."""
     # Lines end at \n alone: texts may hold other line separators, unescaped.
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -182,7 +183,7 @@ def saved_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     where = ""
     try:
         with path.open("rb") as file:
-            for number, found in _json(file):
+            for number, found in json_lines(file):
                 where = f"{path}, line {number}"
                 if isinstance(found, str):
                     raise RunError(

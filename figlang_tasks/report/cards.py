@@ -8,6 +8,7 @@ from typing import Any
 from figlang_tasks.core.card import OPEN, WRONG, Answer, Card, Document, Record, clip, outcome
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.results.runs import TaskRun, outputs
+from figlang_tasks.scoring.readings import is_unread
 
 Line = Mapping[str, Any]
 
@@ -31,11 +32,13 @@ def card(task: TaskRun, lines: Sequence[Line], document: Document) -> Card:
 
 def answer(task: TaskRun, lines: Sequence[Line]) -> Answer:
     """What a run answered to a row."""
-    record = lines[0]["sample"]
+    records = [line["sample"] for line in lines]
     judge = task.benchmark.answer or _any_answer
-    with task.reading(f"a row, {record['id']},"):
-        made = judge([line["sample"] for line in lines])
-    made = {"status": record.get("status", ""), "rule": record.get("rule", "")} | made
+    with task.reading(f"a row, {records[0]['id']},"):
+        made = judge(records)
+    unread = filter(is_unread, records)
+    shown = next(unread, records[0])  # of a row of several pictures one that needs a look
+    made = {"status": shown.get("status", ""), "rule": shown.get("rule", "")} | made
     made["said"] = [[name, clip(text)] for name, text in made.get("said", []) if text not in (None, "")]
     output = clip(said(lines[0])) if len(lines) == 1 else "\n".join(clip(said(line), 80) for line in lines)
     return {**made, "predicted": clip(made["predicted"], 300), "output": output}

@@ -15,9 +15,10 @@ from figlang_tasks.report.cards import Card, Line
 from figlang_tasks.report.originals import Originals, Picture
 from figlang_tasks.report.thumbnails import thumbnails
 from figlang_tasks.results.runs import Run, by_repeat
+from figlang_tasks.scoring.readings import is_unread
 
 MOST_CARDS = 6000
-"""Cards of a report; of larger tasks the first rows are shown."""
+"""Cards of a report; of larger tasks some rows are shown."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Gallery:
 def build(runs: Sequence[Run], pictures: bool = True, most: int = MOST_CARDS) -> Gallery:
     """The gallery of some runs; a card holds the answers of all runs to a row.
 
-    If there are more than `most` rows, each task has the same share of the cards.
+    If there are more than `most` rows, each task has the same share of the cards, rows with unread answers first.
     """
     album: dict[str, Picture] = {}
     found, notices = [], dict[str, list[str]]()  # the tasks of each notice
@@ -54,8 +55,11 @@ def build(runs: Sequence[Run], pictures: bool = True, most: int = MOST_CARDS) ->
             told = f"pictures and texts of {of.data.dataset} are not shown: {error}. {remedy}"
             notices.setdefault(told, []).append(task)
         if 0 < share < len(rows):
-            notices.setdefault(f"the first {share} of {len(rows)} rows are in the gallery", []).append(task)
-        for lines in list(rows.values())[:share]:
+            told = f"{share} of {len(rows)} rows are in the gallery: those with unread answers, and the first others"
+            if not any(map(_has_unread, rows.values())):
+                told = f"the first {share} of {len(rows)} rows are in the gallery"
+            notices.setdefault(told, []).append(task)
+        for lines in _unread_and_first(list(rows.values()), share):
             found.append(_card(task, runs, lines, originals, album if pictures else None))
     made = list(tqdm(thumbnails(album.values()), "thumbnails", len(album), delay=2, leave=False, disable=None))
     shown = [None if isinstance(each, DataError) else each for each in made]
@@ -66,6 +70,19 @@ def build(runs: Sequence[Run], pictures: bool = True, most: int = MOST_CARDS) ->
     of_tasks = [f"{listing(names, 3)}: {notice}.".replace("..", ".") for notice, names in notices.items()]
     more = f" ({len(damaged)} pictures cannot be read)" if len(damaged) > 1 else ""
     return Gallery(found, shown, [*of_tasks, *(text + more for text in damaged[:1])])
+
+
+def _unread_and_first(rows: Sequence[Mapping[int, list[Line]]], most: int) -> list[Mapping[int, list[Line]]]:
+    """At most so many rows, in their order: those with an unread answer, and where room is left the first others."""
+    unread = [place for place, lines_by_run in enumerate(rows) if _has_unread(lines_by_run)]
+    places = dict.fromkeys([*unread, *range(len(rows))])
+    chosen = list(places)[:most]
+    return [rows[place] for place in sorted(chosen)]
+
+
+def _has_unread(lines_by_run: Mapping[int, list[Line]]) -> bool:
+    """Whether an answer of some run to a row was not read."""
+    return any(is_unread(line["sample"]) for lines in lines_by_run.values() for line in lines)
 
 
 def _by_card(task: str, runs: Sequence[Run]) -> dict[str, dict[int, list[Line]]]:

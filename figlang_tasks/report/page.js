@@ -8,7 +8,7 @@
 
   // --- data ---------------------------------------------------------------------------------------------------------
 
-  const { runs, cards, pictures } = JSON.parse(byId("data").textContent);
+  const { runs, cards, pictures, statuses } = JSON.parse(byId("data").textContent);
   const OUTCOMES = { wrong: "✗ wrong", "no answer": "∅ no answer", open: "~ open-ended", right: "✓ right" };
   const ORDER = Object.keys(OUTCOMES);
   const DIFFERENT = "≠ runs differ";
@@ -22,6 +22,7 @@
     return made;
   }
 
+  const isUnread = (answer) => statuses.unread.includes(answer.status);
   const number = (value) => (100 * value).toFixed(1);
 
   function searchText(card) {
@@ -109,12 +110,22 @@
     return element("section", "answer reference", row, words, left.length ? pairs(left) : null);
   }
 
+  const reading = (answer) => (answer.rule ? `${answer.status} (rule ${answer.rule})` : answer.status);
+
   // A run's answer: its cell, to which `full` adds more.
-  function answered(answer) {
+  function answered(answer, words = answer.explanation) {
     const cell = element("section", `answer ${kind(answer)}`, head(answer));
-    if (answer.explanation) cell.append(element("p", "text", answer.explanation));
+    if (words) cell.append(element("p", "text", words));
     const parts = answer.said.filter(([, text]) => text !== answer.predicted);
     if (parts.length) cell.append(pairs(parts));
+    return cell;
+  }
+
+  // A run's answer on the tile of its sample; of one that was not read all that the model wrote.
+  function summarized(answer) {
+    if (!isUnread(answer)) return answered(answer);
+    const cell = answered(answer, answer.output);
+    cell.querySelector(".head").after(element("p", "meta", reading(answer)));
     return cell;
   }
 
@@ -127,7 +138,7 @@
     about.append(element("div", "meta", [card.task, card.source].filter(Boolean).join(" · ")));
     for (const [, text] of told(card)) about.append(element("p", "text fact", text));
     const shown = card.answers.filter((answer) => chosen.run === null || answer.run === chosen.run);
-    const compared = element("div", "compared", reference(card), ...shown.map(answered));
+    const compared = element("div", "compared", reference(card), ...shown.map(summarized));
     const all = element("details", "whole", element("summary", "", "all of this sample"));
     all.addEventListener("toggle", () => {
       if (all.children.length === 1) all.append(...whole(card));
@@ -202,7 +213,11 @@
     const [one, other] = [meanScore(first), meanScore(second)];
     return one === null || other === null ? (one === null) - (other === null) : sign * (one - other);
   };
+  // Unread answers in words come first, then those without words.
+  const readRank = (answer) => (isUnread(answer) ? Number(statuses.withoutWords.includes(answer.status)) : 2);
+  const lowestRank = (card) => Math.min(...regarded(card).map(readRank));
   const SORTS = {
+    unread: (first, second) => lowestRank(first) - lowestRank(second),
     "score-up": byScore(1),
     "score-down": byScore(-1),
     outcome: (first, second) => worst(first) - worst(second),
@@ -262,7 +277,7 @@
     const part = answered(answer);
     if (card.pictures.length > 1) part.append(judged(card, answer));
     const known = [];
-    if (answer.status) known.push(["parse status", answer.rule ? `${answer.status} (rule ${answer.rule})` : answer.status]);
+    if (answer.status) known.push(["parse status", reading(answer)]);
     for (const [name, value] of Object.entries(answer.scores ?? {})) {
       known.push([name, typeof value === "number" ? number(value) : String(value)]);
     }

@@ -26,6 +26,7 @@ from figlang_tasks.report import gallery
 from figlang_tasks.report.verdict import contradicted
 from figlang_tasks.results import provenance
 from figlang_tasks.results.runs import Run, limited
+from figlang_tasks.scoring.readings import UNREAD, WITHOUT_WORDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +96,12 @@ def render(runs: Sequence[Run], found: Sequence[Group], shown: gallery.Gallery, 
             ],
             contradictions=contradictions,
             shown=shown,
-            data={"runs": names, "cards": cards, "pictures": shown.pictures},
+            data={
+                "runs": names,
+                "cards": cards,
+                "pictures": shown.pictures,
+                "statuses": {"unread": UNREAD, "withoutWords": WITHOUT_WORDS},
+            },
             made={
                 "made": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
                 "figlang_tasks": figlang_tasks.__version__,

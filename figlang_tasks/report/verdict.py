@@ -141,12 +141,17 @@ def rows_text(each: Difference) -> str:
     return " / ".join(dict.fromkeys(str(n) for n in (each.n_first, each.n_second) if n is not None))
 
 
-def caveats(run: Run, tasks: Collection[str] = ()) -> list[str]:
-    """Warnings for readers of a run's numbers: one sentence each, without a full stop."""
+def caveats(run: Run, tasks: Collection[str] = (), run_path: str | None = None) -> list[str]:
+    """Warnings for readers of a run's numbers, without a full stop at the end.
+
+    Args:
+        tasks: names of the tasks that are meant; all of the run if it has none of them.
+        run_path: the run in the commands that a warning names; by default its path as it was given.
+    """
     found = [f"{run.name} was cut short: {how}"] if (how := limited(run)) else []
     chosen: Iterable[TaskRun] = [run.tasks[name] for name in tasks if name in run.tasks] or run.tasks.values()
     for task in chosen:
-        told = list(task.notices)
+        told = task.notices(run_path or str(run.path))
         if task.unanswered:
             told.insert(0, f"{task.unanswered} of {len(task.lines)} rows have no answer and count as wrong")
         if task.sampled:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from loguru import logger
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, StrictInt, ValidationError
 
 from figlang_tasks import scoring
 from figlang_tasks.core import notes
@@ -141,11 +141,10 @@ class TaskRun:
         """How many requests have no answer: the harness wrote its error text instead."""
         return sum(any(map(notes.is_no_answer, outputs(line))) for line in self.lines)
 
-    @cached_property
-    def notices(self) -> list[str]:
-        """Warnings about the outputs, to be read before the numbers (`scoring.notices`)."""
-        first = [next(iter(outputs(line)), None) for line in self.lines]
-        return self.computed(lambda own, records: notices(own.by_name, records, first))
+    def notices(self, run: str) -> list[str]:
+        """Warnings about the outputs, to be read before the numbers; `run` as a command line takes it."""
+        first_outputs = [next(iter(outputs(line)), None) for line in self.lines]
+        return self.computed(lambda measures, records: notices(measures.by_name, records, first_outputs, run))
 
     @property
     def sampled(self) -> str | None:
@@ -425,10 +424,18 @@ class _Generation(BaseModel):
     temperature: float | None = None
 
 
+class _Readings(BaseModel):
+    read: dict[str, StrictInt]
+    left: dict[str, StrictInt]
+    scores: StrictInt
+    left_count_as: str
+
+
 class _Metadata(BaseModel):
     versions: dict[str, Any] | None = None
     prompt_hash: str | None = None
     explanation_scorer: str | None = None
+    readings: _Readings | None = None
 
 
 class _Config(BaseModel):

@@ -14,6 +14,7 @@ from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import runs
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, Estimates, to_json
+from figlang_tasks.scoring.readings import count_readings
 
 Results = dict[str, Any]
 """The content of a results file."""
@@ -72,8 +73,11 @@ def _add_values(changed: ChangedTask, results: Results) -> None:
             table[f"{metric},none"] = estimate.value
             table[f"{metric}_stderr,none"] = "N/A" if estimate.stderr is None else estimate.stderr
     config = results.setdefault("configs", {}).setdefault(task.task, {})
-    metadata = config.get("metadata") or {}
-    config["metadata"] = {**metadata, **changed.metadata, "measures": to_json(task.reported)}
+    metadata = {**(config.get("metadata") or {}), **changed.metadata, "measures": to_json(task.reported)}
+    readings = count_readings(task.records)
+    if readings:  # of a samples file alone there may be none yet
+        metadata["readings"] = readings
+    config["metadata"] = metadata
 
 
 def _json(content: Any, indent: int | None = None) -> bytes:

@@ -31,6 +31,7 @@ from figlang_tasks.scoring.measure import (
     row_of,
 )
 from figlang_tasks.scoring.notices import UNFINISHED, is_thought_alone, notices
+from figlang_tasks.scoring.readings import count_readings
 
 STDERR_RESAMPLES = 1_000
 """Resamples of the bootstrap of a standard error: it is then known to about 2 % of itself."""
@@ -206,13 +207,17 @@ def aggregator(name: str, measures: Measures) -> Callable[[Sequence[Any]], Value
     return aggregate
 
 
-def facts(found: Evaluation) -> dict[str, str]:
-    """What a task file could not say and the records do: scorer, revision of the data, settings of BLEU."""
-    told = {"explanation_scorer": found.scored.provenance} if found.scored else {}
+def facts(found: Evaluation) -> dict[str, Any]:
+    """What a task file could not say and the records do: scorer, revision of the data, settings of BLEU, readings."""
+    metadata: dict[str, Any] = {}
+    if found.scored:
+        metadata["explanation_scorer"] = found.scored.provenance
     for field, name in (("revision", "data_revision"), ("bleu", "bleu")):
-        if said := sorted({str(record[field]) for record in found.records if field in record}):
-            told[name] = ", ".join(said)
-    return told
+        if texts := sorted({str(record[field]) for record in found.records if field in record}):
+            metadata[name] = ", ".join(texts)
+    if readings := count_readings(found.records):
+        metadata["readings"] = readings
+    return metadata
 
 
 # --- all measures of a task ---

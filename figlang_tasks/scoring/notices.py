@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 
 from figlang_tasks.answers.text import Answer
 from figlang_tasks.core.text import listing, printable
 from figlang_tasks.scoring.measure import Measure, Record
+from figlang_tasks.scoring.readings import (
+    READ_BY,
+    WITHOUT_WORDS,
+    Readings,
+    count_readings,
+    counts_text,
+    has_unread_words,
+)
 
 LEAST_READ = 0.5
 """Share of outputs that must be read, for the metrics to be about the model."""
+
+MOST_UNREAD = 0.05
+"""Share of outputs that may be left unread, before the score is called a lower bound."""
 
 MOST_DISSENT = 0.1
 """Share of outputs that the paper's rules and our reader may take for different labels."""
@@ -27,8 +39,15 @@ _SHOWN = 3
 _LONGEST = 80  # characters of an output
 
 
-def notices(measures: Mapping[str, Measure], records: Sequence[Record], outputs: Sequence[str | None]) -> list[str]:
-    """Notices about the outputs of a task, a line each without a full stop; `outputs` are empty where not kept."""
+def notices(
+    measures: Mapping[str, Measure], records: Sequence[Record], outputs: Sequence[str | None], run: str = "RUN"
+) -> list[str]:
+    """Notices about the outputs of a task, a line each without a full stop.
+
+    Args:
+        outputs: empty where they were not kept.
+        run: the run, as a command line takes it.
+    """
     found = []
     unfinished = [record["id"] for record in records if record.get(UNFINISHED.name)]
     if unfinished:
@@ -37,27 +56,81 @@ def notices(measures: Mapping[str, Measure], records: Sequence[Record], outputs:
             f"{listing(unfinished, _SHOWN)}). Allow more tokens (--gen_kwargs max_new_tokens=4096), or turn thinking "
             "off"
         )
-    if empty := [
-        record["id"]
-        for record in records
-        if record.get("status") in ("empty", "missing") and record["id"] not in unfinished
-    ]:
+    without_words = [record for record in records if record.get("status") in WITHOUT_WORDS]
+    empty = [record["id"] for record in without_words if not record.get(UNFINISHED.name)]
+    if empty:
         found.append(f"{_share(empty, records)} answers are empty (rows {listing(empty, _SHOWN)})")
-    unread = _bad("parse_rate", measures, records)
-    if len(unread) > (1 - LEAST_READ) * len(records):
-        found.append(
-            f"all its values rest on unread outputs: no answer was found in {_share(unread, records)}"
-            f"{_examples(unread, outputs)}. What may help: the model's chat template (lm_eval: --apply_chat_template), "
-            f"a few-shot task, a larger model"
-        )
+
+    readings = count_readings(records)
+    unread = [place for place, record in enumerate(records) if has_unread_words(record)]
+    if about_unread := unread_notice(readings, _examples(unread, outputs)):
+        found.append(". ".join([about_unread, *_remedies(readings, records, run)]))
+    if says_nothing(readings):
         return found  # and readers that differ are no news
-    apart = _bad("parse_disagreement", measures, records)
+
+    apart = _dissent(measures, records)
     if len(apart) > MOST_DISSENT * len(records):
-        found.append(
-            f"its values depend on the reader: the paper's rules and a careful reader differ in "
-            f"{_share(apart, records)} outputs (parse_disagreement){_examples(apart, outputs)}"
+        notice = (
+            "its values depend on the reader: the paper's rules and a careful reader differ in "
+            f"{_share(apart, records)} outputs (parse_disagreement)"
         )
+        examples = _examples(apart, outputs)
+        found.append(f"{notice}, such as {examples}" if examples else notice)
     return found
+
+
+def unread_notice(readings: Readings | None, examples: str = "") -> str:
+    """What the answers that were not read mean for the score of a task; "" where nearly all were read.
+
+    Where all that is left is empty, no reader could have read more.
+    """
+    if readings is None:
+        return ""
+    left = readings["left"]
+    unread, answers = sum(left.values()), _answers(readings)
+    if says_nothing(readings):
+        in_brackets = f" (for example {examples})" if examples else ""
+        return (
+            f"No answer could be read in {unread} of {answers} outputs{in_brackets}: these scores say nothing about "
+            "the model"
+        )
+    if unread <= MOST_UNREAD * answers or not leaves_words(readings):
+        return ""
+    in_brackets = f"{counts_text(left)}; for example {examples}" if examples else counts_text(left)
+    counts_as = readings["left_count_as"]
+    meaning = "The score is a lower bound" if counts_as == "wrong" else "The score may be too high or too low"
+    return f"{meaning}: {unread} of {answers} answers could not be read and count as {counts_as} ({in_brackets})"
+
+
+def says_nothing(readings: Readings | None) -> bool:
+    """Whether so few answers were read that the scores are not about the model."""
+    return readings is not None and sum(readings["left"].values()) > (1 - LEAST_READ) * _answers(readings)
+
+
+def leaves_words(readings: Readings | None) -> bool:
+    """Whether an answer that was not read holds words, which a language model may read."""
+    return readings is not None and not set(readings["left"]) <= set(WITHOUT_WORDS)
+
+
+def _answers(readings: Readings) -> int:
+    return sum(readings["read"].values()) + sum(readings["left"].values()) + readings["scores"]
+
+
+def _remedies(readings: Readings | None, records: Sequence[Record], run: str) -> list[str]:
+    """What may help against unread answers, in sentences without a full stop."""
+    remedies = []
+    if leaves_words(readings) and not any(READ_BY in record for record in records):
+        remedies.append(f"`{read_command(run)}` has a language model read them")
+    if says_nothing(readings):
+        remedies.append(
+            "The model's chat template (lm_eval: --apply_chat_template), a few-shot task or a larger model may help"
+        )
+    return remedies
+
+
+def read_command(run: str) -> str:
+    """The command that has a language model read what is left of a run."""
+    return f"figlang judge read {shlex.quote(run)}"
 
 
 def is_thought_alone(output: str | None) -> bool:
@@ -66,13 +139,12 @@ def is_thought_alone(output: str | None) -> bool:
     return answer is not None and answer.has_thought and not answer.text
 
 
-def _bad(name: str, measures: Mapping[str, Measure], records: Sequence[Record]) -> list[int]:
-    """The places of the records that speak against a run by a measure that counts 0 or 1 of each; none without it."""
-    measure = measures.get(name)
+def _dissent(measures: Mapping[str, Measure], records: Sequence[Record]) -> list[int]:
+    """The places of the records that the paper's rules and a careful reader read differently."""
+    measure = measures.get("parse_disagreement")
     if measure is None or measure.each is None:
         return []
-    bad = 0.0 if measure.higher_is_better else 1.0
-    return [place for place, record in enumerate(records) if measure.applies(record) and measure.each(record) == bad]
+    return [place for place, record in enumerate(records) if measure.applies(record) and measure.each(record)]
 
 
 def _share(some: Sequence[object], records: Sequence[Record]) -> str:
@@ -80,7 +152,9 @@ def _share(some: Sequence[object], records: Sequence[Record]) -> str:
 
 
 def _examples(places: Sequence[int], outputs: Sequence[str | None]) -> str:
-    """The first of different outputs that are not empty."""
-    texts = (printable(outputs[place] or "", _LONGEST).strip() for place in places if outputs)
-    first = list(dict.fromkeys(filter(None, texts)))[:_SHOWN]
-    return ", such as " + ", ".join(f'"{text}"' for text in first) if first else ""
+    """The first of different outputs that are not empty, in quotation marks."""
+    if not outputs:
+        return ""
+    texts = [printable(outputs[place] or "", _LONGEST).strip() for place in places]
+    different = list(dict.fromkeys(filter(None, texts)))
+    return ", ".join(f'"{text}"' for text in different[:_SHOWN])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from commands import cells
 from demo_runs import estimates, evaluate, mini_tasks
 
-from figlang_tasks.cli.summary import summary_table
+from figlang_tasks.cli.summary import next_commands, summary_table
 from figlang_tasks.scoring import OVERALL, Estimate, to_json
 
 
@@ -152,3 +153,32 @@ def test_parsing_is_shown_where_something_could_not_be_read() -> None:
         ({"parse_rate": good}, ["parse_rate ↑"]),
     ):
         assert cells(summary_table(results({"mini": found})))[0] == ["mini", "n", *heads]
+
+
+@pytest.mark.parametrize(
+    ("left", "told"),
+    [
+        ({}, ""),
+        ({"ambiguous": 1}, ""),  # a twentieth
+        (
+            {"ambiguous": 2, "empty": 1},
+            "The score is a lower bound: 3 of 22 answers could not be read and count as wrong (2 ambiguous, 1 empty)",
+        ),
+        ({"empty": 3}, ""),  # there is nothing to read
+        (
+            {"refused": 30},
+            "No answer could be read in 30 of 49 outputs: these scores say nothing about the model",
+        ),
+    ],
+)
+def test_unread_answers_are_told_below_the_table_with_the_command_that_reads_them(
+    left: dict[str, int], told: str
+) -> None:
+    readings = {"read": {"alone": 19}, "left": left, "scores": 0, "left_count_as": "wrong"}
+    found = results({"mini": {"acc": {OVERALL: around(0.5, 20)}}}, readings=readings)
+    _, *below = summary_table(found).split("\n\n")
+    assert below == ([f"mini: {told}"] if told else [])
+    report, *read = next_commands([found], Path("my runs/a")).splitlines()
+    assert report == "next: figlang report 'my runs/a' -o report.html"
+    command = "to have a language model read what is left: figlang judge read 'my runs/a'"
+    assert read == ([command] if told else [])

@@ -61,6 +61,7 @@ def test_results_say_what_was_read_and_what_scored(monkeypatch: pytest.MonkeyPat
     assert found["explanation_scorer"].startswith("embedded")
     assert (found["data"].partition(":")[0], found["data_revision"]) == ("figlang_mini_flute/train", "package")
     assert found["versions"] == {"figlang-tasks": figlang_tasks.__version__}
+    assert sum(found["readings"]["read"].values()) == 8 and found["readings"]["left"] == {"unreadable": 4}
     assert isinstance(first["results"][TASK]["acc@50,none"], float)
     monkeypatch.setenv("FIGLANG_SCORER", "off")
     second = in_lm_eval(limit=12)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from browser import chromium, opened
@@ -104,17 +105,44 @@ def test_a_report_opens_quietly_with_its_pictures_and_never_scrolls_sideways(
         assert seen.quiet, seen
 
 
+def read_rank(card: dict[str, Any], run: int | None = None) -> int:
+    """0 for a card with an unread answer in words, 1 for one with an answer without words; of one run, or of any."""
+    statuses = {answer["status"] for answer in card["answers"] if run in (None, answer["run"])}
+    if statuses & {"refused", "ambiguous", "unreadable", "out_of_range"}:
+        return 0
+    return 1 if statuses & {"empty", "missing"} else 2
+
+
+def test_unread_answers_come_first_with_status_rule_and_output(
+    browser: Browser, report: Path, gallery: Gallery
+) -> None:
+    ranks = [read_rank(card) for card in gallery.cards]
+    assert {0, 1, 2} == set(ranks) != set(ranks[:3])
+    with opened(browser, report) as (page, seen):
+        assert ids(page) == [card["id"] for card in sorted(gallery.cards, key=read_rank)][:48]
+        card = next(card for card in gallery.cards if read_rank(card, run=0) == 0)
+        (answer,) = [answer for answer in card["answers"] if answer["run"] == 0]
+        choose(page, run="first")
+        cell = page.locator("#cards .card").first.locator(".answer:not(.reference)")
+        assert cell.locator(".meta").text_content() == f"{answer['status']} (rule {answer['rule']})"
+        assert cell.locator(".text").text_content() == answer["output"]
+        choose(page, run="all", sort="order of the rows")
+        assert ids(page) == [card["id"] for card in gallery.cards][:48]
+        assert seen.quiet, seen
+
+
 def test_filters(browser: Browser, report: Path, gallery: Gallery) -> None:
     total = len(gallery.cards)
 
     def expected(task: str = "", run: int | None = None, **answer: str) -> list[str]:
-        """Ids of the first cards of a task with such an answer, of a run or of any."""
-        return [
-            card["id"]
+        """Ids of the first cards of a task with such an answer, of a run or of any; unread answers come first."""
+        cards = [
+            card
             for card in gallery.cards
             if task in ("", card["task"])
             and any(run in (None, each["run"]) and each.items() >= answer.items() for each in card["answers"])
-        ][:48]
+        ]
+        return [card["id"] for card in sorted(cards, key=lambda card: read_rank(card, run))][:48]
 
     with opened(browser, report) as (page, seen):
         assert page.text_content("#count") == f"{total} of {total} samples" and ids(page)[:48] == expected()
@@ -127,7 +155,8 @@ def test_filters(browser: Browser, report: Path, gallery: Gallery) -> None:
         page.get_by_role("button", name="Clear").click()
         expect(page.locator("#count")).to_have_text(f"{total} of {total} samples")
         choose(page, source="irfl_metaphor_simile")
-        assert ids(page) == [each["id"] for each in gallery.cards if each["source"] == "irfl_metaphor_simile"]
+        chosen = [card for card in gallery.cards if card["source"] == "irfl_metaphor_simile"]
+        assert ids(page) == [card["id"] for card in sorted(chosen, key=read_rank)]
         choose(page, source="all", status="refused")
         assert ids(page) == expected(status="refused") != []
 
@@ -162,6 +191,7 @@ def test_a_card_shows_the_reference_and_what_each_run_wrote_and_opens_to_everyth
 ) -> None:
     card = gallery.cards[1]
     with opened(browser, report) as (page, seen):
+        choose(page, sort="order of the rows")
         cells = page.locator("#cards .card").nth(1).locator(".answer")
         assert cells.nth(0).locator(".text").text_content() == card["reference"]
         for number, answer in enumerate(card["answers"], 1):
@@ -186,6 +216,7 @@ def test_samples_of_every_benchmark(browser: Browser, report: Path) -> None:
         "figlang_mini_flute": "hypothesis",
     }
     with opened(browser, report) as (page, seen):
+        choose(page, sort="order of the rows")
         for task, pattern in wanted.items():
             choose(page, task=task)
             body = open_sample(page)

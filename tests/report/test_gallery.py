@@ -6,6 +6,7 @@ import base64
 import io
 import json
 import random
+import re
 import shutil
 from functools import lru_cache, partial
 from pathlib import Path
@@ -223,9 +224,30 @@ def test_the_same_texts_of_another_revision_are_shown(tmp_path: Path) -> None:
     assert made.notices == [] and len(made.pictures) == 8
 
 
-def test_the_first_rows_of_large_tasks(tmp_path: Path) -> None:
-    run = run_of(tmp_path / "run", "figlang_mini", "figlang_mini_irfl_retrieve_metaphor")
-    made = gallery.build([run], most=20, pictures=False)
-    assert [sum(card["task"] == task for card in made.cards) for task in run.tasks] == [10, 5]
-    assert made.notices == ["figlang_mini: the first 10 of 76 rows are in the gallery."]
+def test_the_rows_of_large_tasks_that_are_shown(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run", "figlang_mini_metaclue_vqa", "figlang_mini_irfl_retrieve_metaphor")
+    made = gallery.build([run], most=10, pictures=False)
+    assert [sum(card["task"] == task for card in made.cards) for task in run.tasks] == [5, 5]
+    (notice,) = made.notices
+    assert re.fullmatch(r"figlang_mini_\w+: the first 5 of \d+ rows are in the gallery\.", notice)
     assert gallery.build([run], most=0) == gallery.Gallery([], [], [])
+
+
+def test_rows_with_unread_answers_are_among_those_that_are_shown(tmp_path: Path) -> None:
+    lines = lines_of("figlang_mini", 12, lambda doc, n: "Hm." if n in (3, 8, 10) else "So.\nLABEL: entailment")
+    run = read(str(write_run(tmp_path / "run", {"figlang_mini": lines})))
+    numbers = {line["sample"]["id"]: number for number, line in enumerate(lines)}
+    for most, expected in ((2, [3, 8]), (5, [0, 1, 3, 8, 10]), (12, list(range(12)))):
+        made = gallery.build([run], most=most, pictures=False)
+        assert [numbers[card["id"]] for card in made.cards] == expected
+        told = f"figlang_mini: {most} of 12 rows are in the gallery: those with unread answers, and the first others."
+        assert made.notices == ([told] if most < 12 else [])
+
+
+def test_a_row_of_several_pictures_has_the_status_of_an_unread_one(tmp_path: Path) -> None:
+    task = "figlang_mini_irfl_retrieve_metaphor"
+    run = read(
+        str(write_run(tmp_path / "run", {task: lines_of(task, None, lambda doc, n: "Hm." if n == 1 else "Yes")}))
+    )
+    first, second, *_ = gallery.build([run], pictures=False).cards
+    assert [card["answers"][0]["status"] for card in (first, second)] == ["unreadable", "read"]

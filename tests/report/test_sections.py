@@ -123,8 +123,10 @@ def test_what_failed_is_told() -> None:
     summary = section(sections.build([run]), "-numbers")
     shown = unmarked(summary.tables[0])
     assert shown["acc"][0] == "failed, see the log" != shown["f1@0"][0]
-    (empty,) = section(sections.build([run]), "overview-tasks").notes
+    empty, unread = section(sections.build([run]), "overview-tasks").notes
     assert empty.startswith("one, figlang_mini: 6 of 76 answers are empty (")
+    assert unread.startswith("one, figlang_mini: The score is a lower bound: ")
+    assert unread.endswith(". `figlang judge read .` has a language model read them.")
 
 
 @lru_cache(maxsize=1)
@@ -179,7 +181,9 @@ def test_runs_without_scores_are_named(tmp_path: Path) -> None:
     assert [each.title for each in found.charts] == ["figlang_mini: f1 by source"]  # of labels alone
     assert {row["panel"] for row in data(found.charts[0])} == {"f1@0"}
     assert found.notes == ("figlang_mini: explanations of bare are not scored (figlang score adds scores).",)
-    assert section(built, "overview-tasks").notes == ("bare: no reported metrics; values are from the samples.",)
+    unread, unreported = section(built, "overview-tasks").notes
+    assert unreported == "bare: no reported metrics; values are from the samples."
+    assert "`figlang judge read RUN`" in unread, "a page that others read tells no folder of this machine"
     right = sum(line["sample"]["predicted"] == line["sample"]["gold"] for line in run.tasks["figlang_mini"].lines)
     shown = unmarked(section(built, "-numbers").tables[0])["acc"][0]
     assert shown.startswith(f"{100 * right / 12:.1f} [")
@@ -235,10 +239,17 @@ def test_a_cut_run_is_shown_beside_a_whole_one_and_stops_no_other_comparison() -
     assert len(notes) == 2 and all("were not evaluated on the same rows" in note for note in notes)
 
 
-def test_outcomes_add_up_to_the_rows() -> None:
+def test_statuses_and_rules_of_readings_add_up_to_the_rows() -> None:
     (found,) = section(report(), "parsing-outcomes").tables
-    statuses = Counter(line["sample"]["status"] for line in two()[1].tasks["figlang_mini"].lines)
-    row = found.shown[found.shown["task"].eq("figlang_mini") & found.shown["run"].eq("strong")].iloc[0]
-    assert {status.replace("_", " "): str(count) for status, count in statuses.items()} == {
-        name: count for name, count in row[2:].items() if count
+    records = [line["sample"] for line in two()[1].tasks["figlang_mini"].lines]
+    statuses = Counter(record["status"].replace("_", " ") for record in records)
+    rules = Counter(record["rule"] for record in records if record["status"] == "read")
+    is_shown = found.shown["task"].eq("figlang_mini") & found.shown["run"].eq("strong")
+    row = found.shown[is_shown].iloc[0].to_dict()
+    assert {row.pop("task"), row.pop("run")} == {"figlang_mini", "strong"}
+    shown_rules = dict(rule.rsplit(" ", 1) for rule in row.pop("rules").split(", "))
+    assert shown_rules == {rule: str(count) for rule, count in rules.items()}
+    assert {name: count for name, count in row.items() if count} == {
+        status: str(count) for status, count in statuses.items()
     }
+    assert list(row)[0] == "read"

@@ -5,6 +5,7 @@ That the report says so: tests/report/test_sections.py.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,9 @@ from figlang_tasks.scoring.evaluation import evaluate as values
 from figlang_tasks.scoring.explained import parse_rate
 from figlang_tasks.scoring.notices import notices
 
-UNREAD = "all its values rest on unread outputs: no answer was found in"
-HELP = "the model's chat template (lm_eval: --apply_chat_template), a few-shot task, a larger model"
+NOTHING = "these scores say nothing about the model"
+HELP = "The model's chat template (lm_eval: --apply_chat_template), a few-shot task or a larger model may help"
+READ = "`figlang judge read RUN` has a language model read them"
 
 
 def row(number: int, predicted: int | None, careful: int | None, status: str = "read") -> dict[str, Any]:
@@ -31,19 +33,61 @@ def row(number: int, predicted: int | None, careful: int | None, status: str = "
     ("rows", "outputs", "expected"),
     [
         ([(1, 1, "read")] * 10, ["Entails."] * 10, []),
-        ([(None, None, "unreadable")] * 5 + [(1, 1, "read")] * 5, ["Hm."] * 10, []),  # half is read
+        ([(None, None, "unreadable")] + [(1, 1, "read")] * 19, ["Hm."] * 20, []),  # a twentieth, not more
+        (
+            [(None, None, "unreadable")] * 2 + [(1, 1, "read")] * 18,
+            ["Hm."] * 20,
+            [
+                "The score is a lower bound: 2 of 20 answers could not be read and count as wrong (2 unreadable; for "
+                f'example "Hm."). {READ}'
+            ],
+        ),
+        (
+            [(None, None, "unreadable")] * 5 + [(1, 1, "read")] * 5,  # half is read
+            [],
+            [
+                "The score is a lower bound: 5 of 10 answers could not be read and count as wrong (5 unreadable). "
+                f"{READ}"
+            ],
+        ),
+        (
+            [
+                *[(None, None, status) for status in ("refused", "ambiguous", "ambiguous", "out_of_range", "empty")],
+                *[(1, 1, "read")] * 15,
+            ],
+            ["I cannot.", "A or B", "A/B", "Z", "", *["Entails."] * 15],
+            [
+                "1 of 20 answers are empty (rows r4)",
+                "The score is a lower bound: 5 of 20 answers could not be read and count as wrong (2 ambiguous, "
+                f'1 empty, 1 out of range, 1 refused; for example "I cannot.", "A or B", "A/B"). {READ}',
+            ],
+        ),
+        (
+            [(None, None, "missing")] * 2 + [(1, 1, "read")] * 8,  # no words that could be read
+            ["[LMMS_EVAL_REQUEST_FAILED] no server"] * 2,
+            ["2 of 10 answers are empty (rows r0, r1)"],
+        ),
+        ([(None, None, "unreadable")] + [(1, 1, "scores")] * 19, [], []),
+        ([(None, None, "scores")] * 10, [], []),  # all tied
         (
             [(None, None, "unreadable")] * 6 + [(1, 1, "read")] * 4,
             ["Hm.", "Hm.", "Two\nlines", "x" * 99, "Who knows?", "No label", *["Entails."] * 4],
-            [f'{UNREAD} 6 of 10, such as "Hm.", "Two lines", "{"x" * 77}...". What may help: {HELP}'],
+            [
+                f'No answer could be read in 6 of 10 outputs (for example "Hm.", "Two lines", "{"x" * 77}..."): '
+                f"{NOTHING}. {READ}. {HELP}"
+            ],
         ),
-        ([(None, None, "unreadable")] * 3, [], [f"{UNREAD} 3 of 3. What may help: {HELP}"]),
+        (
+            [(None, None, "unreadable")] * 3,
+            [],
+            [f"No answer could be read in 3 of 3 outputs: {NOTHING}. {READ}. {HELP}"],
+        ),
         (
             [(None, None, "empty")] * 4,
             ["", " ", "", ""],
             [
                 "4 of 4 answers are empty (rows r0, r1, r2, and 1 more)",
-                f"{UNREAD} 4 of 4. What may help: {HELP}",
+                f"No answer could be read in 4 of 4 outputs: {NOTHING}. {HELP}",
             ],
         ),
         (
@@ -54,7 +98,11 @@ def row(number: int, predicted: int | None, careful: int | None, status: str = "
                 "(--gen_kwargs max_new_tokens=4096), or turn thinking off"
             ],
         ),
-        ([(None, 1, "unreadable")] * 3, [], [f"{UNREAD} 3 of 3. What may help: {HELP}"]),  # nothing of the readers
+        (
+            [(None, 1, "unreadable")] * 3,  # nothing of readers that differ
+            [],
+            [f"No answer could be read in 3 of 3 outputs: {NOTHING}. {READ}. {HELP}"],
+        ),
         ([(1, 0, "read"), *[(1, 1, "read")] * 9], ["Odd."] * 10, []),  # a tenth, not more
         (
             [(1, 0, "read"), (1, None, "read"), *[(1, 1, "read")] * 8],
@@ -78,22 +126,55 @@ def test_what_is_said_of_the_outputs_of_a_task(
     assert {scope: estimate.value for scope, estimate in unfinished.items()} == ({"all": share} if share else {})
 
 
-def test_screen_and_compare_say_which_values_rest_on_unread_outputs(
+@pytest.mark.parametrize(
+    ("run", "command"),
+    [("results/a", "figlang judge read results/a"), ("my runs/a", "figlang judge read 'my runs/a'")],
+)
+def test_the_command_names_the_run(run: str, command: str) -> None:
+    records = [row(number, None, None, "unreadable") for number in range(9)]
+    (notice,) = notices(V2.by_name, records, [], run)
+    assert f"`{command}` has a language model read them" in notice
+
+
+def test_unread_answers_that_count_as_a_label_are_no_lower_bound() -> None:
+    unread = row(0, None, None, "unreadable") | {"unread_counts_as": "No"}
+    assert notices(V2.by_name, [unread, row(1, 1, 1), row(2, 1, 1)], ["Hm."]) == [
+        "The score may be too high or too low: 1 of 3 answers could not be read and count as No (1 unreadable; for "
+        f'example "Hm."). {READ}'
+    ]
+
+
+def test_a_run_that_a_language_model_has_read_is_not_sent_to_it_again() -> None:
+    records = [row(0, None, None, "unreadable") | {"read_by": {}}, row(1, 1, 1)]
+    assert notices(V2.by_name, records, []) == [
+        "The score is a lower bound: 1 of 2 answers could not be read and count as wrong (1 unreadable)"
+    ]
+
+
+def test_screen_and_compare_say_how_far_values_rest_on_unread_outputs(
     tmp_path: Path, warnings_of_loguru: list[str]
 ) -> None:
     task = "figlang_mini_flute"
-    for name, words in (("a", "The weather is fine."), ("b", "")):
-        evaluate(task, Says(words), saved=tmp_path / name, limit=12)
-    unread = f'{UNREAD} 12 of 12, such as "The weather is fine.". What may help: {HELP}'
-    assert [each for each in warnings_of_loguru if "unread" in each or "empty" in each] == [
-        f"figlang_tasks: {task}: {unread}",
+    models = {"a": Says("The weather is fine."), "b": Says(""), "c": Says("Hm.", "Entails. So.", "Contradicts. So.")}
+    for name, model in models.items():
+        evaluate(task, model, saved=tmp_path / name, limit=12)
+    nothing = f'No answer could be read in 12 of 12 outputs (for example "The weather is fine."): {NOTHING}. '
+    bound = (
+        "The score is a lower bound: 4 of 12 answers could not be read and count as wrong (4 unreadable; for example "
+        '"Hm."). '
+    )
+    assert [each for each in warnings_of_loguru if re.search("read|empty", each)] == [
+        f"figlang_tasks: {task}: {nothing}{READ}. {HELP}",
         f"figlang_tasks: {task}: 12 of 12 answers are empty (rows sarcasm-0-1d819c73, "
         "sarcasm-0-446e0337, sarcasm-1-cf9f3ee3, and 9 more)",
-        f"figlang_tasks: {task}: {UNREAD} 12 of 12. What may help: {HELP}",
+        f"figlang_tasks: {task}: No answer could be read in 12 of 12 outputs: {NOTHING}. {HELP}",
+        f"figlang_tasks: {task}: {bound}{READ}",
     ]
-    runs = [f"{name}={tmp_path / name}" for name in ("a", "b")]
+    runs = [f"{name}={tmp_path / name}" for name in models]
     top, _, rest = done("compare", *runs, "--resamples", 100).partition(f"## {task}")
-    assert f"a, {task}: {unread}" in top and f"b, {task}: 12 of 12 answers are empty" in top
+    assert f"a, {task}: {nothing}`figlang judge read {tmp_path / 'a'}` has" in top
+    assert f"b, {task}: 12 of 12 answers are empty" in top
+    assert f"c, {task}: {bound}`figlang judge read {tmp_path / 'c'}` has a language model read them" in top
     assert "explanation scorer: embedded" in rest
 
 

@@ -30,6 +30,7 @@ from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.metrics import overlap
 from figlang_tasks.scoring import judged, judged_for_lm_eval
+from figlang_tasks.scoring.readings import COUNTS_AS
 
 Document = Mapping[str, Any]
 
@@ -107,7 +108,7 @@ def _record(doc: Document, output: str | None) -> dict[str, Any]:
             if field in MARKED_FIELDS:
                 kinds[field] = annotated.kind
             words[field] = _scores(field, text, annotated)
-    return {
+    record = {
         "id": doc["id"],
         "data": doc["data"],
         "unit": doc["cartoon"],
@@ -123,6 +124,9 @@ def _record(doc: Document, output: str | None) -> dict[str, Any]:
         "predicted_marks": predicted_marks,
         "bleu": overlap.signature(),
     }
+    if parsed.value is None and fields[0] in LABELS:
+        record[COUNTS_AS] = "No"
+    return record
 
 
 def _scores(field: str, predicted: str, annotated: Annotation) -> dict[str, Any]:

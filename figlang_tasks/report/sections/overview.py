@@ -51,7 +51,11 @@ def overview(runs: Sequence[Run], results: Results, differences: Sequence[Differ
 
 def _notes(runs: Sequence[Run]) -> list[str]:
     """What to know about the runs before their numbers are read."""
-    notes = [f"{caveat}." for run in runs for caveat in caveats(run)]
+    notes = []
+    for run in runs:
+        # A page that others read tells nothing about this machine.
+        run_path = "RUN" if run.path.is_absolute() else str(run.path)
+        notes += [f"{caveat}." for caveat in caveats(run, run_path=run_path)]
     if without := [run.name for run in runs if not all(of.reported for of in run.tasks.values())]:
         notes.append(f"{', '.join(without)}: no reported metrics; values are from the samples.")
     return notes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,8 @@ from figlang_tasks.report.sections.layout import Section, Table
 from figlang_tasks.report.sections.results import Result, Results
 from figlang_tasks.results import frame, measures, tables
 from figlang_tasks.results import published as papers
-from figlang_tasks.scoring import OVERALL, full_name
+from figlang_tasks.scoring import OVERALL, Record, full_name
+from figlang_tasks.scoring.readings import UNREAD, count_readings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,26 +33,41 @@ def numbers(prefix: str, results: Results) -> Section | None:
 
 
 def parsing(results: Results) -> Section | None:
-    """How many outputs were read in which way, by task and run."""
+    """How the outputs of each task and run were read: how many have each status, and which rules read them."""
     import pandas as pd
 
-    read = [
-        (result.run, task, str(record["status"]).replace("_", " "))
-        for task, of_task in results.items()
-        for result in of_task
-        for record in result.of.records
-        if "status" in record
-    ]
-    if not read:
+    read_results = []
+    status_counts: Counter[str] = Counter()
+    for of_task in results.values():
+        for result in of_task:
+            if counts := Counter(str(record["status"]) for record in result.of.records if "status" in record):
+                read_results.append((result, counts))
+                status_counts += counts
+    if not read_results:
         return None
-    frame = pd.DataFrame(read, columns=["run", "task", "status"])
-    counts = pd.crosstab([frame["task"], frame["run"]], frame["status"])
-    shown = counts.astype(str).where(counts.ne(0), "").reset_index().rename_axis(columns=None)
+
+    known = [status for status in ("read", "scores", *UNREAD) if status in status_counts]
+    statuses = [*known, *sorted(set(status_counts).difference(known))]
+    rows = []
+    for result, counts in read_results:
+        cells = [str(counts[status] or "") for status in statuses]
+        rows.append([result.of.task, result.run, *cells, _rules(result.of.records)])
+    heads = [status.replace("_", " ") for status in statuses]
+    shown = pd.DataFrame(rows, columns=["task", "run", *heads, "rules"])
     intro = (
-        "An output that could not be read counts as wrong. If few could be read, a low score says more about their "
-        "form than about the model."
+        "An output that could not be read counts as wrong (in NYK-MS as No). If few could be read, a low score says "
+        "more about their form than about the model."
     )
-    return Section("parsing-outcomes", "How the outputs were read", intro, (Table("Outputs", shown),))
+    note = "rules: how many outputs each rule read."
+    return Section("parsing-outcomes", "How the outputs were read", intro, (Table("Outputs", shown, note),))
+
+
+def _rules(records: Sequence[Record]) -> str:
+    """The rules that read answers in words, each with the number of answers: ``announced 12, alone 3``."""
+    readings = count_readings(records)
+    if readings is None:
+        return ""
+    return ", ".join(f"{rule} {count}" for rule, count in readings["read"].items())
 
 
 def _table(results: Results) -> Table:

@@ -1,0 +1,83 @@
+"""How the answers of a task were read: how many by which rule, and how many were left unread."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import TypedDict, get_args
+
+from figlang_tasks.answers.verdict import Status
+from figlang_tasks.core.card import Record
+
+WITHOUT_WORDS = ("empty", "missing")
+"""Statuses of answers that hold nothing to read."""
+
+UNREAD = tuple(status for status in get_args(Status) if status != "read")
+"""Statuses of answers that were not read."""
+
+READ_BY = "read_by"
+"""The field that ``figlang judge read`` adds to the records of a run."""
+
+
+COUNTS_AS = "unread_counts_as"
+"""The field of a record whose output was not read and counts as a label, by the rules of a paper, with that label."""
+
+
+class Readings(TypedDict):
+    """How many answers of a task were read and how many were left; names with higher counts first.
+
+    Attributes:
+        read: counts of answers in words, by the rule that read them.
+        left: counts of answers in words that were not read, by status; see `Status`.
+        scores: how many answers are scores of a backend, which need no reading.
+        left_count_as: what the answers that were left count as in the task's metrics: ``wrong``, or a label.
+    """
+
+    read: dict[str, int]
+    left: dict[str, int]
+    scores: int
+    left_count_as: str
+
+
+def is_unread(record: Record) -> bool:
+    """Whether a record is of an answer in words that was not read."""
+    return record.get("status") in UNREAD
+
+
+def has_unread_words(record: Record) -> bool:
+    """Whether the answer of a record says something, and was not read."""
+    return is_unread(record) and record["status"] not in WITHOUT_WORDS
+
+
+def count_readings(records: Iterable[Record]) -> Readings | None:
+    """Counts answers by the rule that read them, and those that were left by status; None if none is in words.
+
+    Records without a status are of outputs that nobody reads, such as captions.
+    """
+    read: Counter[str] = Counter()
+    left: Counter[str] = Counter()
+    scores = 0
+    left_count_as = "wrong"
+    for record in records:
+        status = record.get("status")
+        if status == "read":
+            read[str(record.get("rule", ""))] += 1
+        elif status == "scores":
+            scores += 1
+        elif is_unread(record):
+            left[str(status)] += 1
+            left_count_as = str(record.get(COUNTS_AS, left_count_as))
+    if not (read or left):
+        return None
+    return Readings(read=highest_first(read), left=highest_first(left), scores=scores, left_count_as=left_count_as)
+
+
+def highest_first(counts: Mapping[str, int]) -> dict[str, int]:
+    """The counts in descending order; of equal ones in alphabetical order of their names."""
+    names = sorted(counts, key=lambda name: (-counts[name], name))
+    return {name: counts[name] for name in names}
+
+
+def counts_text(counts: Mapping[str, int]) -> str:
+    """Counts as people read them: ``3 unreadable, 1 out of range``."""
+    return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
