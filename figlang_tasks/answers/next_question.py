@@ -1,66 +1,275 @@
-"""Where an answer ends: before a next question, with which a model that was not tuned for chats goes on."""
+"""Where an answer ends: before a question or a turn that the model invents.
+
+A model that was not tuned for chats goes on behind its answer: with a question about another row, or with the next turn
+of a chat. What stands there answers another question. These begin it, each at the start of a line:
+
+* the words with which the prompt's last question begins, and then another text than the row's;
+* "Question:", "Question 2:", "Q:", "USER:", "Human:", and the mark of a picture, ``<image>``;
+* the name of a text, such as "Claim:", "Premise:" or one that the prompt has, and then another text than the row's.
+
+The prompt's last question itself ends an answer only if that stands before it; repeated before the answer it ends
+nothing. Nor does anything inside a thought, behind "The question is:", or where no word stands before. The prompt alone
+decides, with the texts of the row that it shows.
+"""
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from typing import Any
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
+from figlang_tasks.answers.prompt_question import COLON, LINE_START, WORD, PromptQuestion, plain
 from figlang_tasks.answers.text import span
 
-_FEWEST_WORDS = 3
-_WORD = re.compile(r"\w+")
+Row: TypeAlias = Mapping[str, Any]
+ShownTexts: TypeAlias = Callable[[Row], Sequence[str]]
+"""Gives the texts of a row that its prompt may show, in the order of the prompt."""
+
+_LONGEST_INTRODUCTION: Final = 300
+_LONGEST_TEXT: Final = 2000
+_NEVER_SHOWN: Final = frozenset(
+    ("id", "data", "dataset", "config", "label", "answer", "gold", "target", "reference", "references", "explanation")
+)
 
 
-def without_echoes(
-    doc: Mapping[str, Any], results: Sequence[Any], doc_to_text: Callable[[Mapping[str, Any]], str]
+# --- an output, and the part of it that answers ---
+
+
+class Output(str):
+    """What a model said up to the next question that it invented; `whole` is all that it said.
+
+    Readers take it for a plain string. A paper's own rule reads `whole`, as the released code did.
+    """
+
+    whole: str
+
+    def __new__(cls, answer: str, whole: str) -> Output:
+        output = super().__new__(cls, answer)
+        output.whole = whole
+        return output
+
+    def __reduce__(self) -> tuple[type[Output], tuple[str, str]]:
+        """What a copy of it is made of, also in another process."""
+        return Output, (str(self), self.whole)
+
+
+def whole(output: Any) -> Any:
+    """All that a model said; of anything but an `Output` it is the value itself."""
+    return output.whole if isinstance(output, Output) else output
+
+
+def without_next_questions(
+    row: Row,
+    outputs: Sequence[Any],
+    doc_to_text: Callable[[Row], str],
+    shown_texts: ShownTexts,
+    other_wordings: Callable[[Row], Sequence[str]] | None = None,
 ) -> list[Any]:
-    """The outputs, each up to where the model goes on with a next question (`before_echo`); None stays None."""
-    if not any(isinstance(each, str) and "\n" in each for each in results):
-        return list(results)
-    prompt, own = doc_to_text(doc), [each for each in doc.values() if isinstance(each, str) and each.strip()]
-    return [before_echo(each, prompt, own) if isinstance(each, str) else each for each in results]
-
-
-def before_echo(output: str, prompt: str, own: Sequence[str]) -> str:
-    """The part of an output before a line that begins as the question does, or with the mark of a picture.
-
-    Lines of thoughts do not count. The words of the question are those with which the prompt or its last paragraph
-    begins, up to a text of the row. The row's own question behind a colon is quoted, and is no echo.
+    """The outputs, each up to the next question that the model invents; what is no text stays.
 
     Args:
-        output: the model's output.
-        prompt: what it was asked.
-        own: the texts of the row; others stand in their places where a model invents a question.
+        row: the document.
+        outputs: what the model said about it.
+        doc_to_text: gives the prompt.
+        shown_texts: gives the texts of the row that the prompt may show.
+        other_wordings: gives the question about the row in other words, where the benchmark has several.
     """
-    raw, start, end = span(output)
-    picture = output.find("\n<image>")
-    ends = [picture] if picture >= 0 and output[:picture].strip() else []
-    for words, behind in _openings(prompt, own):
-        for found in _line(words).finditer(raw, start, end):
-            before = raw[start : found.start()]
-            is_quoted = before.rstrip().endswith(":") and raw.startswith(behind, found.end())
-            if _WORD.search(before) and not is_quoted:
-                ends.append(found.start())
-                break
-    return output[: min(ends)].rstrip() if ends else output
+    if not any(isinstance(output, str) and "\n" in output for output in outputs):
+        return list(outputs)
+    prompts = [doc_to_text(row), *(other_wordings(row) if other_wordings else ())]
+    texts = shown_texts(row)
+    answers = []
+    for output in outputs:
+        answers.append(before_next_question(output, prompts, texts) if isinstance(output, str) else output)
+    return answers
 
 
-def _openings(prompt: str, own: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Words that begin a question, and what follows them in the prompt."""
-    heads = [each.strip().partition("\n")[0] for each in own]
-    for paragraph in dict.fromkeys((prompt.strip(), prompt.strip().rpartition("\n\n")[2])):
-        for line in paragraph.splitlines():
-            end = min((at for head in heads if (at := line.find(head)) >= 0), default=len(line))
-            if len(_WORD.findall(line, 0, end)) >= _FEWEST_WORDS:
-                yield line[:end], line[end:][:20]
-                break
+def texts_of_row(row: Row) -> list[str]:
+    """The texts of a row whose benchmark does not declare which of them its prompt shows."""
+    return [value for name, value in row.items() if isinstance(value, str) and name not in _NEVER_SHOWN]
 
 
-@lru_cache(maxsize=64)
-def _line(words: str) -> re.Pattern[str]:
-    """A pattern of a line that begins with these words, perhaps behind "Question 2:"."""
-    plain = r"[^\w\n]+".join(_WORD.findall(words))
-    quote = r"[^\w\n]*[\"'\u201c\u2018\u00ab]" if words.rstrip().endswith('"') else r"(?!\w)"
-    return re.compile(rf"(?<=\n)[^\w\n]*(?:\w{{1,9}} ?\d{{0,3}}[:.)][^\w\n]*)?{plain}{quote}", re.I)
+def before_next_question(output: str, prompts: Sequence[str], shown_texts: Sequence[str]) -> str:
+    """The part of an output before the next question or turn that the model invents.
+
+    Args:
+        output: what the model said.
+        prompts: what it was asked, and other wordings of it; of several questions in a prompt the last is the row's.
+        shown_texts: the row's texts, in the order in which they stand in a prompt; those that do not are left out.
+
+    Returns:
+        an `Output` if something is cut off, else `output` itself.
+    """
+    if "\n" not in output:
+        return output
+    end = _end_of_answer(output, [PromptQuestion(prompt, shown_texts) for prompt in prompts])
+    return output if end is None else Output(output[:end].rstrip(), whole(output))
+
+
+# --- what begins a question or a turn ---
+
+_QUESTION = re.compile(
+    rf"{LINE_START}(?:(?:the )?(?:next|another|new|second|follow-up) )?(?:question|q|pergunta|\u95ee\u9898)"
+    rf"(?: ?#?(?P<number>\d{{1,3}}))?(?:{COLON}|(?<=\d)[^\w\n]{{0,4}}(?=\n))",
+    re.I,
+)
+_TURN = re.compile(
+    rf"{LINE_START}(?:(?:USER|User|HUMAN|Human|Instruction){COLON}|(?<=<)image>|(?<=\[)INST\]|(?<=<\|)user\|>)"
+)
+_ANSWER_END = re.compile(r"</(?:answer|response|conclusion)>|<\|end_of_box\|>", re.I)
+
+# "The question is:", but not "The next question is:"
+_TOLD = re.compile(
+    r"\b(?:the|your|this|our)(?! (?:next|new|other|second|following)\b)(?: \w{1,12})? question\b[^\n:?]{0,60}:\W*\Z"
+    r"|\b(?:asked|asks):\W*\Z",
+    re.I,
+)
+_INTRODUCTION = re.compile(
+    r"\W*(?:(?:sure|certainly|of course|absolutely|okay|ok|alright|great|hello|hi|thank you|thanks)\b\W*)?"
+    r"(?:(?:(?:let me|let's|let us|i will|i'll|i am going to|i'm going to|i need to|we need to|first) (?:\w{1,12}ly )?"
+    r"(?:think|look|see|analy[sz]e|examine|consider|read|break|answer|restate|repeat|start|begin|explain|go|take"
+    r"|work|reason|describe)|here(?:'s| is) (?:my|the|an?) (?:\w{1,12} )?(?:answer|analysis|explanation|response)"
+    r"|to answer|looking at)\b[^.:?!,\n]{0,120})?\W*",
+    re.I,
+)
+_NO_INTRODUCTION = re.compile(r"\b(?:[A-HJ-Z]|[Yy]es|[Nn]o|next|another)\b|[Ee]ntail|[Cc]ontradict")
+
+_ANSWER_AT_START = re.compile(
+    r"\W*(?:\d{1,2}[.)]\s*)?(?:[A-HJ-Z](?=[.,:;)\]>]|\W*(?:\n|\Z))|\d{1,2}\W*\Z"
+    r"|(?i:(?:yes|no)\b(?!,? (?:problem|worries|i|we)\b)|entail|contradict))|\s*[\[{]"
+)
+_ANSWER_TOLD = re.compile(
+    r"(?i:\b(?:answer|label|choice|verdict|image)\b\W{0,6}(?:is\b|[:=])\W{0,6})"
+    r"(?:[A-HJ-Z]|\d{1,2}|(?i:yes|no|entail\w{0,5}|contradict\w{0,4}))\b(?! or\b)"
+)
+
+_Kind: TypeAlias = Literal["repetition", "other", "fixed", "announced", "turn"]
+_Before: TypeAlias = Literal["nothing", "told", "introduction", "answer", "words"]
+_ENDS: Final[Mapping[_Kind, Sequence[_Before]]] = {
+    "repetition": ("answer",),
+    "fixed": ("answer", "words"),
+    "announced": ("answer", "words"),
+    "other": ("answer", "words", "introduction"),
+    "turn": ("answer", "words", "introduction"),
+}
+"""Behind what each kind of mark ends an answer."""
+
+
+class _Mark(NamedTuple):
+    """A place where a question or a turn begins.
+
+    `kind` says of which: the row's own question again; that of another row; a question without texts of a row, which is
+    the same for all rows; one that "Question:" announces; a turn of a chat.
+    """
+
+    start: int
+    end: int
+    kind: _Kind
+
+
+def _end_of_answer(output: str, questions: Sequence[PromptQuestion]) -> int | None:
+    """Where the first question or turn begins that the model invents; None if there is none."""
+    text, start, _ = span(output)
+    text = plain(text)
+    search_from = start
+    first_answer = _ANSWER_END.search(
+        text, 0, start
+    )  # the last one, which `span` gives, may be that to a next question
+    if first_answer is not None:
+        search_from, start = first_answer.end(), 0
+
+    repeated_to = start = questions[0].end_of_echo(text, start)
+    for mark in _marks(text, search_from, questions):
+        if mark.start < repeated_to:
+            continue
+        before = _what_stands_before(mark, text, start)
+        if before in _ENDS[mark.kind]:
+            return mark.start
+        if mark.kind in ("repetition", "fixed"):
+            repeated_to = mark.end
+            if before != "words":
+                start = mark.end  # what comes next is the start of the answer
+    return None
+
+
+def _what_stands_before(mark: _Mark, text: str, start: int) -> _Before:
+    """What stands between the start of an answer and a mark; "words" if it may be an answer or not."""
+    if WORD.search(text, start, mark.start) is None:
+        return "nothing"
+    last_words = text[max(start, mark.start - _LONGEST_INTRODUCTION) : mark.start]
+    if _TOLD.search(last_words):
+        return "told"
+    if mark.start - len(last_words) == start and _is_introduction(last_words):
+        return "introduction"
+    first_words = text[start : min(mark.start, start + _LONGEST_INTRODUCTION)]
+    if _ANSWER_AT_START.match(first_words) or _ANSWER_TOLD.search(last_words) or _is_said_again(mark, text, start):
+        return "answer"
+    return "words"
+
+
+def _is_said_again(mark: _Mark, text: str, start: int) -> bool:
+    """Whether the words before a repetition of the question stand behind it too: the model goes round in circles."""
+    if mark.kind != "repetition":
+        return False
+    words = WORD.finditer(text, start, mark.start)
+    words_again = WORD.finditer(text, mark.end)
+    return all(word[0] == again[0] for word, again in zip(words, words_again, strict=False))
+
+
+def _is_introduction(text: str) -> bool:
+    """Whether a text says no more than that an answer follows."""
+    if _NO_INTRODUCTION.search(text):
+        return False
+    return text.rstrip(" *\n").endswith(":") or _INTRODUCTION.fullmatch(text) is not None
+
+
+def _marks(text: str, start: int, questions: Sequence[PromptQuestion]) -> list[_Mark]:
+    """The places where a question or a turn begins, in their order; of two at one place the opening is the first."""
+    marks = []
+    first_words = set()  # of repetitions
+    for opening in itertools.chain.from_iterable(question.openings for question in questions):
+        for match in opening.pattern.finditer(text, start):
+            kind, end = opening.compare(text, match.end())
+            if kind == "unknown":
+                continue
+            if kind == "other" and opening.asks and "?" not in _line(text, match.end()):
+                continue  # "This image is a visual metaphor. It compares ...": the prompt has a question there
+            marks.append(_Mark(match.start(), end, kind))
+            if kind == "repetition":
+                first_words.add(match.start("words"))
+    for mark in _announced(text, start, questions[0]):
+        next_word = WORD.search(text, mark.end)
+        if next_word is None or next_word.start() not in first_words:
+            marks.append(mark)
+    marks += _new_texts(text, start, questions[0])
+    return sorted(marks, key=_start_of_mark)
+
+
+def _start_of_mark(mark: _Mark) -> int:
+    """The key by which marks are sorted."""
+    return mark.start
+
+
+def _announced(text: str, start: int, question: PromptQuestion) -> Iterator[_Mark]:
+    """Yield the words that announce a question or a turn."""
+    for match in _QUESTION.finditer(text, start):
+        if not (match["number"] and question.has_numbers):
+            yield _Mark(match.start(), match.end(), "announced")
+    for match in _TURN.finditer(text, start):
+        yield _Mark(match.start(), match.end(), "turn")
+
+
+def _new_texts(text: str, start: int, question: PromptQuestion) -> Iterator[_Mark]:
+    """Yield each name of a text ("Claim:") with another text than the row's behind it."""
+    if question.labels is None:
+        return
+    for match in question.labels.finditer(text, start):
+        first_word = WORD.search(text, match.end())
+        if first_word is not None and question.is_new_text(_line(text, first_word.start())):
+            yield _Mark(match.start(), match.end(), "other")
+
+
+def _line(text: str, start: int) -> str:
+    """The rest of the line from here on, without the end of a very long one."""
+    return text[start : start + _LONGEST_TEXT].partition("\n")[0]

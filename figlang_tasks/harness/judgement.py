@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
@@ -9,7 +10,7 @@ from typing import Any
 
 from loguru import logger
 
-from figlang_tasks.answers.next_question import without_echoes
+from figlang_tasks.answers.next_question import texts_of_row, without_next_questions
 from figlang_tasks.core import notes, redaction
 from figlang_tasks.scoring import OVERALL, to_json
 from figlang_tasks.scoring.evaluation import Answers, Evaluation, Judged, Number, Source, Value, facts, with_source
@@ -32,17 +33,28 @@ def process_results(task: Any, original: Callable[..., Any], doc: Any, results: 
 
 
 def _judged(task: Any, original: Callable[..., Any], doc: Any, results: Sequence[Any]) -> Any:
-    """Judge an answer, up to where it goes on with a next question.
+    """Judge an answer: readers see it up to the next question that it invents, papers' own rules all of it.
 
     An error message of the harness counts as no answer, even if it contains "yes".
     """
     said = ["" if notes.is_no_answer(each) else each for each in results]
-    found = original(doc, without_echoes(doc, said, task.doc_to_text))
+    shown_texts = _declared(task, "shown_texts") or texts_of_row
+    outputs = without_next_questions(doc, said, task.doc_to_text, shown_texts, _declared(task, "other_wordings"))
+    found = original(doc, outputs)
     ours = [name for name, aggregate in task.aggregation().items() if hasattr(aggregate, "measures")]
     if not isinstance(found.get("sample"), dict):  # of another process_results than ours
         return {name: value for name, value in found.items() if name not in ours}
     option = (task.lmms_eval_specific_kwargs or {}).get("scorer")
     return with_source(found, ours, Source(found["sample"], next(iter(results), None), option, task.config.task))
+
+
+def _declared(task: Any, name: str) -> Any:
+    """The function of this name in the module that makes a task's prompts, or judges its answers; None without one."""
+    for function in (task.config.doc_to_text, task.config.process_results):
+        module = sys.modules.get(getattr(function, "__module__", ""))
+        if hasattr(module, name):
+            return getattr(module, name)
+    return None
 
 
 def complete(results: dict[str, Any], tasks: Mapping[str, Any]) -> None:

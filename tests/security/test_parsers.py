@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from report_runs import lines_of
 
 from figlang_tasks.answers.entailment import entailment
-from figlang_tasks.answers.next_question import before_echo
+from figlang_tasks.answers.next_question import before_next_question
 from figlang_tasks.answers.option import option
 from figlang_tasks.answers.verdict import Status
 from figlang_tasks.answers.yes_no import yes_no
@@ -56,7 +56,9 @@ READERS: dict[str, Callable[[str], Any]] = {
     **BOXES,
 }
 TEXTS: dict[str, Callable[[str], Any]] = {
-    "answers.echo": partial(before_echo, prompt='Does the image entail the claim "a b"?', own=("a b",)),
+    "answers.next question": partial(
+        before_next_question, prompts=['Does the image entail the claim "a b"?'], shown_texts=("a b",)
+    ),
     "vflute.scene graph talk": vflute.rewrite_scene_graph_talk,
     "nykms.place": nykms.same_place,
     "metaclue.in one line": captions.in_one_line,

@@ -53,6 +53,11 @@ def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
     )
 
 
+def shown_texts(doc: Document) -> list[str]:
+    """The texts of a row in its prompt, in this order; a sequence has no sentence, and pictures no captions."""
+    return [doc["compound"], doc["sentence"], *doc["captions"]]
+
+
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
     """The pictures in the order shown, each RGB; none where captions are shown."""
     paths = [] if doc["captions"] else doc["paths"]

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from PIL import Image
 
+from figlang_tasks.answers.next_question import whole
 from figlang_tasks.answers.verdict import Read
 from figlang_tasks.benchmarks.columbus import parse
 from figlang_tasks.benchmarks.columbus.measures import COLUMBUS
@@ -58,6 +59,12 @@ def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
     )
 
 
+def shown_texts(doc: Document) -> list[str]:
+    """The texts of a row in its prompt, in this order; a description stands in the prompts that have it alone."""
+    described = [doc[name] for name in DESCRIPTIONS.values() if doc.get(name)]
+    return [*described, *doc["candidates"]]
+
+
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
     """The picture, RGB; nothing in a task without pictures."""
     shown = Options.of(lmms_eval_specific_kwargs).picture
@@ -94,7 +101,7 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
         found = Read(None if ranking.tied_at_top(scores) else official, "read", "argmax")
     else:
         scores, found = None, parse.letter(output, options)
-        official = parse.parse_official(output or "", options)
+        official = parse.parse_official(whole(output) or "", options)
     record = {name: doc[name] for name in ("id", "data", "unit", "kind", "overlap")}
     record |= {"gold": doc["answer"], "predicted": found.value, "predicted_official": official}
     status = found.status if scores is None else "scores"

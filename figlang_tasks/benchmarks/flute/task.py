@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pydantic import Field
 
-from figlang_tasks.answers.next_question import without_echoes
+from figlang_tasks.answers.next_question import whole, without_next_questions
 from figlang_tasks.answers.thoughts import explanation_in_thought
 from figlang_tasks.benchmarks.flute import measures, rows
 from figlang_tasks.benchmarks.flute.parse import parse_careful, parse_official
@@ -93,6 +93,11 @@ def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
     return "\n\n".join([*shots, _question(doc)])
 
 
+def shown_texts(doc: Document) -> list[str]:
+    """The texts of a row in its prompt, in this order."""
+    return [doc["premise"], doc["hypothesis"]]
+
+
 def _question(doc: Document) -> str:
     return render(f"flute/{doc['prompt']}.jinja", premise=doc["premise"], hypothesis=doc["hypothesis"])
 
@@ -133,7 +138,7 @@ def _read(doc: Document, output: str | None) -> tuple[Explained, int | None, int
 
     Where no explanation stands outside of thoughts, it is what a thought says that is meant for a reader.
     """
-    official = parse_official(output, doc["prompt"])
+    official = parse_official(whole(output), doc["prompt"])
     careful = parse_careful(output, doc["prompt"], (doc["premise"], doc["hypothesis"]))
     found = official
     if official.status == "unreadable":
@@ -155,7 +160,7 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """The record of one output and its numbers for lm-eval."""
-    (output,) = without_echoes(doc, results, doc_to_text)
+    (output,) = without_next_questions(doc, results, doc_to_text, shown_texts)
     record = _record(doc, output)
     return judged_for_lm_eval(record, measures.of_records([record]), results)
 

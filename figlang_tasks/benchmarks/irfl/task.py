@@ -85,6 +85,11 @@ def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
     )
 
 
+def shown_texts(doc: Document) -> list[str]:
+    """The texts of a row in its prompt, in this order; without definitions where the task leaves them out."""
+    return [doc["phrase"], *doc["definitions"]]
+
+
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
     """The pictures of the candidates in the order shown, each RGB; for a grid, one."""
     store = pictures(doc["dataset"])

@@ -13,6 +13,7 @@ from loguru import logger
 from PIL import Image
 
 from figlang_tasks.answers.choices import Choices
+from figlang_tasks.answers.next_question import whole
 from figlang_tasks.answers.option import option
 from figlang_tasks.answers.verdict import Read
 from figlang_tasks.answers.yes_no import yes_no
@@ -82,6 +83,12 @@ def task_of(doc: Document) -> str:
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
     """The prompt as one text."""
     return render(f"metaclue/{Options.of(lmms_eval_specific_kwargs).prompt}.jinja", doc=doc)
+
+
+def shown_texts(doc: Document) -> list[str]:
+    """The texts of a row in its prompt, in this order: statements to choose from, a question, or a concept."""
+    texts = [*doc.get("candidates", ()), doc.get("question"), doc.get("concept")]
+    return [text for text in texts if text]
 
 
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
@@ -180,7 +187,8 @@ def retrieve_process_results(doc: Document, results: Sequence[str]) -> dict[str,
 
 def caption_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """The record and the numbers of a caption as the paper reads it: the whole answer is the statement."""
-    return _captioned(doc, results[0], parse_official(results[0]))
+    output = whole(results[0])
+    return _captioned(doc, output, parse_official(output))
 
 
 def careful_caption_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:

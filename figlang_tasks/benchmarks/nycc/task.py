@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from PIL import Image
 from pydantic import Field
 
-from figlang_tasks.answers.next_question import without_echoes
+from figlang_tasks.answers.next_question import whole, without_next_questions
 from figlang_tasks.answers.verdict import Read
 from figlang_tasks.benchmarks.nycc import measures, parse, rows
 from figlang_tasks.core import images, score_requests
@@ -73,6 +73,13 @@ def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
     return render("nycc/text.jinja", turns=turns(doc, lmms_eval_specific_kwargs))
 
 
+def shown_texts(doc: Document) -> list[str]:
+    """The texts of a row in its question, in this order: what describes the cartoon, if anything does, and captions."""
+    described = [doc[name] for name in rows.DESCRIPTION if name in doc]
+    entities = [", ".join(doc["entities"])] if "entities" in doc else []
+    return [*described, *entities, *doc["captions"]]
+
+
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
     """The cartoons in prompt order, each RGB; none where descriptions stand in the prompt."""
     return [_picture(shown) for *_, shown in turns(doc, lmms_eval_specific_kwargs) if shown is not None]
@@ -114,12 +121,12 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """The record of one output and its numbers for lm-eval."""
-    record = _record(doc, without_echoes(doc, results, doc_to_text))
+    record = _record(doc, without_next_questions(doc, results, doc_to_text, shown_texts))
     return judged_for_lm_eval(record, measures.of_records([record]), results)
 
 
 def _record(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    output = None if not results or results[0] is None else str(results[0])
+    output = results[0] if results else None
     return _explained(doc, output) if "explanation" in doc else _chosen(doc, output)
 
 
@@ -137,7 +144,9 @@ def _chosen(doc: Document, output: str | None) -> dict[str, Any]:
     else:
         scores, found = None, parse.letter(output, count, pixels, doc["captions"])
         common = parse.common(output, count, doc["captions"]).value
-        official = parse.parse_official(output or "", count, pixels) or (parse.DEFAULTS[count] if pixels else None)
+        official = parse.parse_official(whole(output) or "", count, pixels)
+        if official is None and pixels:
+            official = parse.DEFAULTS[count]
     return {name: doc[name] for name in ("id", "data", "fold", "winner_source") if name in doc} | {
         "unit": doc["family"],
         "gold": doc["label"],
@@ -154,7 +163,7 @@ def _explained(doc: Document, output: str | None) -> dict[str, Any]:
     """The record of an explanation. Its label says whether there is one: no label is asked for."""
     from rouge_score.rouge_scorer import RougeScorer
 
-    found = parse.explanation(output)
+    found = parse.explanation(whole(output))
     said = Explained(1 if found.value else None, found.status, found.rule, found.value)
     text, rouge = found.value or "", RougeScorer(["rougeL"])  # without stemming, as `evaluate` has it
     return record_of(doc, 1, said, said.value) | {

@@ -10,7 +10,7 @@ from typing import Any
 
 from PIL import Image
 
-from figlang_tasks.answers.next_question import without_echoes
+from figlang_tasks.answers.next_question import whole, without_next_questions
 from figlang_tasks.benchmarks.nykms import measures, rows
 from figlang_tasks.benchmarks.nykms.measures import WORDS
 from figlang_tasks.benchmarks.nykms.parse import (
@@ -51,6 +51,11 @@ def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
     return render("nykms/single.jinja", question=question, **shown)
 
 
+def shown_texts(doc: Document) -> list[str]:
+    """The texts of a row in its prompt, in this order."""
+    return [*([doc["description"]] if doc["modality"] == "text" else []), doc["caption"]]
+
+
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
     """The cartoon (RGB), or nothing where its description stands in the prompt."""
     if doc["modality"] == "text":
@@ -84,13 +89,13 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """The record of one output and its numbers for lm-eval."""
-    (output,) = without_echoes(doc, results, doc_to_text)
+    (output,) = without_next_questions(doc, results, doc_to_text, shown_texts)
     return judged_for_lm_eval(_record(doc, output), measures.BY_QUESTION[doc["question"]], results)
 
 
 def _record(doc: Document, output: str | None) -> dict[str, Any]:
     fields = FIELDS[doc["question"]]
-    parsed = parse_official(output, doc["question"])
+    parsed = parse_official(whole(output), doc["question"])
     answers = parsed.value or nothing(doc["question"])
     careful = first_answer(output, doc["question"]).value if fields[0] in LABELS else None
     kinds: dict[str, str] = {}

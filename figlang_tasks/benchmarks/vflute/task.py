@@ -11,7 +11,7 @@ from PIL import Image
 from pydantic import Field
 
 from figlang_tasks.answers.entailment import entailment
-from figlang_tasks.answers.next_question import before_echo
+from figlang_tasks.answers.next_question import before_next_question, whole
 from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.benchmarks.vflute.measures import INSTRUCTIONS, VFLUTE
 from figlang_tasks.benchmarks.vflute.parse import parse_official
@@ -93,6 +93,16 @@ def question(doc: Document, options: Options) -> str:
     """The text of the question about `doc`, without its image."""
     text = render("vflute/question.jinja", instruction=options.instruction or doc["instruction"], claim=doc["claim"])
     return render("vflute/label_only.jinja", question=text) if options.label_only else text
+
+
+def shown_texts(doc: Document) -> list[str]:
+    """The texts of a row in its prompt."""
+    return [doc["claim"]]
+
+
+def other_wordings(doc: Document) -> list[str]:
+    """The question about `doc` by each instruction; exemplars before it may have another one than its own."""
+    return [question(doc, Options(instruction=number)) for number in range(1, rows.INSTRUCTION_COUNT + 1)]
 
 
 def doc_to_target(doc: Document) -> str:
@@ -185,7 +195,8 @@ def scene_graph_process_results(doc: Document, results: Sequence[str]) -> dict[s
         if results[0]:  # else the request failed, which is reported elsewhere
             logger.error(f"figlang_tasks: {doc['id']}: the output has no second stage; judged as no answer")
         return _judge(doc, "", scene_graph=True)
-    answer = before_echo(str(stages["answer"]), question(doc, Options()), [doc["claim"]])
+    answer = str(stages["answer"])
+    answer = before_next_question(answer, other_wordings(doc), shown_texts(doc))
     return _judge(doc, answer, scene_graph=True)
 
 
@@ -200,7 +211,7 @@ def stages_of(output: str) -> dict[str, Any] | None:
 
 
 def _judge(doc: Document, output: str, scene_graph: bool = False) -> dict[str, Any]:
-    official = parse_official(output, scene_graph=scene_graph)
+    official = parse_official(whole(output), scene_graph=scene_graph)
     record = record_of(doc, rows.LABELS[doc["label"]], official, entailment(output, [doc["claim"]]).value)
     if "revision" in doc:  # of the user's rows
         record["revision"] = doc["revision"]
