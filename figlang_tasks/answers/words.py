@@ -40,7 +40,7 @@ _IN_CHINESE = r"(?:答案|选项|结论|正确|应选|所以|因此)[^。.\n]{0,
 _I_SAY = r"\bi(?:'d| would) (?:say|answer)\b"
 # Words between the announcement and the answer: "the answer is most likely (B)".
 _BETWEEN = (
-    r"(?:[\s:\"'(\[>-]|\b(?:an?|the|therefore|thus|most likely|likely|option|choice|letter"
+    r"(?:[\s:\"'(\[>\\\-]|\b(?:an?|the|therefore|thus|most likely|likely|option|choice|letter"
     r"|(?:candidate|caption|statement)(?= \d)|(?!hardly)\w+ly)\b)*"
 )
 ANNOUNCED: Final = re.compile(
