@@ -438,17 +438,36 @@ def _judged(page: Page) -> Read[int] | None:
 # --- last paragraph, and the whole answer ---
 
 
+_LEADS_A_LIST = re.compile(
+    r"\b(?:options|choices|images|pictures|points|captions|statements|others?|each|each (?:one|option|image))\b[^.:\n]{0,40}:\s*\Z",
+    re.I,
+)
+_LONGEST_TEXT_WITHOUT_END = 40
+
+
 def _last_paragraph(page: Page) -> Read[int] | None:
     """The only option that the last paragraph names."""
     breaks = list(BLANK_LINE.finditer(page.text.rstrip()))
     start = breaks[-1].end() if breaks else 0
     runs = [run for run in page.runs if run.start >= start]
     bracketed = [run for run in runs if any(mention.form == "bracketed" for mention in run.mentions)]
+    if bracketed and (_opens_a_list(page, bracketed[0]) or _is_cut_off_behind(page, bracketed[-1])):
+        return None
     if bracketed:
         return _only_of(page, bracketed, "last_paragraph")
     if not breaks or page.declines or not page.is_finished:
         return None
     return _only_of(page, runs, "last_paragraph")
+
+
+def _opens_a_list(page: Page, run: Run) -> bool:
+    """Whether a run is the first item of a list, of which no more may be written: "The options:\n\n(A) ..."."""
+    return page.opens_line(run.first) and _LEADS_A_LIST.search(page.around(run).back) is not None
+
+
+def _is_cut_off_behind(page: Page, run: Run) -> bool:
+    """Whether an answer breaks off in a sentence about an option; "(C) About the same" needs no full stop."""
+    return not page.is_finished and len(page.text) - run.end > _LONGEST_TEXT_WITHOUT_END
 
 
 def _only(page: Page) -> Read[int] | None:
