@@ -139,7 +139,7 @@ _CHOOSE = (
     r"(?:i(?:'d| would|'ll| will)? (?:\w+ly )?(?:choose|chose|pick|select|go with|say|opt for|vote for|go for|settle on|guess|think|believe"
     r"|answer|lean towards?)|(?:choose|pick|select|going (?:with|for)|go (?:with|for)|lean towards?))"
 )
-_IT_IS = r"(?:it (?:has to|must|can only|should|would) be|it(?:'s| is)|which is)"
+_IT_IS = r"(?:it (?:has to|must|can only|should|would) be|it(?:'s| is)|which is)(?: \w+ly)?"
 _BEST_IS = (
     r"(?:best|correct|most|(?:image|picture|option|statement|caption|one)\s(?:that|which|whose)|metaphor)\b"
     r"[^.?!\n]{0,100}?\b(?:is|are|be)"
@@ -161,6 +161,8 @@ _NO_ANNOUNCEMENT = re.compile(
     r"(?:choose|pick|select|go with|say|opt for|believe|think|be|answer)\b[^.,;\n]{0,40}\Z"
     r"|\b(?:worst|wrong|incorrect|least \w+|poor|second[- ]best|other|tempting)\s(?:\w+\s)?"
     r"(?:answer|choice|option|image|one|picture)\b[^.,;\n]{0,40}\Z"
+    r"|\b(?:that|which|who)\s(?:(?:does|do|did|is|are|was|would)(?:n't|\snot)|cannot|fails)\b[^.,;\n]{0,60}\Z"
+    r"|\bif\b(?!\si\b)[^;.\n]{0,60}\b(?:were|had)\b[^;.\n]{0,60}\bwould\b[^,;.\n]{0,40}\Z"
     r"|\b(?:if|unless|whether|suppose|assuming)\b[^,;.\n]{0,100}\Z",
     re.I,
 )
@@ -183,7 +185,7 @@ def _announced(page: Page) -> Read[int] | None:
     boxes = list(_boxes(page))
     said = _last_run(page, _is_announced)
     if said is None and not boxes:
-        said = _last_run(page, _corresponds)
+        said = _corresponding_run(page)
     announcements = [[box] for box in boxes[-1:]]
     if said is not None:
         announcements.append(said.evidence("announced"))
@@ -240,9 +242,16 @@ def _is_announced(page: Page, run: Run) -> bool:
     return bool(_IS_IT.match(around.behind) or _ONLY_THIS.search(before))
 
 
+def _corresponding_run(page: Page) -> Run | None:
+    """What the thing asked for is said to correspond to: less than the announcement of an answer, so one option only."""
+    corresponding = [run for run in page.runs if _corresponds(page, run)]
+    if len({run.first.value for run in corresponding}) > 1:
+        return None
+    return corresponding[-1] if corresponding else None
+
+
 def _corresponds(page: Page, run: Run) -> bool:
-    """Whether the thing asked for is said to correspond to an option: less than the announcement of an answer."""
-    is_offered = 0 <= run.first.value < page.choices.count
+    is_offered = 0 <= run.first.value < page.choices.count and not run.is_echo
     return is_offered and page.is_evidence(run) and _CORRESPONDS.search(page.around(run).before) is not None
 
 
@@ -263,10 +272,11 @@ def _goes_on_as_list(page: Page, mention: Mention) -> bool:
 
 _BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s?(?:(?P<brace>\{)|(?P<name>[A-Z])(?!\w))", re.I)
 _IN_BOX = re.compile(
-    r"(?:\s|\\(?:text|math|bf|rm|large)\w{0,8}|[{(\[\"'])*(?:answer:\s)?(?P<name>[A-Z]|\d{1,4})"
-    r"(?:[)\]}\"'\s]*\Z|[)}\]]|\s?[:.,;-]|\\)",
+    r"(?:\s|\\(?:text|math|bf|rm|large)\w{0,8}|[{(\[\"'])*(?:answer:\s|(?:option|image|picture|caption|choice|statement)\s)?(?P<name>[A-Z]|\d{1,4})"
+    r"(?:[)\]}\"'\s]*\Z|[)}\]]|\s?[:.,;-]|\s(?:and|or)\b|\\)",
     re.I,
 )
+_NEXT_IN_BOX = re.compile(r"[)\]}\"'\s]{0,4}(?:,|;|\band\b|\bor\b)[({\[\"'\s]{0,4}(?P<name>[A-Z]|\d{1,4})(?!\w)")
 _LONGEST_BOX = 200
 
 
@@ -276,12 +286,22 @@ def _boxes(page: Page) -> Iterator[Evidence]:
         name = box["name"]
         if name is None:
             content = _up_to_closing_brace(page.text[box.end() : box.end() + _LONGEST_BOX])
-            in_box = _IN_BOX.match(content)
-            name = in_box["name"] if in_box else None
-        if name is None or name.isdigit() != (page.choices.names == "numbers"):
-            continue
-        value = int(name) - 1 if name.isdigit() else ord(name.upper()) - ord("A")
-        yield Evidence(value, box.start(), box.end(), "announced")
+            names = _names_in_box(content)
+        else:
+            names = [name]
+        for name in names:
+            if name.isdigit() == (page.choices.names == "numbers"):
+                value = int(name) - 1 if name.isdigit() else ord(name.upper()) - ord("A")
+                yield Evidence(value, box.start(), box.end(), "announced")
+
+
+def _names_in_box(content: str) -> list[str]:
+    """The option in a box; all of them where it holds "A, B"."""
+    first = _IN_BOX.match(content)
+    if first is None:
+        return []
+    following = _NEXT_IN_BOX.match(content, first.end("name"))
+    return [first["name"], following["name"]] if following else [first["name"]]
 
 
 def _up_to_closing_brace(text: str) -> str:
@@ -467,7 +487,9 @@ def _opens_a_list(page: Page, run: Run) -> bool:
 
 def _is_cut_off_behind(page: Page, run: Run) -> bool:
     """Whether an answer breaks off in a sentence about an option; "(C) About the same" needs no full stop."""
-    return not page.is_finished and len(page.text) - run.end > _LONGEST_TEXT_WITHOUT_END
+    if page.is_finished or not WORD.search(page.text, run.end):
+        return False
+    return not page.opens_line(run.first) or len(page.text) - run.end > _LONGEST_TEXT_WITHOUT_END
 
 
 def _only(page: Page) -> Read[int] | None:
