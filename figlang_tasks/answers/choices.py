@@ -64,7 +64,7 @@ class Mention:
 
 NOUN = (
     r"(?:images?|pictures?|photos?|figures?|options?|choices?|candidates?|statements?|captions?|panels?|points?|box(?:es)?"
-    r"|letters?|numbers?|no\.|imagem|op[cç][aã]o|opci[oó]n|alternativa|图片?|选项|選項)"
+    r"|letters?|numbers?|no\.|imagem|imagen|bild|letra|op[cç][aã]o|opci[oó]n|alternativa|图片?|选项|選項)"
 )
 """Nouns that stand before the name of an option."""
 
@@ -83,7 +83,12 @@ _BEHIND_THE_NAME_A = (
     r"|represents|illustrates|portrays|conveys|captures|corresponds|visualizes|expresses|reflects|makes|also|clearly|better"
     r"|more|most|best (?:\w+s|describes|match)|only)\b"
 )
-_CAPITAL = rf"(?:A(?!\x20(?!{_BEHIND_THE_NAME_A})[\w\"'])|[B-HJ-Z]|I(?=[^\w\n']*(?:\n|\Z)))"
+# "Answer: A The man ..." begins a sentence behind the name.
+_NEXT_SENTENCE = r"(?:The|This|That|These|It|Because|Since|Explanation|Reason|Here|Hope)\b"
+_CAPITAL = (
+    rf"(?:A(?!\x20(?!{_BEHIND_THE_NAME_A}|{_NEXT_SENTENCE})[\w\"'])|[B-HJ-Z]"
+    r"|I(?=[^\w\n']*(?:\n|\Z)|,\s(?:because|since|as|which)\b)|\AI(?=[.:]\s))"
+)
 
 _BRACKETED_LETTER = re.compile(
     rf"(?:{AFTER_NO_WORD}{NOUN}[ #]{{1,3}})?{AFTER_NO_WORD}(?P<opening>{_OPEN}{{1,2}})\s?"
@@ -115,9 +120,10 @@ _NUMBER = re.compile(
 )
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+_SHORT_ORDINALS = ("1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th")
 _ORDINAL = re.compile(
-    rf"\b(?:the\s)?(?P<ordinal>{'|'.join(_ORDINALS)}|last)"
-    r"(?:(?P<noun>\s(?:images?|pictures?|photos?|photographs?|panels?|options?|choices?|one)\b)"
+    rf"\b(?:the\s)?(?P<ordinal>{'|'.join(_ORDINALS + _SHORT_ORDINALS)}|last)"
+    r"(?:(?P<noun>\s(?:images?|pictures?|photos?|photographs?|panels?|options?|choices?|captions?|statements?|one)\b)"
     r"|(?!\s(?!and\b|a\b|is\b|best\b|show)\w|,))",
     re.I,
 )
@@ -182,7 +188,12 @@ def _ordinals(text: str, count: int) -> Iterator[Mention]:
         if not (match["noun"] or has_article or is_first_word):
             continue  # "in first place", "a second", "at last"
         ordinal = match["ordinal"].lower()
-        value = count - 1 if ordinal == "last" else _ORDINALS.index(ordinal)
+        if ordinal == "last":
+            value = count - 1
+        elif ordinal in _ORDINALS:
+            value = _ORDINALS.index(ordinal)
+        else:
+            value = _SHORT_ORDINALS.index(ordinal)
         yield Mention(value, match.start(), match.end(), "ordinal")
 
 

@@ -137,16 +137,16 @@ def _by_text_alone(page: Page) -> Read[int] | None:
 
 _CHOOSE = (
     r"(?:i(?:'d| would|'ll| will)? (?:\w+ly )?(?:choose|chose|pick|select|go with|say|opt for|vote for|go for|settle on|guess|think|believe"
-    r"|answer|lean towards?)|(?:choose|pick|select|going (?:with|for)|go (?:with|for)|lean towards?))"
+    r"|answer|prefer|lean towards?)|(?:choose|pick|select|going (?:with|for)|go (?:with|for)|lean towards?))"
 )
-_IT_IS = r"(?:it (?:has to|must|can only|should|would) be|it(?:'s| is)|which is)(?: \w+ly)?"
+_IT_IS = r"(?:(?:it )?looks like|in my opinion is|it (?:has to|must|can only|should|would) be|it(?:'s| is)|which is)(?: \w+ly)?"
 _BEST_IS = (
     r"(?:best|correct|most|(?:image|picture|option|statement|caption|one)\s(?:that|which|whose)|metaphor)\b"
     r"[^.?!\n]{0,100}?\b(?:is|are|be)"
 )
 _CHOSEN = re.compile(
-    rf"(?:\b(?:{_CHOOSE}|{_IT_IS}|{_BEST_IS})\b|\b(?:actually|wait|by elimination),|\bmost likely|\b(?:correct|right|final)\s?:"
-    r"|(?:\A|(?<=[.\n]))\W*(?:image|picture|option|number|statement|caption)\s?:)(?:[\s:\"'(\[]|\b(?:that|the|option|only|therefore|first|second|third|fourth|fifth|last)\b){0,8}\Z",
+    rf"(?:\b(?:{_CHOOSE}|{_IT_IS}|{_BEST_IS})\b|\b(?:actually|wait|by elimination),|\bmost likely|\b(?:correct|right|final|best)\s?:"
+    r"|(?:\A|(?<=[.\n]))\W*(?:image|picture|option|number|statement|caption)\s?:)(?:[\s:\"'(\[]|\b(?:that|the|option|only|one|labell?ed|therefore|first|second|third|fourth|fifth|last)\b){0,8}\Z",
     re.I,
 )
 _CONCLUDES = re.compile(
@@ -154,8 +154,9 @@ _CONCLUDES = re.compile(
     r"(?:[^.?!\n,]{0,40}\b(?:is|be|are)\b\s?|i would say\s|the\s)?\W{0,3}\Z",
     re.I,
 )
-_NOT_THIS_BUT = re.compile(r"\bnot\s[^.,;\n]{1,30}\bbut\s(?:rather\s)?\W{0,3}\Z", re.I)
-_ONLY_THIS = re.compile(r"\bonly\s(?:\w+\s)?\Z", re.I)
+_NOT_THIS_BUT = re.compile(r"\bnot\s[^.;\n]{1,100}\bbut\s(?:rather\s)?\W{0,3}\Z", re.I)
+_ONLY_THIS = re.compile(r"\bonly\s(?:\w+\s)?\Z|只有\Z", re.I)
+_SURELY = re.compile(r"(?:\A|(?<=[.!\n]))\W*(?:clearly|definitely|obviously|certainly|probably|surely),?\s\W{0,3}\Z", re.I)
 _NO_ANNOUNCEMENT = re.compile(
     r"\b(?:not|never|cannot|can't|couldn't|won't|wouldn't|don't|unable to)\s(?:\w+\s){0,2}"
     r"(?:choose|pick|select|go with|say|opt for|believe|think|be|answer)\b[^.,;\n]{0,40}\Z"
@@ -239,6 +240,8 @@ def _is_announced(page: Page, run: Run) -> bool:
         return True
     if not page.is_evidence(run):
         return False
+    if _SURELY.search(before) and _ENDS_A_HEAD.match(page.text, run.end):
+        return True
     return bool(_IS_IT.match(around.behind) or _ONLY_THIS.search(before))
 
 
@@ -339,6 +342,8 @@ def _announced_text(page: Page) -> Read[int] | None:
 
 def _is_text_said(page: Page, run: Run) -> bool:
     before = page.around(run).before
+    if _NOT_THIS_BUT.search(before):
+        return True
     if _NO_ANNOUNCEMENT.search(before) or not page.is_evidence(run):
         return False
     is_announced = ANNOUNCED.search(before) or _CHOSEN.search(before) or _IS.search(before)
@@ -438,8 +443,8 @@ def _is_repeated_below(page: Page, first: Mention) -> bool:
 
 _CHECKED_BEFORE = re.compile(r"\[\s?[xX]\s?\][ \t]{0,3}\Z|[\u2713\u2714\u2705\u2611][ \t]{0,3}\Z")
 _UNCHECKED_BEFORE = re.compile(r"\[\s{0,2}\][ \t]{0,3}\Z|[\u2717\u2718\u274c\u2610][ \t]{0,3}\Z")
-_AFFIRMED_BEHIND = re.compile(r"\W{0,6}(?:yes|correct|true|right|best)\b|\W{0,6}[\u2713\u2714\u2705]", re.I)
-_REFUTED_BEHIND = re.compile(r"\W{0,6}(?:no|incorrect|false|wrong|not)\b|\W{0,6}[\u2717\u2718\u274c]", re.I)
+_AFFIRMED_BEHIND = re.compile(r"\W{0,6}(?:yes|correct|true|right|best|match(?:es)?|fits?|suitable|appropriate)\b|\W{0,6}[\u2713\u2714\u2705]", re.I)
+_REFUTED_BEHIND = re.compile(r"\W{0,6}(?:no|incorrect|false|wrong|not|does not|doesn't|unsuitable)\b|\W{0,6}[\u2717\u2718\u274c]", re.I)
 
 
 def _judged(page: Page) -> Read[int] | None:
@@ -463,11 +468,12 @@ _LEADS_A_LIST = re.compile(
     re.I,
 )
 _LONGEST_TEXT_WITHOUT_END = 40
+_COURTESY = re.compile(r"\n\s{0,3}(?:i hope|hope (?:this|that)|(?:please )?let me know|did i|feel free|is there anything)\b[^\n]{0,200}\Z", re.I)
 
 
 def _last_paragraph(page: Page) -> Read[int] | None:
     """The only option that the last paragraph names."""
-    breaks = list(BLANK_LINE.finditer(page.text.rstrip()))
+    breaks = list(BLANK_LINE.finditer(_COURTESY.sub("", page.text).rstrip()))
     start = breaks[-1].end() if breaks else 0
     runs = [run for run in page.runs if run.start >= start]
     bracketed = [run for run in runs if any(mention.form == "bracketed" for mention in run.mentions)]
@@ -503,8 +509,12 @@ def _only_of(page: Page, runs: Sequence[Run], rule: str) -> Read[int] | None:
     """The one option of some runs that is neither denied nor in a list; ambiguous if there are two, none of more."""
     evidence: list[Evidence] = []
     for run in runs:
-        if run.is_echo or page.is_in_list(run.first) or not page.is_evidence(run):
+        if page.is_in_list(run.first) or not page.is_evidence(run):
             continue
+        if run.is_echo:
+            if run.is_range or len({mention.value for mention in run.mentions}) >= page.choices.count:
+                continue
+            return Read(None, "ambiguous", "conflict")  # "either (A), (B) or (D)"
         if not _is_name_of_option(page, run) or not 0 <= run.first.value < page.choices.count:
             continue
         if run.first.form != "bracketed" and COLON.match(page.text, run.end):
@@ -523,6 +533,8 @@ _BEHIND_A_CONJUNCTION = re.compile(r"\b(?:that|only|because|and|but|so|while|whe
 
 def _is_name_of_option(page: Page, run: Run) -> bool:
     """Whether a bare letter may be an option and not part of another name: "vitamin C", "3 years old"."""
+    if page.text.startswith(("letter", "Letter"), run.start):
+        return False  # "The letter A stands in a circle."
     if run.first.form != "bare":
         return True
     before = page.around(run).before
