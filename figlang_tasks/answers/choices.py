@@ -113,6 +113,7 @@ _NUMBER_IN_BRACKETS = rf"[ #]{{1,3}}{_OPEN}?(?P<number>\d{{1,4}})(?!\w|[.,]\d){_
 _LABELLED_NUMBER = re.compile(rf"{AFTER_NO_WORD}{NOUN}{_NUMBER_IN_BRACKETS}", re.I)
 # Where letters are offered, "the number 2" is a number of something else.
 _LABELLED_NUMBER_BESIDE_LETTERS = re.compile(rf"{AFTER_NO_WORD}(?!number|letter){NOUN}{_NUMBER_IN_BRACKETS}", re.I)
+_PICTURE = re.compile(r"(?:image|picture|photo|figure|panel)", re.I)
 _NUMBER = re.compile(
     rf"{_APART_BEFORE}(?<!\d[,/])[(\[{{#\"']{{0,2}}(?P<number>\d{{1,4}})(?:[)\]}}\"']{{1,2}}|(?![\w%]|[.,:/]\d))"
     # "3 years" is no name
@@ -136,7 +137,11 @@ def find_mentions(text: str, choices: Choices) -> list[Mention]:
     """
     others = [*_ordinals(text, choices.count), *_places(text, choices)]
     if choices.names == "letters":
-        offered = [*_letters(text, choices.count), *_numbers(text, _LABELLED_NUMBER_BESIDE_LETTERS, "labelled")]
+        numbered = _numbers(text, _LABELLED_NUMBER_BESIDE_LETTERS, "labelled")
+        if not choices.are_pictures:
+            # "Image 2" may be the second picture of the question, which is another option or none.
+            numbered = (mention for mention in numbered if not _PICTURE.match(text, mention.start))
+        offered = [*_letters(text, choices.count), *numbered]
         others += _numbers(text, _NUMBER, "number")
     else:
         offered = [*_numbers(text, _LABELLED_NUMBER, "labelled"), *_numbers(text, _NUMBER, "bare")]
