@@ -141,8 +141,8 @@ _CHOOSE = (
 )
 _IT_IS = r"(?:(?:it )?looks like|in my opinion is|it (?:has to|must|can only|should|would) be|it(?:'s| is)|which is)(?: \w+ly)?"
 _BEST_IS = (
-    r"(?:best|correct|most|(?:image|picture|option|statement|caption|one)\s(?:that|which|whose)|metaphor)\b"
-    r"[^.?!\n]{0,100}?\b(?:is|are|be)"
+    r"(?:best|funniest|wittiest|closest|strongest|correct|most|(?:image|picture|option|statement|caption|one)\s(?:that|which|whose)|metaphor)\b"
+    r"[^.?!\n]{0,100}?\b(?:is|are|be)|\bbest\s\w{3,12}(?:ed|n)\s(?:by|in)"
 )
 _CHOSEN = re.compile(
     rf"(?:\b(?:{_CHOOSE}|{_IT_IS}|{_BEST_IS})\b|\b(?:actually|wait|by elimination),|\bmost likely|\b(?:correct|right|final|best)\s?:"
@@ -156,12 +156,15 @@ _CONCLUDES = re.compile(
 )
 _NOT_THIS_BUT = re.compile(r"\bnot\s[^.;\n]{1,100}\bbut\s(?:rather\s)?\W{0,3}\Z", re.I)
 _ONLY_THIS = re.compile(r"\bonly\s(?:\w+\s)?\Z|只有\Z", re.I)
-_SURELY = re.compile(r"(?:\A|(?<=[.!\n]))\W*(?:clearly|definitely|obviously|certainly|probably|surely),?\s\W{0,3}\Z", re.I)
+_SURELY = re.compile(
+    r"(?:\A|(?<=[.!\n]))\W*(?:clearly|definitely|obviously|certainly|probably|surely)\b[,\s]{0,2}\W{0,3}\Z", re.I
+)
 _NO_ANNOUNCEMENT = re.compile(
     r"\b(?:not|never|cannot|can't|couldn't|won't|wouldn't|don't|unable to)\s(?:\w+\s){0,2}"
     r"(?:choose|pick|select|go with|say|opt for|believe|think|be|answer)\b[^.,;\n]{0,40}\Z"
     r"|\b(?:worst|wrong|incorrect|least \w+|poor|second[- ]best|other|tempting)\s(?:\w+\s)?"
     r"(?:answer|choice|option|image|one|picture)\b[^.,;\n]{0,40}\Z"
+    r"|\b(?:mistake|error|second (?:choice|guess))\b[^.,;\n]{0,60}\Z|\b(?:não|no es|nicht|n'est pas)\s[^.,;\n]{0,20}\Z|不是\W?\Z"
     r"|\b(?:that|which|who)\s(?:(?:does|do|did|is|are|was|would)(?:n't|\snot)|cannot|fails)\b[^.,;\n]{0,60}\Z"
     r"|\bif\b(?!\si\b)[^;.\n]{0,60}\b(?:were|had)\b[^;.\n]{0,60}\bwould\b[^,;.\n]{0,40}\Z"
     r"|\b(?:if|unless|whether|suppose|assuming)\b[^,;.\n]{0,100}\Z",
@@ -344,7 +347,7 @@ def _is_text_said(page: Page, run: Run) -> bool:
     before = page.around(run).before
     if _NOT_THIS_BUT.search(before):
         return True
-    if _NO_ANNOUNCEMENT.search(before) or not page.is_evidence(run):
+    if _NO_ANNOUNCEMENT.search(before) or _HEDGED.search(before) or not page.is_evidence(run):
         return False
     is_announced = ANNOUNCED.search(before) or _CHOSEN.search(before) or _IS.search(before)
     return bool(is_announced and _ENDS_A_TEXT.match(page.text, run.end))
@@ -396,6 +399,8 @@ def _line_alone(page: Page) -> Mention | None:
     first, last = lines[0], lines[-1]
     if not WORD.search(page.text, 0, first.start):
         return first
+    if _opens_a_list(page, last):
+        return None
     # Without a blank line before it, the last may be an item of a list that is cut off.
     is_apart = BLANK_LINE.search(page.text, max(0, last.start - 12), last.start) is not None
     if not WORD.search(page.text, last.end) and (is_apart or not page.list_items):
@@ -411,7 +416,7 @@ def _is_set_off(page: Page, first: Mention) -> bool:
     if COLON.match(text, first.end):
         # "A: The image shows" may go on with B, and "Image A: ..." describes it.
         return page.choices.names == "numbers" or (first.form in ("bare", "bracketed") and text[-1] in ".!")
-    return first.form == "bracketed" or _ENDS_A_HEAD.match(text, first.end) is not None
+    return first.form == "bracketed" or text[first.end - 1] == ")" or _ENDS_A_HEAD.match(text, first.end) is not None
 
 
 def _is_verdict_above_list(page: Page, run: Run) -> bool:
@@ -443,8 +448,13 @@ def _is_repeated_below(page: Page, first: Mention) -> bool:
 
 _CHECKED_BEFORE = re.compile(r"\[\s?[xX]\s?\][ \t]{0,3}\Z|[\u2713\u2714\u2705\u2611][ \t]{0,3}\Z")
 _UNCHECKED_BEFORE = re.compile(r"\[\s{0,2}\][ \t]{0,3}\Z|[\u2717\u2718\u274c\u2610][ \t]{0,3}\Z")
-_AFFIRMED_BEHIND = re.compile(r"\W{0,6}(?:yes|correct|true|right|best|match(?:es)?|fits?|suitable|appropriate)\b|\W{0,6}[\u2713\u2714\u2705]", re.I)
-_REFUTED_BEHIND = re.compile(r"\W{0,6}(?:no|incorrect|false|wrong|not|does not|doesn't|unsuitable)\b|\W{0,6}[\u2717\u2718\u274c]", re.I)
+_AFFIRMED_BEHIND = re.compile(
+    r"\W{0,6}(?:yes|correct|true|right|best|match(?:es)?|fits?|suitable|appropriate)\b|\W{0,6}[\u2713\u2714\u2705]",
+    re.I,
+)
+_REFUTED_BEHIND = re.compile(
+    r"\W{0,6}(?:no|incorrect|false|wrong|not|does not|doesn't|unsuitable)\b|\W{0,6}[\u2717\u2718\u274c]", re.I
+)
 
 
 def _judged(page: Page) -> Read[int] | None:
@@ -464,11 +474,15 @@ def _judged(page: Page) -> Read[int] | None:
 
 
 _LEADS_A_LIST = re.compile(
-    r"\b(?:options|choices|images|pictures|points|captions|statements|others?|each|each (?:one|option|image))\b[^.:\n]{0,40}:\s*\Z",
+    r"(?:\b(?:options|choices|images|pictures|points|captions|statements|others?|each|each (?:one|option|image))\b"
+    r"[^.:\n]{0,40}:|\b(?:let me|let's|look at|looking at|i'll|i will)\b[^.:\n]{0,60}\b(?:each|one by one)\b[^.:\n]{0,30}[.:])\W{1,8}\Z",
     re.I,
 )
 _LONGEST_TEXT_WITHOUT_END = 40
-_COURTESY = re.compile(r"\n\s{0,3}(?:i hope|hope (?:this|that)|(?:please )?let me know|did i|feel free|is there anything)\b[^\n]{0,200}\Z", re.I)
+_COURTESY = re.compile(
+    r"\n\s{0,3}(?:i hope|hope (?:this|that)|(?:please )?let me know|did i|feel free|is there anything)\b[^\n]{0,200}\Z",
+    re.I,
+)
 
 
 def _last_paragraph(page: Page) -> Read[int] | None:
@@ -477,7 +491,7 @@ def _last_paragraph(page: Page) -> Read[int] | None:
     start = breaks[-1].end() if breaks else 0
     runs = [run for run in page.runs if run.start >= start]
     bracketed = [run for run in runs if any(mention.form == "bracketed" for mention in run.mentions)]
-    if bracketed and (_opens_a_list(page, bracketed[0]) or _is_cut_off_behind(page, bracketed[-1])):
+    if bracketed and (_opens_a_list(page, bracketed[0].first) or _is_cut_off_behind(page, bracketed[-1])):
         return None
     if bracketed:
         return _only_of(page, bracketed, "last_paragraph")
@@ -486,9 +500,12 @@ def _last_paragraph(page: Page) -> Read[int] | None:
     return _only_of(page, runs, "last_paragraph")
 
 
-def _opens_a_list(page: Page, run: Run) -> bool:
-    """Whether a run is the first item of a list, of which no more may be written: "The options:\n\n(A) ..."."""
-    return page.opens_line(run.first) and _LEADS_A_LIST.search(page.around(run).back) is not None
+def _opens_a_list(page: Page, mention: Mention) -> bool:
+    """Whether a mention is the first item of a list, of which no more may be written: "The options:\n\n(A) ..."."""
+    return (
+        page.opens_line(mention)
+        and _LEADS_A_LIST.search(page.text, max(0, mention.start - 120), mention.start) is not None
+    )
 
 
 def _is_cut_off_behind(page: Page, run: Run) -> bool:
@@ -528,6 +545,7 @@ def _only_of(page: Page, runs: Sequence[Run], rule: str) -> Read[int] | None:
 
 
 _BEHIND_A_NOUN = re.compile(r"\w[\s(]{0,2}\Z")
+_IN_A_PICTURE = re.compile(r"\W*in\s", re.I)  # "In the first image, the man smiles."
 _BEHIND_A_CONJUNCTION = re.compile(r"\b(?:that|only|because|and|but|so|while|whereas)\s\Z", re.I)
 
 
@@ -535,9 +553,11 @@ def _is_name_of_option(page: Page, run: Run) -> bool:
     """Whether a bare letter may be an option and not part of another name: "vitamin C", "3 years old"."""
     if page.text.startswith(("letter", "Letter"), run.start):
         return False  # "The letter A stands in a circle."
+    before = page.around(run).before
+    if _IN_A_PICTURE.fullmatch(before):
+        return False
     if run.first.form != "bare":
         return True
-    before = page.around(run).before
     return not _BEHIND_A_NOUN.search(before) or _BEHIND_A_CONJUNCTION.search(before) is not None
 
 

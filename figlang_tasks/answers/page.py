@@ -230,8 +230,8 @@ _ENDS_A_TEXT = re.compile(r"""[)\]"']?\s?(?:[.,;:!)](?!\d)|\Z)""")
 # --- denied, compared, conditional ---
 
 _DENIED_BEFORE = re.compile(
-    r"(?:\b(?:not(?! (?:only|just))|nothing|neither|nor|never|cannot|except|without|eliminat\w+|exclud\w+|reject\w*|rul\w+ out"
-    r"|discard\w*|dismiss\w*|incorrect|wrong)\b|n't\b|不是|不选)[^,;:(.\n]{0,80}\Z"
+    r"(?:\b(?:not(?! (?:only|just))|nothing|neither|nor|never|cannot|(?:any|every)thing but|all but|except|without|eliminat\w+|exclud\w+|reject\w*|rul\w+ out"
+    r"|discard\w*|dismiss\w*|incorrect|wrong)\b|n't\b|não|nicht|no es|n'est pas|不是|不选)[^,;:(.\n]{0,80}\Z"
     r"|\b(?:unlike|rather than|instead of|other than|than|over|as opposed to|compared (?:to|with)|similar to)\b"
     r"\s(?:\w{1,12}\s){0,2}[(\[\"']{0,2}\Z",
     re.I,
@@ -255,7 +255,9 @@ _SAYS_NO = re.compile(r"\W{0,4}(?:no|nope|incorrect|wrong|false|not (?:this|corr
 # "A, which shows a man, is literal"
 _ASIDE = re.compile(r"\A,\s(?:which|who|that)\s[^.,]{0,80},")
 # "(B) the third image does not share it"
-_NAMED_AGAIN = re.compile(r"\A\W{0,3}(?:the\s\w+\s(?:image|picture|one|option)|(?:image|picture|point|box|option)\s[A-Z\d])\b", re.I)
+_NAMED_AGAIN = re.compile(
+    r"\A\W{0,3}(?:the\s\w+\s(?:image|picture|one|option)|(?:image|picture|point|box|option)\s[A-Z\d])\b", re.I
+)
 
 
 def is_denied_behind(behind: str) -> bool:

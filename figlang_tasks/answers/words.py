@@ -47,7 +47,8 @@ _BETWEEN = (
     r"|(?:candidate|caption|statement)(?= \d)|(?!hardly)\w+ly)\b)*"
 )
 ANNOUNCED: Final = re.compile(
-    rf"(?:\b{_NAME_OF_ANSWER}\b[^.?!\n]{{0,60}}?{_IS}|\bans\.|{_IN_CHINESE}|{_IN_JAPANESE_OR_KOREAN}|{_I_SAY}){_BETWEEN}\Z", re.I
+    rf"(?:\b{_NAME_OF_ANSWER}\b[^.?!\n]{{0,60}}?{_IS}|\bans\.|{_IN_CHINESE}|{_IN_JAPANESE_OR_KOREAN}|{_I_SAY}){_BETWEEN}\Z",
+    re.I,
 )
 """Text before a word that announces it as the answer: "The correct answer is", "Label:", "I would say"."""
 
