@@ -479,6 +479,7 @@ _LEADS_A_LIST = re.compile(
     re.I,
 )
 _LONGEST_TEXT_WITHOUT_END = 40
+_ENDS_WITHIN_A_SENTENCE = re.compile(r"\b(?:is|are|was|has|the|an?|of|at|on|in|to|and|that|for|with|which)\s?\Z", re.I)
 _COURTESY = re.compile(
     r"\n\s{0,3}(?:i hope|hope (?:this|that)|(?:please )?let me know|did i|feel free|is there anything)\b[^\n]{0,200}\Z",
     re.I,
@@ -512,6 +513,8 @@ def _is_cut_off_behind(page: Page, run: Run) -> bool:
     """Whether an answer breaks off in a sentence about an option; "(C) About the same" needs no full stop."""
     if page.is_finished or not WORD.search(page.text, run.end):
         return False
+    if _ENDS_WITHIN_A_SENTENCE.search(page.text, len(page.text) - 12):
+        return True
     return not page.opens_line(run.first) or len(page.text) - run.end > _LONGEST_TEXT_WITHOUT_END
 
 
