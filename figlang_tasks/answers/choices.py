@@ -104,8 +104,8 @@ _LABELLED_LETTER = re.compile(
     rf"(?P<letter>(?:[A-Z]|[b-z]|a(?=[^\w\n']{{0,9}}(?:\n|\Z))){_APART_BEHIND})",
 )
 _BARE_LETTER = re.compile(rf"{_APART_BEFORE}(?P<letter>{_CAPITAL}{_APART_BEHIND})(?:\s?[选選][项項])?")
-# A small letter without brackets is a name where it is all of an answer, heads it, or ends it as what something is: "b",
-# "b. The boat", "it is b". Behind other words it is an article, or a word that is cut off.
+# A small letter without brackets is a name where it is all of an answer, heads it, or ends it as what something is:
+# "b", "b. The boat", "it is b". Behind other words it is an article, or a word that is cut off.
 _SMALL_LETTER_AT_HEAD = re.compile(r"\A\W*(?P<letter>[a-z])(?=\W*\Z|[.:]\s)")
 _SMALL_LETTER_AT_END = re.compile(
     r"(?:(?<=\bis\s)|(?<=\bbe\s)|(?<=\banswer\s)|(?<=[:=>]\s)|(?<=[:=>]))(?P<letter>[b-z])(?=\W*\Z)"

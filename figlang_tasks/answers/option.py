@@ -136,16 +136,21 @@ def _by_text_alone(page: Page) -> Read[int] | None:
 # --- announced ---
 
 _CHOOSE = (
-    r"(?:i(?:'d| would|'ll| will)? (?:\w+ly )?(?:choose|chose|pick|select|go with|say|opt for|vote for|go for|settle on|guess|think|believe"
+    r"(?:i(?:'d| would|'ll| will)? (?:\w+ly )?(?:choose|chose|pick|select|go with|say|opt for|vote for|go for"
+    r"|settle on|guess|think|believe"
     r"|answer|prefer|lean towards?)|(?:choose|pick|select|going (?:with|for)|go (?:with|for)|lean towards?))"
 )
-_IT_IS = r"(?:(?:it )?looks like|in my opinion is|it (?:has to|must|can only|should|would) be|it(?:'s| is)|which is)(?: \w+ly)?"
+_IT_IS = (
+    r"(?:(?:it )?looks like|in my opinion is|it (?:has to|must|can only|should|would) be|it(?:'s| is)|which is)"
+    r"(?: \w+ly)?"
+)
 _BEST_IS = (
     r"(?:best|funniest|wittiest|closest|strongest|correct|most|(?:image|picture|option|statement|caption|one)\s(?:that|which|whose)|metaphor)\b"
     r"[^.?!\n]{0,100}?\b(?:is|are|be)|\bbest\s\w{3,12}(?:ed|n)\s(?:by|in)"
 )
 _CHOSEN = re.compile(
-    rf"(?:\b(?:{_CHOOSE}|{_IT_IS}|{_BEST_IS})\b|\b(?:actually|wait|by elimination),|\bmost likely|\b(?:correct|right|final|best)\s?:"
+    rf"(?:\b(?:{_CHOOSE}|{_IT_IS}|{_BEST_IS})\b|\b(?:actually|wait|by elimination),|\bmost likely"
+    r"|\b(?:correct|right|final|best)\s?:"
     r"|(?:\A|(?<=[.\n]))\W*(?:image|picture|option|number|statement|caption)\s?:)(?:[\s:\"'(\[]|\b(?:that|the|option|only|one|labell?ed|therefore|first|second|third|fourth|fifth|last)\b){0,8}\Z",
     re.I,
 )
@@ -164,7 +169,8 @@ _NO_ANNOUNCEMENT = re.compile(
     r"(?:choose|pick|select|go with|say|opt for|believe|think|be|answer)\b[^.,;\n]{0,40}\Z"
     r"|\b(?:worst|wrong|incorrect|least \w+|poor|second[- ]best|other|tempting)\s(?:\w+\s)?"
     r"(?:answer|choice|option|image|one|picture)\b[^.,;\n]{0,40}\Z"
-    r"|\b(?:mistake|error|second (?:choice|guess))\b[^.,;\n]{0,60}\Z|\b(?:não|no es|nicht|n'est pas)\s[^.,;\n]{0,20}\Z|不是\W?\Z"
+    r"|\b(?:mistake|error|second (?:choice|guess))\b[^.,;\n]{0,60}\Z"
+    r"|\b(?:não|no es|nicht|n'est pas)\s[^.,;\n]{0,20}\Z|不是\W?\Z"
     r"|\b(?:that|which|who)\s(?:(?:does|do|did|is|are|was|would)(?:n't|\snot)|cannot|fails)\b[^.,;\n]{0,60}\Z"
     r"|\bif\b(?!\si\b)[^;.\n]{0,60}\b(?:were|had)\b[^;.\n]{0,60}\bwould\b[^,;.\n]{0,40}\Z"
     r"|\b(?:if|unless|whether|suppose|assuming)\b[^,;.\n]{0,100}\Z",
@@ -249,7 +255,7 @@ def _is_announced(page: Page, run: Run) -> bool:
 
 
 def _corresponding_run(page: Page) -> Run | None:
-    """What the thing asked for is said to correspond to: less than the announcement of an answer, so one option only."""
+    """The one option that something is said to correspond to: less than the announcement of an answer."""
     corresponding = [run for run in page.runs if _corresponds(page, run)]
     if len({run.first.value for run in corresponding}) > 1:
         return None
@@ -289,12 +295,10 @@ _LONGEST_BOX = 200
 def _boxes(page: Page) -> Iterator[Evidence]:
     """The options in LaTeX's boxes: a name, perhaps with its text behind it; nothing of a formula."""
     for box in _BOX.finditer(page.text):
-        name = box["name"]
-        if name is None:
-            content = _up_to_closing_brace(page.text[box.end() : box.end() + _LONGEST_BOX])
-            names = _names_in_box(content)
+        if box["name"]:
+            names = [box["name"]]
         else:
-            names = [name]
+            names = _names_in_box(_up_to_closing_brace(page.text[box.end() : box.end() + _LONGEST_BOX]))
         for name in names:
             if name.isdigit() == (page.choices.names == "numbers"):
                 value = int(name) - 1 if name.isdigit() else ord(name.upper()) - ord("A")
@@ -302,12 +306,15 @@ def _boxes(page: Page) -> Iterator[Evidence]:
 
 
 def _names_in_box(content: str) -> list[str]:
-    """The option in a box; all of them where it holds "A, B"."""
+    """The name of the option in a box; two names where it holds "A, B"."""
     first = _IN_BOX.match(content)
     if first is None:
         return []
     following = _NEXT_IN_BOX.match(content, first.end("name"))
-    return [first["name"], following["name"]] if following else [first["name"]]
+    names = [first["name"]]
+    if following:
+        names.append(following["name"])
+    return names
 
 
 def _up_to_closing_brace(text: str) -> str:
@@ -475,7 +482,8 @@ def _judged(page: Page) -> Read[int] | None:
 
 _LEADS_A_LIST = re.compile(
     r"(?:\b(?:options|choices|images|pictures|points|captions|statements|others?|each|each (?:one|option|image))\b"
-    r"[^.:\n]{0,40}:|\b(?:let me|let's|look at|looking at|i'll|i will)\b[^.:\n]{0,60}\b(?:each|one by one)\b[^.:\n]{0,30}[.:])\W{1,8}\Z",
+    r"[^.:\n]{0,40}:|\b(?:let me|let's|look at|looking at|i'll|i will)\b[^.:\n]{0,60}"
+    r"\b(?:each|one by one)\b[^.:\n]{0,30}[.:])\W{1,8}\Z",
     re.I,
 )
 _LONGEST_TEXT_WITHOUT_END = 40

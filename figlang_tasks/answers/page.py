@@ -230,7 +230,8 @@ _ENDS_A_TEXT = re.compile(r"""[)\]"']?\s?(?:[.,;:!)](?!\d)|\Z)""")
 # --- denied, compared, conditional ---
 
 _DENIED_BEFORE = re.compile(
-    r"(?:\b(?:not(?! (?:only|just))|nothing|neither|nor|never|cannot|(?:any|every)thing but|all but|except|without|eliminat\w+|exclud\w+|reject\w*|rul\w+ out"
+    r"(?:\b(?:not(?! (?:only|just))|nothing|neither|nor|never|cannot|(?:any|every)thing but|all but|except|without"
+    r"|eliminat\w+|exclud\w+|reject\w*|rul\w+ out"
     r"|discard\w*|dismiss\w*|incorrect|wrong)\b|n't\b|não|nicht|no es|n'est pas|不是|不选)[^,;:(.\n]{0,80}\Z"
     r"|\b(?:unlike|rather than|instead of|other than|than|over|as opposed to|compared (?:to|with)|similar to)\b"
     r"\s(?:\w{1,12}\s){0,2}[(\[\"']{0,2}\Z",
