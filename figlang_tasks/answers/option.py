@@ -138,7 +138,8 @@ def _by_text_alone(page: Page) -> Read[int] | None:
 _CHOOSE = (
     r"(?:i(?:'d| would|'ll| will)? (?:\w+ly )?(?:choose|chose|pick|select|go with|say|opt for|vote for|go for"
     r"|settle on|guess|think|believe"
-    r"|answer|prefer|lean towards?)|(?:choose|pick|select|going (?:with|for)|go (?:with|for)|lean towards?))"
+    r"|answer|prefer|lean(?:ing)? towards?)"
+    r"|(?:choose|pick|select|going (?:with|for)|go (?:with|for)|lean(?:ing)? towards?))"
 )
 _IT_IS = (
     r"(?:(?:it )?looks like|in my opinion is|it (?:has to|must|can only|should|would) be|it(?:'s| is)|which is)"
@@ -173,14 +174,14 @@ _NO_ANNOUNCEMENT = re.compile(
     r"|\b(?:não|no es|nicht|n'est pas)\s[^.,;\n]{0,20}\Z|不是\W?\Z"
     r"|\b(?:that|which|who)\s(?:(?:does|do|did|is|are|was|would)(?:n't|\snot)|cannot|fails)\b[^.,;\n]{0,60}\Z"
     r"|\bif\b(?!\si\b)[^;.\n]{0,60}\b(?:were|had)\b[^;.\n]{0,60}\bwould\b[^,;.\n]{0,40}\Z"
-    r"|\b(?:if|unless|whether|suppose|assuming)\b[^,;.\n]{0,100}\Z",
+    r"|\b(?:if(?!\si\s(?:had to|must|have to)\b)|unless|whether|suppose|assuming)\b[^,;.\n]{0,100}\Z",
     re.I,
 )
 _IS_IT = re.compile(
     r"""[)\]"'\s]{0,3}(?:\s?\([^()\n]{1,60}\)\s|"[^"\n]{1,60}"\s)?(?:(?:is|are|was|would be|must be)\s)?"""
     r"(?:(?:the|clearly|likely|most likely|definitely|therefore|my)\s){0,3}"
-    r"(?:(?:best|correct|right|closest|final|most (?:suitable|fitting|appropriate|accurate|likely)|only correct|answer|choice"
-    r"|one that best)\b|是?正确)",
+    r"(?:(?:best|funniest|correct|right|closest|final|most (?:suitable|fitting|appropriate|accurate|likely)"
+    r"|only correct|answer|choice|one that best)\b|是?正确)",
     re.I,
 )
 _LEADS_ON = (":", "is", "be", "=")

@@ -34,7 +34,7 @@ CORRECTION: Final = re.compile(
 _NAME_OF_ANSWER = (
     r"(?:answer|choice|letter|prediction|label|classification|response|conclusion|verdict|decision|solution"
     r"|selection|pick|(?:best|closest|selected|chosen|correct) (?:image|picture|option|one|caption|statement|match|fit)"
-    r"|ans|result|output"
+    r"|ans|result|output|guess"
     r"|resposta|(?:op[cç][aã]o|alternativa|opci[oó]n|imagem|imagen) corre(?:ta|cta)"
     r"|respuesta|risposta|r[ée]ponse|antwort|l[öo]sung"
     r"|jawaban|ответ|الإجابة|उत्तर)"

@@ -239,6 +239,16 @@ def test_what_was_not_offered_or_is_no_name(output: str, choices: Choices, right
         ("A) 0.1\nB) 0.7\nC) 0.1\nD) 0.1", FOUR, None),
         ("Question: Which image shows the idiom? Options: A, B, C, D. Answer: D", FOUR, "D"),
         ("USER: which one?\nASSISTANT: (B)", FOUR, "B"),
+        ("My guess would be B, though D comes close.", FOUR, "B"),
+        ("I'm leaning towards C, but A is possible as well.", FOUR, "C"),
+        ("Out of the four captions, I find C the funniest.", FOUR, "C"),
+        ("If I must choose: C.", FOUR, "C"),
+        pytest.param("A和B都不对，C才是正确的。", FOUR, "C", marks=UNREAD),
+        pytest.param("Die Bilder A und B sind wörtlich, daher ist C richtig.", FOUR, "C", marks=UNREAD),
+        ("It would be A if the man were sad, but he's laughing, so it's B.", FOUR, "B"),
+        ("The statement that isn't true is 3.", NUMBERS, None),
+        ("The man's grade is a B.", FOUR, None),
+        ('Caption D: "You should see the other guy."', CAPTIONS, None),
     ],
 )
 def test_mixed(output: str, choices: Choices, right: str | None) -> None:
