@@ -64,12 +64,14 @@ class Mention:
 
 NOUN = (
     r"(?:images?|pictures?|photos?|figures?|options?|choices?|candidates?|statements?|captions?|panels?|points?|box(?:es)?"
-    r"|letters?|numbers?|no\.|imagem|op[cç][aã]o|opci[oó]n|alternativa|图片?|选项|選項)"
+    r"|letters?|numbers?|no\.|imagem|imagen|bild|letra|op[cç][aã]o|opci[oó]n|alternativa|图片?|选项|選項)"
 )
 """Nouns that stand before the name of an option."""
 
-_OPEN = r"""(?:\\?[(\[<"'])"""
-_CLOSE = r"""(?:\\?[)\]>"'])"""
+_OPEN = r"""[(\[<"']"""
+_CLOSE = r"""[)\]>"']"""
+_LONGEST_BRACKET = 80
+_CLOSED_BY = {"(": ")", "[": "]", "<": ">", '"': '"', "'": "'"}
 # "U.S.A", "R&B", "O'B" and "x-B" name no option, nor does "B's" or "B-movie".
 _APART_BEFORE = rf"{AFTER_NO_WORD}(?<![&.\\-])(?<!\w')(?<!\b[Nn]/)"
 _APART_BEHIND = rf"{BEFORE_NO_WORD}(?!['&-]\w|\.\w)"
@@ -81,13 +83,20 @@ _BEHIND_THE_NAME_A = (
     r"|represents|illustrates|portrays|conveys|captures|corresponds|visualizes|expresses|reflects|makes|also|clearly|better"
     r"|more|most|best (?:\w+s|describes|match)|only)\b"
 )
-_CAPITAL = rf"(?:A(?!\x20(?!{_BEHIND_THE_NAME_A})[\w\"'])|[B-HJ-Z]|I(?=[^\w\n']*(?:\n|\Z)))"
+# "Answer: A The man ..." begins a sentence behind the name.
+_NEXT_SENTENCE = r"(?:The|This|That|These|It|Because|Since|Explanation|Reason|Here|Hope)\b"
+_CAPITAL = (
+    rf"(?:A(?!\x20(?!{_BEHIND_THE_NAME_A}|{_NEXT_SENTENCE})[\w\"'])|[B-HJ-Z]"
+    r"|I(?=[^\w\n']*(?:\n|\Z)|,\s(?:because|since|as|which)\b)|\AI(?=[.:]\s))"
+)
 
 _BRACKETED_LETTER = re.compile(
-    rf"(?:{AFTER_NO_WORD}{NOUN}[ #]{{1,3}})?"
-    rf"(?:{AFTER_NO_WORD}{_OPEN}{{1,2}}\s?(?P<letter>[A-Z])(?<!\[[Xx])\s?\.?{_CLOSE}{{1,2}}{BEFORE_NO_WORD}"
-    rf"|{_APART_BEFORE}(?P<half>[A-Z])\s?\))",
+    rf"(?:{AFTER_NO_WORD}{NOUN}[ #]{{1,3}})?{AFTER_NO_WORD}(?P<opening>{_OPEN}{{1,2}})\s?"
+    rf"(?P<letter>[A-Z])(?<!\[[Xx])\s?\.?(?P<closing>{_CLOSE}{{1,2}}){BEFORE_NO_WORD}",
     re.I,
+)
+_LETTER_BEFORE_A_BRACKET = re.compile(
+    rf"(?:{AFTER_NO_WORD}{NOUN}[ #]{{1,3}})?{_APART_BEFORE}(?P<letter>[A-Z])\s?\)", re.I
 )
 _LABELLED_LETTER = re.compile(
     rf"(?:{AFTER_NO_WORD}(?i:{NOUN})[ #]{{1,3}}|(?:图片?|选?项|選?項|片)[\s:]?)"
@@ -95,27 +104,29 @@ _LABELLED_LETTER = re.compile(
     rf"(?P<letter>(?:[A-Z]|[b-z]|a(?=[^\w\n']{{0,9}}(?:\n|\Z))){_APART_BEHIND})",
 )
 _BARE_LETTER = re.compile(rf"{_APART_BEFORE}(?P<letter>{_CAPITAL}{_APART_BEHIND})(?:\s?[选選][项項])?")
-# A small letter without brackets is a name where it is all of an answer, heads it or ends it: "b", "b. The boat", "it is
-# b". Behind other words "a" is an article, of a sentence that is cut off.
-_SMALL_LETTER = re.compile(r"\A\W*(?P<letter>[a-z])(?=\W*\Z|[.:]\s)|(?<![\w'])(?P<last>[b-z])(?=\W*\Z)")
+# A small letter without brackets is a name where it is all of an answer, heads it, or ends it as what something is:
+# "b", "b. The boat", "it is b". Behind other words it is an article, or a word that is cut off.
+_SMALL_LETTER_AT_HEAD = re.compile(r"\A\W*(?P<letter>[a-z])(?=\W*\Z|[.:]\s)")
+_SMALL_LETTER_AT_END = re.compile(
+    r"(?:(?<=\bis\s)|(?<=\bbe\s)|(?<=\banswer\s)|(?<=[:=>]\s)|(?<=[:=>]))(?P<letter>[b-z])(?=\W*\Z)"
+)
 
 _NUMBER_IN_BRACKETS = rf"[ #]{{1,3}}{_OPEN}?(?P<number>\d{{1,4}})(?!\w|[.,]\d){_CLOSE}?"
 _LABELLED_NUMBER = re.compile(rf"{AFTER_NO_WORD}{NOUN}{_NUMBER_IN_BRACKETS}", re.I)
 # Where letters are offered, "the number 2" is a number of something else.
 _LABELLED_NUMBER_BESIDE_LETTERS = re.compile(rf"{AFTER_NO_WORD}(?!number|letter){NOUN}{_NUMBER_IN_BRACKETS}", re.I)
+_PICTURE = re.compile(r"(?:image|picture|photo|figure|panel)", re.I)
 _NUMBER = re.compile(
-    rf"{AFTER_NO_WORD}(?!number|letter){NOUN}[ #]{{1,3}}{_OPEN}?(?P<number>\d{{1,4}})(?!\w|[.,]\d){_CLOSE}?", re.I
-)
-_NUMBER = re.compile(
-    rf"{_APART_BEFORE}(?<!\d,)[(\[{{#\"']{{0,2}}(?P<number>\d{{1,4}})(?:[)\]}}\"']{{1,2}}|(?![\w%]|[.,:/]\d))"
+    rf"{_APART_BEFORE}(?<!\d[,/])[(\[{{#\"']{{0,2}}(?P<number>\d{{1,4}})(?:[)\]}}\"']{{1,2}}|(?![\w%]|[.,:/]\d))"
     # "3 years" is no name
     r"(?!\s(?!(?:because|since|as|and|or|to|is|are|but|fits?|match(?:es)?|best)\b)[a-z])"
 )
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+_SHORT_ORDINALS = ("1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th")
 _ORDINAL = re.compile(
-    rf"\b(?:the\s)?(?P<ordinal>{'|'.join(_ORDINALS)}|last)"
-    r"(?:(?P<noun>\s(?:images?|pictures?|photos?|photographs?|panels?|options?|choices?|one)\b)"
+    rf"\b(?:the\s)?(?P<ordinal>{'|'.join(_ORDINALS + _SHORT_ORDINALS)}|last)"
+    r"(?:(?P<noun>\s(?:images?|pictures?|photos?|photographs?|panels?|options?|choices?|captions?|statements?|one)\b)"
     r"|(?!\s(?!and\b|a\b|is\b|best\b|show)\w|,))",
     re.I,
 )
@@ -128,7 +139,11 @@ def find_mentions(text: str, choices: Choices) -> list[Mention]:
     """
     others = [*_ordinals(text, choices.count), *_places(text, choices)]
     if choices.names == "letters":
-        offered = [*_letters(text, choices.count), *_numbers(text, _LABELLED_NUMBER_BESIDE_LETTERS, "labelled")]
+        numbered = _numbers(text, _LABELLED_NUMBER_BESIDE_LETTERS, "labelled")
+        if not choices.are_pictures:
+            # "Image 2" may be the second picture of the question, which is another option or none.
+            numbered = (mention for mention in numbered if not _PICTURE.match(text, mention.start))
+        offered = [*_letters(text, choices.count), *numbered]
         others += _numbers(text, _NUMBER, "number")
     else:
         offered = [*_numbers(text, _LABELLED_NUMBER, "labelled"), *_numbers(text, _NUMBER, "bare")]
@@ -142,17 +157,29 @@ def _letters(text: str, count: int) -> Iterator[Mention]:
     """
     forms: tuple[tuple[Form, re.Pattern[str]], ...] = (
         ("bracketed", _BRACKETED_LETTER),
+        ("bracketed", _LETTER_BEFORE_A_BRACKET),
         ("labelled", _LABELLED_LETTER),
         ("bare", _BARE_LETTER),
-        ("small", _SMALL_LETTER),
+        ("small", _SMALL_LETTER_AT_HEAD),
+        ("small", _SMALL_LETTER_AT_END),
     )
     for form, pattern in forms:
         for match in pattern.finditer(text):
-            letter = next(filter(None, match.groups()))
+            if pattern is _BRACKETED_LETTER and match["closing"][0] != _CLOSED_BY[match["opening"][-1]]:
+                continue  # "h'(1)", of a formula
+            if pattern is _LETTER_BEFORE_A_BRACKET and _is_in_brackets(text, match.start()):
+                continue  # the last of "(A, B, C or D)"
+            letter = match["letter"]
             value = ord(letter.upper()) - ord("A")
             is_quoted = match[0][-1] in "\"'"
             if value < count or (letter.isupper() and not is_quoted):
                 yield Mention(value, match.start(), match.end(), form)
+
+
+def _is_in_brackets(text: str, place: int) -> bool:
+    """Whether a bracket is open at a place of a text."""
+    back = max(0, place - _LONGEST_BRACKET)
+    return text.rfind("(", back, place) > text.rfind(")", back, place)
 
 
 def _numbers(text: str, pattern: re.Pattern[str], form: Form) -> Iterator[Mention]:
@@ -168,7 +195,12 @@ def _ordinals(text: str, count: int) -> Iterator[Mention]:
         if not (match["noun"] or has_article or is_first_word):
             continue  # "in first place", "a second", "at last"
         ordinal = match["ordinal"].lower()
-        value = count - 1 if ordinal == "last" else _ORDINALS.index(ordinal)
+        if ordinal == "last":
+            value = count - 1
+        elif ordinal in _ORDINALS:
+            value = _ORDINALS.index(ordinal)
+        else:
+            value = _SHORT_ORDINALS.index(ordinal)
         yield Mention(value, match.start(), match.end(), "ordinal")
 
 

@@ -136,17 +136,23 @@ def _by_text_alone(page: Page) -> Read[int] | None:
 # --- announced ---
 
 _CHOOSE = (
-    r"(?:i(?:'d| would|'ll| will)? (?:\w+ly )?(?:choose|chose|pick|select|go with|say|opt for|vote for|go for|settle on|guess|think|believe"
-    r"|answer|lean towards?)|(?:choose|pick|select|going (?:with|for)|go (?:with|for)|lean towards?))"
+    r"(?:i(?:'d| would|'ll| will)? (?:\w+ly )?(?:choose|chose|pick|select|go with|say|opt for|vote for|go for"
+    r"|settle on|guess|think|believe"
+    r"|answer|prefer|lean(?:ing)? towards?)"
+    r"|(?:choose|pick|select|going (?:with|for)|go (?:with|for)|lean(?:ing)? towards?))"
 )
-_IT_IS = r"(?:it (?:has to|must|can only|should|would) be|it(?:'s| is)|which is)"
+_IT_IS = (
+    r"(?:(?:it )?looks like|in my opinion is|it (?:has to|must|can only|should|would) be|it(?:'s| is)|which is)"
+    r"(?: \w+ly)?"
+)
 _BEST_IS = (
-    r"(?:best|correct|most|(?:image|picture|option|statement|caption|one)\s(?:that|which|whose)|metaphor)\b"
-    r"[^.?!\n]{0,100}?\b(?:is|are|be)"
+    r"(?:best|funniest|wittiest|closest|strongest|correct|most|(?:image|picture|option|statement|caption|one)\s(?:that|which|whose)|metaphor)\b"
+    r"[^.?!\n]{0,100}?\b(?:is|are|be)|\bbest\s\w{3,12}(?:ed|n)\s(?:by|in)"
 )
 _CHOSEN = re.compile(
-    rf"(?:\b(?:{_CHOOSE}|{_IT_IS}|{_BEST_IS})\b|\b(?:actually|wait|by elimination),|\bmost likely|\b(?:correct|right|final)\s?:"
-    r"|(?:\A|(?<=[.\n]))\W*(?:image|picture|option|number|statement|caption)\s?:)(?:[\s:\"'(\[]|\b(?:that|the|option|only|therefore|first|second|third|fourth|fifth|last)\b){0,8}\Z",
+    rf"(?:\b(?:{_CHOOSE}|{_IT_IS}|{_BEST_IS})\b|\b(?:actually|wait|by elimination),|\bmost likely"
+    r"|\b(?:correct|right|final|best)\s?:"
+    r"|(?:\A|(?<=[.\n]))\W*(?:image|picture|option|number|statement|caption)\s?:)(?:[\s:\"'(\[]|\b(?:that|the|option|only|one|labell?ed|therefore|first|second|third|fourth|fifth|last)\b){0,8}\Z",
     re.I,
 )
 _CONCLUDES = re.compile(
@@ -154,21 +160,28 @@ _CONCLUDES = re.compile(
     r"(?:[^.?!\n,]{0,40}\b(?:is|be|are)\b\s?|i would say\s|the\s)?\W{0,3}\Z",
     re.I,
 )
-_NOT_THIS_BUT = re.compile(r"\bnot\s[^.,;\n]{1,30}\bbut\s(?:rather\s)?\W{0,3}\Z", re.I)
-_ONLY_THIS = re.compile(r"\bonly\s(?:\w+\s)?\Z", re.I)
+_NOT_THIS_BUT = re.compile(r"\bnot\s[^.;\n]{1,100}\bbut\s(?:rather\s)?\W{0,3}\Z", re.I)
+_ONLY_THIS = re.compile(r"\bonly\s(?:\w+\s)?\Z|只有\Z", re.I)
+_SURELY = re.compile(
+    r"(?:\A|(?<=[.!\n]))\W*(?:clearly|definitely|obviously|certainly|probably|surely)\b[,\s]{0,2}\W{0,3}\Z", re.I
+)
 _NO_ANNOUNCEMENT = re.compile(
     r"\b(?:not|never|cannot|can't|couldn't|won't|wouldn't|don't|unable to)\s(?:\w+\s){0,2}"
     r"(?:choose|pick|select|go with|say|opt for|believe|think|be|answer)\b[^.,;\n]{0,40}\Z"
     r"|\b(?:worst|wrong|incorrect|least \w+|poor|second[- ]best|other|tempting)\s(?:\w+\s)?"
     r"(?:answer|choice|option|image|one|picture)\b[^.,;\n]{0,40}\Z"
-    r"|\b(?:if|unless|whether|suppose|assuming)\b[^,;.\n]{0,100}\Z",
+    r"|\b(?:mistake|error|second (?:choice|guess))\b[^.,;\n]{0,60}\Z"
+    r"|\b(?:não|no es|nicht|n'est pas)\s[^.,;\n]{0,20}\Z|不是\W?\Z"
+    r"|\b(?:that|which|who)\s(?:(?:does|do|did|is|are|was|would)(?:n't|\snot)|cannot|fails)\b[^.,;\n]{0,60}\Z"
+    r"|\bif\b(?!\si\b)[^;.\n]{0,60}\b(?:were|had)\b[^;.\n]{0,60}\bwould\b[^,;.\n]{0,40}\Z"
+    r"|\b(?:if(?!\si\s(?:had to|must|have to)\b)|unless|whether|suppose|assuming)\b[^,;.\n]{0,100}\Z",
     re.I,
 )
 _IS_IT = re.compile(
     r"""[)\]"'\s]{0,3}(?:\s?\([^()\n]{1,60}\)\s|"[^"\n]{1,60}"\s)?(?:(?:is|are|was|would be|must be)\s)?"""
     r"(?:(?:the|clearly|likely|most likely|definitely|therefore|my)\s){0,3}"
-    r"(?:(?:best|correct|right|closest|final|most (?:suitable|fitting|appropriate|accurate|likely)|only correct|answer|choice"
-    r"|one that best)\b|是?正确)",
+    r"(?:(?:best|funniest|correct|right|closest|final|most (?:suitable|fitting|appropriate|accurate|likely)"
+    r"|only correct|answer|choice|one that best)\b|是?正确)",
     re.I,
 )
 _LEADS_ON = (":", "is", "be", "=")
@@ -183,7 +196,7 @@ def _announced(page: Page) -> Read[int] | None:
     boxes = list(_boxes(page))
     said = _last_run(page, _is_announced)
     if said is None and not boxes:
-        said = _last_run(page, _corresponds)
+        said = _corresponding_run(page)
     announcements = [[box] for box in boxes[-1:]]
     if said is not None:
         announcements.append(said.evidence("announced"))
@@ -237,12 +250,21 @@ def _is_announced(page: Page, run: Run) -> bool:
         return True
     if not page.is_evidence(run):
         return False
+    if _SURELY.search(before) and _ENDS_A_HEAD.match(page.text, run.end):
+        return True
     return bool(_IS_IT.match(around.behind) or _ONLY_THIS.search(before))
 
 
+def _corresponding_run(page: Page) -> Run | None:
+    """The one option that something is said to correspond to: less than the announcement of an answer."""
+    corresponding = [run for run in page.runs if _corresponds(page, run)]
+    if len({run.first.value for run in corresponding}) > 1:
+        return None
+    return corresponding[-1] if corresponding else None
+
+
 def _corresponds(page: Page, run: Run) -> bool:
-    """Whether the thing asked for is said to correspond to an option: less than the announcement of an answer."""
-    is_offered = 0 <= run.first.value < page.choices.count
+    is_offered = 0 <= run.first.value < page.choices.count and not run.is_echo
     return is_offered and page.is_evidence(run) and _CORRESPONDS.search(page.around(run).before) is not None
 
 
@@ -263,25 +285,37 @@ def _goes_on_as_list(page: Page, mention: Mention) -> bool:
 
 _BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s?(?:(?P<brace>\{)|(?P<name>[A-Z])(?!\w))", re.I)
 _IN_BOX = re.compile(
-    r"(?:\s|\\(?:text|math|bf|rm|large)\w{0,8}|[{(\[\"'])*(?:answer:\s)?(?P<name>[A-Z]|\d{1,4})"
-    r"(?:[)\]}\"'\s]*\Z|[)}\]]|\s?[:.,;-]|\\)",
+    r"(?:\s|\\(?:text|math|bf|rm|large)\w{0,8}|[{(\[\"'])*(?:answer:\s|(?:option|image|picture|caption|choice|statement)\s)?(?P<name>[A-Z]|\d{1,4})"
+    r"(?:[)\]}\"'\s]*\Z|[)}\]]|\s?[:.,;-]|\s(?:and|or)\b|\\)",
     re.I,
 )
+_NEXT_IN_BOX = re.compile(r"[)\]}\"'\s]{0,4}(?:,|;|\band\b|\bor\b)[({\[\"'\s]{0,4}(?P<name>[A-Z]|\d{1,4})(?!\w)")
 _LONGEST_BOX = 200
 
 
 def _boxes(page: Page) -> Iterator[Evidence]:
     """The options in LaTeX's boxes: a name, perhaps with its text behind it; nothing of a formula."""
     for box in _BOX.finditer(page.text):
-        name = box["name"]
-        if name is None:
-            content = _up_to_closing_brace(page.text[box.end() : box.end() + _LONGEST_BOX])
-            in_box = _IN_BOX.match(content)
-            name = in_box["name"] if in_box else None
-        if name is None or name.isdigit() != (page.choices.names == "numbers"):
-            continue
-        value = int(name) - 1 if name.isdigit() else ord(name.upper()) - ord("A")
-        yield Evidence(value, box.start(), box.end(), "announced")
+        if box["name"]:
+            names = [box["name"]]
+        else:
+            names = _names_in_box(_up_to_closing_brace(page.text[box.end() : box.end() + _LONGEST_BOX]))
+        for name in names:
+            if name.isdigit() == (page.choices.names == "numbers"):
+                value = int(name) - 1 if name.isdigit() else ord(name.upper()) - ord("A")
+                yield Evidence(value, box.start(), box.end(), "announced")
+
+
+def _names_in_box(content: str) -> list[str]:
+    """The name of the option in a box; two names where it holds "A, B"."""
+    first = _IN_BOX.match(content)
+    if first is None:
+        return []
+    following = _NEXT_IN_BOX.match(content, first.end("name"))
+    names = [first["name"]]
+    if following:
+        names.append(following["name"])
+    return names
 
 
 def _up_to_closing_brace(text: str) -> str:
@@ -319,7 +353,9 @@ def _announced_text(page: Page) -> Read[int] | None:
 
 def _is_text_said(page: Page, run: Run) -> bool:
     before = page.around(run).before
-    if _NO_ANNOUNCEMENT.search(before) or not page.is_evidence(run):
+    if _NOT_THIS_BUT.search(before):
+        return True
+    if _NO_ANNOUNCEMENT.search(before) or _HEDGED.search(before) or not page.is_evidence(run):
         return False
     is_announced = ANNOUNCED.search(before) or _CHOSEN.search(before) or _IS.search(before)
     return bool(is_announced and _ENDS_A_TEXT.match(page.text, run.end))
@@ -371,6 +407,8 @@ def _line_alone(page: Page) -> Mention | None:
     first, last = lines[0], lines[-1]
     if not WORD.search(page.text, 0, first.start):
         return first
+    if _opens_a_list(page, last):
+        return None
     # Without a blank line before it, the last may be an item of a list that is cut off.
     is_apart = BLANK_LINE.search(page.text, max(0, last.start - 12), last.start) is not None
     if not WORD.search(page.text, last.end) and (is_apart or not page.list_items):
@@ -386,7 +424,7 @@ def _is_set_off(page: Page, first: Mention) -> bool:
     if COLON.match(text, first.end):
         # "A: The image shows" may go on with B, and "Image A: ..." describes it.
         return page.choices.names == "numbers" or (first.form in ("bare", "bracketed") and text[-1] in ".!")
-    return first.form == "bracketed" or _ENDS_A_HEAD.match(text, first.end) is not None
+    return first.form == "bracketed" or text[first.end - 1] == ")" or _ENDS_A_HEAD.match(text, first.end) is not None
 
 
 def _is_verdict_above_list(page: Page, run: Run) -> bool:
@@ -418,8 +456,13 @@ def _is_repeated_below(page: Page, first: Mention) -> bool:
 
 _CHECKED_BEFORE = re.compile(r"\[\s?[xX]\s?\][ \t]{0,3}\Z|[\u2713\u2714\u2705\u2611][ \t]{0,3}\Z")
 _UNCHECKED_BEFORE = re.compile(r"\[\s{0,2}\][ \t]{0,3}\Z|[\u2717\u2718\u274c\u2610][ \t]{0,3}\Z")
-_AFFIRMED_BEHIND = re.compile(r"\W{0,6}(?:yes|correct|true|right|best)\b|\W{0,6}[\u2713\u2714\u2705]", re.I)
-_REFUTED_BEHIND = re.compile(r"\W{0,6}(?:no|incorrect|false|wrong|not)\b|\W{0,6}[\u2717\u2718\u274c]", re.I)
+_AFFIRMED_BEHIND = re.compile(
+    r"\W{0,6}(?:yes|correct|true|right|best|match(?:es)?|fits?|suitable|appropriate)\b|\W{0,6}[\u2713\u2714\u2705]",
+    re.I,
+)
+_REFUTED_BEHIND = re.compile(
+    r"\W{0,6}(?:no|incorrect|false|wrong|not|does not|doesn't|unsuitable)\b|\W{0,6}[\u2717\u2718\u274c]", re.I
+)
 
 
 def _judged(page: Page) -> Read[int] | None:
@@ -438,17 +481,50 @@ def _judged(page: Page) -> Read[int] | None:
 # --- last paragraph, and the whole answer ---
 
 
+_LEADS_A_LIST = re.compile(
+    r"(?:\b(?:options|choices|images|pictures|points|captions|statements|others?|each|each (?:one|option|image))\b"
+    r"[^.:\n]{0,40}:|\b(?:let me|let's|look at|looking at|i'll|i will)\b[^.:\n]{0,60}"
+    r"\b(?:each|one by one)\b[^.:\n]{0,30}[.:])\W{1,8}\Z",
+    re.I,
+)
+_LONGEST_TEXT_WITHOUT_END = 40
+_ENDS_WITHIN_A_SENTENCE = re.compile(r"\b(?:is|are|was|has|the|an?|of|at|on|in|to|and|that|for|with|which)\s?\Z", re.I)
+_COURTESY = re.compile(
+    r"\n\s{0,3}(?:i hope|hope (?:this|that)|(?:please )?let me know|did i|feel free|is there anything)\b[^\n]{0,200}\Z",
+    re.I,
+)
+
+
 def _last_paragraph(page: Page) -> Read[int] | None:
     """The only option that the last paragraph names."""
-    breaks = list(BLANK_LINE.finditer(page.text.rstrip()))
+    breaks = list(BLANK_LINE.finditer(_COURTESY.sub("", page.text).rstrip()))
     start = breaks[-1].end() if breaks else 0
     runs = [run for run in page.runs if run.start >= start]
     bracketed = [run for run in runs if any(mention.form == "bracketed" for mention in run.mentions)]
+    if bracketed and (_opens_a_list(page, bracketed[0].first) or _is_cut_off_behind(page, bracketed[-1])):
+        return None
     if bracketed:
         return _only_of(page, bracketed, "last_paragraph")
     if not breaks or page.declines or not page.is_finished:
         return None
     return _only_of(page, runs, "last_paragraph")
+
+
+def _opens_a_list(page: Page, mention: Mention) -> bool:
+    """Whether a mention is the first item of a list, of which no more may be written: "The options:\n\n(A) ..."."""
+    return (
+        page.opens_line(mention)
+        and _LEADS_A_LIST.search(page.text, max(0, mention.start - 120), mention.start) is not None
+    )
+
+
+def _is_cut_off_behind(page: Page, run: Run) -> bool:
+    """Whether an answer breaks off in a sentence about an option; "(C) About the same" needs no full stop."""
+    if page.is_finished or not WORD.search(page.text, run.end):
+        return False
+    if _ENDS_WITHIN_A_SENTENCE.search(page.text, len(page.text) - 12):
+        return True
+    return not page.opens_line(run.first) or len(page.text) - run.end > _LONGEST_TEXT_WITHOUT_END
 
 
 def _only(page: Page) -> Read[int] | None:
@@ -462,8 +538,12 @@ def _only_of(page: Page, runs: Sequence[Run], rule: str) -> Read[int] | None:
     """The one option of some runs that is neither denied nor in a list; ambiguous if there are two, none of more."""
     evidence: list[Evidence] = []
     for run in runs:
-        if run.is_echo or page.is_in_list(run.first) or not page.is_evidence(run):
+        if page.is_in_list(run.first) or not page.is_evidence(run):
             continue
+        if run.is_echo:
+            if run.is_range or len({mention.value for mention in run.mentions}) >= page.choices.count:
+                continue
+            return Read(None, "ambiguous", "conflict")  # "either (A), (B) or (D)"
         if not _is_name_of_option(page, run) or not 0 <= run.first.value < page.choices.count:
             continue
         if run.first.form != "bracketed" and COLON.match(page.text, run.end):
@@ -477,14 +557,19 @@ def _only_of(page: Page, runs: Sequence[Run], rule: str) -> Read[int] | None:
 
 
 _BEHIND_A_NOUN = re.compile(r"\w[\s(]{0,2}\Z")
+_IN_A_PICTURE = re.compile(r"\W*in\s", re.I)  # "In the first image, the man smiles."
 _BEHIND_A_CONJUNCTION = re.compile(r"\b(?:that|only|because|and|but|so|while|whereas)\s\Z", re.I)
 
 
 def _is_name_of_option(page: Page, run: Run) -> bool:
     """Whether a bare letter may be an option and not part of another name: "vitamin C", "3 years old"."""
+    if page.text.startswith(("letter", "Letter"), run.start):
+        return False  # "The letter A stands in a circle."
+    before = page.around(run).before
+    if _IN_A_PICTURE.fullmatch(before):
+        return False
     if run.first.form != "bare":
         return True
-    before = page.around(run).before
     return not _BEHIND_A_NOUN.search(before) or _BEHIND_A_CONJUNCTION.search(before) is not None
 
 

@@ -218,7 +218,7 @@ class Page:
             other = plain_text(text)
             if other and behind.startswith(other) and _ENDS_A_TEXT.match(behind, len(other)):
                 return True
-            if other and before.endswith(f'"{other}'):
+            if other and (before == other or before.endswith(f'"{other}')):
                 return True
         return False
 
@@ -230,8 +230,9 @@ _ENDS_A_TEXT = re.compile(r"""[)\]"']?\s?(?:[.,;:!)](?!\d)|\Z)""")
 # --- denied, compared, conditional ---
 
 _DENIED_BEFORE = re.compile(
-    r"(?:\b(?:not(?! (?:only|just))|neither|nor|never|cannot|except|without|eliminat\w+|exclud\w+|reject\w*|rul\w+ out"
-    r"|discard\w*|dismiss\w*|incorrect|wrong)\b|n't\b|不是|不选)[^,;:(.\n]{0,80}\Z"
+    r"(?:\b(?:not(?! (?:only|just))|nothing|neither|nor|never|cannot|(?:any|every)thing but|all but|except|without"
+    r"|eliminat\w+|exclud\w+|reject\w*|rul\w+ out"
+    r"|discard\w*|dismiss\w*|incorrect|wrong)\b|n't\b|não|nicht|no es|n'est pas|不是|不选)[^,;:(.\n]{0,80}\Z"
     r"|\b(?:unlike|rather than|instead of|other than|than|over|as opposed to|compared (?:to|with)|similar to)\b"
     r"\s(?:\w{1,12}\s){0,2}[(\[\"']{0,2}\Z",
     re.I,
@@ -254,11 +255,15 @@ _DENIED_BEHIND = re.compile(
 _SAYS_NO = re.compile(r"\W{0,4}(?:no|nope|incorrect|wrong|false|not (?:this|correct|it))\b\W*(?:\Z|\n)", re.I)
 # "A, which shows a man, is literal"
 _ASIDE = re.compile(r"\A,\s(?:which|who|that)\s[^.,]{0,80},")
+# "(B) the third image does not share it"
+_NAMED_AGAIN = re.compile(
+    r"\A\W{0,3}(?:the\s\w+\s(?:image|picture|one|option)|(?:image|picture|point|box|option)\s[A-Z\d])\b", re.I
+)
 
 
 def is_denied_behind(behind: str) -> bool:
     """Whether the clause behind the name of an option denies it, or lets it depend on something."""
-    behind = _ASIDE.sub("", behind)
+    behind = _NAMED_AGAIN.sub("", _ASIDE.sub("", behind))
     clause_end = _CLAUSE_END.search(behind, 1)
     clause = behind[: clause_end.start()] if clause_end else behind
     return _DENIED_BEHIND.search(clause) is not None

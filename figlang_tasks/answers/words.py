@@ -32,19 +32,30 @@ CORRECTION: Final = re.compile(
 # --- what announces an answer ---
 
 _NAME_OF_ANSWER = (
-    r"(?:answer|choice|letter|prediction|label|classification|response|conclusion|verdict|decision|solution|selection|pick"
-    r"|(?:best|selected|chosen|correct) (?:image|picture|option|one|caption|statement)|resposta|respuesta|risposta|r[ée]ponse|antwort|l[öo]sung)"
+    r"(?:answer|choice|letter|prediction|label|classification|response|conclusion|verdict|decision|solution"
+    r"|selection|pick|(?:best|closest|selected|chosen|correct) (?:image|picture|option|one|caption|statement|match|fit)"
+    r"|ans|result|output|guess"
+    r"|resposta|(?:op[cç][aã]o|alternativa|opci[oó]n|imagem|imagen) corre(?:ta|cta)"
+    r"|respuesta|risposta|r[ée]ponse|antwort|l[öo]sung"
+    r"|jawaban|ответ|الإجابة|उत्तर)"
 )
 _IS = r"(?:\b(?:is|are|be|was|é|es|è|est|ist)\b|[:=\n-])"
-_IN_CHINESE = r"(?:答案|选项|结论|正确|应选|所以|因此)[^。.\n]{0,12}?(?:是|为|為|选|選|:)|(?:答案|选择|应选|故选|选)"
+_IN_CHINESE = (
+    r"(?:答案|选项|结论|正确|应选|所以|因此)[^。.\n]{0,12}?(?:(?<!不)是|为|為|(?<!不)选|選|:)"
+    r"|(?:答案】?|选择|应选|故选|(?<!不)选|正确)"
+)
+_IN_JAPANESE_OR_KOREAN = r"(?:(?:正解|答え|回答)(?:は|:)|(?:정답|답)(?:은|는|:))"
 _I_SAY = r"\bi(?:'d| would) (?:say|answer)\b"
 # Words between the announcement and the answer: "the answer is most likely (B)".
 _BETWEEN = (
-    r"(?:[\s:\"'(\[>-]|\b(?:an?|the|therefore|thus|most likely|likely|option|choice|letter"
+    r"(?:[\s:\"'(\[>\\\-]|\b(?:an?|the|therefore|thus|most likely|likely|option|choice|letter|one labell?ed"
+    r"|labell?ed|la|letra"
     r"|(?:candidate|caption|statement)(?= \d)|(?!hardly)\w+ly)\b)*"
 )
 ANNOUNCED: Final = re.compile(
-    rf"(?:\b{_NAME_OF_ANSWER}\b[^.?!\n]{{0,60}}?{_IS}|{_IN_CHINESE}|{_I_SAY}){_BETWEEN}\Z", re.I
+    rf"(?:\b{_NAME_OF_ANSWER}\b[^.?!\n]{{0,60}}?{_IS}|\bans\.|{_IN_CHINESE}|{_IN_JAPANESE_OR_KOREAN}"
+    rf"|{_I_SAY}){_BETWEEN}\Z",
+    re.I,
 )
 """Text before a word that announces it as the answer: "The correct answer is", "Label:", "I would say"."""
 
