@@ -16,6 +16,12 @@ BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 COLON = re.compile(r"""[)\]"'}]{0,2}\s{0,3}(?::|-\s)""")
 """Behind the name of an option: what follows is its text or its description."""
 
+ENDS_A_HEAD = re.compile(
+    r"""[)\]"'}]{0,2}\s{0,3}(?:[.,;)\n-]|\((?!\w\))|\Z|(?:rather than|instead of|and not|not|because|since)\b)""", re.I
+)
+"""Behind the name of an option that heads an answer."""
+HEDGED = re.compile(r"\b(?:may|might|could)\b", re.I)
+
 _MOST_OPTIONS = 2  # More in one enumeration are the echo of the question: "A, B, C or D".
 _LINE_HEAD = 24  # Signs and numbers before a mention that opens its line: "  - **2.** (".
 _SIGNS_ALONE = re.compile(r"[\W\d]*\Z")
@@ -245,14 +251,14 @@ _DENIED_BEHIND = re.compile(
     r"(?:(?:is|was|are|does|do|did|can|could|would|has|seems|looks|appears)(?:n't|\snot|\snever|\shardly)\b|cannot\b|never\b"
     r"|hardly\b|can(?: also)? be (?:eliminated|ruled out|excluded|discarded)|fails?\b|lacks?\b"
     rf"|{_BE}\s(?:\w+ly\s|too\s|just\s|only\s|merely\s|the\s|an?\s|more\s){{0,3}}"
-    r"(?:incorrect|wrong|false|irrelevant|unrelated|worst|less|out\b|misleading|distractor|eliminated|ruled out|excluded"
-    r"|farther|worse|tempting)\b)"
+    r"(?:incorrect|wrong|false|irrelevant|unrelated|worst|less|out\b|misleading|distractor|eliminated|ruled out"
+    r"|excluded|farther|worse|tempting)\b)"
     r"|\A[:-]{1,2}\s?(?:no|incorrect|wrong|false|not)\b"
     r"|\b(?:literal(?:ly)?|less|worse|so far|unless)\b|\b(?:only )?if\b)",
     re.I,
 )
 # "B. No."; "(B) No." is an option with its text.
-_SAYS_NO = re.compile(r"\W{0,4}(?:no|nope|incorrect|wrong|false|not (?:this|correct|it))\b\W*(?:\Z|\n)", re.I)
+_SAYS_NO = re.compile(r"\W{0,4}(?:no|nope|incorrect|wrong|false|not (?:this|correct|it))\b\W*\Z", re.I)
 # "A, which shows a man, is literal"
 _ASIDE = re.compile(r"\A,\s(?:which|who|that)\s[^.,]{0,80},")
 # "(B) the third image does not share it"

@@ -1,0 +1,245 @@
+"""Which option an answer announces: by its name, in a box of LaTeX, or by its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from figlang_tasks.answers.choices import Mention
+from figlang_tasks.answers.page import ENDS_A_HEAD, HEDGED, Page, Run, is_denied_behind
+from figlang_tasks.answers.verdict import Evidence, Read
+from figlang_tasks.answers.words import ANNOUNCED, ANNOUNCED_NONE
+
+# --- by its name ---
+
+_CHOOSE = (
+    r"(?:i(?:'d| would|'ll| will)? (?:\w+ly )?(?:choose|chose|pick|select|go with|say|opt for|vote for|go for|settle on"
+    r"|guess|think|believe|answer|prefer|lean(?:ing)? towards?)"
+    r"|(?:choose|pick|select|going (?:with|for)|go (?:with|for)|lean(?:ing)? towards?))"
+)
+_IT_IS = (
+    r"(?:(?:it )?looks like|in my opinion is|it (?:has to|must|can only|should|would) be|it(?:'s| is)|which is)"
+    r"(?: \w+ly)?"
+)
+_BEST_IS = (
+    r"(?:best|funniest|wittiest|closest|strongest|correct|most|metaphor"
+    r"|(?:image|picture|option|statement|caption|one)\s(?:that|which|whose))\b[^.?!\n]{0,100}?\b(?:is|are|be)"
+    r"|\bbest\s\w{3,12}(?:ed|n)\s(?:by|in)"
+)
+_HEADING = (
+    r"\b(?:correct|right|final|best)\s?:"
+    r"|(?:\A|(?<=[.\n]))\W*(?:image|picture|option|number|statement|caption)\s?:"
+)
+_BEFORE_A_NAME = (
+    r"(?:[\s:\"'(\[]|\b(?:that|the|option|only|one|labell?ed|therefore|first|second|third|fourth|fifth|last)\b){0,8}"
+)
+_CHOSEN = re.compile(
+    rf"(?:\b(?:{_CHOOSE}|{_IT_IS}|{_BEST_IS})\b|\b(?:actually|wait|by elimination),|\bmost likely|{_HEADING})"
+    rf"{_BEFORE_A_NAME}\Z",
+    re.I,
+)
+_CONCLUDES = re.compile(
+    r"(?:\A|(?<=[.\n]))\W*(?:therefore|thus|hence|so|consequently|in conclusion|ultimately)\b[,:]?\s?"
+    r"(?:[^.?!\n,]{0,40}\b(?:is|be|are)\b\s?|i would say\s|the\s)?\W{0,3}\Z",
+    re.I,
+)
+_NOT_THIS_BUT = re.compile(r"\bnot\s[^.;\n]{1,100}\bbut\s(?:rather\s)?\W{0,3}\Z", re.I)
+_ONLY_THIS = re.compile(r"\bonly\s(?:\w+\s)?\Z|只有\Z", re.I)
+_SURELY = re.compile(
+    r"(?:\A|(?<=[.!\n]))\W*(?:clearly|definitely|obviously|certainly|probably|surely)\b[,\s]{0,2}\W{0,3}\Z", re.I
+)
+_NO_ANNOUNCEMENT = re.compile(
+    r"\b(?:not|never|cannot|can't|couldn't|won't|wouldn't|don't|unable to)\s(?:\w+\s){0,2}"
+    r"(?:choose|pick|select|go with|say|opt for|believe|think|be|answer)\b[^.,;\n]{0,40}\Z"
+    r"|\b(?:worst|wrong|incorrect|least \w+|poor|second[- ]best|other|tempting)\s(?:\w+\s)?"
+    r"(?:answer|choice|option|image|one|picture)\b[^.,;\n]{0,40}\Z"
+    r"|\b(?:mistake|error|second (?:choice|guess))\b[^.,;\n]{0,60}\Z"
+    r"|\b(?:não|no es|nicht|n'est pas)\s[^.,;\n]{0,20}\Z|不是\W?\Z"
+    r"|\b(?:that|which|who)\s(?:(?:does|do|did|is|are|was|would)(?:n't|\snot)|cannot|fails)\b[^.,;\n]{0,60}\Z"
+    r"|\bif\b(?!\si\b)[^;.\n]{0,60}\b(?:were|had)\b[^;.\n]{0,60}\bwould\b[^,;.\n]{0,40}\Z"
+    r"|\b(?:if(?!\si\s(?:had to|must|have to)\b)|unless|whether|suppose|assuming)\b[^,;.\n]{0,100}\Z",
+    re.I,
+)
+_IS_IT = re.compile(
+    r"""[)\]"'\s]{0,3}(?:\s?\([^()\n]{1,60}\)\s|"[^"\n]{1,60}"\s)?(?:(?:is|are|was|would be|must be)\s)?"""
+    r"(?:(?:the|clearly|likely|most likely|definitely|therefore|my)\s){0,3}"
+    r"(?:(?:best|funniest|correct|right|closest|final|most (?:suitable|fitting|appropriate|accurate|likely)"
+    r"|only correct|answer|choice|one that best)\b|是?正确)",
+    re.I,
+)
+_LEADS_ON = (":", "is", "be", "=")
+_LEAD_LINE = re.compile(r"\b(?:is|be|that|towards?)\s?:\s*\Z", re.I)
+_CORRESPONDS = re.compile(
+    r"\b(?:corresponds? to|correspond(?:ing|s)?\b[^.?!\n]{0,80}?\b(?:is|be))(?:[\s:\"'(\[]|\bthe\b){0,8}\Z", re.I
+)
+
+
+def announced_option(page: Page) -> Read[int] | None:
+    """The option behind the last announcement, or that is said to be the answer."""
+    boxes = list(_boxes(page))
+    said = _last_run(page, _is_announced)
+    if said is None and not boxes:
+        said = _corresponding_run(page)
+    announcements = [[box] for box in boxes[-1:]]
+    if said is not None:
+        announcements.append(said.evidence("announced"))
+    if not announcements:
+        return None
+
+    last = max(announcements, key=lambda announcement: announcement[0].start)
+    if any(none.start() > last[-1].end for none in ANNOUNCED_NONE.finditer(page.text)):
+        return Read(None, "refused", "refusal")
+    values = {evidence.value for evidence in last}
+    if last[0] in boxes:
+        values.update(box.value for box in boxes)
+    mention = Mention(last[0].value, last[0].start, last[0].end, "bare")
+    if len(values) > 1 or page.contradicts_its_text(mention) or _goes_on_as_list(page, mention):
+        return Read(None, "ambiguous", "conflict")
+    if _is_of_other_text(page, mention):
+        return Read(None, "ambiguous", "conflict")
+    return Read(last[0].value, "read", "announced")
+
+
+def _is_of_other_text(page: Page, mention: Mention) -> bool:
+    """Whether the answer says the text of another option before a letter, and never that of the letter."""
+    if mention.value in {run.first.value for run in page.text_runs}:
+        return False
+    before = [
+        run for run in page.text_runs if run.end <= mention.start and _LETTERS.search(page.text, run.start, run.end)
+    ]
+    return any(_is_text_said(page, run) for run in before)
+
+
+def _last_run(page: Page, is_announced: Callable[[Page, Run], bool]) -> Run | None:
+    """The last run of mentions that is announced; one of all options is the echo of the question."""
+    for run in reversed(page.runs):
+        if not run.is_echo and is_announced(page, run):
+            return run
+    return None
+
+
+def _is_announced(page: Page, run: Run) -> bool:
+    around = page.around(run)
+    if around.asked or is_denied_behind(around.behind):
+        return False
+    before = around.before
+    if page.opens_line(run.first) and around.back.rstrip().endswith(_LEADS_ON):
+        before = around.back  # "The answer is:\n\n(B)"
+        if _LEAD_LINE.search(before) and not _NO_ANNOUNCEMENT.search(before.rstrip(": \n")):
+            return True
+    if _NO_ANNOUNCEMENT.search(before):
+        return False
+    if ANNOUNCED.search(before) or _CHOSEN.search(before) or _CONCLUDES.search(before) or _NOT_THIS_BUT.search(before):
+        return True
+    if not page.is_evidence(run):
+        return False
+    if _SURELY.search(before) and ENDS_A_HEAD.match(page.text, run.end):
+        return True
+    return bool(_IS_IT.match(around.behind) or _ONLY_THIS.search(before))
+
+
+def _corresponding_run(page: Page) -> Run | None:
+    """The one option that something is said to correspond to: less than the announcement of an answer."""
+    corresponding = [run for run in page.runs if _corresponds(page, run)]
+    if len({run.first.value for run in corresponding}) > 1:
+        return None
+    return corresponding[-1] if corresponding else None
+
+
+def _corresponds(page: Page, run: Run) -> bool:
+    is_offered = 0 <= run.first.value < page.choices.count and not run.is_echo
+    return is_offered and page.is_evidence(run) and _CORRESPONDS.search(page.around(run).before) is not None
+
+
+def _goes_on_as_list(page: Page, mention: Mention) -> bool:
+    """Whether the option opens its line, and another the next: "I would say:\\n(B) ...\\n(C) ..."."""
+    if not page.opens_line(mention):
+        return False
+    line_end = page.text.find("\n", mention.end)
+    for other in page.list_items:
+        if other.value != mention.value and page.text.find("\n", mention.end, other.start) == line_end:
+            between = page.text[line_end : other.start]
+            if other.start > line_end >= 0 and between.count("\n") == 1 and page.opens_line(other):
+                return True
+    return False
+
+
+# --- LaTeX's boxes ---
+
+_BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s?(?:(?P<brace>\{)|(?P<name>[A-Z])(?!\w))", re.I)
+_IN_BOX = re.compile(
+    r"(?:\s|\\(?:text|math|bf|rm|large)\w{0,8}|[{(\[\"'])*"
+    r"(?:answer:\s|(?:option|image|picture|caption|choice|statement)\s)?(?P<name>[A-Z]|\d{1,4})"
+    r"(?:[)\]}\"'\s]*\Z|[)}\]]|\s?[:.,;-]|\s(?:and|or)\b|\\)",
+    re.I,
+)
+_NEXT_IN_BOX = re.compile(r"[)\]}\"'\s]{0,4}(?:,|;|\band\b|\bor\b)[({\[\"'\s]{0,4}(?P<name>[A-Z]|\d{1,4})(?!\w)")
+_LONGEST_BOX = 200
+
+
+def _boxes(page: Page) -> Iterator[Evidence]:
+    """The options in LaTeX's boxes: a name, perhaps with its text behind it; nothing of a formula."""
+    for box in _BOX.finditer(page.text):
+        if box["name"]:
+            names = [box["name"]]
+        else:
+            names = _names_in_box(_up_to_closing_brace(page.text[box.end() : box.end() + _LONGEST_BOX]))
+        for name in names:
+            if name.isdigit() == (page.choices.names == "numbers"):
+                value = int(name) - 1 if name.isdigit() else ord(name.upper()) - ord("A")
+                yield Evidence(value, box.start(), box.end(), "announced")
+
+
+def _names_in_box(content: str) -> list[str]:
+    """The name of the option in a box; two names where it holds "A, B"."""
+    first = _IN_BOX.match(content)
+    if first is None:
+        return []
+    following = _NEXT_IN_BOX.match(content, first.end("name"))
+    names = [first["name"]]
+    if following:
+        names.append(following["name"])
+    return names
+
+
+def _up_to_closing_brace(text: str) -> str:
+    """A text up to the brace that closes one which was opened before it."""
+    depth = 1
+    for place, sign in enumerate(text):
+        if sign == "{":
+            depth += 1
+        elif sign == "}":
+            depth -= 1
+        if depth == 0:
+            return text[:place]
+    return text
+
+
+# --- a text that is announced ---
+
+_LETTERS = re.compile(r"[^\W\d]{2}")
+_BESIDE_TEXT = re.compile(r"""[.,]?["']?\s?[,(]{0,2}\s?""")
+_IS = re.compile(r"\b(?:is|be|says?|conveys?)[\s:\"'(]*\Z")
+_ENDS_A_TEXT = re.compile(r"""[.!]?["')\s]{0,3}(?:[.,;:!()\n]|\Z|\b(?:because|since|as|which|from|and)\b)""", re.I)
+
+
+def announced_text(page: Page) -> Read[int] | None:
+    """The option whose text is announced as letters are, or stands behind "is"; the last such one."""
+    for run in reversed(page.text_runs):
+        if not _is_text_said(page, run):
+            continue
+        beside = [mention for mention in page.mentions if _BESIDE_TEXT.fullmatch(page.text, run.end, mention.start)]
+        if any(mention.value != run.first.value for mention in beside):
+            return Read(None, "ambiguous", "conflict")
+        return Read(run.first.value, "read", "announced")
+    return None
+
+
+def _is_text_said(page: Page, run: Run) -> bool:
+    before = page.around(run).before
+    if _NOT_THIS_BUT.search(before):
+        return True
+    if _NO_ANNOUNCEMENT.search(before) or HEDGED.search(before) or not page.is_evidence(run):
+        return False
+    is_announced = ANNOUNCED.search(before) or _CHOSEN.search(before) or _IS.search(before)
+    return bool(is_announced and _ENDS_A_TEXT.match(page.text, run.end))
