@@ -2,63 +2,40 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator, Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
-from figlang_tasks.answers.text import ANNOUNCED, NEUTRAL, QUOTED, REFUSAL, Answer, is_said
+from figlang_tasks.answers.checkboxes import Checkbox, checkboxes, ticked
+from figlang_tasks.answers.labels import EITHER, NAMES, Label, Mention, Remark, find_mentions, find_stances
+from figlang_tasks.answers.text import Answer
 from figlang_tasks.answers.verdict import Evidence, Read, by_marks, decide
-
-Label: TypeAlias = Literal[0, 1]
-"""1 entailment, 0 contradiction."""
-
-_WORD = re.compile(r"\b(?:(?P<one>entail(?P<one_noun>ment)?\w*)|(?P<zero>contrad(?P<zero_noun>iction)?\w*))", re.I)
-_NEITHER = re.compile(r"\bneither\b|\bnot (?:support|entail) or contradict", re.I)
-_NOT_EITHER = re.compile(r"\bnot entail or contradict", re.I)
-_EITHER = re.compile(r"entail\w*[\"')]{0,2}\s?(?:or|/)\s?[\"']?contrad\w*", re.I)
-_GIVEN = re.compile(
-    r"\b(?:label|identif|categori|lean)\w*\b[^.?!\n]{0,60}?\b(?:as|under|of|towards?)"
-    r"(?:\s(?:an?\b)?|[\"'])*\Z|\bchoose\s[\"']?\Z",
-    re.I,
-)
-_OPENS = re.compile(r"(?:[\W\d]|\bcorrection\b)*\Z", re.I)
-_HEADS = re.compile(r"""["')\]]*\s*(?:[.:,;-]|\Z)""")
-_SUBJECT = re.compile(
-    rf"\b(?:image|picture|claim|statement|sentences?|premise|hypothesis|it|they|two|both|first|second|former)\b|{QUOTED}",
-    re.I,
-)
-_OF_OTHER = re.compile(r"\bcontradicts? [\"']\Z", re.I)  # it contradicts "Entails"
-_OF_ITSELF = re.compile(r" (?:of )?\w+sel[fv]", re.I)
-_ARE = re.compile(rf"(?:\b(?:sentences?|statements?|they|it)|{QUOTED})[\"']?(?: is| are| seem)(?: \w+ly)? \Z", re.I)
-_IS = re.compile(r"(?:(?:\bis|'s) (?:an? |one of |an example of (?:an? )?)?(?:clear )?|\b(?:are|stand) in )\Z", re.I)
-_SHOWN = re.compile(r"\b(?:image|picture|depiction|content|illustration|portrayal|evidence|which|and|it)\b", re.I)
-_OBJECT = r"\w* (?:with )?(?:it\b|the (?:claim|statement|assertion))"
-_FOR = re.compile(
-    rf"\b(?:support|confirm|affirm|validat|corroborat|endors|align|agree|consistent|compatible|in harmony){_OBJECT}",
-    re.I,
-)
-_AGAINST = re.compile(
-    rf"\b(?:refut|disprov|negat|disput|oppos|counter|contest|challeng|disagree|denies|adverse to"
-    rf"|inconsistent|not (?:consistent|aligned)"
-    rf"|in conflict){_OBJECT}",
-    re.I,
-)
+from figlang_tasks.answers.words import CORRECTION, NEUTRAL, REFUSAL
 
 
 def entailment(output: str | None, own: Sequence[str] = ()) -> Read[Label]:
     """Entailment (1) or contradiction (0); never a guess.
 
-    The first of these that is found decides:
+    The first of these tiers that has evidence decides; its name is the `rule`:
 
-    - ``label``: an announced label: "LABEL: entailment", "the answer is contradiction".
+    - ``label``: an announced label: "LABEL: entailment", "the answer is contradiction". The last announcement counts.
+    - ``checked``: a box that is ticked: "[x] Entailment [ ] Contradiction".
     - ``word``: the label alone, as a line, a heading or a sentence.
     - ``statement``: a sentence that says it: "the image contradicts the claim", "this is an entailment".
-    - ``denial``: one label is denied, and the other named: "it does not entail it. This is a logical contradiction".
+    - ``denial``: one label is denied, which leaves the other: "the first sentence does not entail the second", "the
+      claim is not supported by the image".
     - ``stance``: it says so in the words of the instructions: "supports the claim", "refutes it".
 
-    Hedged and asked mentions, quoted sentences, the echo of the options, and a denial alone, say nothing. Different
-    answers of one kind are ambiguous (``conflict``) unless the last corrects the others (``correction``); so is a
-    statement that is denied, if both are about the same quoted sentences.
+    A denial is read only as the verdict: of the claim or sentence as a whole, in the answer's own words, and without
+    "necessarily", "fully", "if" and the like, since it may be neutral. Where both labels are denied, or the two are
+    said to be unrelated, there is none (``neither``).
+
+    Hedged and asked mentions, quoted sentences and the echo of the options say nothing. Different answers of one tier
+    are ambiguous (``conflict``) unless the last corrects the others (``correction``): two labels behind one
+    announcement, a denial beside a stance of the contrary, and a statement that is denied, if both are about the same
+    quoted sentences.
 
     Args:
         output: the model's output; None if there is none.
@@ -75,56 +52,196 @@ def entailment(output: str | None, own: Sequence[str] = ()) -> Read[Label]:
 
 
 def _read(answer: Answer) -> Read[Label]:
-    words = list(_words(answer))
-    for rule in ("label", "word"):
-        found = decide(answer, [word for word in words if word.rule == rule])
-        if found is not None:
-            return found
-    if _NEITHER.search(answer.text) and all(word.rule == "denied" for word in words) or NEUTRAL.match(answer.text):
-        return Read(None, "refused", "neither")
-    if _NOT_EITHER.search(answer.text):
-        return Read(None, "ambiguous", "conflict")
-    found = _stated(answer, words) or decide(answer, [*_stances(answer, _FOR, 1), *_stances(answer, _AGAINST, 0)])
-    if found is not None:
-        return found
+    page = _Page(answer)
+    for tier in _TIERS:
+        reading = tier(page)
+        if reading is not None:
+            return reading
     if REFUSAL.search(answer.text):
         return Read(None, "refused", "refusal")
-    if _EITHER.search(answer.text):
+    if EITHER.search(answer.text):
         return Read(None, "ambiguous", "either")
     return Read(None, "unreadable", "nothing")
 
 
-def _words(answer: Answer) -> Iterator[Evidence]:
-    for word, (back, before, behind, _) in answer.mentions(_WORD, _EITHER):
-        label = int(word["one"] is not None)
-        if ANNOUNCED.search(back) or _GIVEN.search(before):
-            yield Evidence(label, *word.span(), "label")
-        elif _OPENS.match(before) and _HEADS.match(behind):
-            yield Evidence(label, *word.span(), "word")
-        elif not (behind.startswith(" if") or _OF_OTHER.search(before)) and (said := is_said(before)) is not None:
-            is_noun = word["one_noun"] or word["zero_noun"]
-            subject = _IS if is_noun else _ARE if word[0].lower() == "contradictory" else _SUBJECT
-            of_itself = _OF_ITSELF.match(behind) is not None
-            if subject.search(before) and not of_itself:
-                yield Evidence(label, *word.span(), "statement" if said else "denied")
-            elif said and is_noun:
-                yield Evidence(label, *word.span(), "denial")
+@dataclass(frozen=True)
+class _Page:
+    """An answer, and what it says of the labels."""
+
+    answer: Answer
+
+    @cached_property
+    def text(self) -> str:
+        return self.answer.text
+
+    @cached_property
+    def boxes(self) -> list[Checkbox]:
+        return checkboxes(self.text, NAMES)
+
+    @cached_property
+    def mentions(self) -> list[Mention]:
+        """The places that name a label, without boxes that are not ticked."""
+        unticked = {box.word.start() for box in self.boxes if box.mark in ("empty", "cross")}
+        return [mention for mention in find_mentions(self.answer) if mention.start not in unticked]
+
+    @cached_property
+    def last_announcement(self) -> tuple[int, Evidence | None]:
+        """The last announced label, and the number of its mention."""
+        for number in reversed(range(len(self.mentions))):
+            announcement = self.mentions[number].announcement()
+            if announcement is not None:
+                return number, announcement
+        return 0, None
+
+    @cached_property
+    def label_remarks(self) -> list[Remark]:
+        """What is said of labels that are neither announced nor alone."""
+        remarks = []
+        for mention in self.mentions:
+            if mention.is_alone or mention.announcement() is not None:
+                continue
+            remark = mention.remark()
+            if remark is not None:
+                remarks.append(remark)
+        return remarks
+
+    @cached_property
+    def stances(self) -> list[Remark]:
+        return list(find_stances(self.answer))
+
+    @cached_property
+    def remarks(self) -> list[Remark]:
+        """What is said of labels and stances."""
+        return [*self.label_remarks, *self.stances]
+
+    def topic(self, remark: Remark) -> tuple[object, ...]:
+        """A label and the quoted sentences beside it."""
+        return (remark.label, *self.answer.quoted_beside(remark.start, remark.end))
+
+    @cached_property
+    def verdicts(self) -> list[Remark]:
+        """The denials that are verdicts, if the text behind none of them says that the two are unrelated."""
+        denials = [remark for remark in self.remarks if remark.standing == "denied"]
+        if any(_NEUTRAL.search(self.text, denial.start, denial.end + _NEAR) for denial in denials):
+            return []
+        return denials
 
 
-def _stated(answer: Answer, words: Sequence[Evidence]) -> Read[Label] | None:
-    def about(words: Sequence[Evidence]) -> set[tuple[int | str, ...]]:
-        return {(word.value, *answer.quoted_beside(word.start, word.end)) for word in words}
+# --- the tiers ---
 
-    said = [word for word in words if word.rule == "statement"]
-    denied = [word for word in words if word.rule == "denied"]
-    named = [word for word in words if word.rule == "denial"]
-    if denied and not about(said).isdisjoint(about(denied)):
-        return Read(None, "ambiguous", "conflict")
-    labels = {word.value for word in denied}
-    return decide(answer, said) or decide(answer, [word for word in named if labels == {1 - word.value}])
+_CONFLICT: Read[Label] = Read(None, "ambiguous", "conflict")
+_NEITHER: Read[Label] = Read(None, "refused", "neither")
+
+_ANNOUNCED_NEITHER = re.compile(
+    r"\b(?:label|answer|verdict|prediction|classification|conclusion|relationship)\b[^.?!\n]{0,20}?(?:\b(?:is|be)\b|:)"
+    r"[\s\"'(]{0,4}(?:therefore\s)?(?:neither|neutral|none|n/a|undetermined|unknown|unclear|unrelated)\b",
+    re.I,
+)
+_OR_NEITHER = re.compile(r"[\"')\]]{0,2}\s?(?:[,;/]|\bor)\s?[\"'(]?(?:neutral|neither)\b", re.I)
+_JOINED = re.compile(
+    r"[^\S\n]?[\"')\]]{0,2}[^\S\n]?(?:[,;/&+]|[:>=-]{1,2}|\b(?:and|or)\b)?\s?(?:(?:also|an?)\s)?[\"'(\[]{0,2}", re.I
+)
+"""What joins two labels behind one announcement."""
+_SAYS_NEITHER = re.compile(r"\bneither\b", re.I)
+_NOT_EITHER = re.compile(
+    r"(?:\b(?:not|neither|nor|never|cannot)|n't)\s(?:\w+ly\s)?(?:entail\w* (?:or|nor) contrad"
+    r"|contrad\w* (?:or|nor) entail)",
+    re.I,
+)
+_NEUTRAL = re.compile(
+    r"\b(?:is|are|be|seem|remain|stay)s?\s(?:\w+ly\s)?(?:neutral|unrelated|independent|irrelevant|inconclusive)\b"
+    r"|\bno\s(?:\w+\s)?(?:relation|relationship|connection|link|bearing)\b|\bnothing to do with\b|\binsufficient\b"
+    r"|\bnot (?:enough|sufficient)\b|\bcannot be determined\b"
+    r"|\bneutral\b(?! (?:expression|face|tone|background|colou?rs?|pose|look))",
+    re.I,
+)
+_NEAR = 200  # signs behind a denial in which the answer may say that the two are unrelated
 
 
-def _stances(answer: Answer, words: re.Pattern[str], label: Label) -> Iterator[Evidence]:
-    for word, (_, before, _, _) in answer.mentions(words):
-        if is_said(before) and _SHOWN.search(before):
-            yield Evidence(label, *word.span(), "stance")
+def _label(page: _Page) -> Read[Label] | None:
+    """The label behind the last announcement, unless another stands beside it or corrects it."""
+    number, last = page.last_announcement
+    last_neither = max((neither.start() for neither in _ANNOUNCED_NEITHER.finditer(page.text)), default=-1)
+    if last is None or last_neither > last.end:
+        return _NEITHER if last_neither >= 0 else None
+    if _OR_NEITHER.match(page.text, last.end):
+        return _CONFLICT
+
+    reading: Read[Label] = Read(last.value, "read", "label")
+    for before, mention in itertools.pairwise(page.mentions[max(0, number - 1) :]):
+        is_beside_last = last.start in (before.start, mention.start)
+        if is_beside_last and before.label != mention.label:
+            if _JOINED.fullmatch(page.text, before.end, mention.start):
+                return _CONFLICT
+        is_correction = mention.is_alone and CORRECTION.search(page.text, before.end, mention.end)
+        if is_correction and mention.start > last.start:
+            reading = Read(mention.label, "read", "correction")
+    return reading
+
+
+def _checked(page: _Page) -> Read[Label] | None:
+    """The box that is ticked."""
+    return decide(page.answer, ticked(page.boxes, _label_of))
+
+
+def _label_of(word: re.Match[str]) -> Label:
+    return 1 if word[0].lower().startswith("entail") else 0
+
+
+def _word(page: _Page) -> Read[Label] | None:
+    """The label that stands alone."""
+    alone = [mention for mention in page.mentions if mention.is_alone]
+    return decide(page.answer, [Evidence(mention.label, mention.start, mention.end, "word") for mention in alone])
+
+
+def _neither(page: _Page) -> Read[Label] | None:
+    """None where the answer begins with "neutral", or denies both labels and states none."""
+    if NEUTRAL.match(page.text):
+        return _NEITHER
+    denies_either = _NOT_EITHER.search(page.text) is not None
+    denied_labels = {remark.label for remark in page.remarks if remark.is_denied}
+    if not denies_either and len(denied_labels) < 2:
+        return None
+    if not any(remark.standing == "said" for remark in page.remarks):
+        return _NEITHER
+    return _CONFLICT if denies_either else None
+
+
+def _statement(page: _Page) -> Read[Label] | None:
+    """The label that is said of the image or the sentences, and not denied of the same ones."""
+    said = [remark for remark in page.label_remarks if remark.standing == "said"]
+    if not said:
+        return None
+    topics = {page.topic(remark) for remark in said}
+    contrary = [remark for remark in page.label_remarks if remark.is_denied and page.topic(remark) in topics]
+    return decide(page.answer, [remark.evidence("statement") for remark in [*said, *contrary]])
+
+
+def _denial(page: _Page) -> Read[Label] | None:
+    """The label that is left where the other is denied, if no stance and no name says the contrary; else the stance."""
+    denied_labels = {remark.label for remark in page.verdicts}
+    contrary = []
+    for remark in page.label_remarks:
+        if remark.standing == "named" and remark.is_predicate and remark.label in denied_labels:
+            contrary.append(remark)
+
+    evidence = [remark.evidence("denial") for remark in [*page.verdicts, *contrary]]
+    evidence += [remark.evidence("stance") for remark in page.stances if remark.standing == "said"]
+    return decide(page.answer, evidence)
+
+
+def _unrelated(page: _Page) -> Read[Label] | None:
+    """None where a denial is no verdict because the two are unrelated, or the answer says "neither"."""
+    has_denial = any(remark.standing == "denied" for remark in page.remarks)
+    return _NEITHER if has_denial or _SAYS_NEITHER.search(page.text) else None
+
+
+_TIERS: tuple[Callable[[_Page], Read[Label] | None], ...] = (
+    _label,
+    _checked,
+    _word,
+    _neither,
+    _statement,
+    _denial,
+    _unrelated,
+)

@@ -19,8 +19,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
+from figlang_tasks.answers.output import span
 from figlang_tasks.answers.prompt_question import COLON, LINE_START, WORD, PromptQuestion, plain
-from figlang_tasks.answers.text import span
 
 Row: TypeAlias = Mapping[str, Any]
 ShownTexts: TypeAlias = Callable[[Row], Sequence[str]]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from figlang_tasks.answers.announced import announced_option, announced_text
+from figlang_tasks.answers.checkboxes import mark_beside
 from figlang_tasks.answers.choices import OFFERED_FORMS, Choices, Mention, plain_text
 from figlang_tasks.answers.page import BLANK_LINE, COLON, ENDS_A_HEAD, HEDGED, WORD, Page, Run
 from figlang_tasks.answers.text import Answer
@@ -223,26 +224,19 @@ def _is_repeated_below(page: Page, first: Mention) -> bool:
 
 # --- judged ---
 
-_CHECKED_BEFORE = re.compile(r"\[\s?[xX]\s?\][ \t]{0,3}\Z|[\u2713\u2714\u2705\u2611][ \t]{0,3}\Z")
-_UNCHECKED_BEFORE = re.compile(r"\[\s{0,2}\][ \t]{0,3}\Z|[\u2717\u2718\u274c\u2610][ \t]{0,3}\Z")
-_AFFIRMED_BEHIND = re.compile(
-    r"\W{0,6}(?:yes|correct|true|right|best|match(?:es)?|fits?|suitable|appropriate)\b|\W{0,6}[\u2713\u2714\u2705]",
-    re.I,
-)
-_REFUTED_BEHIND = re.compile(
-    r"\W{0,6}(?:no|incorrect|false|wrong|not|does not|doesn't|unsuitable)\b|\W{0,6}[\u2717\u2718\u274c]", re.I
-)
+_AFFIRMED = re.compile(r"\W{0,6}(?:yes|correct|true|right|best|match(?:es)?|fits?|suitable|appropriate)\b", re.I)
+_REFUTED = re.compile(r"\W{0,6}(?:no|incorrect|false|wrong|not|does not|doesn't|unsuitable)\b", re.I)
 
 
 def _judged(page: Page) -> Read[int] | None:
     """The one option that a list affirms which judges each of its items."""
     affirmed: list[Evidence] = []
     for item in page.list_items:
-        before = page.text[max(0, item.start - 8) : item.start]
         behind = page.text[item.end : item.end + 40]
-        if _CHECKED_BEFORE.search(before) or _AFFIRMED_BEHIND.match(behind):
+        mark = mark_beside(page.text[max(0, item.start - 8) : item.start], behind.partition("\n")[0])
+        if mark in ("tick", "x") or _AFFIRMED.match(behind):
             affirmed.append(Evidence(item.value, item.start, item.end, "judged"))
-        elif not (_UNCHECKED_BEFORE.search(before) or _REFUTED_BEHIND.match(behind)):
+        elif mark is None and not _REFUTED.match(behind):
             return None
     return decide(page.answer, affirmed)
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from figlang_tasks.answers.output import span
-from figlang_tasks.answers.words import ANNOUNCED, CORRECTION, NEUTRAL, NONE_OF, REFUSAL, is_said  # noqa: F401
+from figlang_tasks.answers.words import ANNOUNCED
 
 QUOTED: Final = "\ufffc"
 """Stands for each sign of a quoted sentence (`Answer.without_quotations`); in `Around` for all of it."""

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
-from figlang_tasks.answers.text import CORRECTION, Answer
+from figlang_tasks.answers.text import Answer
+from figlang_tasks.answers.words import CORRECTION
 
 Value = TypeVar("Value")
 

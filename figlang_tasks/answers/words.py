@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 CJK: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
@@ -25,9 +26,17 @@ ANNOUNCED_NONE: Final = re.compile(
 """An announcement that no option is the answer: "the correct option is not among the choices"."""
 
 NEUTRAL: Final = re.compile(r"\A\W*neutral\b", re.I)
+_CLAUSE_STARTS = r"""(?:\A|(?<=[.!?;:,-]\s)|(?<=[\n("])|\b(?:but|hmm|it is|no|oh|or|so)\s)"""
 CORRECTION: Final = re.compile(
-    r"\b(?:wait|actually|correction|correct this|overlooked|second thought|final answer)\b", re.I
+    r"\b(?:correction|correct this|overlooked|second thought|final answer|scratch that|i meant?|or rather|my mistake"
+    r"|oops|on (?:reflection|second look|closer (?:look|inspection|examination))"
+    r"|i (?:was wrong|misread|misspoke|take that back|stand corrected)"
+    r"|let me (?:correct|rephrase|reconsider|revise))\b"
+    # "The man actually wears a hat" and "people wait for a bus" correct nothing.
+    rf"|{_CLAUSE_STARTS}(?:wait|actually|sorry|hold on)\b|\b(?:wait|actually)[\s,:;.!-]{{0,4}}\Z",
+    re.I,
 )
+"""Words that take back what was said before them."""
 
 # --- what announces an answer ---
 
@@ -41,7 +50,7 @@ _NAME_OF_ANSWER = (
 )
 _IS = r"(?:\b(?:is|are|be|was|é|es|è|est|ist)\b|[:=\n-])"
 _IN_CHINESE = (
-    r"(?:答案|选项|结论|正确|应选|所以|因此)[^。.\n]{0,12}?(?:(?<!不)是|为|為|(?<!不)选|選|:)"
+    r"(?:答案|回答|选项|结论|正确|应选|所以|因此)[^。.\n]{0,12}?(?:(?<!不)是|为|為|(?<!不)选|選|:)"
     r"|(?:答案】?|选择|应选|故选|(?<!不)选|正确)"
 )
 _IN_JAPANESE_OR_KOREAN = r"(?:(?:正解|答え|回答)(?:は|:)|(?:정답|답)(?:은|는|:))"
@@ -59,16 +68,142 @@ ANNOUNCED: Final = re.compile(
 )
 """Text before a word that announces it as the answer: "The correct answer is", "Label:", "I would say"."""
 
-# --- what a sentence says of a word in it ---
-
-_CLAUSE = re.compile(r"[,:;(]|\b(?:but|so(?! far)|because|and|as)\b", re.I)
-_UNSAID = re.compile(
-    r"\b(?:not(?! (?:only|just))|no(?! (?:doubt|wait))|non|never|neither|cannot|nothing|lacks?|without"
-    r"|fails? to|than(?! one)|unrelated|worst|incorrect|is wrong)\b|n't\b",
+_SURELY = r"(?:certainly|clearly|definitely|thus|therefore|does|do)"
+_DENIED_AS_ANSWER = re.compile(
+    rf"\b{_NAME_OF_ANSWER}\b[^.?!,;\n]{{0,40}}?"
+    rf"(?:(?:\b(?:is|are|was)\b|[:=])\s{{0,2}}(?:{_SURELY}\s)?(?:not|non|no)[\s-]|\b(?:isn't|wasn't)\s"
+    r"|(?:\b(?:cannot|can not|must not|should not)|n't)\sbe\s)(?:an?\s|the\s)?[\"'(\[]{0,2}\Z",
     re.I,
 )
+_CHOSEN = re.compile(
+    r"\bi(?:'d| would|'ll| will| must)?\s(?:(?:definitely|probably|still|therefore|have to)\s)?(?:say"
+    r"|answer|choose|pick|select|go (?:with|for)|opt for|vote(?: for)?|conclude|lean(?:ing)? (?:to|towards?))"
+    r"(?:[\s:,\"'(\[]|\b(?:an?|the|that|it is|it's)\b){1,8}\Z",
+    re.I,
+)
+_NOT_HELD = re.compile(
+    r"(?:\b(?:not|never|cannot)|n't)\s(?:(?:true\s)?that\b|(?:\w+\s)?(?:think|believe|say|claim|mean|agree|sure)\b)"
+    r"[^,;:.]{0,20}\Z",
+    re.I,
+)
+CONDITION: Final = re.compile(
+    r"\A\W*(?:(?:but|and|so|now|however),?\s)?(?:if|unless|assuming|suppose|supposing)\b"
+    # "if I had to choose" and "if you look closely" are no conditions.
+    r"(?!\s(?:i|we|you|one)\s(?:have|had|must|were|was|need|look)\b)",
+    re.I,
+)
+"""The head of a sentence that says only what would be."""
+
+
+def is_announced(back: str, before: str) -> bool | None:
+    """Whether a text announces the word behind it as the answer: False if it denies that it is, None if neither.
+
+    Args:
+        back: the text up to the word.
+        before: of that, what belongs to the sentence of the word.
+    """
+    if CONDITION.match(before):
+        return None
+    if _DENIED_AS_ANSWER.search(back):
+        return False
+    announcement = ANNOUNCED.search(back) or _CHOSEN.search(back)
+    if announcement is None:
+        return None
+
+    words = without_affirming(announcement[0])
+    lead = last_clause(before[: max(0, len(before) - len(announcement[0]))])
+    is_denied = DENIAL.search(words) or _NOT_HELD.search(lead)
+    is_left_open = _MODAL.search(words) or _MODAL.search(lead)
+    return None if is_denied or is_left_open else True
+
+
+# --- what a sentence says of a word in it ---
+
+_DOUBT = (
+    r"(?:den(?:y|ied|ying)|doubt(?:s|ed|ing)?|disput(?:e|ed|ing)|miss(?:ed)?|overlook(?:ed|ing)?|ignor(?:e|ed|ing)"
+    r"|question(?:ed|ing)?(?!\s(?:of|mark)))"
+)
+_BEFORE_DOUBT = (
+    r"(?:an?y?|all|the|be|to|of|for|in|is|there|have|can|could|will|would|ever|anyone|possibly|seriously|really"
+    r"|reasonably|real|reasonable|possible|absolutely|slightest|least|shadow|room|way|use|point|reason|need)"
+)
+# no doubt · without a doubt · there is no denying that · nobody can deny that · it is hard to miss
+_NO_DOUBT = (
+    rf"\bno\s(?:\w+\s){{1,3}}(?:can|could|would|will)\s(?:\w+ly\s)?{_DOUBT}\b(?:\sthat\b)?|"
+    r"(?:\bthere(?:'s|\sis|\scan be)\s)?(?:\b(?:no|not|never|nobody|no[ -]one|none|hardly|cannot|can't|little|without"
+    rf"|beyond|impossible|hard|difficult)|n't)\s(?:{_BEFORE_DOUBT}\s){{0,6}}{_DOUBT}\b"
+    r"(?:\s(?:about it|whatsoever|at all))?(?:\s(?:that|but)\b)?"
+)
+# no wonder · it is no surprise that · cannot but · hard not to see
+_NO_WONDER = (
+    r"\bno\s(?:mistaking|arguing|escaping|getting around|wonder|surprise|secret|accident|coincidence|exaggeration"
+    r"|matter\s(?:how|what|which))\b(?:\sthat\b)?|\b(?:cannot|can't|could not|couldn't)\s(?:help\s)?but\b"
+    r"|\b(?:hard|difficult|impossible)\snot\sto\s\w+|\bwithout\s(?:exception|hesitation|reservation|fail)\b"
+)
+# not without · does not lack · does not fail to · would not be wrong to say that
+_NOT_WITHOUT = (
+    r"(?:\b(?:not|never)|n't)\s(?:be\s)?(?:(?:entirely|completely|wholly|quite|totally)\s)?"
+    r"(?:(?:without|devoid of|lack(?:ing)?(?:\sin)?|free (?:of|from)|bereft of|fails?\s(?:to|in))\b(?:\san?y?\b)?"
+    r"|(?:wrong|incorrect|false|untrue|inaccurate|a mistake|an exaggeration|far-fetched|hard|difficult"
+    r"|surprising(?:ly)?)\b(?:\s(?:to\s(?:say|see|claim|call|argue|find|spot)|that)\b){0,2})"
+)
+# nothing less than · none other than · no fewer than two · nothing but · no ordinary
+_NOTHING_LESS = (
+    r"\b(?:nothing|none|no)\s(?:(?:less|fewer|more|other)\sthan|less\san?|short\sof|but)\b"
+    r"|\bno\s(?=(?:ordinary|mere|common|small)\s)|(?<=\bis\s)more than\b|(?<=\bdoes\s)more than\b"
+)
+_BETWEEN_COMMAS = r",\s(?:no|without (?:an?y?\s)?|beyond (?:an?y?\s)?)\s?(?:doubt|question),\s"
+_AFFIRMING = re.compile("|".join((_BETWEEN_COMMAS, _NO_DOUBT, _NO_WONDER, _NOT_WITHOUT, _NOTHING_LESS)), re.I)
+# "does not, however, support"
+_ASIDE = re.compile(r"(\b(?:not|never|neither|cannot)|n't),\s[^,.;:]{1,40},(?=\s)", re.I)
+
+
+@lru_cache(maxsize=64)  # A model in a loop writes the same text before each word.
+def without_affirming(text: str) -> str:
+    """A text without phrases whose word of denial denies nothing: "no doubt", "nobody can deny that", "not without".
+
+    An aside behind a denial is left out, too.
+    """
+    text = _ASIDE.sub(r"\1", _AFFIRMING.sub(" ", text))
+    return re.sub(r"\s{2,}", " ", text)
+
+
+_CLAUSE = re.compile(r"[,:;(]|\b(?:(?<!anything )but|so(?! far)|because|and|as)\b", re.I)
+DENIAL: Final = re.compile(
+    r"\b(?:not(?! (?:only|just|merely|simply|solely))|no(?! (?:doubt|wait))|non|never|nobody|neither|cannot|nothing"
+    r"|lacks?|without|fails? to|than(?! one)|unrelated|worst|incorrect|is wrong|far from|out of the question"
+    r"|anything but|instead of|devoid of|absence of|(?:false|untrue|wrong|mistaken?) (?:that|to))\b|n't\b",
+    re.I,
+)
+"""Words that deny what stands in their clause."""
+NOTHING_BEHIND: Final = re.compile(
+    r"\A\s(?:absolutely\s)?(?:nothing|none of|neither"
+    r"|no (?:part|element|aspect|detail|word|claim|statement|sentence))\b",
+    re.I,
+)
+"""Behind a verb: its object denies it, as in "contradicts nothing in the claim"."""
+_NOR = re.compile(r"\bnor\b", re.I)
 _REJECTED = re.compile(r"\bliteral\b", re.I)
-_HEDGED = re.compile(r"\b(?:may|might|could|whether|if|so far)\b", re.I)
+_MODAL = re.compile(r"\b(?:may|might|could)\b", re.I)
+_HEDGED = re.compile(
+    r"\b(?:may|might|could|whether|if|so far|doubt(?:s|ed|ing|ful)?|unlikely|hardly|barely|scarcely|perhaps|possibly"
+    r"|it is possible|questionable|debatable|(?:not|un)\s?(?:clear|certain|sure)"
+    r"|maybe|never have i|only (?:partially|partly|in part))\b",
+    re.I,
+)
+
+
+def last_clause(text: str) -> str:
+    """The last clause of a text, as far as signs and conjunctions tell."""
+    start = 0
+    for clause_end in _CLAUSE.finditer(text):
+        start = clause_end.end()
+    return text[start:]
+
+
+def is_hedged(clause: str) -> bool:
+    """Whether a clause leaves open what it says."""
+    return _HEDGED.search(clause) is not None
 
 
 def is_said(before: str, behind: str = "") -> bool | None:
@@ -78,14 +213,13 @@ def is_said(before: str, behind: str = "") -> bool | None:
         before: the sentence up to the word; its last clause counts.
         behind: the sentence behind it; its first clause counts.
     """
-    before = before.rstrip(" :,;\"'([")
-    last_clause_start = 0
-    for clause_end in _CLAUSE.finditer(before):
-        last_clause_start = clause_end.end()
-    clause_before = before[last_clause_start:]
-    clause_behind = _CLAUSE.split(behind.partition(" that ")[0], maxsplit=1)[0]
+    clause_before = last_clause(without_affirming(before).rstrip(" :,;\"'(["))
+    clause_behind = _CLAUSE.split(without_affirming(behind).partition(" that ")[0], maxsplit=1)[0]
 
-    if _HEDGED.search(clause_before) or _HEDGED.search(clause_behind):
+    if is_hedged(clause_before) or is_hedged(clause_behind):
         return None
-    is_denied = _UNSAID.search(clause_before) or _UNSAID.search(clause_behind) or _REJECTED.search(clause_behind)
+    denials = len(DENIAL.findall(clause_before))
+    if denials > 1:
+        return None  # "I do not think that there is no metaphor"
+    is_denied = denials or _NOR.search(clause_before) or DENIAL.search(clause_behind) or _REJECTED.search(clause_behind)
     return not is_denied

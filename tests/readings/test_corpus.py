@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 
 from figlang_tasks.answers.entailment import entailment
 from figlang_tasks.answers.option import option
-from figlang_tasks.answers.text import Answer, span
+from figlang_tasks.answers.output import span
+from figlang_tasks.answers.text import Answer
 from figlang_tasks.answers.verdict import Read
 from figlang_tasks.answers.yes_no import yes_no
 from figlang_tasks.benchmarks.admire.parse import ranking, sequence

@@ -1,0 +1,97 @@
+"""Answers in the form of check boxes: "[x] Yes [ ] No"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+from figlang_tasks.answers.verdict import Evidence, Value
+
+Mark: TypeAlias = Literal["tick", "x", "cross", "empty"]
+"""What stands in a box.
+
+An x in brackets chooses, unless a tick stands beside another word. A bare cross rejects, unless the other boxes are
+empty.
+"""
+
+_SPACE = r"[^\S\n]{0,3}[:;-]?[^\S\n]{0,3}"  # ";" stands for the line between columns of a table
+_MARK = (
+    r"(?:(?P<tick>[\[(]\s?[\u2713\u2714\u2705\u2611\u2022\u25cf]\s?[\])]|[\u2611\u2705\u2713\u2714\u25cf\u25c9\U0001f5f9])"
+    r"|(?P<x>[\[(]\s?[xXvV]\s?[\])]|\u2612)"
+    r"|(?P<cross>[\[(]\s?[\u2717\u2718\u274c]\s?[\])]|[\u2717\u2718\u274c\u2716\u274e])"
+    r"|(?P<empty>\[\s{0,3}\]|\(\s{0,3}\)|[\u2610\u25cb\u25ef\u2b1c\u25a1]))"
+)
+
+
+_ENDS_IN_MARK = re.compile(rf"{_MARK}[ \t]{{0,3}}\Z")
+_BEGINS_WITH_MARK = re.compile(rf"[^\w\n\[(]{{0,6}}?{_MARK}")
+
+
+@dataclass(frozen=True)
+class Checkbox:
+    """A word of an answer beside a box.
+
+    Attributes:
+        word: the place of the word.
+        mark: what stands in the box.
+    """
+
+    word: re.Match[str]
+    mark: Mark
+
+
+@lru_cache(maxsize=8)
+def _patterns(word: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """Patterns of a box before a word and of one behind it, and of the word."""
+    before = rf"{_MARK}{_SPACE}[\"']?(?P<boxed>{word})(?!\w)"
+    behind = rf"(?<!\w)(?P<boxed>{word})[\"']?{_SPACE}{_MARK}"
+    return re.compile(before, re.I), re.compile(behind, re.I), re.compile(word, re.I)
+
+
+def checkboxes(text: str, word: str) -> list[Checkbox]:
+    """The words of a text with boxes before them; or behind them, if the first one has it there.
+
+    Args:
+        text: an answer.
+        word: regular expression of the words, which has no anchors.
+    """
+    before_word, behind_word, bare_word = _patterns(word)
+    before = list(before_word.finditer(text))
+    behind = list(behind_word.finditer(text))
+    is_behind = bool(behind) and (not before or behind[0].start() < before[0].start())
+
+    boxes: list[Checkbox] = []
+    for box in behind if is_behind else before:
+        boxed = bare_word.match(text, *box.span("boxed"))
+        assert boxed is not None
+        boxes.append(Checkbox(boxed, _mark_of(box)))
+    return boxes
+
+
+def mark_beside(before: str, behind: str) -> Mark | None:
+    """The mark of a box that stands directly before the name of an option, or else directly behind it."""
+    box = _ENDS_IN_MARK.search(before) or _BEGINS_WITH_MARK.match(behind)
+    return _mark_of(box) if box else None
+
+
+def _mark_of(box: re.Match[str]) -> Mark:
+    if box["tick"]:
+        return "tick"
+    if box["x"]:
+        return "x"
+    return "cross" if box["cross"] else "empty"
+
+
+def ticked(boxes: list[Checkbox], value_of: Callable[[re.Match[str]], Value]) -> list[Evidence]:
+    """The chosen ones of some boxes, as evidence (rule ``checked``)."""
+    marks = {box.mark for box in boxes}
+    choosing: Mark = "tick"
+    if "tick" not in marks and "x" in marks:
+        choosing = "x"
+    elif marks == {"cross", "empty"}:
+        choosing = "cross"
+    chosen = [box for box in boxes if box.mark == choosing]
+    return [Evidence(value_of(box.word), *box.word.span(), "checked") for box in chosen]

@@ -1,0 +1,158 @@
+"""Whether what denies a relation is a verdict: "the image does not support the claim", not "it entails no risk".
+
+The relation is that of image and claim, or of two sentences: a label (entails, contradicts) or a stance (supports,
+refutes).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal, TypeAlias
+
+from figlang_tasks.answers.text import QUOTED, Around
+from figlang_tasks.answers.words import CONDITION, is_said, last_clause, without_affirming
+
+Form: TypeAlias = Literal["verb", "participle", "adjective", "noun"]
+"""How the relation is named: "contradicts", "is contradicted", "is contradictory", "is a contradiction"."""
+
+_QUALITIES = (
+    r"(?:original|given|other|first|second|literal|figurative|provided|following|above|overall|written|accompanying"
+    r"|visual|actual)"
+)
+_IMAGE = (
+    r"(?:images?|pictures?|photo(?:graph)?s?|illustration|cartoon|poster|drawing|visuals?|depiction|scene|meme|ad"
+    r"|content)"
+)
+_SENTENCE = r"(?:claim|statement|assertion|sentence|hypothesis|premise|caption|text)"
+
+# "the second" and "the other" without a noun behind them
+_ORDINAL = (
+    r"(?:first|second|other|latter|former|one)\b(?!\s(?!(?:because|since|as|but|and|or|in|at|either|here|when|if)\b)\w)"
+)
+_OF_OTHERS = r"(?!'s|\s(?:of|by|from|made)\b)"
+
+RELATED: Final = re.compile(
+    r"\s(?:with\s|to\s)?(?:it\b(?!'s)|them\b|each other\b|one another\b"
+    rf"|(?:the|this|that|its|either)\s(?:{_QUALITIES}\s){{0,2}}(?:(?:{_SENTENCE}s?|{_IMAGE})\b{_OF_OTHERS}|{_ORDINAL})"
+    rf"|[\"']?{QUOTED}|[\"'](?:entail|contrad))",
+    re.I,
+)
+"""Behind the name of a label: what the image or a sentence is related to."""
+
+TO_CLAIM: Final = re.compile(
+    r"\s(?:with\s|to\s)?(?:it\b(?!'s)"
+    rf"|(?:the|this|that)\s(?:{_QUALITIES}\s){{0,2}}(?:{_SENTENCE}s?\b{_OF_OTHERS}|{_ORDINAL})|[\"']?{QUOTED})",
+    re.I,
+)
+"""Behind the name of a stance: the claim or sentence. People agree with each other, too."""
+
+TO_IMAGE: Final = re.compile(rf"\s(?:with\s|to\s)?(?:the|this)\s(?:{_QUALITIES}\s){{0,2}}{_IMAGE}\b{_OF_OTHERS}", re.I)
+"""Behind the name of a stance of the claim: the image."""
+
+BY_IMAGE: Final = re.compile(
+    r"\s(?:by|in|from)\s(?:"
+    rf"(?:(?:the|this|these)\s)?(?:{_QUALITIES}\s){{0,2}}(?:{_IMAGE}|{_SENTENCE}|first|second|other|latter|former)\b"
+    r"(?!'s|\sof\s(?:an?|another)\b)"
+    rf"|(?:(?:the|any|this)\s)?visual evidence\b|(?:the|any)\s(?:visual\s)?evidence\sin\sthe\s{_IMAGE}\b"
+    rf"|(?:it|what is shown)\b|[\"']?{QUOTED})",
+    re.I,
+)
+"""Behind a participle: what supports, entails or contradicts the claim."""
+
+_PART_OF = r"(?:part|aspect|element|detail)"
+_I_DO_NOT_THINK = r"\bi\s(?:do not|don't)\s(?:think|believe)(?:\sthat)?"
+# "does not support or contradict", "neither supported nor refuted"
+_ALSO_BEFORE = rf"(?:\w+\s(?:(?:the|it|this|{_SENTENCE}|{QUOTED})\s){{0,2}}(?:or|nor)\s(?:an?\s|\w+ly\s)?)?"
+_DOES_NOT = re.compile(
+    r"(?:\b(?:do|does|did)\snot|n't|\bneither|\bnor|\bnever|\bfails?\sto|\bby no means|\bin no way|\bnothing"
+    rf"|\b(?:nothing|no {_PART_OF})\s(?:of|in|about|here|that)\b[^,;:.]{{0,40}}"
+    r"|\bneither\s(?:of the\s)?(?:two\s)?(?:sentences?|statements?)"
+    rf"|(?:{_I_DO_NOT_THINK}|\bit is not (?:true|the case) that)\s(?:the|this|it|these|they|either)\b[^,;:.]{{0,40}})"
+    rf"\s(?:(?:actually|in any way|in fact|at all|seem to|appear to)\s)?{_ALSO_BEFORE}\Z",
+    re.I,
+)
+_IS_NOT = re.compile(
+    r"(?:(?:\b(?:is|are|was|were)|'s|'re|\A\W*)\s?not|n't|\bneither|\bnor|\bby no means|\bin no way"
+    r"|(?:\b(?:do|does)\snot|n't)\s(?:seem|appear)(?:\sto be)?)"
+    rf"\s(?:(?:actually|in fact|at all|in)\s){{0,2}}{_ALSO_BEFORE}\Z",
+    re.I,
+)
+_IS_NO = re.compile(
+    r"(?:(?:\b(?:is|are|was)|'s|'re)\snot|n't|\b(?:there(?:'s|\sis|\sare)|i (?:see|find)|is|are)\sno|\bnor"
+    rf"|\A\W*(?:not|no|non)|{_I_DO_NOT_THINK}\s(?:it|this|that)(?:'s|\sis)"
+    r"|\b(?:would not|wouldn't|do not|don't)\s(?:call|consider)\s(?:it|this))"
+    rf"[\s-](?:(?:actually|an?|any|in|one of|an example of|a case of)\s){{0,3}}{_ALSO_BEFORE}\Z",
+    re.I,
+)
+_ENDS = re.compile(r"""[)"']{0,2}\s?(?:[.,;:!\n)-]|\Z|(?:because|since|as|but|and|so|or|nor|here|either)\b)""", re.I)
+_NOUN_ENDS = re.compile(
+    rf"\s(?:between|with|to|at all|relation(?:ship)?|of (?:the|this|it|{QUOTED})\b"
+    rf"|in (?:the|this|these) (?:two )?(?:{_IMAGE}|{_SENTENCE}s?))\b",
+    re.I,
+)
+_ALSO_BEHIND = re.compile(r",?\s(?:or|nor|and)\s(?:\w+ly\s)?\w+(?=\s)", re.I)
+
+# A denial in part, or of some of the matter, may be neutral.
+_IN_PART = re.compile(
+    r"\b(?:fully|directly|explicitly|entirely|completely|necessarily|strictly|alone|by itself|on (?:its|their) own"
+    r"|in full|if|unless|until|without|yet|per se|either way|only|literally|in (?:an?|the|every) \w+ sense)\b",
+    re.I,
+)
+_FIRST_CLAUSE_ENDS = re.compile(r"[,;:]|\bthat\b", re.I)
+_REPORTED = re.compile(
+    r"\b(?:says?|said|claims? that|argues?|states? that|people|critics|viewers|believes|thinks|whether|some"
+    r"|expect\w*)\b",
+    re.I,
+)
+
+_SUBJECT = re.compile(
+    rf"(?<!\bin the )(?<!\bin this )\b(?:{_IMAGE}|{_SENTENCE}s?|evidence|message|it|they|two|both|first|second|former"
+    rf"|latter|this|these|which|relation(?:ship)?|nothing|neither|no {_PART_OF})\b|{QUOTED}",
+    re.I,
+)
+_CLAIM = re.compile(rf"\b(?:{_SENTENCE}|second|conclusion)\b|{QUOTED}", re.I)
+# "There is no contradiction", "Does not entail."
+_NEEDS_NO_SUBJECT = re.compile(
+    r"\b(?:there|i (?:see|find))\b|\A\W*(?:not|no|non|do|does|doesn't|don't)\b|\b(?:call|consider) (?:it|this)\b", re.I
+)
+# "a beam that does not support it"
+_OF_ANOTHER = re.compile(r"\b(?:that|who)\s(?:(?:do|does|did|is|are|was|were)\b|[dw]\w+n't)[^,;:.]{0,30}\Z", re.I)
+
+CLAIM_IS: Final = re.compile(r"\b(?:claim|statement|assertion|hypothesis|caption)\b[^,.;:]{0,40}\Z", re.I)
+"""Before the name of a stance: the claim has it."""
+
+
+def is_verdict(around: Around, form: Form, *, is_stance: bool = False) -> bool:
+    """Whether a sentence denies a relation between what was asked about, wholly and in its own words.
+
+    Args:
+        around: the text around the word that names the relation.
+        form: how it names it.
+        is_stance: whether the word names a stance, of which the claim must be the object.
+    """
+    before, behind = without_affirming(around.before), around.behind
+    if is_said(before) is not False or CONDITION.match(before) or _REPORTED.search(last_clause(before)):
+        return False
+    if _IN_PART.search(_FIRST_CLAUSE_ENDS.split(behind, maxsplit=1)[0]) or _OF_ANOTHER.search(before):
+        return False
+    needs_no_subject = _NEEDS_NO_SUBJECT.search(before) is not None
+    if not (needs_no_subject or _SUBJECT.search(before)):
+        return False
+
+    also = _ALSO_BEHIND.match(behind)
+    if also is not None:
+        behind = behind[also.end() :]
+    ends = _ENDS.match(behind) is not None
+    if form == "noun":
+        return bool(_IS_NO.search(before) and (ends or _NOUN_ENDS.match(behind)))
+    if form == "participle":
+        has_claim = needs_no_subject or _CLAIM.search(before) is not None
+        return bool(_IS_NOT.search(before) and (BY_IMAGE.match(behind) or (ends and has_claim)))
+
+    denies = (_DOES_NOT if form == "verb" else _IS_NOT).search(before) is not None
+    if is_stance:
+        is_related = TO_CLAIM.match(behind) or (CLAIM_IS.search(before) and TO_IMAGE.match(behind))
+        return denies and bool(is_related)
+    if form == "verb" and not needs_no_subject:
+        ends = ends and behind[:1] in (".", ",", "!")  # An answer that is cut off ends anywhere.
+    return denies and (ends or RELATED.match(behind) is not None)

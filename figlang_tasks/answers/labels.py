@@ -1,0 +1,284 @@
+"""Where an answer names entailment or contradiction, or a stance for or against a claim, and what it says of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from figlang_tasks.answers.denial import BY_IMAGE, CLAIM_IS, RELATED, TO_CLAIM, TO_IMAGE, Form, is_verdict
+from figlang_tasks.answers.text import QUOTED, Answer, Around
+from figlang_tasks.answers.verdict import Evidence
+from figlang_tasks.answers.words import (
+    CONDITION,
+    DENIAL,
+    NOTHING_BEHIND,
+    is_announced,
+    is_hedged,
+    is_said,
+    last_clause,
+)
+
+Label: TypeAlias = Literal[0, 1]
+"""1 entailment, 0 contradiction."""
+
+Standing: TypeAlias = Literal["said", "denied", "partly denied", "named"]
+"""What a sentence says of a label or a stance.
+
+- said: it is so.
+- denied: it is not so, and that is the verdict.
+- partly denied: it is not so in part, or of something else.
+- named: it is named, but not of the image or the sentences.
+"""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What a sentence says of a label, or of a stance that stands for it.
+
+    Attributes:
+        label: the label.
+        start: where its name begins.
+        end: where its name ends.
+        standing: what is said of it.
+        is_predicate: whether it is named behind a form of "to be".
+    """
+
+    label: Label
+    start: int
+    end: int
+    standing: Standing
+    is_predicate: bool = False
+
+    @property
+    def is_denied(self) -> bool:
+        return self.standing in ("denied", "partly denied")
+
+    def evidence(self, rule: str) -> Evidence:
+        """The label that the remark leaves: where it is denied, the other."""
+        left = other_label(self.label) if self.is_denied else self.label
+        return Evidence(left, self.start, self.end, rule)
+
+
+def other_label(label: Label) -> Label:
+    return 0 if label else 1
+
+
+# --- the names of labels ---
+
+NAMES = r"(?:entail\w{0,9}|contradict\w{0,9})"
+"""The words that name labels, as a pattern without groups."""
+
+_LABEL = re.compile(
+    r"\b(?P<non>non[\s-]?)?(?P<word>(?P<one>entail(?P<one_noun>ment)?\w*)|(?P<zero>contrad(?P<zero_noun>iction)?\w*))",
+    re.I,
+)
+_OR = r"[\"')]{0,2}\s?(?:or|/|and/or|and|vs\.?|versus)\s?[\"'(]{0,2}(?:an?\s)?"
+EITHER = re.compile(rf"\b(?:entail\w*{_OR}contrad\w*|contrad\w*{_OR}entail\w*)", re.I)
+"""The echo of the options: "entailment or contradiction"."""
+
+_GIVEN = re.compile(
+    r"\b(?:label|identif|categori|classif|lean)\w*\b[^.?!\n]{0,60}?\b(?:as|under|of|towards?)"
+    r"(?:\s(?:an?\b)?|[\"'])*\Z|\bchoose\s[\"']?\Z",
+    re.I,
+)
+_NOT_DIRECTLY = re.compile(r"(?:\bnot|n't)\s(?:be\s)?\Z", re.I)
+_IF_BEHIND = re.compile(r"\s(?:only )?if\b", re.I)
+
+_ALONE_BEFORE = re.compile(r"(?:[\W\d]|\bcorrection\b)*\Z", re.I)
+_ALONE_BEHIND = re.compile(r"""["')\]]*\s*(?:[.:,;(-]|\Z)""")
+# "Entailment: no"
+_SAYS_NO = re.compile(r"[\"')\]]{0,2}\s{0,2}[:=-]\s{0,2}(?:no|false)\b(?=\s{0,2}(?:[.,;\n)]|\Z))", re.I)
+
+# "contradicts hardly anything"; 'contradicts "Entails"'; "a contradiction of itself"
+_LITTLE_BEHIND = re.compile(r"\s(?:hardly|barely|scarcely|almost|little|very little|few|only)\b", re.I)
+_OF_LABEL = re.compile(r"\b(?:contradicts?|entails?) [\"']\Z", re.I)
+_OF_ITSELF = re.compile(r" (?:of )?\w+sel[fv]| in terms\b", re.I)
+
+_SUBJECT = re.compile(
+    rf"\b(?:image|picture|claim|statement|sentences?|premise|hypothesis|it|they|two|both|first|second|former)\b|{QUOTED}",
+    re.I,
+)
+_SUBJECT_IF_RELATED = re.compile(
+    r"\b(?:photo(?:graph)?|illustration|drawing|cartoon|poster|meme|scene|depiction|visuals?|this|these|caption|text)\b",
+    re.I,
+)
+_ARE = re.compile(
+    r"(?:\b(?:sentences?|statements?|they|it|both|two|first|second|claim|image|picture|hypothesis|premise)"
+    rf"|{QUOTED})[\"']?(?: is| are| seems?| appears?)(?: to be)?(?: \w+ly)? \Z",
+    re.I,
+)
+_THAT_IS = re.compile(r"\b(?:that|which) (?:is|are)(?: \w+ly)? \Z", re.I)
+_IS = re.compile(
+    r"(?:(?:\bis|'s) (?:an? |one of |an example of (?:an? )?)?(?:clear )?"
+    r"|\b(?:is|are|stands?) in (?:direct |clear )?)\Z",
+    re.I,
+)
+_PREDICATE = re.compile(r"(?:\b(?:is|are|as)|'s)\b[^.,;]{0,40}\Z", re.I)
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A place that names a label.
+
+    Attributes:
+        word: its match of the pattern of labels.
+        around: the text around it.
+    """
+
+    word: re.Match[str]
+    around: Around
+
+    @property
+    def start(self) -> int:
+        return self.word.start()
+
+    @property
+    def end(self) -> int:
+        return self.word.end()
+
+    @property
+    def label(self) -> Label:
+        """The label that it names; of "non-contradiction" entailment."""
+        label: Label = 1 if self.word["one"] else 0
+        return other_label(label) if self.word["non"] else label
+
+    @property
+    def form(self) -> Form:
+        word = self.word["word"].lower()
+        if self.word["one_noun"] or self.word["zero_noun"]:
+            return "noun"
+        if word == "contradictory":
+            return "adjective"
+        return "participle" if word.endswith("ed") else "verb"
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it is a line, a heading or a sentence of its own."""
+        before, behind = self.around.before, self.around.behind
+        is_heading = _ALONE_BEFORE.match(before) and _ALONE_BEHIND.match(behind)
+        return bool(is_heading) and not _SAYS_NO.match(behind)
+
+    def announcement(self) -> Evidence | None:
+        """The label that an announcement before it gives; "LABEL: not entailment" gives contradiction."""
+        if _IF_BEHIND.match(self.around.behind):
+            return None
+        is_label = is_announced(self.around.back, self.around.before)
+        if is_label is None:
+            is_label = self._is_given()
+        if is_label is None:
+            return None
+        if NOTHING_BEHIND.match(self.around.behind):
+            is_label = not is_label
+        return Evidence(self.label if is_label else other_label(self.label), self.start, self.end, "label")
+
+    def _is_given(self) -> bool | None:
+        """Whether the label is given by a verb: "I label this as"; False if it is withheld, None if neither."""
+        before = self.around.before
+        given = _GIVEN.search(before)
+        if given is None or CONDITION.match(before):
+            return None
+        lead = last_clause(before[: given.start()])
+        if _NOT_DIRECTLY.search(lead):
+            return False
+        if DENIAL.search(lead) or DENIAL.search(given[0]) or is_hedged(lead):
+            return None
+        return True
+
+    def remark(self) -> Remark | None:
+        """What its sentence says of it; None if it leaves it open."""
+        before, behind = self.around.before, self.around.behind
+        if CONDITION.match(before) or _OF_LABEL.search(before):
+            return None
+        if _IF_BEHIND.match(behind) or _LITTLE_BEHIND.match(behind):
+            return None
+        standing = self._standing()
+        if standing is None:
+            return None
+        return Remark(self.label, self.start, self.end, standing, is_predicate=_PREDICATE.search(before) is not None)
+
+    def _standing(self) -> Standing | None:
+        before, behind = self.around.before, self.around.behind
+        said = is_said(before)
+        if said is None:
+            return None
+        if not said:
+            return "denied" if is_verdict(self.around, self.form) else "partly denied"
+        if _ALONE_BEFORE.match(before) and _SAYS_NO.match(behind):
+            return "denied"
+        if self._has_subject() and NOTHING_BEHIND.match(behind):
+            return "denied"
+        if self._has_subject() and not _OF_ITSELF.match(behind):
+            return "said"
+        return "named" if self.form == "noun" else None
+
+    def _has_subject(self) -> bool:
+        """Whether it is said of the image, the claim or the sentences."""
+        before, behind = self.around.before, self.around.behind
+        if self.form == "noun":
+            return _IS.search(before) is not None
+        is_related = RELATED.match(behind) is not None
+        if self.form == "adjective":
+            return bool(_ARE.search(before) or (is_related and _THAT_IS.search(before)))
+        return bool(_SUBJECT.search(before) or (is_related and _SUBJECT_IF_RELATED.search(before)))
+
+
+def find_mentions(answer: Answer) -> Iterator[Mention]:
+    """The places that name a label, without the echo of the options."""
+    for word, around in answer.mentions(_LABEL, EITHER):
+        yield Mention(word, around)
+
+
+# --- stances ---
+
+_FOR = re.compile(
+    r"\b(?:(?:support|confirm|affirm|validat|corroborat|endors|align|agree|correspond)\w*|backs|backed|matches|matched"
+    r"|(?<=not\s)match|(?<=n't\s)match|consistent|compatible|in (?:harmony|line|accord(?:ance)?))(?!\w)",
+    re.I,
+)
+_AGAINST = re.compile(
+    r"\b(?:(?:refut|disprov|negat|disput|oppos|counter|contest|challeng|disagree)\w*|denie[sd]|deny|adverse"
+    r"|inconsistent|incompatible|in conflict|at odds)(?!\w)",
+    re.I,
+)
+_ADJECTIVE = re.compile(
+    r"(?:in)?(?:consistent|compatible)|in (?:harmony|line|accord(?:ance)?|conflict)|adverse|at odds|aligned|opposed",
+    re.I,
+)
+_SHOWN = re.compile(
+    r"\b(?:image|picture|depiction|content|illustration|portrayal|evidence|which|and|it|photo|cartoon|poster|scene"
+    r"|first|sentence|premise)\b",
+    re.I,
+)
+_CLAIMED = re.compile(rf"\b(?:claim|statement|assertion|hypothesis|sentence|it|which|second)\b|{QUOTED}", re.I)
+
+
+def find_stances(answer: Answer) -> Iterator[Remark]:
+    """What is said in the words of the instructions: "supports the claim", "is not refuted by the image"."""
+    patterns: tuple[tuple[re.Pattern[str], Label], ...] = ((_FOR, 1), (_AGAINST, 0))
+    for pattern, label in patterns:
+        for word, around in answer.mentions(pattern):
+            standing = _standing_of_stance(word[0].lower(), around)
+            if standing is not None:
+                yield Remark(label, word.start(), word.end(), standing)
+
+
+def _standing_of_stance(word: str, around: Around) -> Standing | None:
+    form: Form = "verb"
+    if _ADJECTIVE.fullmatch(word):
+        form = "adjective"
+    elif word.endswith("ed"):
+        form = "participle"
+
+    said = is_said(around.before)
+    if said is None:
+        return None
+    if not said:
+        return "denied" if is_verdict(around, form, is_stance=True) else "partly denied"
+    if form == "participle" and BY_IMAGE.match(around.behind):
+        return "said" if _CLAIMED.search(around.before) else None
+    if TO_CLAIM.match(around.behind):
+        return "said" if _SHOWN.search(around.before) else None
+    is_of_claim = CLAIM_IS.search(around.before) and TO_IMAGE.match(around.behind)
+    return "said" if is_of_claim else None

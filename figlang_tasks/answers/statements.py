@@ -1,0 +1,50 @@
+"""What an answer states about the thing that was asked for: "the image contains no metaphor"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from figlang_tasks.answers.text import QUOTED, Answer
+from figlang_tasks.answers.verdict import Evidence
+from figlang_tasks.answers.words import NOTHING_BEHIND, REFUSAL, is_said, without_affirming
+
+_SUBJECT = (
+    r"(?:image|picture|photo(?:graph)?|poster|ad|advertisement|cartoon|drawing|illustration|meme|scene|caption|it|this"
+    r"|there|these)"
+)
+_VERB = (
+    r"(?:\b(?:is|(?<=\bthese\s)are|has|contains?|uses?|shows?|conveys?|visuali[sz]es?|illustrates?|captures?|represents?"
+    r"|depicts?|presents?)|(?<=\bit)'s|(?<=\bthis)'s|(?<=\bthere)'s)"
+)
+_QUALITY = r"(?:not|just|only|an?|the|clear|visual|indeed|\w{3,12}ly|strong|powerful|clever|simple|obvious|good)"
+_STATES = re.compile(
+    rf"(?:\b{_SUBJECT}\b[^,;:]{{0,40}}?{_VERB}\s(?:{_QUALITY}\s){{0,4}}"
+    rf"|\A\W*that(?:'s|\sis)\s(?:{_QUALITY}\s){{0,4}}"
+    # of what two sentences do, as in "they do contradict"
+    rf"|(?:\b(?:sentences?|statements?|they|both|two|first|second)|{QUOTED})[\"')]{{0,2}}\s"
+    r"(?:(?:do|does|are|seem to|\w+ly|indeed|in) ){0,3}"
+    r"|\bi\s(?:do\s|can\s|clearly\s)?(?:see|find)\s(?:(?:an?|the|clear|visual)\s){1,3})\Z",
+    re.I,
+)
+_OTHER = re.compile(r"\b(?:idiom(?!')|phrase|should)\b|\A\W*to\b", re.I)
+_ALONE = re.compile(r"\W*(?:(?:an?|clear|visual|\w{3,14}ly)\W{1,3}){0,4}\Z", re.I)
+
+
+def find_statements(answer: Answer, topic: re.Pattern[str]) -> Iterator[Evidence]:
+    """The sentences that say of their subject what was asked for, or deny it (rule ``statement``).
+
+    Args:
+        answer: the answer.
+        topic: the thing that was asked for.
+    """
+    for mention, around in answer.mentions(topic):
+        before = without_affirming(around.before)
+        said = is_said(around.before)
+        if said is None or _OTHER.search(before) or REFUSAL.search(before):
+            continue
+        is_alone = _ALONE.match(before) and not around.behind.strip(" .!")
+        if not said or NOTHING_BEHIND.match(around.behind):
+            yield Evidence(False, *mention.span(), "statement")
+        elif is_alone or _STATES.search(before):
+            yield Evidence(True, *mention.span(), "statement")
