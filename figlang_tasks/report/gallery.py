@@ -55,10 +55,12 @@ def build(runs: Sequence[Run], pictures: bool = True, most: int = MOST_CARDS) ->
             told = f"pictures and texts of {of.data.dataset} are not shown: {error}. {remedy}"
             notices.setdefault(told, []).append(task)
         if 0 < share < len(rows):
-            told = f"{share} of {len(rows)} rows are in the gallery: those with unread answers, and the first others"
-            if not any(map(_has_unread, rows.values())):
-                told = f"the first {share} of {len(rows)} rows are in the gallery"
-            notices.setdefault(told, []).append(task)
+            notice = f"the first {share} of {len(rows)} rows are in the gallery"
+            if any(map(_has_unread, rows.values())):
+                notice = (
+                    f"{share} of {len(rows)} rows are in the gallery: those with unread answers, and the first others"
+                )
+            notices.setdefault(notice, []).append(task)
         for lines in _unread_and_first(list(rows.values()), share):
             found.append(_card(task, runs, lines, originals, album if pictures else None))
     made = list(tqdm(thumbnails(album.values()), "thumbnails", len(album), delay=2, leave=False, disable=None))

@@ -48,10 +48,10 @@ def notices(
         outputs: empty where they were not kept.
         run: the run, as a command line takes it.
     """
-    found = []
+    sentences = []
     unfinished = [record["id"] for record in records if record.get(UNFINISHED.name)]
     if unfinished:
-        found.append(
+        sentences.append(
             f"unfinished: {_share(unfinished, records)} answers are a thought alone, with no answer after it (rows "
             f"{listing(unfinished, _SHOWN)}). Allow more tokens (--gen_kwargs max_new_tokens=4096), or turn thinking "
             "off"
@@ -59,14 +59,14 @@ def notices(
     without_words = [record for record in records if record.get("status") in WITHOUT_WORDS]
     empty = [record["id"] for record in without_words if not record.get(UNFINISHED.name)]
     if empty:
-        found.append(f"{_share(empty, records)} answers are empty (rows {listing(empty, _SHOWN)})")
+        sentences.append(f"{_share(empty, records)} answers are empty (rows {listing(empty, _SHOWN)})")
 
     readings = count_readings(records)
     unread = [place for place, record in enumerate(records) if has_unread_words(record)]
     if about_unread := unread_notice(readings, _examples(unread, outputs)):
-        found.append(". ".join([about_unread, *_remedies(readings, records, run)]))
+        sentences.append(". ".join([about_unread, *_remedies(readings, records, run)]))
     if says_nothing(readings):
-        return found  # and readers that differ are no news
+        return sentences  # and readers that differ are no news
 
     apart = _dissent(measures, records)
     if len(apart) > MOST_DISSENT * len(records):
@@ -75,8 +75,8 @@ def notices(
             f"{_share(apart, records)} outputs (parse_disagreement)"
         )
         examples = _examples(apart, outputs)
-        found.append(f"{notice}, such as {examples}" if examples else notice)
-    return found
+        sentences.append(f"{notice}, such as {examples}" if examples else notice)
+    return sentences
 
 
 def unread_notice(readings: Readings | None, examples: str = "") -> str:
