@@ -195,7 +195,7 @@ class Answer:
         self, word: re.Pattern[str], echo: re.Pattern[str] | None = None
     ) -> Iterator[tuple[re.Match[str], Around]]:
         """Yield each place of a word and what stands around it; none in questions or at an edge of `echo`."""
-        edges = set()
+        edges: set[int] = set()
         for match in echo.finditer(self.text) if echo else ():
             edges.update(match.span())
         for match in word.finditer(self.text):

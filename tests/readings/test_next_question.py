@@ -175,18 +175,17 @@ def test_an_answer_does_not_end_at_what_is_no_next_question(prompt: str, output:
 
 
 def test_the_own_question_in_each_wording_of_vflute_ends_nothing() -> None:
-    doc = {"claim": "The boss is a shark.", "instruction": 2}
+    claim = "The boss is a shark."
+    doc = {"claim": claim, "instruction": 2}
     wordings = vflute.other_wordings(doc)
     others = vflute.other_wordings({"claim": "A cat sleeps on the roof."})
     assert len(set(wordings)) == 21
     for number, wording in enumerate(wordings):
         for lead in ("", "Sure!\n", "A man bites.\n\n", "The question is:\n\n", "The task.\n\nQuestion: ", "Hm.\n> "):
             output = f"{lead}{wording}\n\nHe bites.\nLABEL: entailment"
-            assert before_next_question(output, [wording], shown_texts=[doc["claim"]]) is output
+            assert before_next_question(output, [wording], shown_texts=[claim]) is output
         asked = [VFLUTE, *wordings]
-        assert (
-            before_next_question(f"LABEL: entailment\n{others[number]}", asked, [doc["claim"]]) == "LABEL: entailment"
-        )
+        assert before_next_question(f"LABEL: entailment\n{others[number]}", asked, [claim]) == "LABEL: entailment"
 
 
 # --- what readers and papers' own rules get ---
@@ -317,7 +316,12 @@ def test_the_answer_to_the_prompt_of_another_row_is_not_read(name: str) -> None:
 def judge_all(asked: Kind, name: str, row: dict[str, Any], output: str, outputs: list[str]) -> None:
     """Append to `outputs` what the benchmark's function gets."""
     if name in MINI:
-        judgement.process_results(mini(name), lambda _, results: outputs.extend(results) or {}, row, [output])
+
+        def judge(_: object, results: list[str]) -> dict[str, Any]:
+            outputs.extend(results)
+            return {}
+
+        judgement.process_results(mini(name), judge, row, [output])
     else:
         module = OTHERS[name][0]
         outputs += without_next_questions(row, [output], asked.prompt, module.shown_texts)
