@@ -15,7 +15,8 @@ from figlang_tasks.judge.unread import ReadableTask, UnreadAnswer, UnreadAnswers
 from figlang_tasks.results.runs import TaskRun
 from figlang_tasks.results.writing import ChangedTask, write_run
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measures, evaluate
-from figlang_tasks.scoring.read_by_model import READ_BY, SUFFIX, Reading, ReadingStatus, headline_of, read_by_model
+from figlang_tasks.scoring.read_by_model import SUFFIX, Reading, ReadingStatus, headline_of, read_by_model
+from figlang_tasks.scoring.readings import READ_BY
 
 
 @dataclass

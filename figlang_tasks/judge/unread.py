@@ -22,7 +22,8 @@ from figlang_tasks.judge.kept_answers import key_of
 from figlang_tasks.judge.server import Content, last_object
 from figlang_tasks.results.runs import Run, TaskRun, check_consistent, outputs
 from figlang_tasks.scoring.measure import Record
-from figlang_tasks.scoring.read_by_model import READ_BY, ReadingStatus, headline_of
+from figlang_tasks.scoring.read_by_model import ReadingStatus, headline_of
+from figlang_tasks.scoring.readings import READ_BY
 
 _BY_SCORES: Final = ("scores", "no_scores")
 _NOTHING_TO_READ: Final = ("read", "empty", "missing", *_BY_SCORES)

@@ -11,9 +11,7 @@ from typing import Any, Final, Literal, TypeAlias, TypedDict
 
 from figlang_tasks.scoring.evaluation import Measures
 from figlang_tasks.scoring.measure import OVERALL, Measure, Record
-
-READ_BY: Final = "read_by"
-"""The field of a record that holds the reading of a language model."""
+from figlang_tasks.scoring.readings import READ_BY
 
 SUFFIX: Final = "_read_by_model"
 """Ends the name of a metric that takes these readings."""

@@ -159,7 +159,7 @@ def test_a_compressed_file(
 ) -> None:
     plain = measured(ANSWERS)
     content = (tmp_path / "answers.jsonl").read_bytes()
-    (tmp_path / "more.jsonl.gz").write_bytes(gzip.compress(content))
+    (tmp_path / "more.jsonl.gz").write_bytes(gzip.compress(content, mtime=0))
     main(["more.jsonl.gz"])
     assert capsys.readouterr().out.strip().split("\n\n")[1:] == plain[1:]
 
@@ -206,7 +206,7 @@ def test_what_is_wrong_is_named(
     [
         ("none.jsonl", None, "none.jsonl cannot be read"),
         ("empty.jsonl", b"", "empty.jsonl is empty"),
-        ("cut.jsonl.gz", gzip.compress(b"{}" * 99)[:-9], "cut.jsonl.gz is no whole gzip file"),
+        ("cut.jsonl.gz", gzip.compress(b"{}" * 99, mtime=0)[:-9], "cut.jsonl.gz is no whole gzip file"),
         ("plain.jsonl.gz", b"{}", "plain.jsonl.gz is no whole gzip file"),
     ],
 )
