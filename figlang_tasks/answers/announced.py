@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from figlang_tasks.answers.choices import Mention
-from figlang_tasks.answers.page import ENDS_A_HEAD, HEDGED, Page, Run, is_denied_behind
+from figlang_tasks.answers.page import BLANK_LINE, ENDS_A_HEAD, HEDGED, WORD, Page, Run, is_denied_behind
 from figlang_tasks.answers.verdict import Evidence, Read
 from figlang_tasks.answers.words import ANNOUNCED, ANNOUNCED_NONE
 
@@ -70,7 +70,8 @@ _IS_IT = re.compile(
 _LEADS_ON = (":", "is", "be", "=")
 _LEAD_LINE = re.compile(r"\b(?:is|be|that|towards?)\s?:\s*\Z", re.I)
 _CORRESPONDS = re.compile(
-    r"\b(?:corresponds? to|correspond(?:ing|s)?\b[^.?!\n]{0,80}?\b(?:is|be))(?:[\s:\"'(\[]|\bthe\b){0,8}\Z", re.I
+    r"\b(?:corresponds? to|which is|correspond(?:ing|s)?\b[^.?!\n]{0,80}?\b(?:is|be))(?:[\s:\"'(\[]|\bthe\b){0,8}\Z",
+    re.I,
 )
 
 
@@ -122,6 +123,8 @@ def _is_announced(page: Page, run: Run) -> bool:
     around = page.around(run)
     if around.asked or is_denied_behind(around.behind):
         return False
+    if _is_last_paragraph(page, run):
+        return True
     before = around.before
     if page.opens_line(run.first) and around.back.rstrip().endswith(_LEADS_ON):
         before = around.back  # "The answer is:\n\n(B)"
@@ -136,6 +139,13 @@ def _is_announced(page: Page, run: Run) -> bool:
     if _SURELY.search(before) and ENDS_A_HEAD.match(page.text, run.end):
         return True
     return bool(_IS_IT.match(around.behind) or _ONLY_THIS.search(before))
+
+
+def _is_last_paragraph(page: Page, run: Run) -> bool:
+    """Whether an option alone is the last paragraph, and no item of a list that is cut off."""
+    if WORD.search(page.text, run.end) or not page.opens_line(run.first) or page.is_in_list(run.first):
+        return False
+    return BLANK_LINE.search(page.text, max(0, run.start - 12), run.start) is not None
 
 
 def _corresponding_run(page: Page) -> Run | None:
