@@ -27,6 +27,7 @@ ShownTexts: TypeAlias = Callable[[Row], Sequence[str]]
 """Gives the texts of a row that its prompt may show, in the order of the prompt."""
 
 _LONGEST_INTRODUCTION: Final = 300
+_LONGEST_TOLD: Final = 120
 _LONGEST_TEXT: Final = 2000
 _NEVER_SHOWN: Final = frozenset(
     ("id", "data", "dataset", "config", "label", "answer", "gold", "target", "reference", "references", "explanation")
@@ -62,7 +63,7 @@ def whole(output: Any) -> Any:
 def without_next_questions(
     row: Row,
     outputs: Sequence[Any],
-    doc_to_text: Callable[[Row], str],
+    doc_to_text: Callable[[Row], Any],
     shown_texts: ShownTexts,
     other_wordings: Callable[[Row], Sequence[str]] | None = None,
 ) -> list[Any]:
@@ -77,7 +78,10 @@ def without_next_questions(
     """
     if not any(isinstance(output, str) and "\n" in output for output in outputs):
         return list(outputs)
-    prompts = [doc_to_text(row), *(other_wordings(row) if other_wordings else ())]
+    prompt = doc_to_text(row)
+    if not isinstance(prompt, str):  # of a user's own task
+        return list(outputs)
+    prompts = [prompt, *(other_wordings(row) if other_wordings else ())]
     texts = shown_texts(row)
     answers = []
     for output in outputs:
@@ -137,7 +141,7 @@ _NO_INTRODUCTION = re.compile(r"\b(?:[A-HJ-Z]|[Yy]es|[Nn]o|next|another)\b|[Ee]n
 
 _ANSWER_AT_START = re.compile(
     r"\W*(?:\d{1,2}[.)]\s*)?(?:[A-HJ-Z](?=[.,:;)\]>]|\W*(?:\n|\Z))|\d{1,2}\W*\Z"
-    r"|(?i:(?:yes|no)\b(?!,? (?:problem|worries|i|we)\b)|entail|contradict))|\s*[\[{]"
+    r"|(?i:(?:yes|no)\b(?=[.,:;!]|\W*(?:\n|\Z))(?!, (?:i|we)\b)|entail|contradict))|\s*[\[{]"
 )
 _ANSWER_TOLD = re.compile(
     r"(?i:\b(?:answer|label|choice|verdict|image)\b\W{0,6}(?:is\b|[:=])\W{0,6})"
@@ -173,9 +177,8 @@ def _end_of_answer(output: str, questions: Sequence[PromptQuestion]) -> int | No
     text, start, _ = span(output)
     text = plain(text)
     search_from = start
-    first_answer = _ANSWER_END.search(
-        text, 0, start
-    )  # the last one, which `span` gives, may be that to a next question
+    # Of several tagged answers `span` gives the last one, which may be that to an invented question.
+    first_answer = _ANSWER_END.search(text, 0, start)
     if first_answer is not None:
         search_from, start = first_answer.end(), 0
 
@@ -198,7 +201,7 @@ def _what_stands_before(mark: _Mark, text: str, start: int) -> _Before:
     if WORD.search(text, start, mark.start) is None:
         return "nothing"
     last_words = text[max(start, mark.start - _LONGEST_INTRODUCTION) : mark.start]
-    if _TOLD.search(last_words):
+    if _TOLD.search(last_words[-_LONGEST_TOLD:]):
         return "told"
     if mark.start - len(last_words) == start and _is_introduction(last_words):
         return "introduction"
@@ -225,9 +228,13 @@ def _is_introduction(text: str) -> bool:
 
 
 def _marks(text: str, start: int, questions: Sequence[PromptQuestion]) -> list[_Mark]:
-    """The places where a question or a turn begins, in their order; of two at one place the opening is the first."""
+    """The places where a question or a turn begins, in their order.
+
+    Of several at one place that of another row is the first, so that an exemplar is none of the row's own question even
+    if all of the prompt is repeated; then come other openings.
+    """
     marks = []
-    first_words = set()  # of repetitions
+    repetitions = {}  # where each ends, by the place of its first word
     for opening in itertools.chain.from_iterable(question.openings for question in questions):
         for match in opening.pattern.finditer(text, start):
             kind, end = opening.compare(text, match.end())
@@ -237,18 +244,19 @@ def _marks(text: str, start: int, questions: Sequence[PromptQuestion]) -> list[_
                 continue  # "This image is a visual metaphor. It compares ...": the prompt has a question there
             marks.append(_Mark(match.start(), end, kind))
             if kind == "repetition":
-                first_words.add(match.start("words"))
+                repetitions[match.start("words")] = end
     for mark in _announced(text, start, questions[0]):
         next_word = WORD.search(text, mark.end)
-        if next_word is None or next_word.start() not in first_words:
-            marks.append(mark)
+        if next_word is not None and next_word.start() in repetitions:
+            mark = _Mark(mark.start, repetitions[next_word.start()], "repetition")
+        marks.append(mark)
     marks += _new_texts(text, start, questions[0])
-    return sorted(marks, key=_start_of_mark)
+    return sorted(marks, key=_order)
 
 
-def _start_of_mark(mark: _Mark) -> int:
+def _order(mark: _Mark) -> tuple[int, bool]:
     """The key by which marks are sorted."""
-    return mark.start
+    return mark.start, mark.kind != "other"
 
 
 def _announced(text: str, start: int, question: PromptQuestion) -> Iterator[_Mark]:

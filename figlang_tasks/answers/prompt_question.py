@@ -22,6 +22,7 @@ _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _PICTURES = re.compile(r"\A\s*(?:<image>\s*)+")
 _SAME_LENGTH = str.maketrans({"_": " ", "\r": "\n", "\u2028": "\n", "\u2029": "\n", "\u2019": "'"})
 _ANSWER = re.compile(r"\W*(?:the |final )*answer\b", re.I)
+_SENTENCE_END = re.compile(r"[.!?] (?=[A-Z])")
 _NUMBERED = re.compile(r"\bquestion \d", re.I)
 _ENTAILMENT = re.compile(r"entail|contradict", re.I)
 _NAME = re.compile(r"((?:[a-z]+ ){0,2}[a-z]{3,20}):", re.I)
@@ -117,7 +118,8 @@ class PromptQuestion:
     def openings(self) -> list[Opening]:
         """The words that may begin the question: those of the prompt, and of each paragraph with a text of the row."""
         starts = self._paragraphs_with_texts() or self._paragraphs[-1:]
-        starts += [*self._lead(starts[0]), 0]
+        sentences = [self._last_sentence(start) for start in starts]
+        starts += [*sentences, *self._lead(starts[0]), 0]
         openings = [self._opening(start) for start in dict.fromkeys(starts)]
         return [opening for opening in [*openings, self._first_line()] if opening is not None]
 
@@ -135,6 +137,12 @@ class PromptQuestion:
         earlier = [start for start in self._paragraphs if start < paragraph][-1:]
         text = "".join(self._prompt[start:paragraph] for start in earlier).strip()
         return [] if "\n" in text or _ANSWER.match(text) else earlier
+
+    def _last_sentence(self, paragraph: int) -> int:
+        """Where the sentence of a paragraph starts that leads to its first text of the row, or else the paragraph."""
+        texts = [text_start for text_start, _ in self._text_spans if text_start >= paragraph]
+        ends = [sentence.end() for sentence in _SENTENCE_END.finditer(self._prompt, paragraph, *texts[:1])]
+        return ends[-1] if texts and ends else paragraph
 
     def _opening(self, start: int) -> Opening | None:
         """The opening that starts here, up to the next text of the row; None if it has no words, or too many."""
@@ -201,17 +209,26 @@ class PromptQuestion:
 
     def is_new_text(self, text: str) -> bool:
         """Whether a text is that of another row: few of its words are the question's, and it is not about the texts."""
-        words = [word.casefold() for word in WORD.findall(text)]
+        words = _words(text)
         if len(words) < 2 or _ABOUT_TEXTS.search(text):
             return False
+        said = f" {' '.join(words)} "
+        for start, end in self._text_spans:
+            if f" {' '.join(_words(self._prompt[start:end]))} " in said:
+                return False
         telling = [word for word in words if word not in _SMALL_WORDS] or words
-        known = [word for word in telling if word in self._words]
-        return 2 * len(known) < len(telling)
+        known = [word for word in telling if word in self._known_words]
+        return len(known) <= len(telling) / 2
 
     @cached_property
-    def _words(self) -> frozenset[str]:
+    def _known_words(self) -> frozenset[str]:
+        """The words of the question."""
         start = (self._paragraphs_with_texts() or self._paragraphs[-1:])[0]
-        return frozenset(word.word for word in self._words_from(start))
+        return frozenset(_words(self._prompt[start:]))
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in WORD.findall(text)]
 
 
 def _text_spans(prompt: str, shown_texts: Sequence[str]) -> list[tuple[int, int]]:

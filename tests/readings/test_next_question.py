@@ -51,6 +51,7 @@ COLUMBUS = (
     "Which word/phrase is conveyed in this image from the following options (either A, B, C, or D)?\n"
     "(A) jet lag (B) jet set (C) jet stream (D) jet ski"
 )
+REBUS = "You are given a rebus puzzle. It needs to be solved through creative thinking. "
 MOON = COLUMBUS.replace("jet lag", "half moon").replace("jet set", "over the moon")
 IRFL = "Idiom: cold feet\nDoes the image visualize the figurative meaning of this idiom? Answer Yes or No."
 THUMB = IRFL.replace("cold feet", "green thumb")
@@ -69,8 +70,10 @@ QUESTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "flute": (FLUTE, ("He is up.", "He is down.")),
     "flute 1-shot": (SHOT + FLUTE, ("He is up.", "He is down.")),
     "vflute": (VFLUTE, ("The boss is a shark.",)),
+    "vflute 1-shot": (f"<image>\n{CAT}\nIt does.\nLABEL: entailment\n\n<image>\n{VFLUTE}", ("The boss is a shark.",)),
     "nycc": (NYCC, ("a garden", "A snail wears a watch.", "I have no time.", "It is late.")),
     "nykms": (NYKMS, ("The house is a little flat.",)),
+    "rebus": (REBUS + COLUMBUS, ("jet lag", "jet set", "jet stream", "jet ski")),
     "columbus": (COLUMBUS, ("jet lag", "jet set", "jet stream", "jet ski")),
     "irfl": (IRFL, ("cold feet",)),
     "admire": (ADMIRE, ("elbow grease", "It took elbow grease to win.")),
@@ -102,8 +105,13 @@ CUT = [  # prompt, answer, what the model goes on with
     ("flute 1-shot", "Contradicts.", f"\n\n{SHE}\nEntails. Both are music."),
     ("flute 1-shot", "Sure, let me look at it.", f"\n\n{SHE}\nEntails. Both are music."),
     ("flute 1-shot", f"{SHOT}{FLUTE}\nContradicts.", f"\n\n{SHE}\nEntails."),
+    ("flute 1-shot", "Let me restate it.", f"\n\n{SHOT}{FLUTE}\nContradicts."),
+    ("vflute 1-shot", "It bites.\nLABEL: entailment", f"\n\n<image>\n{CAT}\nLABEL: contradiction"),
+    ("vflute 1-shot", "It bites.\nLABEL: entailment", f"\n\n{CAT.replace('cat', 'dog')}\nLABEL: contradiction"),
     ("vflute", "It bites.\nLABEL: entailment", f"\n\n{CAT}\nIt does not.\nLABEL: contradiction"),
     ("vflute", "It bites.\nLABEL: entailment", f"\n\n<image>\n{CAT}\nLABEL: contradiction"),
+    ("vflute", "It bites.\nLABEL: entailment", f"\n\n<image>\n{VFLUTE}\nLABEL: contradiction"),
+    ("vflute", "It bites.\nLABEL: entailment", f"\n\nQuestion:\n{VFLUTE}\nLABEL: contradiction"),
     ("vflute", "It bites.\nLABEL: entailment", "\n\nClaim: A cat sleeps on the roof.\nLABEL: contradiction"),
     ("vflute", "It bites.\nLABEL: entailment", "\n\n**Claim 2:** A cat sleeps on the roof.\nLABEL: contradiction"),
     ("nycc", "Snails are slow. Answer: B", f"\n\n{BAR}\n\nAnswer: A"),
@@ -112,6 +120,9 @@ CUT = [  # prompt, answer, what the model goes on with
     ("nykms", "Yes", "\n\nCaption: Good dog, bad cat.\nNo"),
     ("columbus", "(B) jet set", f"\n\n{MOON}\n(A)"),
     ("irfl", "Yes.", f"\n\n{THUMB}\nNo."),
+    ("rebus", "(B) jet set", f"\n\n{REBUS}{MOON}\n(A)"),
+    ("rebus", "(B) jet set", f"\n\n{MOON}\n(A)"),
+    ("vflute", "It bites.\nLABEL: entailment", "\n\nClaim: The boss is a lion.\nLABEL: contradiction"),
     ("admire", "B, A, C", f"\n\n{FEET}\nC, A, B"),
     ("admire", "B, A, C", "\n\nSentence: She got cold feet.\nC, A, B"),
     ("metaclue ask", "a lamp", f"\n\n{LAMP}\nink"),
@@ -161,6 +172,8 @@ UNCUT = [
     ("columbus", "A plane sits.\nWhich word/phrase is conveyed in this image? It is (B) jet set."),
     ("columbus", f"A plane sits on chairs.\n\n{COLUMBUS}\n\n(B) jet set"),
     ("irfl", f"A man shivers at an altar.\n\n{IRFL}\nYes."),
+    ("irfl", "A man shivers.\n\nIdiom: cold feet means to be afraid of a wedding.\n\nYes."),
+    ("vflute", f"No text is visible.\n\n{VFLUTE}\n\nHe does.\nLABEL: entailment"),
     ("admire", "Sentence: It took elbow grease to win.\nSentence: the compound is used idiomatically.\nB, A, C"),
     ("metaclue ask", "a lamp\nThis image is a visual metaphor. It compares a lamp with the sun."),
     ("metaclue classify", f"Let me look at the picture.\n\n{CLASSIFY}\n\nYes."),
@@ -175,17 +188,18 @@ def test_an_answer_does_not_end_at_what_is_no_next_question(prompt: str, output:
 
 
 def test_the_own_question_in_each_wording_of_vflute_ends_nothing() -> None:
-    claim = "The boss is a shark."
-    doc = {"claim": claim, "instruction": 2}
+    doc: dict[str, Any] = {"claim": "The boss is a shark.", "instruction": 2}
     wordings = vflute.other_wordings(doc)
     others = vflute.other_wordings({"claim": "A cat sleeps on the roof."})
     assert len(set(wordings)) == 21
     for number, wording in enumerate(wordings):
         for lead in ("", "Sure!\n", "A man bites.\n\n", "The question is:\n\n", "The task.\n\nQuestion: ", "Hm.\n> "):
             output = f"{lead}{wording}\n\nHe bites.\nLABEL: entailment"
-            assert before_next_question(output, [wording], shown_texts=[claim]) is output
+            assert before_next_question(output, [wording], shown_texts=[doc["claim"]]) is output
         asked = [VFLUTE, *wordings]
-        assert before_next_question(f"LABEL: entailment\n{others[number]}", asked, [claim]) == "LABEL: entailment"
+        assert (
+            before_next_question(f"LABEL: entailment\n{others[number]}", asked, [doc["claim"]]) == "LABEL: entailment"
+        )
 
 
 # --- what readers and papers' own rules get ---
@@ -308,23 +322,21 @@ def test_the_answer_to_the_prompt_of_another_row_is_not_read(name: str) -> None:
     row, other = other_row(asked)
     answer, next_answer = asked.answers
     for more in (asked.prompt(other), f"Question: {asked.prompt(other)}\nAnswer:"):
-        outputs: list[str] = []
-        judge_all(asked, name, row, f"{answer}\n\n{more}\n{next_answer}", outputs)
-        assert outputs == [answer]
+        assert given(asked, name, row, f"{answer}\n\n{more}\n{next_answer}") == [answer]
 
 
-def judge_all(asked: Kind, name: str, row: dict[str, Any], output: str, outputs: list[str]) -> None:
-    """Append to `outputs` what the benchmark's function gets."""
-    if name in MINI:
+def given(asked: Kind, name: str, row: dict[str, Any], output: str) -> list[str]:
+    """What the benchmark's function gets of an output."""
+    if name in OTHERS:
+        return without_next_questions(row, [output], asked.prompt, OTHERS[name][0].shown_texts)
+    outputs: list[str] = []
 
-        def judge(_: object, results: list[str]) -> dict[str, Any]:
-            outputs.extend(results)
-            return {}
+    def judge(_: object, results: list[str]) -> dict[str, Any]:
+        outputs.extend(results)
+        return {}
 
-        judgement.process_results(mini(name), judge, row, [output])
-    else:
-        module = OTHERS[name][0]
-        outputs += without_next_questions(row, [output], asked.prompt, module.shown_texts)
+    judgement.process_results(mini(name), judge, row, [output])
+    return outputs
 
 
 def constructed(asked: Kind, row: dict[str, Any], other: dict[str, Any]) -> Iterator[str]:

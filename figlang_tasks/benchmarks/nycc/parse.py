@@ -51,6 +51,9 @@ def letter(output: str | None, options: int, pixels: bool, captions: Sequence[st
     if isinstance(answer, Read):
         return answer
     official = parse_official(answer.raw, options, pixels)
+    final_answers = set(re.findall("Final Answer: ([A-E])", answer.raw))
+    if len(final_answers) > 1:
+        official = None  # The first may be the prompt's, repeated; our reader takes the last.
     if official is not None and ord(official) - ord("A") < options:
         return Read(official, "read", "official")
     return common(output, options, captions)

@@ -22,6 +22,11 @@ def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
     return render("emblems/question.jinja", saying=doc["saying"])
 
 
+def shown_texts(doc: Document) -> list[str]:
+    """The texts of a row in its prompt, by which a question about another row is known."""
+    return [doc["saying"]]
+
+
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
     return [images.decode(doc["image"], doc["id"], "Emblems")]
 
