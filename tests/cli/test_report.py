@@ -37,9 +37,10 @@ def test_a_report_is_written(folder: Path, tmp_path: Path) -> None:
     result = figlang(folder, "-o", output, "--no-images", "--max-samples", "10")  # a report is made again
     assert result.stdout.startswith(f"written: {output} (10 samples, 0 pictures, ")
     assert (
-        "figlang: figlang_mini, figlang_mini_irfl_match_idiom: the first 5 of 12 rows are in the gallery"
+        "figlang: figlang_mini: 5 of 12 rows are in the gallery: those with unread answers, and the first others."
         in result.stderr
     )
+    assert "figlang: figlang_mini_irfl_match_idiom: the first 5 of 12 rows are in the gallery." in result.stderr
     assert "data:image/webp;base64," not in output.read_text(encoding="utf-8")
 
 
