@@ -15,7 +15,7 @@ from figlang_tasks.answers.verdict import Evidence, Read, by_marks, decide
 from figlang_tasks.answers.words import CORRECTION, NEUTRAL, REFUSAL
 
 
-def entailment(output: str | None, own: Sequence[str] = ()) -> Read[Label]:
+def entailment(output: str | None, prompt_texts: Sequence[str] = ()) -> Read[Label]:
     """Entailment (1) or contradiction (0); never a guess.
 
     The first of these tiers that has evidence decides; its name is the `rule`:
@@ -39,7 +39,8 @@ def entailment(output: str | None, own: Sequence[str] = ()) -> Read[Label]:
 
     Args:
         output: the model's output; None if there is none.
-        own: texts of the prompt, such as premise and hypothesis; where the answer repeats them it says nothing.
+        prompt_texts: texts of the prompt, such as premise and hypothesis; where the answer repeats them, it says
+            nothing.
 
     Returns:
         With one of these rules, or ``neither`` (`refused`), ``refusal``, ``either``, ``nothing``, ``thought``,
@@ -48,7 +49,7 @@ def entailment(output: str | None, own: Sequence[str] = ()) -> Read[Label]:
     Raises:
         TypeError: `output` is neither str nor None.
     """
-    return by_marks(output, _read, own)
+    return by_marks(output, _read, prompt_texts)
 
 
 def _read(answer: Answer) -> Read[Label]:

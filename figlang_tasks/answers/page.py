@@ -215,10 +215,10 @@ class Page:
         texts = self.choices.texts
         if texts is None or not 0 <= mention.value < len(texts):
             return False
-        own = plain_text(texts[mention.value])
+        its_text = plain_text(texts[mention.value])
         behind = plain_text(self.text[mention.end : mention.end + _LONGEST_TEXT])
         before = plain_text(self.text[max(0, mention.start - _LONGEST_TEXT) : mention.start])
-        if behind.startswith(own) or before.endswith(own):
+        if behind.startswith(its_text) or before.endswith(its_text):
             return False
         for text in texts:
             other = plain_text(text)

@@ -123,16 +123,16 @@ class Answer:
 
     # --- quotations ---
 
-    def without_quotations(self, own: Sequence[str] = ()) -> Answer:
+    def without_quotations(self, prompt_texts: Sequence[str] = ()) -> Answer:
         """The same answer, in the text of which signs `QUOTED` stand in place of quoted sentences.
 
         A quotation of several words is one, unless it is the answer: alone, announced, or a value of JSON.
 
         Args:
-            own: texts of the prompt, which are taken for quotations without quotation marks too.
+            prompt_texts: texts of the prompt, which are taken for quotations without quotation marks too.
         """
         spans = [match.span() for match in _QUOTATION.finditer(self.text) if not self._may_answer(*match.span())]
-        for text in own:
+        for text in prompt_texts:
             spans += self._places_of(text)
         pieces = []
         end_of_last = 0

@@ -68,28 +68,28 @@ def opened(output: str | None) -> Answer | Read[Any]:
     return answer if answer.text else Read(None, "empty", "thought" if answer.has_thought else "empty")
 
 
-def decide(answer: Answer, found: Iterable[Evidence]) -> Read[Any] | None:
-    """The common value of places of equal weight; None without a place.
+def decide(answer: Answer, evidence: Iterable[Evidence]) -> Read[Any] | None:
+    """The common value of evidence of equal weight; None where there is none.
 
-    If they differ, the last counts where a correction stands before it ("No wait, the answer is C"; rule
+    If the values differ, the last counts where a correction stands before it ("No wait, the answer is C"; rule
     ``correction``). Else the answer is ambiguous (rule ``conflict``).
     """
-    places = sorted(found, key=lambda place: place.start)
-    if not places:
+    in_order = sorted(evidence, key=lambda place: place.start)
+    if not in_order:
         return None
-    last, rule = places[-1], places[-1].rule
-    others = [place for place in places if place.value != last.value]
-    if others:
-        if not CORRECTION.search(answer.text, others[-1].end, last.start):
-            return Read(None, "ambiguous", "conflict")
-        rule = "correction"
-    return Read(last.value, "read", rule)
+    last = in_order[-1]
+    others = [place for place in in_order if place.value != last.value]
+    if not others:
+        return Read(last.value, "read", last.rule)
+    if CORRECTION.search(answer.text, others[-1].end, last.start):
+        return Read(last.value, "read", "correction")
+    return Read(None, "ambiguous", "conflict")
 
 
 def by_marks(
     output: str | None,
     read: Callable[[Answer], Read[Value]],
-    own: Sequence[str] | None = None,
+    prompt_texts: Sequence[str] | None = None,
     *,
     boxes: bool = True,
 ) -> Read[Value]:
@@ -101,7 +101,7 @@ def by_marks(
     Args:
         output: the model's output; None if there is none.
         read: reads an answer or a part of it.
-        own: texts of the prompt; with them `read` sees no quotations (`Answer.without_quotations`).
+        prompt_texts: texts of the prompt; with them `read` sees no quotations (`Answer.without_quotations`).
         boxes: whether boxes are marks; False if `read` knows them.
     """
     answer = opened(output)
@@ -109,7 +109,7 @@ def by_marks(
         return answer
 
     def read_part(part: Answer) -> Read[Value]:
-        return read(part if own is None else part.without_quotations(own))
+        return read(part if prompt_texts is None else part.without_quotations(prompt_texts))
 
     for mark in (_JSON_VALUE, _BOX) if boxes else (_JSON_VALUE,):
         readings = [read_part(answer.part(*match.span("value"))) for match in mark.finditer(answer.text)]

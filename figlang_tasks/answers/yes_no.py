@@ -15,7 +15,7 @@ from figlang_tasks.answers.verdict import Evidence, Read, by_marks, decide
 from figlang_tasks.answers.words import CJK, CORRECTION, NEUTRAL, REFUSAL, is_announced, is_said
 
 
-def yes_no(output: str | None, about: str | None = None, own: Sequence[str] = ()) -> Read[bool]:
+def yes_no(output: str | None, about: str | None = None, prompt_texts: Sequence[str] = ()) -> Read[bool]:
     """Yes or no; never a guess.
 
     The first of these tiers that has evidence decides; its name is the `rule`:
@@ -36,8 +36,8 @@ def yes_no(output: str | None, about: str | None = None, own: Sequence[str] = ()
     Args:
         output: the model's output; None if there is none.
         about: regular expression of the thing asked about, such as ``metaphors?``.
-        own: texts of the prompt, such as the caption; where the answer repeats them, and in quoted sentences, it says
-            nothing.
+        prompt_texts: texts of the prompt, such as the caption; where the answer repeats them, and in quoted
+            sentences, it says nothing.
 
     Returns:
         True for yes; with one of these rules, or ``either``, ``refusal``, ``nothing``, ``thought``, ``empty``,
@@ -47,7 +47,7 @@ def yes_no(output: str | None, about: str | None = None, own: Sequence[str] = ()
         TypeError: `output` is neither str nor None.
     """
     topic = re.compile(rf"\b(?:{about})\b", re.I) if about is not None else None
-    return by_marks(output, partial(_read, topic=topic), own)
+    return by_marks(output, partial(_read, topic=topic), prompt_texts)
 
 
 def _read(answer: Answer, topic: re.Pattern[str] | None) -> Read[bool]:

@@ -44,7 +44,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "answers.option": partial(option, options=4),
     "answers.option, grid": partial(option, options=4, places=irfl.PLACES),
     "answers.option, numbers": partial(option, options=50, letters=False),
-    "answers.entailment": partial(entailment, own=("The claim.", "a b a b")),
+    "answers.entailment": partial(entailment, prompt_texts=("The claim.", "a b a b")),
     "admire": partial(admire.ranking, count=5),
     "vflute": vflute.parse_official,
     "vflute, scene graph": partial(vflute.parse_official, scene_graph=True),

@@ -82,12 +82,12 @@ CONTRADICT = r"contradict\w*(?! (?:itself|themselves)\b)"
 """What an answer to prompt v1 speaks of."""
 
 
-def parse_careful(output: str | None, prompt: Prompt, own: Sequence[str] = ()) -> Read[Label]:
-    """The label as a careful reader takes it; `own` are premise and hypothesis.
+def parse_careful(output: str | None, prompt: Prompt, prompt_texts: Sequence[str] = ()) -> Read[Label]:
+    """The label as a careful reader takes it; `prompt_texts` are premise and hypothesis.
 
     Prompt v1 asks whether the sentences contradict.
     """
     if prompt == "v2":
-        return entailment(output, own)
-    found = yes_no(output, CONTRADICT, own)
+        return entailment(output, prompt_texts)
+    found = yes_no(output, CONTRADICT, prompt_texts)
     return Read(None if found.value is None else 0 if found.value else 1, found.status, found.rule)
