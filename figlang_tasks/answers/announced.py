@@ -78,12 +78,12 @@ _CORRESPONDS = re.compile(
 def announced_option(page: Page) -> Read[int] | None:
     """The option behind the last announcement, or that is said to be the answer."""
     boxes = list(_boxes(page))
-    said = _last_run(page, _is_announced)
-    if said is None and not boxes:
-        said = _corresponding_run(page)
+    announced_run = _last_run(page, _is_announced)
+    if announced_run is None and not boxes:
+        announced_run = _corresponding_run(page)
     announcements = [[box] for box in boxes[-1:]]
-    if said is not None:
-        announcements.append(said.evidence("announced"))
+    if announced_run is not None:
+        announcements.append(announced_run.evidence("announced"))
     if not announcements:
         return None
 

@@ -137,17 +137,17 @@ def find_mentions(text: str, choices: Choices) -> list[Mention]:
 
     Where letters are offered, bare numbers and ordinals are mentions too: the tiers say what they are worth.
     """
-    others = [*_ordinals(text, choices.count), *_places(text, choices)]
+    other_forms = [*_ordinals(text, choices.count), *_places(text, choices)]
     if choices.names == "letters":
         numbered = _numbers(text, _LABELLED_NUMBER_BESIDE_LETTERS, "labelled")
         if not choices.are_pictures:
             # "Image 2" may be the second picture of the question, which is another option or none.
             numbered = (mention for mention in numbered if not _PICTURE.match(text, mention.start))
         offered = [*_letters(text, choices.count), *numbered]
-        others += _numbers(text, _NUMBER, "number")
+        other_forms += _numbers(text, _NUMBER, "number")
     else:
         offered = [*_numbers(text, _LABELLED_NUMBER, "labelled"), *_numbers(text, _NUMBER, "bare")]
-    return _without_overlaps(_without_overlaps([], offered), others)
+    return _without_overlaps(_without_overlaps([], offered), other_forms)
 
 
 def _letters(text: str, count: int) -> Iterator[Mention]:
@@ -210,12 +210,12 @@ def _places(text: str, choices: Choices) -> Iterator[Mention]:
             yield Mention(value, match.start(), match.end(), "place")
 
 
-def _without_overlaps(kept: list[Mention], more: list[Mention]) -> list[Mention]:
-    """Some mentions with more of them, in their order, but none that overlaps one before it or a kept one."""
-    kept_places = {place for mention in kept for place in (mention.start, mention.end - 1)}
-    candidates = [mention for mention in more if kept_places.isdisjoint(range(mention.start, mention.end))]
+def _without_overlaps(first: list[Mention], second: list[Mention]) -> list[Mention]:
+    """The mentions of two lists in their order, none of which overlaps one before it, or one of the first list."""
+    taken_places = {place for mention in first for place in (mention.start, mention.end - 1)}
+    candidates = [mention for mention in second if taken_places.isdisjoint(range(mention.start, mention.end))]
     mentions: list[Mention] = []
-    for mention in sorted([*kept, *candidates], key=lambda mention: mention.start):
+    for mention in sorted([*first, *candidates], key=lambda mention: mention.start):
         if not mentions or mention.start >= mentions[-1].end:
             mentions.append(mention)
     return mentions

@@ -98,14 +98,12 @@ def _alone(page: Page) -> Read[int] | None:
     if not (_has_nothing_else(page.text, mentions) or _is_one_run(page)):
         return None
 
-    named = [mention for mention in mentions if mention.form in OFFERED_FORMS]
-    if named:
-        named += [mention for mention in mentions if mention.form == "place"]
-    elif page.choices.texts is not None and not page.choices.are_pictures:
+    offered = [mention for mention in mentions if mention.form in OFFERED_FORMS]
+    if not offered and page.choices.texts is not None and not page.choices.are_pictures:
         return None  # A number beside texts is one of them, or none.
-    else:
-        named = mentions
-    return decide(page.answer, [Evidence(each.value, each.start, each.end, "alone") for each in named])
+    if offered:
+        mentions = [*offered, *(mention for mention in mentions if mention.form == "place")]
+    return decide(page.answer, Run(tuple(mentions)).evidence("alone"))
 
 
 def _has_nothing_else(text: str, mentions: Sequence[Mention]) -> bool:
@@ -129,8 +127,8 @@ def _by_text_alone(page: Page) -> Read[int] | None:
     """The option whose text is the whole answer."""
     if page.choices.texts is None:
         return None
-    whole = plain_text(page.text[:1000])
-    values = [value for value, text in enumerate(page.choices.texts) if plain_text(text) == whole]
+    answer_text = plain_text(page.text[:1000])
+    values = [value for value, text in enumerate(page.choices.texts) if plain_text(text) == answer_text]
     return Read(values[0], "read", "alone") if len(values) == 1 else None
 
 
@@ -314,7 +312,7 @@ def _only_of(page: Page, runs: Sequence[Run], rule: str) -> Read[int] | None:
         if page.contradicts_its_text(run.first):
             return Read(None, "ambiguous", "conflict")
         evidence += run.evidence(rule)
-    if len({each.value for each in evidence}) > 2:
+    if len({place.value for place in evidence}) > 2:
         return None  # So many are described.
     return decide(page.answer, evidence)
 

@@ -108,16 +108,16 @@ class Page:
 
         A letter outranks what stands beside it: "(A) the second image" is A.
         """
-        counted: list[Mention] = []
+        mentions: list[Mention] = []
         for mention in self.all_mentions:
             if mention.form in OFFERED_FORMS:
-                if counted and counted[-1].form not in OFFERED_FORMS and self._is_beside(counted[-1], mention):
-                    counted.pop()
-                counted.append(mention)
+                if mentions and mentions[-1].form not in OFFERED_FORMS and self._is_beside(mentions[-1], mention):
+                    mentions.pop()
+                mentions.append(mention)
             elif mention.form == "place" or self.choices.are_pictures is True:
-                if not (counted and counted[-1].form in OFFERED_FORMS and self._is_beside(counted[-1], mention)):
-                    counted.append(mention)
-        return counted
+                if not (mentions and mentions[-1].form in OFFERED_FORMS and self._is_beside(mentions[-1], mention)):
+                    mentions.append(mention)
+        return mentions
 
     def _is_beside(self, before: Mention, mention: Mention) -> bool:
         return _BESIDE.fullmatch(self.text, before.end, mention.start) is not None

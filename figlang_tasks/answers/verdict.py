@@ -78,10 +78,10 @@ def decide(answer: Answer, evidence: Iterable[Evidence]) -> Read[Any] | None:
     if not in_order:
         return None
     last = in_order[-1]
-    others = [place for place in in_order if place.value != last.value]
-    if not others:
+    different = [place for place in in_order if place.value != last.value]
+    if not different:
         return Read(last.value, "read", last.rule)
-    if CORRECTION.search(answer.text, others[-1].end, last.start):
+    if CORRECTION.search(answer.text, different[-1].end, last.start):
         return Read(last.value, "read", "correction")
     return Read(None, "ambiguous", "conflict")
 
