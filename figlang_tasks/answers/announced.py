@@ -8,17 +8,20 @@ from collections.abc import Callable, Iterator
 from figlang_tasks.answers.choices import Mention
 from figlang_tasks.answers.page import BLANK_LINE, ENDS_A_HEAD, HEDGED, WORD, Page, Run, is_denied_behind
 from figlang_tasks.answers.verdict import Evidence, Read
-from figlang_tasks.answers.words import ANNOUNCED, ANNOUNCED_NONE
+from figlang_tasks.answers.words import ANNOUNCED, ANNOUNCED_NONE, CORRECTION
 
 # --- by its name ---
 
 _CHOOSE = (
     r"(?:i(?:'d| would|'ll| will)? (?:\w+ly )?(?:choose|chose|pick|select|go with|say|opt for|vote for|go for|settle on"
     r"|guess|think|believe|answer|prefer|lean(?:ing)? towards?)"
-    r"|(?:choose|pick|select|going (?:with|for)|go (?:with|for)|lean(?:ing)? towards?))"
+    # "Most people choose A" and "you might go with A" are no choices of the answer.
+    r"|(?<!people )(?<!many )(?<!others )(?<!some )(?<!people would )(?<!many would )(?<!others would )(?<!some would )"
+    r"(?<!might )(?<!could )"
+    r"(?:choose|pick|select|going (?:with|for)|go (?:with|for)|lean(?:ing)? towards?))"
 )
 _IT_IS = (
-    r"(?:(?:it )?looks like|in my opinion is|it (?:has to|must|can only|should|would) be|it(?:'s| is)|which is)"
+    r"(?:(?:it )?looks like|in my opinion is|it (?:has to|must|can only|should|would) be|it(?:'s| is))"
     r"(?: \w+ly)?"
 )
 _BEST_IS = (
@@ -34,10 +37,10 @@ _BEFORE_A_NAME = (
     r"(?:[\s:\"'(\[]|\b(?:that|the|option|only|one|labell?ed|therefore|first|second|third|fourth|fifth|last)\b){0,8}"
 )
 _CHOSEN = re.compile(
-    rf"(?:\b(?:{_CHOOSE}|{_IT_IS}|{_BEST_IS})\b|\b(?:actually|wait|by elimination),|\bmost likely|{_HEADING})"
-    rf"{_BEFORE_A_NAME}\Z",
+    rf"(?:\b(?:{_CHOOSE}|{_IT_IS})\b|\b(?:actually|wait|by elimination),|\bmost likely|{_HEADING}){_BEFORE_A_NAME}\Z",
     re.I,
 )
+_SAID_TO_BE_BEST = re.compile(rf"\b(?:{_BEST_IS})\b{_BEFORE_A_NAME}\Z", re.I)
 _CONCLUDES = re.compile(
     r"(?:\A|(?<=[.\n]))\W*(?:therefore|thus|hence|so|consequently|in conclusion|ultimately)\b[,:]?\s?"
     r"(?:[^.?!\n,]{0,40}\b(?:is|be|are)\b\s?|i would say\s|the\s)?\W{0,3}\Z",
@@ -54,19 +57,23 @@ _NO_ANNOUNCEMENT = re.compile(
     r"|\b(?:worst|wrong|incorrect|least \w+|poor|second[- ]best|other|tempting)\s(?:\w+\s)?"
     r"(?:answer|choice|option|image|one|picture)\b[^.,;\n]{0,40}\Z"
     r"|\b(?:mistake|error|second (?:choice|guess))\b[^.,;\n]{0,60}\Z"
+    r"|\b(?:second|next|most|best) (?:best|literal)\b[^.,;\n]{0,60}\Z"
+    r"|\b(?:doubt|unlikely|nobody|no one|people|friend|others|some say|literal)\b[^.;\n]{0,40}\Z"
     r"|\b(?:não|no es|nicht|n'est pas)\s[^.,;\n]{0,20}\Z|不是\W?\Z"
     r"|\b(?:that|which|who)\s(?:(?:does|do|did|is|are|was|would)(?:n't|\snot)|cannot|fails)\b[^.,;\n]{0,60}\Z"
     r"|\bif\b(?!\si\b)[^;.\n]{0,60}\b(?:were|had)\b[^;.\n]{0,60}\bwould\b[^,;.\n]{0,40}\Z"
     r"|\b(?:if(?!\si\s(?:had to|must|have to)\b)|unless|whether|suppose|assuming)\b[^,;.\n]{0,100}\Z",
     re.I,
 )
-_IS_IT = re.compile(
+_IS = (
     r"""[)\]"'\s]{0,3}(?:\s?\([^()\n]{1,60}\)\s|"[^"\n]{1,60}"\s)?(?:(?:is|are|was|would be|must be)\s)?"""
-    r"(?:(?:the|clearly|likely|most likely|definitely|therefore|my)\s){0,3}"
-    r"(?:(?:best|funniest|correct|right|closest|final|most (?:suitable|fitting|appropriate|accurate|likely)"
-    r"|only correct|answer|choice|one that best)\b|是?正确)",
-    re.I,
+    r"(?:(?:the|clearly|likely|most likely|definitely|therefore|my|only)\s){0,3}"
 )
+_IS_THE_ANSWER = re.compile(rf"{_IS}(?:(?:correct|right|final|answer|choice)\b|是?正确)", re.I)
+_IS_THE_BEST = re.compile(
+    rf"{_IS}(?:best|funniest|closest|most (?:suitable|fitting|appropriate|accurate|likely)|one that best)\b", re.I
+)
+_MOST_CORRECTIONS = 3  # options behind an announcement that are looked at
 _LEADS_ON = (":", "is", "be", "=")
 _LEAD_LINE = re.compile(r"\b(?:is|be|that|towards?)\s?:\s*\Z", re.I)
 _CORRESPONDS = re.compile(
@@ -98,7 +105,20 @@ def announced_option(page: Page) -> Read[int] | None:
         return Read(None, "ambiguous", "conflict")
     if _is_of_other_text(page, mention):
         return Read(None, "ambiguous", "conflict")
-    return Read(last[0].value, "read", "announced")
+    return _corrected(page, last) or Read(last[0].value, "read", "announced")
+
+
+def _corrected(page: Page, announcement: list[Evidence]) -> Read[int] | None:
+    """The option that stands behind a correction of an announcement: "Answer: A. Wait, no, B."."""
+    end = announcement[-1].end
+    behind = [run for run in page.runs if run.start > end and not run.is_echo][:_MOST_CORRECTIONS]
+    corrected = []
+    for run in behind:
+        if page.is_evidence(run) and CORRECTION.search(page.text, end, run.start):
+            corrected += run.evidence("correction")
+    if len({evidence.value for evidence in corrected}) > 1:
+        return Read(None, "ambiguous", "conflict")
+    return Read(corrected[0].value, "read", "correction") if corrected else None
 
 
 def _is_of_other_text(page: Page, mention: Mention) -> bool:
@@ -120,6 +140,7 @@ def _last_run(page: Page, is_announced: Callable[[Page, Run], bool]) -> Run | No
 
 
 def _is_announced(page: Page, run: Run) -> bool:
+    """Whether options are announced as the answer, and the announcement is not denied or conditional."""
     around = page.around(run)
     if around.asked or is_denied_behind(around.behind):
         return False
@@ -132,13 +153,31 @@ def _is_announced(page: Page, run: Run) -> bool:
             return True
     if _NO_ANNOUNCEMENT.search(before):
         return False
-    if ANNOUNCED.search(before) or _CHOSEN.search(before) or _CONCLUDES.search(before) or _NOT_THIS_BUT.search(before):
+    if any(pattern.search(before) for pattern in (ANNOUNCED, _CHOSEN, _CONCLUDES, _NOT_THIS_BUT)):
         return True
-    if not page.is_evidence(run):
+    return page.is_evidence(run) and _IS_THE_ANSWER.match(around.behind) is not None
+
+
+def best_option(page: Page) -> Read[int] | None:
+    """The last option that is said to be the best, or the only one."""
+    run = _last_run(page, _is_said_to_be_best)
+    if run is None:
+        return None
+    if len({mention.value for mention in run.mentions}) > 1 or page.contradicts_its_text(run.first):
+        return Read(None, "ambiguous", "conflict")
+    return Read(run.first.value, "read", "announced")
+
+
+def _is_said_to_be_best(page: Page, run: Run) -> bool:
+    """Whether an option is said to be the best or the only one: less than the announcement of an answer."""
+    around = page.around(run)
+    before = around.before
+    if not page.is_evidence(run) or _NO_ANNOUNCEMENT.search(before):
         return False
     if _SURELY.search(before) and ENDS_A_HEAD.match(page.text, run.end):
         return True
-    return bool(_IS_IT.match(around.behind) or _ONLY_THIS.search(before))
+    is_best = _SAID_TO_BE_BEST.search(before) or _ONLY_THIS.search(before) or _IS_THE_BEST.match(around.behind)
+    return is_best is not None
 
 
 def _is_last_paragraph(page: Page, run: Run) -> bool:
@@ -229,7 +268,7 @@ def _up_to_closing_brace(text: str) -> str:
 
 _LETTERS = re.compile(r"[^\W\d]{2}")
 _BESIDE_TEXT = re.compile(r"""[.,]?["']?\s?[,(]{0,2}\s?""")
-_IS = re.compile(r"\b(?:is|be|says?|conveys?)[\s:\"'(]*\Z")
+_SAYS = re.compile(r"\b(?:is|be|says?|conveys?)[\s:\"'(]*\Z")
 _ENDS_A_TEXT = re.compile(r"""[.!]?["')\s]{0,3}(?:[.,;:!()\n]|\Z|\b(?:because|since|as|which|from|and)\b)""", re.I)
 
 
@@ -251,5 +290,7 @@ def _is_text_said(page: Page, run: Run) -> bool:
         return True
     if _NO_ANNOUNCEMENT.search(before) or HEDGED.search(before) or not page.is_evidence(run):
         return False
-    is_announced = ANNOUNCED.search(before) or _CHOSEN.search(before) or _IS.search(before)
+    is_announced = (
+        ANNOUNCED.search(before) or _CHOSEN.search(before) or _SAID_TO_BE_BEST.search(before) or _SAYS.search(before)
+    )
     return bool(is_announced and _ENDS_A_TEXT.match(page.text, run.end))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from figlang_tasks.answers.announced import announced_option, announced_text
+from figlang_tasks.answers.announced import announced_option, announced_text, best_option
 from figlang_tasks.answers.checkboxes import mark_beside
 from figlang_tasks.answers.choices import OFFERED_FORMS, Choices, Mention, plain_text
 from figlang_tasks.answers.page import BLANK_LINE, COLON, ENDS_A_HEAD, HEDGED, WORD, Page, Run
@@ -214,25 +214,27 @@ def _is_verdict_above_list(page: Page, run: Run) -> bool:
 
 def _is_repeated_below(page: Page, first: Mention) -> bool:
     """Whether a verdict stands above a list of all options: its option is an item of that list too."""
-    for mention in page.mentions:
-        if mention.start > first.end and mention.value == first.value and page.opens_line(mention):
-            return True
-    return False
+    below = [mention for mention in page.mentions if mention.start > first.end and mention.value == first.value]
+    return any(page.opens_line(mention) for mention in below)
 
 
 # --- judged ---
 
 _AFFIRMED = re.compile(r"\W{0,6}(?:yes|correct|true|right|best|match(?:es)?|fits?|suitable|appropriate)\b", re.I)
+_IN_PART = re.compile(r"\b(?:literal\w*|but|only|partly|except)\b", re.I)
 _REFUTED = re.compile(r"\W{0,6}(?:no|incorrect|false|wrong|not|does not|doesn't|unsuitable)\b", re.I)
 
 
 def _judged(page: Page) -> Read[int] | None:
-    """The one option that a list affirms which judges each of its items."""
+    """The one option that a list affirms which judges each of its items, also in one line: "A (no), B (yes)"."""
     affirmed: list[Evidence] = []
-    for item in page.list_items:
-        behind = page.text[item.end : item.end + 40]
-        mark = mark_beside(page.text[max(0, item.start - 8) : item.start], behind.partition("\n")[0])
-        if mark in ("tick", "x") or _AFFIRMED.match(behind):
+    items = page.list_items or page.mentions
+    if len({item.value for item in items}) < 2:
+        return None
+    for item in items:
+        behind = page.text[item.end : item.end + 60].partition("\n")[0]
+        mark = mark_beside(page.text[max(0, item.start - 8) : item.start], behind)
+        if mark in ("tick", "x") or (_AFFIRMED.match(behind) and not _IN_PART.search(behind)):
             affirmed.append(Evidence(item.value, item.start, item.end, "judged"))
         elif mark is None and not _REFUTED.match(behind):
             return None
@@ -379,19 +381,18 @@ def _text(page: Page) -> Read[int] | None:
 def _conclusions(text: str) -> Iterator[tuple[int, int]]:
     """Where the last sentence stands, which concludes; then the first, which may answer before it gives reasons."""
     ends = [match.end() for match in _SENTENCE_END.finditer(text.rstrip())]
-    if not ends:
-        yield 0, len(text)
-        return
-    yield ends[-1], len(text)
-    yield 0, ends[0]
+    yield max(ends, default=0), len(text)
+    if ends:
+        yield 0, ends[0]
 
 
 _TIERS: tuple[Callable[[Page], Read[int] | None], ...] = (
     _alone,
     announced_option,
     announced_text,
-    _head,
     _judged,
+    _head,
+    best_option,
     _last_paragraph,
     _named,
     _only,

@@ -44,13 +44,22 @@ def _first_turn(text: str) -> tuple[int, int]:
 
 def _last_tagged(text: str, start: int, end: int) -> tuple[int, int]:
     """The inside of the last answer tag that has words; all of the stretch where there is no tag."""
+    tags = list(_ANSWER_TAG.finditer(text, start, end))
     inside_end = end
-    for tag in reversed(list(_ANSWER_TAG.finditer(text, start, end))):
-        closes = bool(tag["end"] or tag["token_end"] or tag["stage_end"])
-        if closes:
+    for tag in reversed(tags):
+        if _closes(tag):
             inside_end = tag.start()
         elif text[tag.end() : inside_end].strip():
             return tag.end(), inside_end
         else:
             inside_end = end
+    if tags and _closes(tags[-1]):  # "<answer></answer> B", "B</answer>"
+        if text[tags[-1].end() : end].strip():
+            return tags[-1].end(), end
+        if len(tags) == 1:
+            return start, tags[-1].start()
     return start, end
+
+
+def _closes(tag: re.Match[str]) -> bool:
+    return bool(tag["end"] or tag["token_end"] or tag["stage_end"])

@@ -27,7 +27,8 @@ _LINE_HEAD = 24  # Signs and numbers before a mention that opens its line: "  - 
 _SIGNS_ALONE = re.compile(r"[\W\d]*\Z")
 
 _JOIN = re.compile(
-    r"[\s)\]\"'}]{0,3}(?:[,;/&+]|,?\s?(?:\b(?:and|or|as well as|e|o|ou)\b|[和或与及]))"
+    r"[\s)\]\"'}]{0,3}(?:[,;/&+]|,?\s?\(?(?:\b(?:and|or|as well as|but also|e|o|ou)\b|[和或与及]))"
+    r"(?:\s(?:perhaps|possibly|maybe)\b)?"
     r"[\s(\[\"'{]{0,3}(?:(?:also|the|image|option)\s){0,2}[(\[\"'{]{0,2}",
     re.I,
 )

@@ -19,8 +19,8 @@ REFUSAL: Final = re.compile(
 )
 NONE_OF: Final = re.compile(r"\bnone of the\b", re.I)
 ANNOUNCED_NONE: Final = re.compile(
-    r"\b(?:answer|option|choice)\b[^.?!\n]{0,40}?(?:\b(?:is|be)\b|:)\W{0,3}"
-    r"(?:not (?:in|among|listed|available|given|provided)|none\b|n/a\b|unknown\b|unclear\b)",
+    r"\b(?:answer|(?:correct|right|best) (?:option|choice))\b[^.?!\n]{0,40}?(?:\b(?:is|be)\b|:)\W{0,3}"
+    r"(?:not (?:in|among (?:the|these|those)|listed|available|given|provided)|none\b|n/a\b|unknown\b|unclear\b)",
     re.I,
 )
 """An announcement that no option is the answer: "the correct option is not among the choices"."""
@@ -43,7 +43,7 @@ CORRECTION: Final = re.compile(
 _NAME_OF_ANSWER = (
     r"(?:answer|choice|letter|prediction|label|classification|response|conclusion|verdict|decision|solution"
     r"|selection|pick|(?:best|closest|selected|chosen|correct) (?:image|picture|option|one|caption|statement|match|fit)"
-    r"|ans|result|output|guess"
+    r"|ans|guess"
     r"|resposta|(?:op[cç][aã]o|alternativa|opci[oó]n|imagem|imagen) corre(?:ta|cta)"
     r"|respuesta|risposta|r[ée]ponse|antwort|l[öo]sung"
     r"|jawaban|ответ|الإجابة|उत्तर)"

@@ -256,3 +256,47 @@ def test_denied_compared_or_conditional(output: str, choices: Choices, right: st
 )
 def test_the_last_announcement_counts(output: str, choices: Choices, right: str | None) -> None:
     assert name_read(output, choices) == right
+
+
+@pytest.mark.parametrize(
+    ("output", "right"),
+    [
+        ("Answer: A. Wait, no, B.", "B"),
+        ("Answer: A. Sorry, I meant B.", "B"),
+        ("Answer: A\n\nCorrection: B", "B"),
+        ("The answer is A. On second thought, B is better.", "B"),
+        ("Answer: A.\n\nWait, let me reconsider. B fits better.", "B"),
+        ("Answer: B. Only A shows a man.", "B"),
+        ("D. Only A is a photo.", "D"),
+        ("The answer is B. The second best is A.", "B"),
+        ("The answer is B. The best literal depiction is A.", "B"),
+        ("The correct answer is D. C is the closest to it.", "D"),
+        ("The answer is D. C is the most likely distractor.", "D"),
+        ("Answer: D. A was the closest runner-up.", "D"),
+        ("The answer is B. The most literal is C.", "B"),
+        ("D is the answer. A is the funniest but off-topic.", "D"),
+        ("Answer: D. Most people choose A.", "D"),
+        ("Answer: D. Many would pick A.", "D"),
+        ("Answer: D. You might go with A, though.", "D"),
+        ("I doubt the answer is A.", None),
+        ("It is unlikely that the answer is A.", None),
+        ("Nobody would say the answer is A.", None),
+        ("My friend says the answer is A.", None),
+        ("Answer: D. The result is A.", "D"),
+        ("Answer: D. The output: A", "D"),
+        ("Answer: A (or B)", None),
+        ("The answer is A, or perhaps B.", None),
+        ("Not only C but also D", None),
+        ("(A) no, (B) yes, (C) no, (D) no", "B"),
+        ("A (no), B (yes)", "B"),
+        ("A: Yes, but only literally\nB: No\nC: No", None),
+        ("Answer: B. Choice: unknown", "B"),
+        ("<answer></answer> B", "B"),
+        ("B</answer>", "B"),
+        ("The correct answer is (A). The bottom, which is B, would be something else.", "A"),
+        ("It is (C), I think.\n\nB", "B"),
+        ("We would lean towards B, whereas C is only a cat.", "B"),
+    ],
+)
+def test_corrections_and_weaker_remarks_behind_an_announcement(output: str, right: str | None) -> None:
+    assert name_read(output, FOUR) == right
