@@ -84,9 +84,17 @@ _GIVEN = re.compile(
     re.I,
 )
 _NOT_DIRECTLY = re.compile(r"(?:\bnot|n't)\s(?:be\s)?\Z", re.I)
-_IF_BEHIND = re.compile(r"\s(?:only )?if\b", re.I)
+_IF_BEHIND = re.compile(
+    r"[^,;:.!?\n]{0,60}\b(?:if|unless|provided that)\b|\s(?:the )?(?:opposite|contrary|negation)\b", re.I
+)
+# "The critics say that the image entails it" is not what the answer says.
+_REPORTED = re.compile(
+    r"\b(?:some|people|critics|viewers|others|many)(?:\s\w+){0,2}\s(?:say|claim|think|argue|believe)\b", re.I
+)
 
-_ALONE_BEFORE = re.compile(r"(?:[\W\d]|\bcorrection\b)*\Z", re.I)
+_ALONE_BEFORE = re.compile(
+    r"(?:[\W\d]|\b(?:correction|wait|no|oops|sorry|actually|rather|i (?:mean|meant))\b){0,40}\Z", re.I
+)
 _ALONE_BEHIND = re.compile(r"""["')\]]*\s*(?:[.:,;(-]|\Z)""")
 # "Entailment: no"
 _SAYS_NO = re.compile(r"[\"')\]]{0,2}\s{0,2}[:=-]\s{0,2}(?:no|false)\b(?=\s{0,2}(?:[.,;\n)]|\Z))", re.I)
@@ -191,7 +199,7 @@ class Mention:
         before, behind = self.around.before, self.around.behind
         if CONDITION.match(before) or _OF_LABEL.search(before):
             return None
-        if _IF_BEHIND.match(behind) or _LITTLE_BEHIND.match(behind):
+        if _IF_BEHIND.match(behind) or _LITTLE_BEHIND.match(behind) or _REPORTED.search(before):
             return None
         standing = self._standing()
         if standing is None:

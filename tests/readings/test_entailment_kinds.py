@@ -254,3 +254,21 @@ PIECES = [output for rows in KINDS.values() for output, _ in rows] + ["not ", "n
 def test_any_text_has_a_reading(text: str) -> None:
     reading = entailment(text)
     assert (reading.value is None) == (reading.status != "read")
+
+
+@pytest.mark.parametrize(
+    ("output", "right"),
+    [
+        ("LABEL: entailment. Wait, contradiction.", 0),
+        ("LABEL: entailment. Sorry, I meant contradiction.", 0),
+        ("LABEL: contradiction. Actually entailment.", 1),
+        ("The premise entails the hypothesis if he is rich.", None),
+        ("The image would entail the claim if it showed a man.", None),
+        ("The image entails the opposite of the claim.", None),
+        ("Some say the image entails the claim.", None),
+        ("Actually, the image contradicts the claim.", 0),
+        ("The image entails the claim.", 1),
+    ],
+)
+def test_corrections_conditions_and_what_others_say(output: str, right: int | None) -> None:
+    assert entailment(output).value == right
