@@ -16,6 +16,11 @@ YES_OR_NO: Final = {"Yes": "", "No": ""}
 """The options of a question that is answered by one of these words."""
 
 
+def yes_or_no(record: Record, document: Document) -> Mapping[str, str]:
+    """The options Yes and No, which are those of every row."""
+    return YES_OR_NO
+
+
 def whole_output(output: str) -> str:
     """The output as it is."""
     return output

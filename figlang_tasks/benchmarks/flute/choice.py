@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from figlang_tasks.core.card import Document, Record
-from figlang_tasks.core.choice import YES_OR_NO, Choice
+from figlang_tasks.core.choice import Choice, yes_or_no
 
 _LABELS = {"Entails": 1, "Contradicts": 0}
 _OF_YES_OR_NO = {"Yes": 0, "No": 1}
@@ -26,13 +26,9 @@ def _fields(record: Record, label: str) -> Mapping[str, Any]:
     return {"predicted": _LABELS[label]}
 
 
-def _yes_or_no(record: Record, document: Document) -> Mapping[str, str]:
-    return YES_OR_NO
-
-
 def _fields_of_yes_or_no(record: Record, label: str) -> Mapping[str, Any]:
     return {"predicted": _OF_YES_OR_NO[label]}
 
 
 ENTAILMENT = Choice("Does the first sentence entail the second, or does it contradict it?", _labels, _fields)
-CONTRADICTION = Choice("Do the two sentences contradict each other?", _yes_or_no, _fields_of_yes_or_no)
+CONTRADICTION = Choice("Do the two sentences contradict each other?", yes_or_no, _fields_of_yes_or_no)

@@ -7,7 +7,7 @@ from typing import Any
 
 from figlang_tasks.benchmarks.irfl.rows import LETTERS
 from figlang_tasks.core.card import Document, Record
-from figlang_tasks.core.choice import YES_OR_NO, Choice
+from figlang_tasks.core.choice import Choice, yes_or_no
 
 _PICTURES = (
     "the first image, or the one at the top left",
@@ -32,13 +32,9 @@ def _fields_of_image(record: Record, letter: str) -> Mapping[str, Any]:
     return {"chosen": LETTERS.index(letter)}
 
 
-def _yes_or_no(record: Record, document: Document) -> Mapping[str, str]:
-    return YES_OR_NO
-
-
 def _fields_of_yes_or_no(record: Record, label: str) -> Mapping[str, Any]:
     return {"value": float(label == "Yes")}
 
 
 IMAGES = Choice("Which image best visualizes the figurative meaning of the phrase?", _images, _fields_of_image)
-MATCH = Choice("Does the image visualize the figurative meaning of the phrase?", _yes_or_no, _fields_of_yes_or_no)
+MATCH = Choice("Does the image visualize the figurative meaning of the phrase?", yes_or_no, _fields_of_yes_or_no)

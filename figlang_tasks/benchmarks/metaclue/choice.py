@@ -7,7 +7,7 @@ from typing import Any
 
 from figlang_tasks.benchmarks.metaclue.measures import SCORES
 from figlang_tasks.core.card import Document, Record
-from figlang_tasks.core.choice import YES_OR_NO, Choice
+from figlang_tasks.core.choice import Choice, yes_or_no
 
 
 def choice_of(record: Record) -> Choice | None:
@@ -15,10 +15,6 @@ def choice_of(record: Record) -> Choice | None:
     if "chosen" in record:
         return STATEMENTS
     return METAPHOR if "gold" in record else None
-
-
-def _yes_or_no(record: Record, document: Document) -> Mapping[str, str]:
-    return YES_OR_NO
 
 
 def _fields_of_yes_or_no(record: Record, label: str) -> Mapping[str, Any]:
@@ -37,7 +33,7 @@ def _fields_of_statement(record: Record, number: str) -> Mapping[str, Any]:
     return {"chosen": int(number) - 1}
 
 
-METAPHOR = Choice("Does the image contain a visual metaphor?", _yes_or_no, _fields_of_yes_or_no)
+METAPHOR = Choice("Does the image contain a visual metaphor?", yes_or_no, _fields_of_yes_or_no)
 STATEMENTS = Choice(
     "Which statement is the metaphor that the image conveys?", _statements, _fields_of_statement, needs_document=True
 )

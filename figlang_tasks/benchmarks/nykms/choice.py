@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from figlang_tasks.benchmarks.nykms.parse import FIELDS, LABELS
-from figlang_tasks.core.card import Document, Record
-from figlang_tasks.core.choice import YES_OR_NO, Choice
+from figlang_tasks.core.card import Record
+from figlang_tasks.core.choice import Choice, yes_or_no
 
 
 def choice_of(record: Record) -> Choice | None:
@@ -18,15 +18,11 @@ def choice_of(record: Record) -> Choice | None:
     return METAPHOR if label == "MC" else SARCASM
 
 
-def _yes_or_no(record: Record, document: Document) -> Mapping[str, str]:
-    return YES_OR_NO
-
-
 def _fields(record: Record, label: str) -> Mapping[str, Any]:
     """The label among the other answers, which stay as they are: words are not read again."""
     field = FIELDS[record["question"]][0]
     return {"predicted": {**record["predicted"], field: int(label == "Yes")}}
 
 
-METAPHOR = Choice("Does the cartoon with its caption contain a metaphor?", _yes_or_no, _fields)
-SARCASM = Choice("Does the cartoon with its caption contain sarcasm?", _yes_or_no, _fields)
+METAPHOR = Choice("Does the cartoon with its caption contain a metaphor?", yes_or_no, _fields)
+SARCASM = Choice("Does the cartoon with its caption contain sarcasm?", yes_or_no, _fields)
