@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 
 from figlang_tasks.answers.choices import Mention
-from figlang_tasks.answers.page import BLANK_LINE, ENDS_A_HEAD, HEDGED, WORD, Page, Run, is_denied_behind
+from figlang_tasks.answers.page import ENDS_A_HEAD, HEDGED, WORD, Page, Run, is_denied_behind
+from figlang_tasks.answers.text import BLANK_LINE
 from figlang_tasks.answers.verdict import Evidence, Read
 from figlang_tasks.answers.words import ANNOUNCED, ANNOUNCED_NONE, CORRECTION
 

@@ -9,8 +9,8 @@ from functools import partial
 from figlang_tasks.answers.announced import announced_option, announced_text, best_option
 from figlang_tasks.answers.checkboxes import mark_beside
 from figlang_tasks.answers.choices import OFFERED_FORMS, Choices, Mention, plain_text
-from figlang_tasks.answers.page import BLANK_LINE, COLON, ENDS_A_HEAD, HEDGED, WORD, Page, Run
-from figlang_tasks.answers.text import Answer
+from figlang_tasks.answers.page import COLON, ENDS_A_HEAD, HEDGED, WORD, Page, Run
+from figlang_tasks.answers.text import BLANK_LINE, Answer
 from figlang_tasks.answers.verdict import Evidence, Read, by_marks, decide
 
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from figlang_tasks.answers.choices import OFFERED_FORMS, Choices, Mention, find_mentions, find_texts, plain_text
-from figlang_tasks.answers.text import Answer, Around
+from figlang_tasks.answers.text import BLANK_LINE, Answer, Around
 from figlang_tasks.answers.verdict import Evidence
 from figlang_tasks.answers.words import ANNOUNCED_NONE, NONE_OF, REFUSAL
 
 WORD = re.compile(r"\w")
-BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 COLON = re.compile(r"""[)\]"'}]{0,2}\s{0,3}(?::|-\s)""")
 """Behind the name of an option: what follows is its text or its description."""
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final, Literal, NamedTuple
 
+from figlang_tasks.answers.text import BLANK_LINE
+
 WORD: Final = re.compile(r"\w+")
 LINE_START: Final = r"(?<=\n)[^\w\n]*"
 COLON: Final = r"[^\w\n:\uff1a]{0,4}[:\uff1a]"
@@ -18,7 +20,6 @@ _FEWEST_WORDS: Final = 3
 _MOST_WORDS: Final = 400
 _QUOTES: Final = "\"'\u201c\u2018\u00ab"
 
-_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _PICTURES = re.compile(r"\A\s*(?:<image>\s*)+")
 _SAME_LENGTH = str.maketrans({"_": " ", "\r": "\n", "\u2028": "\n", "\u2029": "\n", "\u2019": "'"})
 _ANSWER = re.compile(r"\W*(?:the |final )*answer\b", re.I)
@@ -101,7 +102,7 @@ class PromptQuestion:
     def __init__(self, prompt: str, shown_texts: Sequence[str]) -> None:
         self._prompt = plain(prompt)
         self._text_spans = _text_spans(self._prompt, [plain(text).strip() for text in shown_texts])
-        self._paragraphs = [0, *(blank.end() for blank in _BLANK_LINE.finditer(self._prompt.rstrip()))]
+        self._paragraphs = [0, *(blank.end() for blank in BLANK_LINE.finditer(self._prompt.rstrip()))]
 
     def end_of_echo(self, output: str, start: int) -> int:
         """Where the answer in an output starts that repeats the whole prompt first; `start` in any other output."""

@@ -21,6 +21,7 @@ _LEFT_OUT: Final = "\x00"  # stands for what is left out between them; it ends a
 _LOOK: Final = 160  # characters looked at before and behind a word, so that every reader takes linear time
 _LOOK_RAW: Final = 4 * _LOOK  # the same with quotations in full length
 
+BLANK_LINE: Final = re.compile(r"\n[^\S\n]*\n")
 _SENTENCE_END = re.compile(r"""[\n?!;\x00]|\.(?=["')\]\s]|\Z)""")
 
 # Straight double quotation marks, also of a text that is cut off; single ones, of which apostrophes are none.
