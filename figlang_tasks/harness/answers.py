@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from lmms_eval.api.instance import GenerationResult, Instance
     from lmms_eval.caching.response_cache import ResponseCache
 
-    from figlang_tasks.models.lazy import LazyModel
-
 BATCHES = 16
 """Batches that a class is asked for at once if none of them gets lost: it makes the next while it works on one."""
 
@@ -57,7 +55,6 @@ class Answers:
         self._bar: Any = None
         self._right: list[float] = []  # of each answer to a question whose accuracy is measured
         self._asked: Counter[str] = Counter()  # how often a request was asked in this run, by its digest
-        self._has_agreed = False  # see _load_if
         self._found = self._all = 0
 
     def execute(self, lm: Any, kind: str, requests: Sequence[Instance]) -> list[Any]:
@@ -113,19 +110,14 @@ class Answers:
         are stored, and the class does not tell them one by one, one batch. Calls are cut by place, so that a run that
         goes on has the same batches.
         """
-        from figlang_tasks.models.lazy import LazyModel
-
         self._all += len(requests)
         keys, answers = [""] * len(requests), {}
         if self._store is not None:
             keys = self._keys(lm, requests, self._store.seed)
             answers = self._store.look_up(keys)
             self._found += len(answers)
-        if isinstance(lm, LazyModel):
-            self._load_if(len(answers) < len(keys), lm, self._tasks[requests[0].task_name].OUTPUT_TYPE)
-            if lm.loaded is None:  # all are known
-                return [answers[place] for place in range(len(keys))]
-            lm = lm.loaded
+        if len(answers) == len(keys):  # all are known: there is nothing to show a bar for
+            return [answers[place] for place in range(len(keys))]
         with self._one_bar(lm, requests):
             tells_each = hasattr(type(lm), "on_answer")  # calls it with the number of a request and its answer
             batches = BATCHES if tells_each or self._store is None else 1
@@ -136,26 +128,6 @@ class Answers:
                     found = self._ask(lm, kind, [requests[at] for at in missing], [keys[at] for at in missing])
                     answers |= zip(missing, found, strict=True)
         return [answers[place] for place in range(len(keys))]
-
-    def _load_if(self, is_missing: bool, lm: LazyModel, output_type: str) -> None:
-        """Load a model that waits, if an answer is missing; on tasks in rounds processes agree once, for all rows."""
-        if output_type != IN_ROUNDS or lm.world_size == 1:
-            lm.load_if(is_missing)
-        elif lm.loaded is None and not self._has_agreed:
-            self._has_agreed = True
-            lm.load_if(not self._has_all_rounds(lm))
-
-    def _has_all_rounds(self, lm: LazyModel) -> bool:
-        """Whether the answers to all rounds of this process are stored."""
-        from lmms_eval.evaluator import _run_generate_until_agentic
-
-        in_rounds = [task for task in self._tasks.values() if task.OUTPUT_TYPE == IN_ROUNDS]
-        requests = [request for task in in_rounds for request in task.instances for _ in range(request.repeats)]
-        try:
-            _run_generate_until_agentic(lm, requests, response_cache=_Rehearsal(self._tasks, self._store, None))
-        except _Missing:
-            return False
-        return True
 
     def _ask(self, lm: Any, kind: str, requests: Sequence[Instance], keys: Sequence[str]) -> list[GenerationResult]:
         """The model's answers to requests of one call, with a store kept batch by batch as it tells them."""
@@ -214,18 +186,6 @@ class Answers:
             keys.append(f"{known}-{0 if padding else self._asked[row]}")
             self._asked[row] += not padding
         return keys
-
-
-class _Missing(Exception):
-    """An answer is not stored."""
-
-
-class _Rehearsal(Answers):
-    """Gives the answers that are stored; the first that is not ends it."""
-
-    def _load_if(self, is_missing: bool, lm: LazyModel, output_type: str) -> None:
-        if is_missing:
-            raise _Missing
 
 
 def _text(answer: Any) -> GenerationResult:
@@ -325,7 +285,6 @@ class Store:
     def __init__(self, named: str, model: str, rank: int = 0, seed: Any = None) -> None:
         self.named, self.model, self.seed = named, model, seed
         self._waiting: list[tuple[Any, ...]] = []
-        self._facts: list[tuple[str, str, Any, str]] = []
         self._told: set[str] = set()
         # The harness takes the name of a database for that of its folder.
         folder = Path(named).parent if named.endswith(".db") else Path(named)
@@ -339,15 +298,6 @@ class Store:
             raise FigLangError(
                 f"figlang_tasks: --use_cache {named}: {error}. Name a folder that can be written to and has room"
             ) from error
-
-    def fact(self, name: str) -> str | None:
-        """What was stored of the model by `keep_fact`."""
-        found = self.look_up([name])
-        return found[0].text if found else None
-
-    def keep_fact(self, name: str, value: str) -> None:
-        """Store what is to be known of the model before it is loaded again; at the end, so that processes agree."""
-        self._facts.append((name, "", None, value))
 
     def look_up(self, keys: Sequence[str]) -> dict[int, GenerationResult]:
         """The answers that are known, by the place of their key."""
@@ -386,7 +336,7 @@ class Store:
                 )
 
     def close(self) -> None:
-        self.keep(self._facts)
+        self.keep([])
         for database in self._all:
             database.close()
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
     from lmms_eval.tasks import TaskManager
 
-    from figlang_tasks.models.lazy import LazyModel
-
 MARK = "_figlang_tasks"
 
 
@@ -117,7 +115,6 @@ def _wrapped(original: Callable[..., Any], replacement: Callable[..., Any]) -> C
 # --- simple_evaluate ---
 
 
-_MAY_WAIT = "may be loaded late"  # in the store: the arguments of the model tell all that its answers depend on
 _store: answers.Store | None = None  # of the evaluation that runs, with --use_cache
 
 
@@ -161,49 +158,20 @@ def _checked(given: dict[str, Any]) -> bool:
 
 
 def _evaluate_with_our_cache(original: Callable[..., Any], given: Mapping[str, Any]) -> Any:
-    """Evaluate with our store; a model whose answers are in it is loaded when one is missing."""
+    """Evaluate with our store of answers in place of the harness's cache."""
     global _store
-    rank, model, lazy = int(os.environ.get("RANK", 0)), given["model"], None
-    key = answers.model_key(model, given["model_args"])
+    key = answers.model_key(given["model"], given["model_args"])
+    rank = int(os.environ.get("RANK", 0))
     with closing(answers.Store(given["use_cache"], key, rank, given["torch_random_seed"])) as store:
-        if isinstance(model, str) and store.fact(_MAY_WAIT) and not given["apply_chat_template"]:
-            lazy = _lazy_model(given)
-        else:
-            _tell_of_loading(model)
+        _tell_of_loading(given["model"])
         _store = store
         try:
-            results = original(**{**given, "use_cache": None, "model": lazy or model})  # evaluate gets our store
+            results = original(**{**given, "use_cache": None})  # evaluate gets our store
         finally:
             _store = None
-    if lazy and lazy.loaded is None:
-        told = "all answers are from the cache: no model was loaded"
-        logger.info(f"figlang_tasks: {told}")
-        status.tell(told)
     if results is not None:
         results["config"]["use_cache"] = given["use_cache"]
-        if lazy:
-            kind = "simple" if lazy.is_simple else "chat"
-            results["config"]["model"] = model
-            results["config"]["model_backend"] = f"{lazy.of.__module__}.{lazy.of.__name__} ({kind})"
-            if given["evaluation_tracker"]:
-                given["evaluation_tracker"].general_config_tracker.model_source = model
     return results
-
-
-def _lazy_model(given: Mapping[str, Any]) -> LazyModel:
-    """The model of a run, as ``simple_evaluate`` makes it, but not yet."""
-    import lmms_eval.models
-
-    from figlang_tasks.models.lazy import LazyModel
-
-    of = lmms_eval.models.get_model(given["model"], given["force_simple"])
-    settings = {name: given[name] for name in ("batch_size", "max_batch_size", "device")}
-
-    def load() -> Any:
-        _tell_of_loading(given["model"])
-        return of.create_from_arg_string(given["model_args"] or "", settings)
-
-    return LazyModel(of, load)
 
 
 def _tell_of_loading(model: Any) -> None:
@@ -215,18 +183,12 @@ def _tell_of_loading(model: Any) -> None:
 
 def _prepare_and_evaluate(original: Callable[..., Any], given: dict[str, Any]) -> Any:
     """Evaluate; before, prepare our tasks and the answers; afterwards complete the results."""
-    from figlang_tasks.models.lazy import LazyModel
-
     lm, found = given["lm"], dict(tasks_of(given["task_dict"]))
     ours = {name: task for name, task in found.items() if is_ours(task.config.process_docs)}
     if not ours:
         return original(**given)
     store = None if getattr(lm, "needs_no_cache", False) else _store
-    _choose_prompts(lm, ours, store)
-    if isinstance(lm, LazyModel) and len(ours) < len(found):
-        lm = given["lm"] = lm.load()
-    if store:
-        store.keep_fact(_MAY_WAIT, "yes")
+    _choose_prompts(lm, ours)
     for task in ours.values():
         _prepare(task)
     others = given["response_cache"]
@@ -282,7 +244,7 @@ def _prepare(task: Any) -> None:
             task.config.metadata = {**task.config.metadata, "data": ", ".join(data)}
 
 
-def _choose_prompts(lm: Any, ours: Mapping[str, Any], store: answers.Store | None) -> None:
+def _choose_prompts(lm: Any, ours: Mapping[str, Any]) -> None:
     """Take the blocks of task files for what the class of the model declares to answer, and for how it reads pictures.
 
     A model that reads all pictures before the text is one whose attribute ``pictures_first`` is True, or holds the
@@ -295,7 +257,7 @@ def _choose_prompts(lm: Any, ours: Mapping[str, Any], store: answers.Store | Non
         options = task.lmms_eval_specific_kwargs or {}
         if not isinstance(options.get(PICTURES_FIRST), Mapping) or score_requests.KEY in task.config.generation_kwargs:
             continue  # scores are of one picture at a time
-        if not _reads_pictures_first(lm, name, store):
+        if not _reads_pictures_first(lm, name):
             continue
         changed.append(name)
         task.lmms_eval_specific_kwargs = task.config.lmms_eval_specific_kwargs = {**options, **options[PICTURES_FIRST]}
@@ -310,13 +272,7 @@ def _choose_prompts(lm: Any, ours: Mapping[str, Any], store: answers.Store | Non
         )
 
 
-def _reads_pictures_first(lm: Any, task: str, store: answers.Store | None) -> bool:
-    """Whether a model reads all pictures of a task before the text; stored, so that it need not be loaded for this."""
-    fact = f"{PICTURES_FIRST}, {getattr(lm, 'of', type(lm)).__name__}, {task}"
-    if store and (known := store.fact(fact)):
-        return known == "True"
-    first = getattr(lm, PICTURES_FIRST, False)
-    found = first is True or bool(first and task in first)
-    if store:
-        store.keep_fact(fact, str(found))
-    return found
+def _reads_pictures_first(lm: Any, task: str) -> bool:
+    """Whether a model reads all pictures of a task before the text."""
+    declared = getattr(lm, PICTURES_FIRST, False)
+    return declared is True or bool(declared and task in declared)

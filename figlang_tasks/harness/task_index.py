@@ -65,7 +65,7 @@ def tasks_of(found: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
 def choose_blocks(task: Any, lm: Any) -> None:
     """Give a task that was built the blocks of its file for what the class of the model declares (`score_requests`)."""
     name, config = task.model_name, task.config
-    model_class = getattr(lm, "of", type(lm)) if name is None else models.scoring_class(name)
+    model_class = type(lm) if name is None else models.scoring_class(name)
     keys = ("generation_kwargs", "model_specific_generation_kwargs", "lmms_eval_specific_kwargs")
     given = {key: getattr(config, key) for key in keys}
     chosen = score_requests.for_model(given, name, model_class)

@@ -48,15 +48,13 @@ def test_both_harnesses_and_batches_of_any_size(tmp_path: Path) -> None:
     model = f"pretrained={Path(spec.origin).parent},gguf_file={FILE}"
     cache = ["--use_cache", str(tmp_path / "cache")]
     first: dict[tuple[str, int], str] = {}
-    told = ""
     for name, size, own in (("1", "1", cache), ("32", "32", []), ("again", "1", cache)):
         out = tmp_path / name
-        told = run("lmms_eval", "--tasks", TASKS, "--model", "figlang_vlm", "--model_args", model, "--device", "cpu",
+        run("lmms_eval", "--tasks", TASKS, "--model", "figlang_vlm", "--model_args", model, "--device", "cpu",
                    "--batch_size", size, "--log_samples", "--output_path", str(out), *own)  # fmt: skip
         found = answers(out)
         first = first or found
         assert len(found) == 44 and found == first
-    assert "Loading weights" not in told  # the last run has all answers
     assert not any("<|im_" in answer for answer in first.values())
     for size in ("1", "32"):
         out = tmp_path / f"lm_eval-{size}"

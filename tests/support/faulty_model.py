@@ -7,7 +7,7 @@ model belong to the key of a cached answer:
 * ``FAULTY_LOG``: file that gets one line for each document that is asked about.
 * ``FAULTY_AT`` and ``FAULTY``: number of the answer, from 0, before which it happens, and what: ``raise``,
   ``kill`` (itself, by SIGKILL), ``swallow`` (waits, and goes on waiting after a KeyboardInterrupt), ``leave`` (this
-  rank alone). ``load``: it cannot be loaded.
+  rank alone).
 * ``FAULTY_SECONDS``: that it takes for an answer; 0 if not given.
 * ``FAULTY_RANK``: the rank that it happens on; 0 if not given.
 """
@@ -51,8 +51,6 @@ class Faulty(Offline):
 
     def __init__(self, weights: str | None = None, **given: Any) -> None:
         super().__init__(**given)
-        if os.environ.get("FAULTY") == "load":
-            raise RuntimeError("the model was loaded")
         self.accelerator.wait_for_everyone()  # as some classes of the harness do
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
