@@ -19,7 +19,7 @@ from figlang_tasks.cli.reproduce import reproduce
 from figlang_tasks.cli.runs import runs
 from figlang_tasks.cli.score import score
 from figlang_tasks.cli.tasks import tasks
-from figlang_tasks.core import interrupts, redaction
+from figlang_tasks.core import interrupts, logs
 from figlang_tasks.core.errors import FigLangError
 
 
@@ -89,7 +89,7 @@ def main() -> None:
     """Run the command on ``sys.argv``; exit status 0: done, 1: it failed, 2: wrong usage."""
     logger.remove()
     logger.add(sys.stderr, level="WARNING", format="{message}")
-    redaction.clean_logs()
+    logs.clean_logs()
     app()
 
 

@@ -1,143 +1,110 @@
-"""Keeps keys and tokens out of what a run prints and saves, and what would steer a terminal out of logs.
+"""Hides keys and tokens in what a run prints and saves: by their value, by their name and by their usual shapes.
 
-The harness masks them in its results files. But it logs the hub's token, prints the arguments of the model, and saves
-what a server says in place of an answer, which may repeat the key that it was sent. Logs are what people paste into bug
-reports, and samples what they publish.
+The harness logs the hub's token and prints the arguments of the model, and a server may repeat the key that it was
+sent. Logs are what people paste into bug reports, and samples what they publish.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
-
-from loguru import logger
-
-from figlang_tasks.core.text import printable_lines
 
 HIDDEN = "[REDACTED]"
 """What stands in place of a secret; the harness's own word."""
 
-# --- by name: name=value, name: value, "name": "value", --name value ---
-
-_OF = r"api|access|secret|private|auth|oauth|bearer|client|service|account|session|user|hub|hf|github|wandb"
+_OWNER = r"api|access|secret|private|auth|oauth|bearer|client|service|account|session|security|subscription|user|hub"
+_OWNER += r"|hf|huggingface|github|wandb|openai|anthropic|azure|gemini|google"
 _NAME = (
-    rf"(?:[\w-]*[_-])?(?:(?:{_OF})[_-]?(?:key|token)|password|passwd|authorization|credentials?)"
-    r"|[\w-]+[_-]secret|token|secret|auth"
+    rf"(?i:[\w-]*(?:(?:{_OWNER})[_-]?(?:keys?|token)|password|passwd|passphrase|authorization|credentials?)"
+    r"|[\w-]*[_-]secret|[\w-]*client_?secret|-{0,2}(?:token|secret|auth))(?:_?\d+)?"
+    r"|(?:[A-Z\d_]*_)?(?:KEY|TOKEN|SECRET|PASS)"  # of an environment variable
 )
-_SECRET_NAME = re.compile(_NAME, re.IGNORECASE)
-_ASSIGNED = re.compile(
-    rf"""(?<![\w-])(["']?-{{0,2}}(?:{_NAME})["']?\s*[=:]\s*|--(?:{_NAME})\s+)"""
-    r"""(?!\[REDACTED\])(?P<value>"(?:\\.|[^"])*"|'(?:\\.|[^'])*'|(?:(?:Bearer|Basic)\s+)?[^\s,;&"'{}]+)""",
-    re.IGNORECASE,
+_VALUE = (
+    r"""\\+["'][^"'\\]*(?:\\+["'])?"""  # JSON in a text of JSON
+    r"""|b?"(?:\\.|[^"\\])*"?|b?'(?:\\.|[^'\\])*'?|[(\[{][^)\]}]*[)\]}]?"""
+    r"""|(?:(?:Bearer|Basic|Token)\s+)?[^\s,;&"'{}]+"""
 )
-
-# --- by shape ---
-
-# Of the services that most people ask for data and answers: Hugging Face, GitHub, OpenAI and Anthropic, Google.
-_SHAPE = re.compile(
-    r"(?<![A-Za-z0-9])(?:(?:hf|gh[oprsu])_[A-Za-z0-9]{30,}|(?:sk-|github_pat_|AIza)(?=[\w-]{0,200}\d)[\w-]{16,})[\w-]*"
+_SECRET_NAME = re.compile(_NAME)
+_NAMED = re.compile(
+    rf"""(?<![\w-])(?P<name>(?:{_NAME})(?:\\*["']\s*[=:,]|\s*[=:])\s*|(?=--)(?:{_NAME})\s+)"""
+    rf"""(?!\\*["']?\[REDACTED\])(?P<value>{_VALUE})""",
+    re.DOTALL,
 )
-_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]+@")  # user and password
-
-# Behind =, a space, a bracket or a quote; an address has //.
-_PATH = re.compile(
-    r"""(?<![^\s,;:=|"'`\[({])(?!//)(?:file://|~|\.{1,2})?/[^\s,;|"'`\])}]+"""
-    r"""|(?<![^\s,;=|"'`\[({])[\w.-]+(?:/[\w.-]+){2,}/?"""  # ORG/NAME is of a hub
+_TOKEN = re.compile(
+    r"(?<![A-Za-z0-9])(?:"
+    r"(?:hf|gh[oprsu])_(?:[A-Za-z0-9]{30,}|(?=[A-Za-z]{0,100}\d)[A-Za-z0-9]{16,})[\w-]*"
+    r"|(?:sk-|pk-|gsk_|r8_|xai-|glpat-|pplx-|nvapi-|xox[abeprs]-|github_pat_|AIza|ya29\.)(?=[\w-]{0,100}\d)[\w-]{16,}"
+    r"|AKIA[A-Z\d]{16}"
+    r"|(?:[Bb]earer|Basic)\s+(?=[\w.~+/=-]{0,100}\d)[\w.~+/=-]{8,}"
+    r"|eyJ[\w-]{8,500}\.eyJ[\w.-]+)"  # a JSON Web Token
 )
+_USER_IN_ADDRESS = re.compile(r"""(?<=://)[^/\s"<>\\]+@""")
 
-# --- by value ---
-
-# Not looked for wherever they stand: "key=1" must not hide every 1, nor "api_key=anything", which local servers are
-# given, each "anything".
-_SHORT = re.compile(r".{,7}|[A-Za-z_-]{,15}")
-_BEGINNING = 12  # so much of a secret is hidden too: the harness cuts error texts off anywhere
-_OPAQUE = re.compile(r"(?=.*(?:[^A-Za-z]|[a-z][A-Z]))[\w.~+=-]+")  # a beginning that no word, path or address has
+# Not looked for by value: "key=1" must not hide every 1, nor the placeholders that local servers are given their word.
+_NO_SECRET = re.compile(r".{,7}|[A-Za-z_-]{,15}", re.DOTALL)
+_BEGINNING = 12  # The harness cuts messages, and a secret in them, off anywhere: so much of it is hidden as well,
+_NO_WORD = re.compile(r"(?=.*(?:[^A-Za-z]|[a-z][A-Z]))[\w.~+=-]+")  # if it is no word, path or address.
 given_secrets: set[str] = set()
 
 
-def clean_logs() -> None:
-    """Hide secrets, and what would steer a terminal, in all that loguru logs; safe to call again."""
-    logger.configure(patcher=_clean_record)
-
-
-def _clean_record(record: Any) -> None:
-    record["message"] = _shown(record["message"])
-    if record["exception"]:
-        # loguru shows it as it is, with the values of variables: the message, and what was sent, among them.
-        trace = "".join(traceback.format_exception(*record["exception"]))
-        record["message"] += "\n" + _shown(trace.rstrip())
-        record["exception"] = None
-
-
 def remember(model_args: object) -> None:
-    """Look from now on for the secrets among the arguments of a model, a text ``name=value,...`` or a mapping."""
+    """Add the secrets among the arguments of a model, a text ``name=value,...`` or a mapping, to those hidden."""
     if isinstance(model_args, Mapping):
         values = [str(value) for name, value in model_args.items() if _SECRET_NAME.fullmatch(str(name))]
     else:
-        values = [found["value"].strip("\"'") for found in _ASSIGNED.finditer(str(model_args))]
-    given_secrets.update(value for value in values if not _SHORT.fullmatch(value))
-
-
-def clean_error(error: BaseException) -> None:
-    """Hide secrets, and what would steer a terminal, in the messages of an error and of those it comes from: a
-    traceback shows them as they are."""
-    found = [error]
-    for each in found:
-        each.args = tuple(_shown(value) if isinstance(value, str) else value for value in each.args)
-        if isinstance(each, SystemExit) and isinstance(each.code, str):
-            each.code = _shown(each.code)
-        found += [other for other in (each.__cause__, each.__context__) if other is not None and other not in found]
-
-
-def _shown(text: str) -> str:
-    return printable_lines(redacted(text))
+        values = [argument["value"].strip("\"'") for argument in _NAMED.finditer(str(model_args))]
+    given_secrets.update(values)
 
 
 def without_secrets(value: Any) -> Any:
-    """A value with :data:`HIDDEN` in its texts for secrets of the environment and of :func:`remember`, whole or cut.
-
-    Also for what looks like a token of a well-known service. It is for what is saved: ``key: value`` may be anybody's.
-    """
-    named = {each for name, each in os.environ.items() if _SECRET_NAME.fullmatch(name) and not _SHORT.fullmatch(each)}
-    pattern = _pattern(frozenset(named | given_secrets))
-    return _changed(value, lambda text: pattern.sub(HIDDEN, text))
-
-
-@lru_cache(maxsize=4)
-def _pattern(secrets: frozenset[str]) -> re.Pattern[str]:
-    known = [re.escape(secret) for secret in sorted(secrets, key=len, reverse=True)]
-    beginnings = {secret[:_BEGINNING] for secret in secrets}
-    known += [re.escape(each) + r"[\w+=/-]*" for each in beginnings if _OPAQUE.fullmatch(each)]
-    return re.compile("|".join([*known, _SHAPE.pattern]))
+    """A value whose texts have :data:`HIDDEN` for known secrets and usual tokens: for what is saved of an answer."""
+    return _hide(value, _known_secrets(), by_name=False)
 
 
 def redacted(value: Any) -> Any:
     """As :func:`without_secrets`, also for what stands under a name like ``api_key``, and passwords in addresses."""
-    return _changed(without_secrets(value), _without_named, by_name=True)
+    return _hide(value, _known_secrets(), by_name=True)
 
 
-def without_paths(text: str) -> str:
-    """A text with paths of this machine cut down to the last name: ``[local]/model``."""
-    return _PATH.sub(lambda found: "[local]/" + found[0].rstrip("/").rpartition("/")[2], text)
-
-
-def _changed(value: Any, change: Callable[[str], str], by_name: bool = False) -> Any:
-    """A value with all its texts changed; `by_name` hides what stands under the name of a secret."""
+def _hide(value: Any, known: re.Pattern[str], by_name: bool) -> Any:
+    """A value, and all that it holds, without secrets."""
     if isinstance(value, Mapping):
-        return {
-            name: HIDDEN if by_name and each and _SECRET_NAME.fullmatch(str(name)) else _changed(each, change, by_name)
-            for name, each in value.items()
-        }
+        return {name: _hide_entry(name, entry, known, by_name) for name, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_changed(each, change, by_name) for each in value]
+        return [_hide(entry, known, by_name) for entry in value]
     if by_name and not isinstance(value, str | int | float | bool | None):
         value = str(value)
-    return change(value) if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+
+    text = _TOKEN.sub(HIDDEN, known.sub(HIDDEN, value))
+    if by_name:
+        text = _USER_IN_ADDRESS.sub(f"{HIDDEN}@", _NAMED.sub(rf"\g<name>{HIDDEN}", text))
+    return text
 
 
-def _without_named(text: str) -> str:
-    return _IN_ADDRESS.sub(f"{HIDDEN}@", _ASSIGNED.sub(rf"\1{HIDDEN}", text))
+def _hide_entry(name: object, entry: Any, known: re.Pattern[str], by_name: bool) -> Any:
+    if by_name and entry and _SECRET_NAME.fullmatch(str(name)):
+        return HIDDEN
+    return _hide(entry, known, by_name)
+
+
+def _known_secrets() -> re.Pattern[str]:
+    """A pattern of the secrets of the environment and of the arguments of the model."""
+    secrets = {value for name, value in os.environ.items() if _SECRET_NAME.fullmatch(name)} | given_secrets
+    return _pattern_of_values(frozenset(secret for secret in secrets if not _NO_SECRET.fullmatch(secret)))
+
+
+@lru_cache(maxsize=4)
+def _pattern_of_values(secrets: frozenset[str]) -> re.Pattern[str]:
+    """A pattern of secrets, each whole or cut off; the longest first, for a shorter one may begin it."""
+    values = []
+    for secret in sorted(secrets, key=len, reverse=True):
+        values.append(re.escape(secret))
+        beginning = secret[:_BEGINNING]
+        if _NO_WORD.fullmatch(beginning):
+            values.append(re.escape(beginning) + r"[\w+=/-]*")
+    return re.compile("|".join(values) or "(?!)")

@@ -31,6 +31,11 @@ _LONGEST = 500  # characters of one of a list
 _PLAIN_SIGNS = str.maketrans("‘’ʼ“”„‐‑‒–—−", "'''\"\"\"------")  # noqa: RUF001
 _NUMBER = re.compile(r"[*+-]*<?\s*\.?\d")
 _BAR = re.compile(r"(?<!\\)\|")
+# Behind =, a space, a bracket or a quote; an address has //.
+_PATH = re.compile(
+    r"""(?<![^\s,;:=|"'`\[({])(?!//)(?:file://|~|\.{1,2})?/[^\s,;|"'`\])}]+"""
+    r"""|(?<![^\s,;=|"'`\[({])[\w.-]+(?:/[\w.-]+){2,}/?"""  # ORG/NAME is of a hub
+)
 
 
 def printable(text: object, limit: int | None = None) -> str:
@@ -53,6 +58,11 @@ def folded(text: str) -> str:
 def whole_characters(text: str) -> str:
     """The text with U+FFFD in place of each half of a surrogate pair."""
     return HALF_A_PAIR.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def without_paths(text: str) -> str:
+    """A text with paths of this machine cut down to the last name: ``[local]/model``."""
+    return _PATH.sub(lambda path: "[local]/" + path[0].rstrip("/").rpartition("/")[2], text)
 
 
 def latex(text: object) -> str:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from figlang_tasks import models
-from figlang_tasks.core import redaction, score_requests, status
+from figlang_tasks.core import logs, redaction, score_requests, status
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.options import PICTURES_FIRST
 from figlang_tasks.harness import answers, judgement, task_index
@@ -46,7 +46,7 @@ def register_tasks() -> None:
     from lmms_eval import evaluator  # half imported, if it is what loads the plugins
     from lmms_eval.tasks import TaskManager
 
-    redaction.clean_logs()
+    logs.clean_logs()
     _wrap(TaskManager, "initialize_tasks", task_index.initialize_tasks)
     ours = {"simple_evaluate": _check_and_evaluate, "evaluate": _prepare_and_evaluate}
     if hasattr(evaluator, "evaluate"):
@@ -129,7 +129,7 @@ def _check_and_evaluate(original: Callable[..., Any], given: dict[str, Any]) -> 
         _tell_of_loading(given["model"])
         return original(**given)
     except BaseException as error:
-        redaction.clean_error(error)
+        logs.clean_error(error)
         # The harness's command, which alone hands over its arguments, shows a traceback and exits with status 0.
         if isinstance(error, FigLangError) and cli_args is not None:
             raise SystemExit(str(error)) from error

@@ -21,7 +21,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 import figlang_tasks
-from figlang_tasks.core.redaction import redacted, without_paths
+from figlang_tasks.core.redaction import redacted
+from figlang_tasks.core.text import without_paths
 from figlang_tasks.report import gallery
 from figlang_tasks.report.verdict import contradicted
 from figlang_tasks.results import provenance

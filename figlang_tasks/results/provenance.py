@@ -8,7 +8,8 @@ from datetime import datetime, timezone
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from figlang_tasks.core.redaction import redacted, without_paths
+from figlang_tasks.core.redaction import redacted
+from figlang_tasks.core.text import without_paths
 from figlang_tasks.results.runs import Run, TaskRun, limited
 
 # What of lmms-eval's command line changes a result of all rows, in the order of the command.

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import figlang_tasks
-from figlang_tasks.core.redaction import redacted, without_paths
+from figlang_tasks.core.redaction import redacted
+from figlang_tasks.core.text import without_paths
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import provenance
 from figlang_tasks.results.runs import Run, TaskRun, outputs

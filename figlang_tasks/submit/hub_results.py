@@ -12,8 +12,7 @@ from typing import Any
 import yaml
 
 import figlang_tasks
-from figlang_tasks.core.redaction import without_paths
-from figlang_tasks.core.text import printable
+from figlang_tasks.core.text import printable, without_paths
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import provenance
 from figlang_tasks.results.runs import Run, TaskRun

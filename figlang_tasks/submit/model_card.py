@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import figlang_tasks
-from figlang_tasks.core.redaction import without_paths
-from figlang_tasks.core.text import printable
+from figlang_tasks.core.text import printable, without_paths
 from figlang_tasks.results import frame, measures, provenance, tables
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import OVERALL

@@ -14,7 +14,7 @@ from figlang_tasks.benchmarks.irfl import tables
 from figlang_tasks.benchmarks.metaclue import task as metaclue_task
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.images import below
-from figlang_tasks.core.redaction import without_paths
+from figlang_tasks.core.text import without_paths
 from figlang_tasks.judge.llm import fill
 from figlang_tasks.judge.sheet import COLUMNS
 from figlang_tasks.report import gallery

@@ -136,10 +136,25 @@ def clean(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ("https://user:pass@host/v1", f"https://{HIDDEN}@host/v1"),
         ("x-api-key: short, my-own-secret: y", f"x-api-key: {HIDDEN}, my-own-secret: {HIDDEN}"),
         ("--api-key short --password letmein", f"--api-key {HIDDEN} --password {HIDDEN}"),
+        ("https://user:p@ss@host/v1?api_key=a&x=1", f"https://{HIDDEN}@host/v1?api_key={HIDDEN}&x=1"),
+        ("SOME_KEY=x DB_PASS='a b' clientSecret: y", f"SOME_KEY={HIDDEN} DB_PASS={HIDDEN} clientSecret: {HIDDEN}"),
+        (r'{"api_key": "a\"b, c", "model": "m"}', f'{{"api_key": {HIDDEN}, "model": "m"}}'),
+        (r"{\"api_key\": \"short\", \"model\": \"m\"}", rf"{{\"api_key\": {HIDDEN}, \"model\": \"m\"}}"),
+        ("token='cut off, and never clo", f"token={HIDDEN}"),
+        ("openai_api_key_2=x,api_keys=[a, b],seed=1", f"openai_api_key_2={HIDDEN},api_keys={HIDDEN},seed=1"),
+        ("[(b'Authorization', b'Bearer x1'), (b'Host', b'h')]", f"[(b'Authorization', {HIDDEN}), (b'Host', b'h')]"),
+        ("refused: Bearer of-somebody-else-1", f"refused: {HIDDEN}"),
     ],
 )
 def test_hidden(clean: None, text: str, shown: str) -> None:
     assert redaction.redacted(text) == shown
+
+
+def test_a_secret_that_begins_another(clean: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The shorter first would leave the rest of the longer one."""
+    monkeypatch.setenv("FIRST_API_KEY", "of:service")
+    monkeypatch.setenv("SECOND_API_KEY", "of:service:1:rest:2")
+    assert redaction.redacted("of:service:1:rest:2, of:service") == f"{HIDDEN}, {HIDDEN}"
 
 
 _36 = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0fG3iJ6"
@@ -151,6 +166,9 @@ KEYS = {
     "GitHub": ("ghp_", _36),
     "GitHub, fine-grained": ("github_pat_", "11ABCDEFG0aBcDeFgHiJkL_" + _36 + _36[:23]),
     "Google": ("AIza", "SyA1b2C3d4E5f6G7h8I9j0K-l_M2n3O4p5Q"),
+    "Slack": ("xoxb-", "123456789012-1234567890123-aBcDeFgHiJkLmNoPqRsTuVwX"),
+    "Amazon": ("AKIA", "IOSFODNN7EXAMPLE"),
+    "a JSON Web Token": ("eyJ", "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NSJ9.dBjftJeZ4CVP-mB92K27uhbUJU1p1r"),
 }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from report_runs import lines_of, write_run
 from typer.testing import CliRunner
 
 from figlang_tasks.cli.figlang import app
-from figlang_tasks.core import redaction
+from figlang_tasks.core import logs
 from figlang_tasks.core.text import printable, printable_lines
 
 NASTY = "a\x1b[31m\x1b]0;b\x07\u202ec\x9b2J\r"
@@ -78,7 +78,7 @@ def test_logs_and_their_tracebacks(monkeypatch: pytest.MonkeyPatch) -> None:
     before = logger._core.patcher  # type: ignore[attr-defined]
     seen: list[str] = []
     handler = logger.add(seen.append, format="{message}", diagnose=True, backtrace=True)
-    redaction.clean_logs()
+    logs.clean_logs()
     try:
         logger.warning(f"one\n\ttwo {NASTY}")
         try:
@@ -101,7 +101,7 @@ def test_errors_and_what_they_come_from() -> None:
         except KeyError as cause:
             raise SystemExit(f"refused {NASTY}: {secret}") from cause
     except SystemExit as error:
-        redaction.clean_error(error)
+        logs.clean_error(error)
         assert str(error.code).startswith("refused a [31m") and str(error.code).endswith(": [REDACTED]")
         assert error.args == (error.code,) and error.__cause__ is not None
         assert error.__cause__.args == ("x [REDACTED]",)
