@@ -50,7 +50,7 @@ def cite(
     signatures = []
     for path in (each for each in what or () if each not in cited):
         try:
-            run = read(path)
+            run = read(path, whole=True)
         except RunError as error:
             raise RunError(f"{error} (benchmarks: {', '.join(names())})") from error
         for each in contradicted((run, task) for task in run.tasks.values()):

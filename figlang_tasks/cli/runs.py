@@ -14,8 +14,9 @@ from figlang_tasks.cli.options import AsJson
 from figlang_tasks.core.text import table
 from figlang_tasks.report.verdict import contradicted
 from figlang_tasks.results import measures
+from figlang_tasks.results.files import below
 from figlang_tasks.results.provenance import evaluated_at, option
-from figlang_tasks.results.runs import RunError, below, read
+from figlang_tasks.results.runs import RunError, read
 from figlang_tasks.scoring import OVERALL
 
 

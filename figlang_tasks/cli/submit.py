@@ -30,7 +30,7 @@ def _add_board(benchmark: Benchmark, submission: Submission) -> None:
 
     @app.command(benchmark.name, help=f"Make the zip that the leaderboard of {benchmark.source.name} takes.")
     def command(runs: Runs, output: Zip = Path(f"{benchmark.name}.zip")) -> None:
-        files, tasks = board.write_zip(benchmark, read_all(runs), output)
+        files, tasks = board.write_zip(benchmark, read_all(runs, whole=True), output)
         _written(output, f"{', '.join(files)}, of {', '.join(tasks)}", submission.upload)
 
 
@@ -49,7 +49,7 @@ def for_figlang2024(run: Run, output: Zip = Path("figlang2024.zip")) -> None:
     \b
     figlang submit figlang2024 results/MODEL -o figlang2024.zip
     """
-    written = figlang2024.write(read(run), output)
+    written = figlang2024.write(read(run, whole=True), output)
     what = (
         f"{written['n']} rows of {written['data']}, {written['without_label']} without a label, "
         f"{written['without_explanation']} without an explanation"
@@ -109,7 +109,7 @@ def for_figlang2022(
     \b
     figlang submit figlang2022 results/MODEL -o submission.jsonl
     """
-    chosen, fallbacks = figlang2022.write_lines(read(run), output, fallback)
+    chosen, fallbacks = figlang2022.write_lines(read(run, whole=True), output, fallback)
     if fallbacks:
         warn(
             f"{fallbacks} labels are the fallback, not the model's: they may add up to "
@@ -127,7 +127,7 @@ def for_irfl(runs: Runs) -> None:
     \b
     figlang submit irfl "CLIP ViT-L/14=results/MODEL" > irfl.txt
     """
-    say(irfl.email(list(map(read, runs))).rstrip("\n"))  # of one model: names need no paths
+    say(irfl.email([read(run, whole=True) for run in runs]).rstrip("\n"))  # of one model: names need no paths
     say(f"to submit: {irfl.UPLOAD}", err=True)
 
 
@@ -161,8 +161,8 @@ def for_hub(
     """
     folder = output or Path(repo.rpartition("/")[2])
     is_new = not (folder / hub_results.README).exists()
-    found = list(map(read, runs))  # of one model: names need no paths
-    written, without = hub_results.write(found, folder, against(read(baseline), found) if baseline else [])
+    found = [read(run, whole=True) for run in runs]  # of one model: names need no paths
+    written, without = hub_results.write(found, folder, against(read(baseline, whole=True), found) if baseline else [])
     say("\n".join(f"written: {path}" for path in written))
     if without:
         warn(
@@ -201,7 +201,7 @@ def for_every_eval_ever(
     \b
     figlang submit every-eval-ever results/MODEL -o eee --organization "My Lab" --relationship third_party
     """
-    found = read_all(runs)
+    found = read_all(runs, whole=True)
     for path in every_eval_ever.write(found, output, organization, relationship, model, samples=not no_samples):
         say(f"written: {path}")
     gated = sorted(

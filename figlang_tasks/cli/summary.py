@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from figlang_tasks import scoring
 from figlang_tasks.core.hub import OWN
-from figlang_tasks.results import frame, measures, published, runs, tables
+from figlang_tasks.results import files, frame, measures, published, runs, tables
 from figlang_tasks.scoring import OVERALL, Estimates
 from figlang_tasks.scoring.notices import leaves_words, read_command, unread_notice
 
@@ -65,7 +65,7 @@ def is_ours(results: Mapping[str, Any], name: str) -> bool:
     """Whether `name` in results is a task of ours, or a group of such tasks alone."""
     if members := results.get("group_subtasks", {}).get(name):
         return all(is_ours(results, each) for each in members)
-    return runs.measured_metadata(results, name) is not None
+    return files.measured_metadata(results, name) is not None
 
 
 def next_commands(results: Iterable[Mapping[str, Any]], folder: Path) -> str:
@@ -73,7 +73,7 @@ def next_commands(results: Iterable[Mapping[str, Any]], folder: Path) -> str:
     report = f"next: figlang report {shlex.quote(str(folder))} -o report.html"
     for content in results:
         for name in content["results"]:
-            readings = (runs.measured_metadata(content, name) or {}).get("readings")
+            readings = (files.measured_metadata(content, name) or {}).get("readings")
             if unread_notice(readings) and leaves_words(readings):
                 return f"{report}\nto have a language model read what is left: {read_command(str(folder))}"
     return report

@@ -24,6 +24,9 @@ SAMPLES_NAME = re.compile(
 )
 """A samples file: ``DATE_samples_TASK.jsonl`` of lmms-eval, ``samples_TASK_DATE.jsonl`` of lm-eval."""
 
+PARTIAL = ".partial"
+"""Ends the name of a file that could not be written whole, and of a folder that is being written."""
+
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 200
 _Row = TypeVar("_Row")

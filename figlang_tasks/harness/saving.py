@@ -13,6 +13,7 @@ from lmms_eval.loggers import EvaluationTracker
 from loguru import logger
 
 from figlang_tasks.core import notes
+from figlang_tasks.core.row_files import PARTIAL
 
 
 class CheckedTracker(EvaluationTracker):
@@ -53,7 +54,7 @@ class CheckedTracker(EvaluationTracker):
             if is_whole(path):
                 self.written.append(path)
                 return
-        part = path.with_name(f"{path.name}.partial")
+        part = path.with_name(path.name + PARTIAL)
         if path.exists():
             path.replace(part)
         message = (

@@ -148,7 +148,9 @@ def caveats(run: Run, tasks: Collection[str] = (), run_path: str | None = None) 
         tasks: names of the tasks that are meant; all of the run if it has none of them.
         run_path: the run in the commands that a warning names; by default its path as it was given.
     """
-    found = [f"{run.name} was cut short: {how}"] if (how := limited(run)) else []
+    found = [f"{run.name}: {sentence}" for sentence in run.missing]
+    if how := limited(run):
+        found.append(f"{run.name} was cut short: {how}")
     chosen: Iterable[TaskRun] = [run.tasks[name] for name in tasks if name in run.tasks] or run.tasks.values()
     for task in chosen:
         told = task.notices(run_path or str(run.path))

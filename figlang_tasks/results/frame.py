@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
-from figlang_tasks.results import runs
+from figlang_tasks.results import files, runs
 from figlang_tasks.scoring import Estimates, flat
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
 
 def _of_path(path: Path) -> Mapping[str, Estimates]:
     if path.suffix == ".json":
-        return runs.reported(runs.results_file(path))
+        return runs.reported(files.results_file(path))
     tasks = runs.read(str(path)).tasks
     for task in tasks.values():
         runs.check_consistent(task)

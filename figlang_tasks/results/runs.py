@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import glob
 import hashlib
-import json
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,12 +27,19 @@ from figlang_tasks.core.benchmark import Benchmark, of_dataset
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, RunError
 from figlang_tasks.core.hub import OWN
-from figlang_tasks.core.row_files import SAMPLES_NAME, first_fault, saved_lines
+from figlang_tasks.core.row_files import first_fault, saved_lines
 from figlang_tasks.core.text import listing
+from figlang_tasks.results.files import (
+    facts_of,
+    measured_metadata,
+    missing_samples,
+    results_file,
+    results_path,
+    samples_files,
+)
 from figlang_tasks.results.published import Measured
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measures, Record, flat, full_name
 from figlang_tasks.scoring.explained import is_explained
-from figlang_tasks.scoring.lm_eval import FACTS
 from figlang_tasks.scoring.measure import REPEAT
 from figlang_tasks.scoring.notices import notices
 from figlang_tasks.scoring.read_by_model import with_read_by_model
@@ -42,9 +47,7 @@ from figlang_tasks.scoring.read_by_model import with_read_by_model
 if TYPE_CHECKING:
     from figlang_tasks.metrics.significance import Statistic
 
-_RESULTS_NAME = re.compile(r"(?:.+_)?results(?:_\d{4}-\d\d-\d\dT[\d.-]+)?\.json")
 _ROUNDING = 1e-6
-_SCORED_BESIDE = re.compile(r"(?:.+_)?samples_.+\.[a-z][^.]*\.jsonl")
 _Value = TypeVar("_Value")
 
 AGAIN = "evaluate again (figlang_replay scores saved outputs without the model)"
@@ -196,18 +199,19 @@ class Run:
     tasks: Mapping[str, TaskRun]
     results: Mapping[str, Any]  # content of the results file, the last of several; empty if there is none
     given: str | None = None  # the name that it was given; runs that share one are repeats
+    missing: tuple[str, ...] = ()  # a sentence for each results file with values of tasks that have no samples
 
 
 # --- reading ---
 
 
-def read_all(arguments: Sequence[str], repeats: bool = False) -> list[Run]:
+def read_all(arguments: Sequence[str], repeats: bool = False, whole: bool = False) -> list[Run]:
     """Read several runs; names that two of them share are followed by their paths.
 
-    ``NAME=PATTERN`` names several; with `repeats`, runs of one given name keep it.
+    ``NAME=PATTERN`` names several; with `repeats`, runs of one given name keep it. `whole` is that of `read`.
     """
     arguments = [each for argument in arguments for each in _matching(argument)]
-    found = list(map(read, arguments))
+    found = [read(argument, whole) for argument in arguments]
     files = Counter(task.path.resolve() for run in found for task in run.tasks.values())
     if twice := [path for path, count in files.items() if count > 1]:
         raise RunError(f"{twice[0]} is given {files[twice[0]]} times: give each run once")
@@ -218,10 +222,18 @@ def read_all(arguments: Sequence[str], repeats: bool = False) -> list[Run]:
     return [each for run in found for each in by_repeat(run)] if repeats else found
 
 
-def read(argument: str) -> Run:
-    """Read a run: a path, or ``NAME=PATH``."""
+def read(argument: str, whole: bool = False) -> Run:
+    """Read a run: a path, or ``NAME=PATH``.
+
+    Results without samples are a warning; where a run has to be `whole`, they are an error.
+    """
     name, path = _argument(argument)
     files = samples_files(path)
+    missing = tuple(missing_samples(path, files))
+    if missing and whole:
+        raise RunError(f"{missing[0]}. Or give the samples file of one task alone")
+    for sentence in missing:
+        logger.warning(f"figlang_tasks: {sentence}")
     contents = {beside: results_file(beside) for beside in map(results_path, files.values()) if beside.exists()}
     runs = {task: _task_run(task, file, contents.get(results_path(file), {})) for task, file in files.items()}
     found = {task: run for task, run in runs.items() if run is not None}
@@ -231,7 +243,8 @@ def read(argument: str) -> Run:
             f"{AGAIN}"
         )
     results = contents[max(contents)] if contents else {}
-    return Run(name or model_name(results) or (path.stem if path.suffix else path.name), path, found, results, name)
+    shown_name = name or model_name(results) or (path.stem if path.suffix else path.name)
+    return Run(shown_name, path, found, results, name, missing)
 
 
 def by_repeat(run: Run) -> list[Run]:
@@ -341,82 +354,6 @@ def outputs(line: Mapping[str, Any]) -> list[str]:
     return list(texts(line.get("filtered_resps")))
 
 
-# --- files ---
-
-
-def samples_files(path: Path) -> dict[str, Path]:
-    """The samples file of each task of a run: of a folder the newest, of a results file those of its date."""
-    if not path.exists():
-        raise RunError(f"{path} does not exist: give a samples file, a results file or the folder of a run")
-    if path.suffix == ".jsonl":
-        return {_task_of(path) or path.stem.replace(".", "_"): path}
-    if path.is_file():
-        found = {_task_of(file): file for file in _samples_in(path.parent) if results_path(file) == path}
-        if not found:
-            raise RunError(f"{path} is of no run with samples (--log_samples): give another")
-        return found
-    files: dict[str, list[Path]] = {}
-    for file in _samples_in(path):
-        files.setdefault(_task_of(file), []).append(file)
-    if not files:
-        folders = sorted({file.parent for file in path.rglob("*samples_*.jsonl") if _task_of(file)})
-        if len(folders) == 1:  # the harness's own folder, named after the model
-            return samples_files(folders[0])
-        if folders:
-            raise RunError(f"{path} holds several runs: name one of {listing(folders)}")
-        raise RunError(f"there are no samples files in {path} (evaluate with --log_samples)")
-    if again := [task for task, own in files.items() if len(own) > 1]:
-        used = listing(dict.fromkeys(files[task][-1].name for task in again))
-        logger.warning(f"figlang_tasks: {path} holds several runs of {listing(again)}: the newest is used, {used}")
-    return {task: own[-1] for task, own in sorted(files.items())}
-
-
-def below(folder: Path) -> list[Path]:
-    """A file of each run in a folder and below it: its results file, or its samples files where it has none."""
-    results = {file for file in folder.rglob("*results*.json") if _RESULTS_NAME.fullmatch(file.name)}
-    samples = [file for file in folder.rglob("*samples_*.jsonl") if _task_of(file)]
-    return sorted([*results, *(file for file in samples if results_path(file) not in results)])
-
-
-def results_path(samples: Path) -> Path:
-    """Where the results file of a samples file is, if there is one."""
-    named = SAMPLES_NAME.fullmatch(samples.name)
-    parts = [named["before"], "results", named["after"]] if named else ["results"]
-    return samples.with_name("_".join(filter(None, parts)) + ".json")
-
-
-def results_file(path: Path) -> dict[str, Any]:
-    """The content of a results file."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(content, dict):
-            raise ValueError("it holds no object")
-        for name in ("configs", "config", "results", "n-samples", "usage"):
-            of_tasks = content.get(name) or {}
-            inner = of_tasks.values() if name in ("configs", "n-samples") and isinstance(of_tasks, dict) else ()
-            if not all(isinstance(each, dict) for each in (of_tasks, *inner)):
-                raise ValueError(f"its {name!r} is no object")
-    except (OSError, ValueError, RecursionError) as error:
-        raise RunError(f"{path} cannot be read ({error}): restore the file that the harness wrote") from error
-    return content
-
-
-def _samples_in(folder: Path) -> list[Path]:
-    """The harness's samples files in a folder, the older of each task first: names begin or end with the date."""
-    if old := [file.name for file in folder.glob("*samples_*.jsonl") if _SCORED_BESIDE.fullmatch(file.name)]:
-        logger.warning(
-            f"figlang_tasks: {folder}: {listing(sorted(old))}: not read, because an earlier version of figlang score "
-            f"wrote them. figlang score {folder} writes a run with scores"
-        )
-    return [file for file in sorted(folder.glob("*samples_*.jsonl")) if _task_of(file)]
-
-
-def _task_of(samples: Path) -> str:
-    """The task that a harness named a samples file after; "" if it did not."""
-    named = SAMPLES_NAME.fullmatch(samples.name)
-    return named["task"] if named else ""
-
-
 # --- what results files say ---
 
 
@@ -452,12 +389,6 @@ def reported(results: Mapping[str, Any]) -> dict[str, Estimates]:
     return {task: _reported(task, metadata) for task, metadata in told.items() if metadata}
 
 
-def measured_metadata(results: Mapping[str, Any], task: str) -> Mapping[str, Any] | None:
-    """The metadata of a task of ours with its measures; None if a results file has none."""
-    metadata = ((results.get("configs") or {}).get(task) or {}).get("metadata")
-    return metadata if isinstance(metadata, Mapping) and "measures" in metadata else None
-
-
 def _reported(what: str, metadata: Mapping[str, Any]) -> Estimates:
     content = metadata.get("measures")
     if content is None:
@@ -471,9 +402,7 @@ def _reported(what: str, metadata: Mapping[str, Any]) -> Estimates:
 
 def _metadata(config: Mapping[str, Any]) -> dict[str, Any]:
     """The metadata of a task; of lm-eval, which cannot add to it, with what the first metric tells of the run."""
-    entries = config.get("metric_list")
-    first = entries[0] if isinstance(entries, list) and entries else {}
-    return {**(first.get(FACTS) or {}), **(config.get("metadata") or {})}
+    return {**facts_of(config), **(config.get("metadata") or {})}
 
 
 def model_name(results: Mapping[str, Any]) -> str:
@@ -497,8 +426,10 @@ def cut(results: Mapping[str, Any], task: str, documents: int | None = None) -> 
             told.append(f"{option} {f'{value:g}' if isinstance(value, float) else value}")
     if (results.get("usage") or {}).get("budget_exceeded"):
         told.append("--max_tokens spent")
-    if not told and documents is not None and is_whole and documents < count["original"]:
-        told.append(f"{documents} of {count['original']} documents are in the samples")
+    evaluated = count.get("effective")  # the harness reckons with a limit alone
+    has_parts = any(text.startswith(("offset", "samples")) for text in told)
+    if documents is not None and isinstance(evaluated, int) and documents < evaluated and not has_parts:
+        told.append(f"{documents} of {evaluated} documents are in the samples")
     return ", ".join(told) or None
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from figlang_tasks.core.row_files import SAMPLES_NAME
 from figlang_tasks.metrics.files import write_whole
-from figlang_tasks.results import runs
+from figlang_tasks.results import files
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, Estimates, to_json
 from figlang_tasks.scoring.readings import count_readings
@@ -42,9 +42,9 @@ def write_run(run: Run, changed: Mapping[str, ChangedTask], folder: Path) -> lis
     """
     contents: dict[str, Results] = {}
     for name, task in run.tasks.items():
-        results_path = runs.results_path(task.path)
+        results_path = files.results_path(task.path)
         if results_path.name not in contents and results_path.exists():
-            contents[results_path.name] = runs.results_file(results_path)
+            contents[results_path.name] = files.results_file(results_path)
         samples_path = folder / samples_name(task)
         if name in changed:
             lines = changed[name].task.lines
