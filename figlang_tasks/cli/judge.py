@@ -138,7 +138,10 @@ def llm(
     )
     say("\n".join(f"written: {path}" for path in report["written"]))
     if report["failed"]:
-        raise FigLangError(f"{report['failed']} requests failed: run the command again to ask them again")
+        raise FigLangError(
+            f"{report['failed']} requests failed, the last with {report['error']}: run the command again to ask them "
+            "again"
+        )
 
 
 @app.command()

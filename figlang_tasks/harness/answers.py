@@ -24,8 +24,10 @@ from PIL import Image
 from tqdm import tqdm
 
 from figlang_tasks.core import notes, redaction, score_requests, status
+from figlang_tasks.core.chat_reply import ModelNames
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import whole_characters
+from figlang_tasks.harness.api_replies import checked_replies, is_api
 from figlang_tasks.models.ahead import THREADS, threads
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ class Answers:
         self._right: list[float] = []  # of each answer to a question whose accuracy is measured
         self._asked: Counter[str] = Counter()  # how often a request was asked in this run, by its digest
         self._found = self._all = 0
+        self._model_names = ModelNames()
 
     def execute(self, lm: Any, kind: str, requests: Sequence[Instance]) -> list[Any]:
         """Answer requests in order; called by the harness."""
@@ -136,7 +139,7 @@ class Answers:
         store, size = self._store, batch_size(lm)
 
         def take(number: int, answer: Any) -> None:
-            request, told[number] = requests[number], _text(answer)
+            request, told[number] = requests[number], _text(answer, lm)
             self._show(request, told[number].text)
             if store:
                 new.append((keys[number], request.task_name, request.doc_id, told[number].text))
@@ -146,9 +149,13 @@ class Answers:
 
         lm.on_answer = take
         try:
-            found: list[Any] = getattr(lm, kind)(list(requests))[: len(requests)]  # some classes give one too many
+            with checked_replies(lm, self._model_names):
+                found: list[Any] = getattr(lm, kind)(list(requests))[: len(requests)]  # some classes give one too many
         finally:
             lm.on_answer = None  # what it is asked next may not be for us
+            if store:
+                store.keep(new)  # also where the next request has ended the run
+                new.clear()
         for number, answer in enumerate(found):
             if number not in told:
                 take(number, answer)
@@ -188,12 +195,17 @@ class Answers:
         return keys
 
 
-def _text(answer: Any) -> GenerationResult:
-    """What a model class gave, as a text that a file of UTF-8 can hold; what is no text is a failed request."""
+def _text(answer: Any, lm: Any) -> GenerationResult:
+    """What a model class gave, as a text that a file of UTF-8 can hold; what is no text is a failed request.
+
+    So is an empty text of an API.
+    """
     from lmms_eval.api.instance import GenerationResult, unwrap_generation_output
 
     found, counts = (None, None) if answer is None else unwrap_generation_output(answer)
     text = notes.text_of(found)
+    if not text.strip() and is_api(lm):
+        text = notes.empty_answer()
     whole = whole_characters(text)
     if whole != text:
         logger.warning("figlang_tasks: in an answer U+FFFD stands for half of a surrogate pair, which is no character")

@@ -12,7 +12,7 @@ from loguru import logger
 
 from figlang_tasks.answers.next_question import texts_of_row, without_next_questions
 from figlang_tasks.core import notes, redaction
-from figlang_tasks.scoring import OVERALL, to_json
+from figlang_tasks.scoring import OVERALL, Measures, judged, to_json
 from figlang_tasks.scoring.evaluation import Answers, Evaluation, Judged, Number, Source, Value, facts, with_source
 from figlang_tasks.scoring.measure import REPEAT
 
@@ -35,17 +35,28 @@ def process_results(task: Any, original: Callable[..., Any], doc: Any, results: 
 def _judged(task: Any, original: Callable[..., Any], doc: Any, results: Sequence[Any]) -> Any:
     """Judge an answer: readers see it up to the next question that it invents, papers' own rules all of it.
 
-    An error message of the harness counts as no answer, even if it contains "yes".
+    An error message of the harness counts as no answer, even if it contains "yes". So does a refusal of a server, but
+    the record says that it is one.
     """
-    said = ["" if notes.is_no_answer(each) else each for each in results]
+    is_refused = any(map(notes.is_refusal, results))
+    said = ["" if is_refused or notes.is_no_answer(each) else each for each in results]
     shown_texts = _declared(task, "shown_texts") or texts_of_row
     outputs = without_next_questions(doc, said, task.doc_to_text, shown_texts, _declared(task, "other_wordings"))
     found = original(doc, outputs)
     ours = [name for name, aggregate in task.aggregation().items() if hasattr(aggregate, "measures")]
     if not isinstance(found.get("sample"), dict):  # of another process_results than ours
         return {name: value for name, value in found.items() if name not in ours}
+    if is_refused and ours and found["sample"].get("status") == "empty":
+        found = _as_refused(found, task.aggregation()[ours[0]].measures)
     option = (task.lmms_eval_specific_kwargs or {}).get("scorer")
     return with_source(found, ours, Source(found["sample"], next(iter(results), None), option, task.config.task))
+
+
+def _as_refused(numbers_by_metric: Mapping[str, Any], measures: Measures) -> dict[str, Any]:
+    """What a document has for each metric, once its record says that the server refused an answer."""
+    record = {**numbers_by_metric["sample"], "status": "refused", "rule": "refusal"}
+    refused = judged(record, measures)
+    return {name: refused.get(name, number) for name, number in numbers_by_metric.items()}
 
 
 def _declared(task: Any, name: str) -> Any:
@@ -62,7 +73,7 @@ def complete(results: dict[str, Any], tasks: Mapping[str, Any]) -> None:
     for name, task in tasks.items():
         row, samples = results["results"].get(name, {}), results.get("samples", {}).get(name, [])
         evaluation = next((value.evaluation for value in row.values() if isinstance(value, Value)), None)
-        found: dict[str, Any] = {"versions": _versions(), **_unanswered(name, evaluation, samples)}
+        found: dict[str, Any] = {"versions": _versions(), **_without_answers(name, evaluation, samples)}
         measures = [metric for metric, each in task.aggregation().items() if hasattr(each, "measures")]
         _complete_row(row, task, measures, evaluation)
         if evaluation:
@@ -140,19 +151,31 @@ def _complete_sample(sample: dict[str, Any], evaluation: Evaluation | None) -> N
     sample.update(redaction.without_secrets({field: value for field, value in sample.items() if field != "doc"}))
 
 
-def _unanswered(name: str, evaluation: Evaluation | None, samples: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """How many requests got no answer, if any: the run has failed, whatever its numbers are."""
+def _without_answers(name: str, evaluation: Evaluation | None, samples: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """How many requests got no answer, if any: the run has failed, whatever its numbers are; how many were refused."""
     from lmms_eval.models.model_utils.usage_metrics import is_budget_exceeded
 
     if is_budget_exceeded():
         notes.note("--max_tokens is spent: what was left got no answer and counts as wrong")
-    outputs = evaluation.outputs if evaluation else [text for sample in samples for text in sample["filtered_resps"]]
-    failed = [text for text in outputs if notes.is_no_answer(text)]
-    if not failed:
-        return {}
-    logger.error(
-        f"figlang_tasks: {name}: {len(failed)} requests got no answer: {failed[0]:.300}. They count as wrong answers. "
-        "Repair the cause and type the same command again; with --use_cache FOLDER they alone are asked again"
-    )
-    notes.note(f"{name}: requests got no answer and count as wrong, see the log")
-    return {"unanswered": len(failed)}
+    outputs: list[tuple[Any, Any]] = []  # each with the row that it is of
+    if evaluation:
+        ids = [record["id"] for record in evaluation.records]
+        outputs += zip(ids, evaluation.outputs, strict=True)
+    else:
+        outputs += [(sample["doc_id"], text) for sample in samples for text in sample["filtered_resps"]]
+
+    counts: dict[str, int] = {}
+    if refused := sum(notes.is_refusal(text) for _, text in outputs):
+        logger.warning(f"figlang_tasks: {name}: {refused} answers were refused by the server and count as wrong")
+        counts["refused"] = refused
+    failed = [(row, text) for row, text in outputs if notes.is_no_answer(text)]
+    if failed:
+        row, text = failed[0]
+        logger.error(
+            f"figlang_tasks: {name}: {len(failed)} requests got no answer, that of row {row} for example: {text:.400}. "
+            "They count as wrong answers. Repair the cause and type the same command again; with --use_cache FOLDER "
+            "they alone are asked again"
+        )
+        notes.note(f"{name}: requests got no answer and count as wrong, see the log")
+        counts["unanswered"] = len(failed)
+    return counts

@@ -57,13 +57,16 @@ def fill(sheet_path: Path, output: Path, *, model: str, concurrency: int, max_to
     questions = list(_questions(sheet_path, rows))
     log = output.with_name(f"{output.name.removesuffix('.csv')}.answers.jsonl")
     counts = {"asked": len(questions), "unreadable": 0, "failed": 0}
+    last_error = ""
 
     def keep(question: _Question, reply: Reply) -> None:
         """Write an answer into the sheet and the log."""
+        nonlocal last_error
         cells = read_answer(question.column, reply.text, question.letters)
         question.row.update(cells)
         if reply.error:
             counts["failed"] += 1
+            last_error = f"{reply.error} (item {question.row['item']}, {question.column})"
         elif not cells:
             counts["unreadable"] += 1
         _append(log, question, reply, cells)
@@ -72,7 +75,7 @@ def fill(sheet_path: Path, output: Path, *, model: str, concurrency: int, max_to
     server = ModelServer(model, max_tokens)
     write_whole(output, sheet.content_of(columns, rows))  # before anything is paid for
     ask_all(server, questions, keep, concurrency=concurrency, title="figlang judge llm", kept_in=output)
-    return {"annotator": annotator, **counts, "written": [output, log]}
+    return {"annotator": annotator, **counts, "error": last_error, "written": [output, log]}
 
 
 def _append(log: Path, question: _Question, reply: Reply, cells: dict[str, str]) -> None:

@@ -26,7 +26,7 @@ class Usage:
     Attributes:
         requests: those that were sent, failed ones too.
         failed: how many of them failed.
-        error: of the last that failed.
+        error: of the last that failed, with the row that it was about.
         unreported: answers of which the server did not report the tokens.
         tokens_read: tokens of the prompts.
         tokens_written: tokens of the answers.
@@ -39,12 +39,12 @@ class Usage:
     tokens_read: int = 0
     tokens_written: int = 0
 
-    def add(self, reply: Reply) -> None:
-        """Count a reply."""
+    def add(self, reply: Reply, row: str) -> None:
+        """Count the reply to a question about a row."""
         self.requests += 1
         if reply.error:
             self.failed += 1
-            self.error = reply.error
+            self.error = f"{reply.error} ({row})"
         elif reply.tokens_read is None or reply.tokens_written is None:
             self.unreported += 1
         else:
@@ -91,7 +91,7 @@ def ask(unread: UnreadAnswers, kept_answers: KeptAnswers, usage: Usage, *, concu
 
     def keep(question: UnreadAnswer, reply: Reply) -> None:
         """Count a reply, and keep its answer; a failure is asked again by the next call."""
-        usage.add(reply)
+        usage.add(reply, question.row)
         if not reply.error:
             kept_answers.add(question.key, reply, max_tokens)
 

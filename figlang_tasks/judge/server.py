@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from figlang_tasks.answers.thoughts import without_thoughts
 from figlang_tasks.core import redaction
+from figlang_tasks.core.chat_reply import ModelNames, address, read_reply
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import printable
 
@@ -80,31 +81,28 @@ class ModelServer:
             self._client = openai.OpenAI(max_retries=_RETRIES)
         except openai.OpenAIError as error:
             raise FigLangError(f"{error} A local server takes any OPENAI_API_KEY") from error
+        self._address = address(self._client.base_url)
+        self._model_names = ModelNames()
 
     def ask(self, content: Content) -> Reply:
         """Ask once. A failure of any kind is a reply with an error."""
         messages: Any = [{"role": "user", "content": content}]
+        completions = self._client.chat.completions.with_raw_response
         try:
-            response = self._client.chat.completions.create(model=self.model, messages=messages, **self._settings)
-            choice = response.choices[0]
-            text = choice.message.content or ""
-            return Reply(
-                redaction.without_secrets(text),
-                served_by=str(response.model),
-                is_truncated=choice.finish_reason == "length",
-                tokens_read=_count(response.usage, "prompt_tokens"),
-                tokens_written=_count(response.usage, "completion_tokens"),
-            )
-        # A server of another protocol answers with anything.
-        except (openai.OpenAIError, ValueError, LookupError, TypeError, AttributeError) as error:
+            response = completions.create(model=self.model, messages=messages, **self._settings)
+            reply = read_reply(response.content, self._address)
+        # A ValueError: the reply is no chat completion, or the request cannot be sent (a key that HTTP cannot carry).
+        except (openai.OpenAIError, ValueError) as error:
             message = redaction.redacted(str(error).rstrip("."))
             return Reply("", error=f"{type(error).__name__}: {printable(message, limit=300)}")
-
-
-def _count(usage: object, name: str) -> int | None:
-    """A number of tokens that a server reports; None if it does not."""
-    count = getattr(usage, name, None)
-    return count if isinstance(count, int) else None
+        self._model_names.check(self.model, reply)
+        return Reply(
+            redaction.without_secrets(reply.text),
+            served_by=reply.served_by,
+            is_truncated=reply.is_truncated,
+            tokens_read=reply.tokens_read,
+            tokens_written=reply.tokens_written,
+        )
 
 
 def ask_all(

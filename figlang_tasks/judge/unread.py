@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from typing import Any, Final
 
 from figlang_tasks.answers.text import Answer
+from figlang_tasks.core import notes
 from figlang_tasks.core.benchmark import PACKAGE, Benchmark
 from figlang_tasks.core.choice import Choice
 from figlang_tasks.core.errors import FigLangError, RunError
@@ -41,12 +42,14 @@ class UnreadAnswer:
     """An answer that our readers left.
 
     Attributes:
+        row: of which task and row it is, for messages.
         place: of its line in the samples file, from 0.
         labels: of the options.
         prompt: what the model is asked about it.
         key: by which the model's answer is kept.
     """
 
+    row: str
     place: int
     labels: tuple[str, ...]
     prompt: str
@@ -157,7 +160,10 @@ def _unread_of(task: TaskRun, choice: Choice, model: str) -> tuple[UnreadAnswer,
         record: Record = line["sample"]
         if record["status"] in _NOTHING_TO_READ:
             continue
-        output = _shown(choice.answer_in(_output(task, line)))
+        output = _output(task, line)
+        if notes.is_refusal(output):
+            continue
+        output = _shown(choice.answer_in(output))
         if not output:
             continue
         document = documents[record["id"]] if choice.needs_document else None
@@ -165,7 +171,9 @@ def _unread_of(task: TaskRun, choice: Choice, model: str) -> tuple[UnreadAnswer,
             options = choice.options(record, document)
         if options:
             prompt = _prompt(choice.question, options, output)
-            unread.append(UnreadAnswer(place, tuple(options), prompt, key_of(model, prompt)))
+            unread.append(
+                UnreadAnswer(f"{task.task}, row {record['id']}", place, tuple(options), prompt, key_of(model, prompt))
+            )
     return tuple(unread)
 
 

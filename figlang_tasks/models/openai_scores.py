@@ -17,6 +17,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from lmms_eval.api.instance import GenerationResult, Instance, TokenCounts
@@ -28,19 +30,22 @@ from openai import APIStatusError
 from tqdm import tqdm
 
 from figlang_tasks import models
-from figlang_tasks.core import score_requests
+from figlang_tasks.core import notes, score_requests
+from figlang_tasks.core.chat_reply import NO_LOGPROBS, ChatReply, ModelNames, TokenLogprobs, address, read_reply
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.score_requests import ScoreRequest
 
 from .ahead import ahead, threads
 
 TOP = 20  # the most that OpenAI gives, and vLLM unless told otherwise
-NO_LOGPROBS = (
-    "this API gives no logprobs, so it cannot answer score requests. vLLM (`vllm serve MODEL`, with --max-logprobs 20 "
-    "or more) and SGLang (`python -m sglang.launch_server --model-path MODEL`) give logprobs; so do OpenAI's models "
-    "that do not reason"
-)
-BUDGET_EXCEEDED = "[LMMS_EVAL_BUDGET_EXCEEDED]"  # the harness's own words where --max_tokens is spent
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """The answer to a score request, and for how many of its images one of the two words was missing."""
+
+    answer: GenerationResult
+    images_with_one_word: int
 
 
 class FigLangOpenAI(OpenAICompatible):
@@ -59,6 +64,8 @@ class FigLangOpenAI(OpenAICompatible):
             raise FigLangError(f"figlang_openai: timeout={timeout!r}; valid: seconds")
         super().__init__(timeout=timeout, **others)
         self.client = self.client.with_options(timeout=timeout)  # the harness's class takes it and leaves it unused
+        self._address = address(self.client.base_url)
+        self._model_names = ModelNames()
         self._retrying = self.client.with_options(max_retries=int(self.max_retries))  # the harness tries again itself
 
     def generate_until(self, requests: list[Instance]) -> list[GenerationResult]:
@@ -72,35 +79,64 @@ class FigLangOpenAI(OpenAICompatible):
         return [answers[i] for i in range(len(requests))]
 
     def _scores(self, requests: Sequence[Instance], indices: Sequence[int]) -> dict[int, GenerationResult]:
+        """The answers to the score requests at some indices.
+
+        Where one fails, those that are on their way are awaited and handed on, since they are paid for.
+        """
         answers: dict[int, GenerationResult] = {}
-        unsure = 0
+        failures: list[FigLangError] = []
+        images_with_one_word = 0
         concurrent = max(1, int(self.num_concurrent))
+        on_answer = getattr(self, "on_answer", None)  # of figlang_tasks.harness.answers, which keeps each answer
+        until_failure = takewhile(lambda _: not failures, indices)
         with (
             threads(concurrent) as pool,
-            closing(ahead(lambda index: pool.submit(self._scored, requests[index]), indices, concurrent)) as scored,
+            closing(ahead(lambda index: pool.submit(self._score, requests[index]), until_failure, concurrent)) as begun,
         ):
-            for index, (answer, missing) in tqdm(scored, "Model Responding", len(indices), disable=self.rank != 0):
-                answers[index] = answer
-                unsure += missing
-        if unsure:
+            for index, outcome in tqdm(begun, "Model Responding", len(indices), disable=self.rank != 0):
+                if isinstance(outcome, FigLangError):
+                    failures.append(outcome)
+                    continue
+                answers[index] = outcome.answer
+                images_with_one_word += outcome.images_with_one_word
+                if on_answer:
+                    on_answer(index, outcome.answer)
+        if failures:
+            raise failures[0]
+        if images_with_one_word:
             logger.warning(
-                f"figlang_openai: for {unsure} images one word of a match was not among the {TOP} most probable "
-                "tokens; its probability counts as 0"
+                f"figlang_openai: for {images_with_one_word} images one word of a match was not among the {TOP} most "
+                "probable tokens; its probability counts as 0"
             )
         return answers
 
-    def _scored(self, request: Instance) -> tuple[GenerationResult, int]:
-        """The answer to a score request, and the number of its images for which a word was missing."""
+    def _score(self, request: Instance) -> _Scored | FigLangError:
+        """Answer a score request; where that fails, the error, which names task and document."""
         _, _, _, doc_id, task, _ = request.args
         if is_budget_exceeded():
-            return GenerationResult(BUDGET_EXCEEDED, TokenCounts()), 0
-        with models.naming(FigLangError, f"figlang_openai: task {task}, doc {doc_id}"):
-            wanted, prompts = self._prompts(request)
-            tokens, counts = zip(*map(self._first_token, prompts), strict=True)
-            read, written = (sum(each) for each in zip(*counts, strict=True))
-            scores = [match(each, wanted) for each in tokens]
-            answer = GenerationResult(score_requests.answer(scores), TokenCounts(read, written))
-            return answer, sum(score in (0, 1) for score in scores)
+            return _Scored(GenerationResult(notes.BUDGET_EXCEEDED, TokenCounts()), 0)
+        try:
+            with models.naming(FigLangError, f"figlang_openai: task {task}, doc {doc_id}"):
+                return self._score_images(*self._prompts(request))
+        except FigLangError as error:
+            return error
+
+    def _score_images(self, wanted: ScoreRequest, prompts: Sequence[list[dict[str, Any]]]) -> _Scored:
+        """Ask about each image of a request; a refusal stands for the answer to all of them."""
+        tokens_read = tokens_written = images_with_one_word = 0
+        scores: list[float] = []
+        for prompt in prompts:
+            reply = self._ask_for_first_token(prompt)
+            tokens_read += reply.tokens_read or 0
+            tokens_written += reply.tokens_written or 0
+            if reply.refusal:
+                text = notes.refused_request(reply.refusal, reply.text)
+                return _Scored(GenerationResult(text, TokenCounts(tokens_read, tokens_written)), 0)
+            first_tokens = reply.first_tokens()
+            scores.append(match(first_tokens, wanted))
+            images_with_one_word += -math.inf in _logprobs_of_words(first_tokens, wanted)
+        answer = GenerationResult(score_requests.answer(scores), TokenCounts(tokens_read, tokens_written))
+        return _Scored(answer, images_with_one_word)
 
     def _prompts(self, request: Instance) -> tuple[ScoreRequest, list[list[dict[str, Any]]]]:
         """What is to be scored, and the conversations that the API is to answer for it."""
@@ -113,8 +149,8 @@ class FigLangOpenAI(OpenAICompatible):
         messages = ChatMessages(messages=doc_to_messages(doc)).to_openai_messages()
         return wanted, models.each_image_alone(messages, "image_url")
 
-    def _first_token(self, messages: list[dict[str, Any]]) -> tuple[list[tuple[str, float]], tuple[int, int]]:
-        """The most probable first tokens of an answer, and the numbers of tokens read and written."""
+    def _ask_for_first_token(self, messages: list[dict[str, Any]]) -> ChatReply:
+        """The reply that has the most probable first tokens of an answer."""
         payload: dict[str, Any] = {
             "model": self.model_version,
             "messages": messages,
@@ -126,29 +162,44 @@ class FigLangOpenAI(OpenAICompatible):
         if self.enable_thinking_kwarg is not None:
             enabled = str(self.enable_thinking_kwarg).lower() == "true"
             payload["extra_body"] = {"chat_template_kwargs": {"enable_thinking": enabled}}
+        completions = self._retrying.chat.completions.with_raw_response
         try:
-            response = self._retrying.chat.completions.create(**payload)
+            response = completions.create(**payload)
         except APIStatusError as error:
             if error.status_code == 400 and "logprob" in str(error).lower():
                 raise ValueError(f"{NO_LOGPROBS}. It says: {error}") from error
             raise
-        logprobs = response.choices[0].logprobs if response.choices else None
-        if logprobs is None or not logprobs.content or not logprobs.content[0].top_logprobs:
-            raise ValueError(NO_LOGPROBS)
-        usage = response.usage
-        read, written = (usage.prompt_tokens or 0, usage.completion_tokens or 0) if usage else (0, 0)
-        log_usage(self.model_version, task_name=None, input_tokens=read, output_tokens=written, source="model")
-        found = [(top.token, top.logprob) for top in logprobs.content[0].top_logprobs]
-        return [(token, value) for token, value in found if math.isfinite(value)], (read, written)
+        reply = read_reply(response.content, self._address)
+        self._model_names.check(self.model_version, reply)
+        log_usage(
+            self.model_version,
+            task_name=None,
+            input_tokens=reply.tokens_read or 0,
+            output_tokens=reply.tokens_written or 0,
+            source="model",
+        )
+        return reply
 
 
-def match(log_probs: Sequence[tuple[str, float]], wanted: ScoreRequest) -> float:
+def match(first_tokens: TokenLogprobs, request: ScoreRequest) -> float:
     """P(yes) / (P(yes) + P(no)) over tokens that are one of the words; 0 or 1 if one word is not there."""
-    yes, no = (
-        sum(math.exp(value) for token, value in log_probs if token.removeprefix(" ") == word.strip())
-        for word in (wanted.yes, wanted.no)
-    )
-    if not yes and not no:
-        told = ", ".join(f"{token!r} {value:.2f}" for token, value in log_probs)
-        raise ValueError(f"neither {wanted.yes!r} nor {wanted.no!r} is among the first tokens: {told}")
-    return yes / (yes + no)
+    yes, no = _logprobs_of_words(first_tokens, request)
+    if yes == no == -math.inf:
+        tokens = ", ".join(f"{token!r:.80} {logprob:.2f}" for token, logprob in first_tokens[:TOP])
+        raise ValueError(f"neither {request.yes!r} nor {request.no!r} is among the first tokens: {tokens}")
+    highest = max(yes, no)
+    yes_share, no_share = math.exp(yes - highest), math.exp(no - highest)
+    return yes_share / (yes_share + no_share)
+
+
+def _logprobs_of_words(first_tokens: TokenLogprobs, request: ScoreRequest) -> tuple[float, float]:
+    """The logprobs of yes and of no, with or without a space before; minus infinity for a word that is not there."""
+    return _logprob_of(request.yes, first_tokens), _logprob_of(request.no, first_tokens)
+
+
+def _logprob_of(word: str, first_tokens: TokenLogprobs) -> float:
+    logprobs = [logprob for token, logprob in first_tokens if token.removeprefix(" ") == word.strip()]
+    highest = max(logprobs, default=-math.inf)
+    if highest == -math.inf:
+        return highest
+    return highest + math.log(sum(math.exp(logprob - highest) for logprob in logprobs))
