@@ -29,10 +29,17 @@ def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float:
     Returns:
         float up to 1; 0 is chance. NaN if all labels are the same, or no thing has two: alpha is undefined.
 
+    Raises:
+        ValueError: NaN among the labels.
+
     Examples:
         >>> krippendorff_alpha([["yes", "yes", "yes"], ["no", "no"], ["yes", "no", "no"], ["no"]])
         0.5625
     """
+    units = list(map(list, units))
+    for place, unit in enumerate(units):
+        if any(label != label for label in unit):
+            raise ValueError(f"units[{place}] has NaN among its labels {unit}: leave missing labels out")
     labels: Counter[Hashable] = Counter()
     observed = Fraction(0)
     for unit in units:
@@ -57,6 +64,9 @@ def best_f1(positive: Sequence[bool], scores: Sequence[float]) -> dict[str, floa
         positive: n truths, True (or 1) for what the score should be high for; at least one.
         scores: n finite numbers.
 
+    Raises:
+        ValueError: unequal numbers, no positive, or a score that is not finite.
+
     Returns:
         ``f1``, ``precision`` and ``recall`` there, in [0, 1], and ``at_least``: the lowest score that is taken as
         positive (scikit-learn's threshold: ``score >= at_least``).
@@ -66,6 +76,11 @@ def best_f1(positive: Sequence[bool], scores: Sequence[float]) -> dict[str, floa
         {'f1': 1.0, 'precision': 1.0, 'recall': 1.0, 'at_least': 0.6}
     """
     truth, values = np.asarray(positive, dtype=bool), np.asarray(scores, dtype=np.float64)
+    if truth.shape != values.shape or not truth.any():
+        raise ValueError(f"there are {len(truth)} truths, {truth.sum()} of them positive, and {len(values)} scores")
+    if not np.isfinite(values).all():
+        place = int(np.argmin(np.isfinite(values)))
+        raise ValueError(f"scores[{place}] is {values[place]}, must be a finite number")
     cuts = np.unique(values)
     at_least = values >= cuts[:, None]
     taken, found = at_least.sum(axis=1), (at_least & truth).sum(axis=1)

@@ -72,7 +72,7 @@ def macro_precision(counts: npt.ArrayLike) -> Floats:
         float64 of shape [...], each in [0, 1] (a 0-d array for a single set of counts).
 
     Raises:
-        ValueError: another shape, or four zeros.
+        ValueError: another shape, four zeros, or a count that is negative or not finite.
 
     Examples:
         >>> round(float(macro_precision([40, 10, 5, 45])), 4)
@@ -123,6 +123,8 @@ def _cells(counts: npt.ArrayLike) -> tuple[Floats, Floats, Floats, Floats]:
     c = np.asarray(counts, dtype=np.float64)
     if c.shape[-1:] != (4,):
         raise ValueError(f"counts must have shape [..., 4] (tn, fp, fn, tp), got {c.shape}")
+    if not ((c >= 0) & np.isfinite(c)).all():
+        raise ValueError("counts must be finite and not negative")
     if not c.any(axis=-1).all():
         raise ValueError("counts are all zero: a score of no rows is undefined")
     return c[..., 0], c[..., 1], c[..., 2], c[..., 3]
@@ -174,7 +176,7 @@ def counts_as_right(
         gold: n true labels, 1 or 0.
         right: n times whether the label is right.
         scores: n explanation scores, compared as float64; of rows that need none anything. A NaN is never enough.
-        threshold: on the scale of the scores.
+        threshold: on the scale of the scores, finite.
         explained: None, for F1@t: every row, with a score strictly above the threshold. ``all``: every row, with at
             least the threshold, as in the organisers' scoring script of FigLang 2022, ``int((F1 + BLEURT) * 50.0) >=
             k``: at its k of 50 and 60 this is ``(F1 + BLEURT) / 2 >= k / 100`` to the last bit. ``contradiction``:
@@ -183,12 +185,17 @@ def counts_as_right(
     Returns:
         bool array of shape [n].
 
+    Raises:
+        ValueError: a threshold that is not finite.
+
     Examples:
         >>> counts_as_right([1, 0, 0], [True, True, False], [0.5, 0.6, 0.9], 0.5).tolist()
         [False, True, False]
         >>> float(counts_as_right([1, 0, 1, 0], [True, True, True, False], [0.4, 0.6, 0.9, 0.9], 0.5, "all").mean())
         0.5
     """
+    if not np.isfinite(threshold):
+        raise ValueError(f"threshold is {threshold}, must be a finite number")
     values = np.asarray(scores, dtype=np.float64)
     enough = values >= threshold if explained == "all" else values > threshold
     if explained == "contradiction":

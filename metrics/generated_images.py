@@ -78,6 +78,7 @@ def fid(real: npt.ArrayLike, generated: npt.ArrayLike) -> float:
 
     Raises:
         ImageMetricError: a set has fewer than `PAPER_IMAGES` images, or torch-fidelity is not installed.
+        ValueError: a feature that is not finite.
 
     Examples:
         Two sets of 300 images, whose two features differ by 1 each:
@@ -91,6 +92,10 @@ def fid(real: npt.ArrayLike, generated: npt.ArrayLike) -> float:
     sets = [np.array(features, dtype=np.float64) for features in (real, generated)]
     if (fewest := min(map(len, sets))) < PAPER_IMAGES:
         raise ImageMetricError(f"FID of {fewest} images is refused: it takes {PAPER_IMAGES}")
+    for name, features in zip(("real", "generated"), sets, strict=True):
+        if not np.isfinite(features).all():
+            place = int(np.argmin(np.isfinite(features).all(axis=1)))
+            raise ValueError(f"features of {name}[{place}] are not finite")
     statistics = _torch_fidelity("metric_fid")
     import torch
 
@@ -241,6 +246,9 @@ def clip_similarity(images: Sequence[Image.Image], texts: Sequence[str], model: 
             norms = found.image_embeds.double().norm(dim=-1) * found.text_embeds.double().norm(dim=-1)
             blocks.append((100 * pairs / norms).cpu().numpy())
     per_image = np.concatenate(blocks)
+    if not np.isfinite(per_image).all():
+        place = int(np.argmin(np.isfinite(per_image)))
+        raise ImageMetricError(f"the CLIP similarity of images[{place}] is {per_image[place]}: is the model damaged?")
     return Similarity(float(per_image.mean()), per_image, f"clip|{identity}|transformers:{version('transformers')}")
 
 

@@ -72,7 +72,7 @@ def share(hits: npt.ArrayLike, totals: npt.ArrayLike) -> Interval:
         `Interval` within [0, 1] that holds the share.
 
     Raises:
-        ValueError: no rows, shapes that differ, hits above totals or below 0.
+        ValueError: no rows, shapes that differ, hits above totals or below 0, numbers that are not finite.
 
     Examples:
         Eight of ten rows, each a unit of its own:
@@ -82,7 +82,8 @@ def share(hits: npt.ArrayLike, totals: npt.ArrayLike) -> Interval:
         (0.49, 0.943)
     """
     parts, wholes = np.asarray(hits, dtype=np.float64), np.asarray(totals, dtype=np.float64)
-    if parts.shape != wholes.shape or not wholes.any() or not ((parts >= 0) & (parts <= wholes)).all():
+    is_filled = parts.shape == wholes.shape and bool(wholes.any())
+    if not is_filled or not ((parts >= 0) & (parts <= wholes) & np.isfinite(wholes)).all():
         raise ValueError(f"each unit must have 0 hits to its total, some unit a row: {hits!r} hits of {totals!r}")
     parts, wholes = parts[wholes > 0], wholes[wholes > 0]
     n, units = float(wholes.sum()), len(wholes)
@@ -106,11 +107,16 @@ def of_mean(values: Sequence[float], ends: Sequence[Interval]) -> Interval:
     Returns:
         `Interval` on the scale of the values.
 
+    Raises:
+        ValueError: a value or an end that is not finite.
+
     Examples:
         >>> low, high = of_mean([0.5, 0.7], [Interval(0.4, 0.6), Interval(0.4, 0.8)])
         >>> round(low, 3), round(high, 3)
         (0.442, 0.671)
     """
+    if not np.isfinite([*values, *np.ravel(ends)]).all():
+        raise ValueError(f"values {list(values)} and their intervals {list(ends)} must be finite numbers")
     middle = sum(values) / len(values)
     below = math.hypot(*(value - end.low for value, end in zip(values, ends, strict=True))) / len(values)
     above = math.hypot(*(end.high - value for value, end in zip(values, ends, strict=True))) / len(values)
@@ -202,7 +208,7 @@ def bootstrap(rows: npt.ArrayLike, value: Callable[[Floats], Floats], resamples:
         and where more than half of them have none.
 
     Raises:
-        ValueError: no units, or no resamples.
+        ValueError: no units, no resamples, or a row that is not finite.
 
     Examples:
         The mean score of five rows:
@@ -235,6 +241,9 @@ def standard_error(rows: npt.ArrayLike, value: Callable[[Floats], Floats], resam
 def _resampled(rows: npt.ArrayLike, value: Callable[[Floats], Floats], resamples: int) -> tuple[Floats, int]:
     """Values of the resamples, and the number of units."""
     given = np.asarray(rows, dtype=np.float64)
+    if not np.isfinite(given).all():
+        place = int(np.argmin(np.isfinite(given).all(axis=1)))
+        raise ValueError(f"rows[{place}] is {given[place].tolist()}, must be finite")
     ordered = given[np.lexsort(given.T)]
     rng = np.random.default_rng(DEFAULT_SEED)
     with np.errstate(divide="ignore", invalid="ignore"):

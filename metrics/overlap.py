@@ -140,11 +140,16 @@ def corpus_bleu4(sums: npt.ArrayLike) -> npt.NDArray[np.float64]:
     Returns:
         float64 of shape [...], each in [0, 1].
 
+    Raises:
+        ValueError: a sum that is negative or not finite.
+
     Examples:
         >>> round(float(corpus_bleu4([10, 10, 8, 6, 4, 2, 10, 9, 8, 7])), 3)
         0.525
     """
     given = np.asarray(sums, dtype=np.float64)
+    if not ((given >= 0) & np.isfinite(given)).all():
+        raise ValueError("sums of statistics must be finite and not negative")
     candidate, reference = given[..., 0], given[..., 1]
     matches, ngrams = given[..., 2 : 2 + ORDER], given[..., 2 + ORDER :]
     with np.errstate(divide="ignore", invalid="ignore"):

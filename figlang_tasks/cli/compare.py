@@ -59,7 +59,7 @@ def compare(
     power. The last lines say which run is better, or rank the runs if there are more than two.
 
     Runs of one name are repeats that differ in the seed alone. The command compares their mean, and the test is over
-    rows and seeds.
+    rows and seeds. Of several answers to a row in one run (--repeats) it compares the mean of each row.
 
     \b
     figlang compare results/model_a results/model_b --paper
@@ -141,7 +141,7 @@ class _Comparison:
                     cell = " ± ".join(measures.text(column, number) for number in means.loc[(name, column)])
                 cells.append(re.sub(r"^\S+", r"**\g<0>**", cell) if name in best else cell)
             shown[column] = cells
-        shown["run"] = [f"{name} ({repeats[name]} runs)" if repeats[name] > 1 else name for name in shown["run"]]
+        shown["run"] = [self.label(task, name) for name in shown["run"]]
         scorers = dict.fromkeys(own.signature or own.scorer for _, own in of_runs)
         told = [f"explanation scorer: {each}" for each in scorers if each]
         if self.paper:
@@ -152,6 +152,14 @@ class _Comparison:
             about = list(filter(None, [protocol and f"published: {protocol}", left_out]))
             told = [*(about or [f"published: nothing for {', '.join(columns)} of {task}"]), *told]
         return shown.rename(columns={"run": ""}).rename(columns=measures.with_arrow), told
+
+    def label(self, task: str, name: str) -> str:
+        """The name of a run in the table, with the number of runs of this name, or of answers to each row."""
+        runs = [task_run for run, task_run in self.compared(task) if run.name == name]
+        if len(runs) > 1:
+            return f"{name} ({len(runs)} runs)"
+        answers = comparison.answers_per_row(task, name, runs[0])
+        return f"{name} ({answers} answers to a row)" if answers > 1 else name
 
     def pairs(self, task: str) -> Iterator[tuple[str, pd.DataFrame]]:
         """A title, and the table of the differences, for each pair of runs."""

@@ -14,7 +14,8 @@ from figlang_tasks.report import cards
 from figlang_tasks.report.cards import Card, Line
 from figlang_tasks.report.originals import Originals, Picture
 from figlang_tasks.report.thumbnails import thumbnails
-from figlang_tasks.results.runs import Run, by_repeat
+from figlang_tasks.results.runs import Run
+from figlang_tasks.scoring.measure import REPEAT
 from figlang_tasks.scoring.readings import is_unread
 
 MOST_CARDS = 6000
@@ -88,11 +89,18 @@ def _has_unread(lines_by_run: Mapping[int, list[Line]]) -> bool:
 
 
 def _by_card(task: str, runs: Sequence[Run]) -> dict[str, dict[int, list[Line]]]:
-    """The lines of a task by card and number of the run, in the order of the first run's file."""
+    """The lines of a task by card and number of the run, in the order of the first run's file.
+
+    Of several answers to a row (``--repeats``) they are the first.
+    """
     found: dict[str, dict[int, list[Line]]] = {}
     for number, run in enumerate(runs):
-        for line in by_repeat(run)[0].tasks[task].lines if task in run.tasks else ():  # the first answers
-            found.setdefault(cards.card_id(line), {}).setdefault(number, []).append(line)
+        if task not in run.tasks:
+            continue
+        first_answer = min(record.get(REPEAT, 1) for record in run.tasks[task].records)
+        for line in run.tasks[task].lines:
+            if line["sample"].get(REPEAT, 1) == first_answer:
+                found.setdefault(cards.card_id(line), {}).setdefault(number, []).append(line)
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,14 +16,17 @@ from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing
 from figlang_tasks.metrics import significance
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
-from figlang_tasks.metrics.significance import holm
+from figlang_tasks.metrics.significance import Statistic, holm
 from figlang_tasks.results import measures
-from figlang_tasks.results.runs import AGAIN, Run, TaskRun, by_repeat, outputs
-from figlang_tasks.scoring import OVERALL, Estimate, Measure, flat, full_name
+from figlang_tasks.results.runs import AGAIN, Run, TaskRun, outputs
+from figlang_tasks.scoring import OVERALL, Estimate, Measure, Record, flat, full_name
 from figlang_tasks.scoring.explained import MEAN_SCORE, SCHEMES
-from figlang_tasks.scoring.measure import unit_of
+from figlang_tasks.scoring.measure import REPEAT, by_repeat, unit_of
 
 OF_EXPLANATIONS = {threshold.name for scheme in SCHEMES.values() for threshold in scheme.thresholds} | {MEAN_SCORE}
+
+MOST_ANSWERS = 1000
+"""Answers to a row up to which runs are compared that have different numbers of them."""
 
 _OF_A_TEST = ("low", "high", "p_randomization", "p_repeats", "smallest")
 
@@ -44,7 +48,7 @@ class Difference:
     scope: str  # ``all`` for all rows
     first: str
     second: str
-    value_first: float  # of repeats the mean
+    value_first: float  # of several answers to a row, and of repeats, the mean
     value_second: float
     difference: float  # the second minus the first
     low: float | None = None  # 95 % interval; like each p None without a test, or of too few rows
@@ -55,7 +59,7 @@ class Difference:
     n_second: int | None = None
     smallest: float | None = None  # `significance.smallest_difference`
     p_repeats: float | None = None  # two-sided, in place of p_randomization where a run has repeats
-    repeats_first: int = 1
+    repeats_first: int = 1  # runs of the name; several answers to a row (``--repeats``) are one run
     repeats_second: int = 1
     sd_first: float | None = None  # over repeats
     sd_second: float | None = None
@@ -82,7 +86,6 @@ def compare(
     """
     if len({run.name for run in runs}) < 2:
         raise ComparisonError("only one run: give at least two to compare")
-    runs = [each for run in runs for each in by_repeat(run)]
     shared = _shared(runs, tasks)
     for task, sides in shared.items():
         _check_comparable(task, sides, Counter(run.name for run in runs))
@@ -227,11 +230,7 @@ def _compare_task(
     if any(metric in OF_EXPLANATIONS for metric, _ in compared):
         check_scorers(task, sides)
     tested = [place for place in compared if not declared[place[0]].diagnostic]
-    statistics = [
-        [{full_name(*place): run.statistics[place] for place in tested if place in run.statistics} for run in own]
-        for own in sides.values()
-    ]
-    tests = significance.compare_any(statistics, resamples, seed)
+    tests = significance.compare_any(_statistics(task, sides, tested), resamples, seed)
     found = []
     for (i, first), (j, second) in itertools.combinations(enumerate(values), 2):
         for place in compared:
@@ -240,6 +239,68 @@ def _compare_task(
             if known == pair:
                 found.append(_difference(task, place, (first, second), known, tests[i, j].get(full_name(*place))))
     return found
+
+
+def answers_per_row(task: str, name: str, run: TaskRun) -> int:
+    """The number of answers that a run has to each row (``--repeats``); errors name the task and the run."""
+    answers = by_repeat(run.records)
+    rows = len(set(run.ids))
+    if any(len(records) < rows for records in answers):
+        raise ComparisonError(
+            f"{task}: {name} has up to {len(answers)} answers to a row, but {len(run.records)} to {rows} rows: some "
+            f"have fewer than others. Restore the file that the harness wrote ({run.path}), or {AGAIN}"
+        )
+    return len(answers)
+
+
+def _statistics(task: str, sides: Sides, places: Sequence[Place]) -> list[list[dict[str, Statistic]]]:
+    """The statistics of each run of each name, by full name of the metric, as if all had equally many answers to a row.
+
+    All answers of a run to a unit are in one row of a statistic, so a test resamples and swaps them together.
+    """
+    answers = {name: [answers_per_row(task, name, run) for run in runs] for name, runs in sides.items()}
+    numbers = sorted(set(itertools.chain.from_iterable(answers.values())))
+    common = math.lcm(*numbers)
+    if common > MOST_ANSWERS:
+        raise ComparisonError(
+            f"{task}: the runs have {listing(numbers)} answers to each row, which have no common multiple up to "
+            f"{MOST_ANSWERS}: evaluate again with equally many (--repeats)"
+        )
+    statistics = []
+    for name, runs in sides.items():
+        statistics.append(
+            [
+                _statistics_of_copies(run, common // number, places)
+                for run, number in zip(runs, answers[name], strict=True)
+            ]
+        )
+    return statistics
+
+
+def _statistics_of_copies(run: TaskRun, copies: int, places: Sequence[Place]) -> dict[str, Statistic]:
+    """The statistics of a run, by full name of the metric, as if each answer had been given `copies` times.
+
+    That changes no value, which is a mean over answers.
+    """
+    statistics = run.statistics
+    if copies > 1:
+        records = _copied(run.records, copies)
+        names = dict.fromkeys(metric for metric, _ in places)
+        statistics = {
+            (name, scope): statistic
+            for name in names
+            for scope, statistic in run.measures.by_name[name].statistics(records).items()
+        }
+    return {full_name(*place): statistics[place] for place in places if place in statistics}
+
+
+def _copied(records: Sequence[Record], copies: int) -> list[Record]:
+    """The records, `copies` times, with new numbers of the answers to a row."""
+    last_answer = max(record.get(REPEAT, 1) for record in records)
+    copied: list[Record] = []
+    for copy in range(copies):
+        copied += [{**record, REPEAT: record.get(REPEAT, 1) + copy * last_answer} for record in records]
+    return copied
 
 
 def _difference(

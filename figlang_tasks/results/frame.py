@@ -93,7 +93,7 @@ def compare(
     Args:
         paths: at least two runs on the same rows, saved with ``--log_samples``: a samples file, a results file or a
             folder each; ``NAME=PATH`` names a run. Runs of one name are repeats that differ in the seed alone:
-            ``NAME=runs/a_seed*``.
+            ``NAME=runs/a_seed*``. Of several answers to a row in one run (``--repeats``) the mean is compared.
         metrics: names or a name, ``f1@60`` with all its sources or ``f1@60_muse`` alone; default the headline metric of
             each task over all rows.
         tasks: names or a name; default all that the runs share.

@@ -219,7 +219,7 @@ def read_all(arguments: Sequence[str], repeats: bool = False, whole: bool = Fals
     for place, run in enumerate(found):
         if names[run.name] > 1 and not (repeats and run.given):
             found[place] = replace(run, name=f"{run.name} ({run.path})")
-    return [each for run in found for each in by_repeat(run)] if repeats else found
+    return found
 
 
 def read(argument: str, whole: bool = False) -> Run:
@@ -245,16 +245,6 @@ def read(argument: str, whole: bool = False) -> Run:
     results = contents[max(contents)] if contents else {}
     shown_name = name or model_name(results) or (path.stem if path.suffix else path.name)
     return Run(shown_name, path, found, results, name, missing)
-
-
-def by_repeat(run: Run) -> list[Run]:
-    """One run for each answer to a row (``--repeats``), all of the same name; the first answers come first."""
-    found: dict[int, dict[str, TaskRun]] = {}
-    for name, task in run.tasks.items():
-        for number in {record.get(REPEAT, 1) for record in task.records}:
-            lines = tuple(line for line in task.lines if line["sample"].get(REPEAT, 1) == number)
-            found.setdefault(number, {})[name] = replace(task, lines=lines, reported={})
-    return [replace(run, tasks=found[number]) for number in sorted(found)] if len(found) > 1 else [run]
 
 
 def _argument(argument: str) -> tuple[str | None, Path]:

@@ -56,3 +56,13 @@ def test_best_f1_by_brute_force(pairs: Pairs) -> None:
     assert found["at_least"] == min(t for t, f1 in by_cut.items() if f1 == pytest.approx(best, abs=1e-12))
     taken = [score >= found["at_least"] for score in scores]
     assert (found["f1"], found["precision"], found["recall"]) == pytest.approx(counted(truth, taken))
+
+
+def test_numbers_that_are_none_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"units\[1\] has NaN among its labels"):
+        krippendorff_alpha([["yes", "no"], ["yes", math.nan]])
+    with pytest.raises(ValueError, match=r"scores\[1\] is nan"):
+        best_f1([True, False], [0.5, math.nan])
+    for positive in ([False, False], [True]):
+        with pytest.raises(ValueError, match=r"truths, \d of them positive, and 2 scores"):
+            best_f1(positive, [0.5, 0.6])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import random
+import re
 from dataclasses import replace
 from typing import get_args
 
@@ -56,37 +58,45 @@ def overlap(a: Xyxy, b: Xyxy) -> float:
 
 
 def by_hand(images: list[BoxImage], role: Role, box_type: BoxType | None, threshold: float) -> float | None:
-    outcomes: list[tuple[float, str, bool]] = []
+    """Equal scores are one threshold: precision and recall are those of all predictions with at least a score."""
+    outcomes: list[tuple[float, bool]] = []
     positives = 0
-    for item in sorted(images, key=lambda item: item.image_id):
+    for item in images:
         counted = [t.box for t in item.truth if t.role == role and box_type in (None, t.type)]
         others = [t.box for t in item.truth if t.role == role and box_type not in (None, t.type)]
         positives += len(counted)
+        best_overlap = {
+            p: max((overlap(box, p.box) for box in [*counted, *others]), default=0.0) for p in item.predicted
+        }
         free, free_others = list(counted), list(others)
-        for p in sorted((p for p in item.predicted if p.role == role), key=lambda p: -p.score):
+        mine = [p for p in item.predicted if p.role == role]
+        for p in sorted(mine, key=lambda p: (-p.score, -best_overlap[p])):
             best = max(free, key=lambda box: overlap(box, p.box), default=None)
             if best is not None and overlap(best, p.box) >= threshold:
                 free.remove(best)
-                outcomes.append((p.score, item.image_id, True))
+                outcomes.append((p.score, True))
                 continue
             other = max(free_others, key=lambda box: overlap(box, p.box), default=None)
             if other is not None and overlap(other, p.box) >= threshold:
                 free_others.remove(other)
                 continue
-            outcomes.append((p.score, item.image_id, False))
+            outcomes.append((p.score, False))
     if not positives:
         return None
-    points, hits = [], 0
-    for place, (_, _, good) in enumerate(sorted(outcomes, key=lambda outcome: -outcome[0]), 1):
-        hits += good
-        points.append((hits / positives, hits / place))
+    points = []
+    for least in {score for score, _ in outcomes}:
+        taken = [good for score, good in outcomes if score >= least]
+        points.append((sum(taken) / positives, sum(taken) / len(taken)))
     # The same doubles as the evaluator's levels of recall: 0.07 is not the seventh of them.
     levels = np.linspace(0, 1, 101)
     return sum(max((p for r, p in points if r >= level), default=0.0) for level in levels) / 101
 
 
-def corpus(seed: int, scored: bool) -> list[BoxImage]:
-    """Pictures with boxes near each other, so that every outcome occurs; no two overlaps are equal."""
+def corpus(seed: int, scores: int) -> list[BoxImage]:
+    """Pictures with boxes near each other, so that every outcome occurs; no two overlaps are equal.
+
+    Of `scores` different scores; 0: all are different.
+    """
     draw = random.Random(seed)
     images = []
     for number in range(draw.randint(1, 7)):
@@ -96,7 +106,7 @@ def corpus(seed: int, scored: bool) -> list[BoxImage]:
             box = (x, y, x + draw.uniform(10, 40), y + draw.uniform(10, 40))
             truth.append(TrueBox(box, draw.choice(ROLES), draw.choice(BOX_TYPES)))
         for _ in range(draw.randint(0, 5)):
-            score = draw.random() if scored else 1.0
+            score = draw.randrange(scores) / 7 if scores else draw.random()
             if truth and draw.random() < 0.75:
                 near = draw.choice(truth)
                 x0, y0, x1, y1 = (value + draw.gauss(0, 2.5) for value in near.box)
@@ -109,15 +119,53 @@ def corpus(seed: int, scored: bool) -> list[BoxImage]:
     return images
 
 
-@given(st.integers(0, 10**9), st.booleans(), st.sampled_from(ROLES), st.sampled_from([None, *BOX_TYPES]))
+SCORES = st.sampled_from([0, 1, 3])
+
+
+@given(st.integers(0, 10**9), SCORES, st.sampled_from(ROLES), st.sampled_from([None, *BOX_TYPES]))
 @settings(max_examples=60)
-def test_equals_the_definition(seed: int, scored: bool, role: Role, box_type: BoxType | None) -> None:
-    images = corpus(seed, scored)
+def test_equals_the_definition(seed: int, scores: int, role: Role, box_type: BoxType | None) -> None:
+    images = corpus(seed, scores)
     found = values(images, role, box_type)
-    assert values(images[::-1], role, box_type) == found
     for threshold, value in zip((0.5, 0.7), found or (None, None), strict=True):
         expected = by_hand(images, role, box_type, threshold)
         assert value == (None if expected is None else pytest.approx(expected, abs=1e-9))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_with_different_scores_it_is_that_of_cocos_tool(seed: int) -> None:
+    images = [each for number in range(4) for each in corpus(4 * seed + number, scores=0)]
+    images = [replace(each, image_id=str(place)) for place, each in enumerate(images)]
+    evaluator = boxes._evaluate(images, "primary", None)
+    with contextlib.redirect_stdout(None):
+        evaluator.accumulate()
+    precision = evaluator.eval["precision"]  # [thresholds, recalls, classes, areas, maximum of detections]
+    assert values(images) == pytest.approx([precision[index, :, 0, 0, 0].mean() for index in (0, 1)], abs=1e-9)
+
+
+@pytest.mark.parametrize("scores", [1, 3])
+def test_neither_names_nor_an_order_decide_between_equal_scores(scores: int) -> None:
+    images = [each for seed in range(6) for each in corpus(seed, scores)]
+    draw = random.Random(scores)
+    found = []
+    for _ in range(5):
+        names = draw.sample(range(1000), len(images))
+        shuffled = [
+            BoxImage(f"{name:03}.jpg", each.truth, tuple(draw.sample(each.predicted, len(each.predicted))))
+            for name, each in zip(names, images, strict=True)
+        ]
+        found.append(average_precision(draw.sample(shuffled, len(shuffled)), "primary", resamples=50))
+    assert found[0] is not None and found[0][0].interval is not None
+    assert all(each == found[0] for each in found)
+
+
+def test_twenty_answers_without_scores_are_one_threshold() -> None:
+    """Nine of twenty boxes are found, with a precision of 9/20 up to this recall: of 101 levels 46 are reached."""
+    images = []
+    for number in range(20):
+        box = BOX if number % 2 and number < 18 else (50.0, 50.0, 60.0, 60.0)
+        images.append(image(f"{number:02}", [TrueBox(BOX, "primary", "explicit")], [guess(box)]))
+    assert values(images) == pytest.approx([9 / 20 * 46 / 101] * 2)
 
 
 # --- literals ---
@@ -142,12 +190,12 @@ def test_more_than_a_hundred_predictions_count() -> None:
 # --- intervals ---
 
 
-@given(st.integers(0, 10**9), st.booleans(), st.sampled_from(ROLES), st.sampled_from([None, *BOX_TYPES]))
+@given(st.integers(0, 10**9), SCORES, st.sampled_from(ROLES), st.sampled_from([None, *BOX_TYPES]))
 @settings(max_examples=30)
 def test_every_resample_is_scored_like_the_images_that_were_drawn(
-    seed: int, scored: bool, role: Role, box_type: BoxType | None
+    seed: int, scores: int, role: Role, box_type: BoxType | None
 ) -> None:
-    images = sorted(corpus(seed, scored), key=lambda item: item.image_id)
+    images = corpus(seed, scores)
     drawn: list[np.ndarray] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(boxes, "of_resamples", lambda values, _: drawn.append(values))
@@ -156,17 +204,22 @@ def test_every_resample_is_scored_like_the_images_that_were_drawn(
         assert drawn == []
         return
     rng = np.random.default_rng(DEFAULT_SEED)
+    in_order = boxes._ordered(images)
     for resample in range(4):
-        chosen = sorted(rng.integers(0, len(images), size=len(images)))
-        copies = [replace(images[i], image_id=f"{place:02}") for place, i in enumerate(chosen)]
+        chosen = rng.integers(0, len(images), size=len(images))
+        copies = [replace(in_order[i], image_id=f"{place:02}") for place, i in enumerate(chosen)]
         for resampled, threshold in zip(drawn, (0.5, 0.7), strict=True):
             expected = by_hand(copies, role, box_type, threshold)
-            if scored:
-                assert resampled[resample] == pytest.approx(
-                    np.nan if expected is None else expected, abs=1e-9, nan_ok=True
-                )
-            else:  # copies of an image stand together, prediction by prediction instead of image by image
-                assert np.isnan(resampled[resample]) == (expected is None)
+            assert resampled[resample] == pytest.approx(np.nan if expected is None else expected, abs=1e-9, nan_ok=True)
+
+
+def test_an_ignored_box_is_neither_right_nor_wrong_in_any_resample() -> None:
+    """The first prediction of each image finds a text: of logos alone, all that count are right."""
+    far = (50.0, 50.0, 60.0, 60.0)
+    truth = [TrueBox(BOX, "primary", "text"), TrueBox(far, "primary", "logo")]
+    images = [image(name, truth, [guess(BOX, score=0.9), guess(far, score=0.1)]) for name in "abc"]
+    both = average_precision(images, "primary", "logo", resamples=20)
+    assert both is not None and [(each.value, each.interval, each.stderr) for each in both] == [(1.0, None, 0.0)] * 2
 
 
 def test_the_interval_of_a_recall_is_that_of_binomial_draws() -> None:
@@ -186,3 +239,31 @@ def test_the_interval_of_a_recall_is_that_of_binomial_draws() -> None:
 def test_images_without_an_id_of_their_own_are_refused(images: list[BoxImage]) -> None:
     with pytest.raises(ValueError, match="each with an id of its own"):
         average_precision(images, "primary")
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        (0, 0, math.nan, 1),
+        (math.inf, 0, 1, 1),
+        (0, -math.inf, 1, 1),
+        (0, 0, 0, 1),
+        (5, 0, 1, 1),
+        (0, 5, 1, 1),
+        (0, 0, 1),
+        (-1e200, -1e200, 1e200, 1e200),
+    ],
+)
+def test_boxes_that_are_none_are_refused(box: Xyxy) -> None:
+    for name, make in (
+        ("true", lambda: TrueBox(box, "primary", "logo")),
+        ("predicted", lambda: PredictedBox(box, "primary")),
+    ):
+        with pytest.raises(ValueError, match=rf"the {name} box {re.escape(str(box))} must have"):
+            make()
+
+
+@pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
+def test_scores_that_are_no_numbers_are_refused(score: float) -> None:
+    with pytest.raises(ValueError, match=r"the score of the predicted box \(0.0, .* is -?(nan|inf), must be finite"):
+        guess(BOX, score=score)

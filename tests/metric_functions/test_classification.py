@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -76,9 +77,21 @@ def test_a_model_that_always_says_1() -> None:
 
 @pytest.mark.parametrize(
     ("counts", "message"),
-    [((1, 2, 3), r"shape \[\.\.\., 4\]"), (3, r"shape \[\.\.\., 4\]"), ([[1, 2, 3, 4], [0, 0, 0, 0]], "all zero")],
+    [
+        ((1, 2, 3), r"shape \[\.\.\., 4\]"),
+        (3, r"shape \[\.\.\., 4\]"),
+        ([[1, 2, 3, 4], [0, 0, 0, 0]], "all zero"),
+        ((1, 2, 3, math.nan), "finite and not negative"),
+        ((1, math.inf, 3, 4), "finite and not negative"),
+        ((1, 2, -3, 4), "finite and not negative"),
+    ],
 )
 def test_bad_counts(counts: object, message: str) -> None:
     for score in SCORES:
         with pytest.raises(ValueError, match=message):
             score(counts)
+
+
+def test_a_threshold_that_is_no_number_is_refused() -> None:
+    with pytest.raises(ValueError, match="threshold is nan"):
+        classification.counts_as_right([1], [True], [0.5], math.nan)

@@ -45,6 +45,10 @@ def test_fid_of_features_of_known_distance(capfd: pytest.CaptureFixture[str]) ->
 def test_too_few_images_or_no_library_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ImageMetricError, match="FID of 299 images is refused: it takes 300$"):
         fid(np.zeros((500, 20)), np.zeros((299, 20)))
+    damaged = np.zeros((300, 2))
+    damaged[7, 1] = np.nan
+    with pytest.raises(ValueError, match=r"features of generated\[7\] are not finite"):
+        fid(np.zeros((300, 2)), damaged)
     for name in ["torch_fidelity", *(name for name in sys.modules if name.startswith("torch_fidelity."))]:
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ImageMetricError, match=r"pip install 'figlang-tasks\[generation\]'"):

@@ -51,3 +51,9 @@ def test_signatures_name_what_makes_the_score() -> None:
     made = f"tok:13a|smooth:exp|version:{sacrebleu.__version__}|order:4"
     assert overlap.signature() == f"nrefs:1|case:mixed|eff:yes|{made}|level:sentence|average:arithmetic"
     assert overlap.signature(corpus=True) == f"nrefs:1|case:mixed|eff:no|{made}|level:corpus"
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -1.0])
+def test_sums_that_are_no_counts_are_refused(number: float) -> None:
+    with pytest.raises(ValueError, match="finite and not negative"):
+        overlap.corpus_bleu4([10, 10, 8, 6, 4, number, 10, 9, 8, 7])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import varied_runs
+from scipy import stats
 
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.results import comparison, measures, runs
@@ -79,6 +80,77 @@ def test_runs_of_one_name_are_repeats(weak: Run, strong: Run, warnings_of_loguru
     assert [each.p for each in beside if each.first == "weak"] == [each.p for each in single]
     (told,) = warnings_of_loguru
     assert "figlang_mini: repeats of both have equal answers in all rows: leave out copies" in told
+
+
+def asked_again(name: str, *answers: Run) -> Run:
+    """A run with an answer of each of some runs to each row of figlang_mini, as ``--repeats`` has them."""
+    first, *_ = answers
+    lines = []
+    for number, run in enumerate(answers, start=1):
+        for line in run.tasks["figlang_mini"].lines:
+            lines.append({**line, "sample": {**line["sample"], "repeat": number}})
+    task = dataclasses.replace(first.tasks["figlang_mini"], lines=tuple(lines), reported={})
+    return dataclasses.replace(first, name=name, tasks={"figlang_mini": task})
+
+
+def means_of_rows(run: Run) -> dict[str, float]:
+    """The share of right labels among the answers to each row."""
+    answers: dict[str, list[bool]] = {}
+    for record in run.tasks["figlang_mini"].records:
+        answers.setdefault(record["id"], []).append(record["predicted"] == record["gold"])
+    return {row: float(np.mean(right)) for row, right in answers.items()}
+
+
+def test_answers_to_one_row_are_compared_by_their_mean(weak: Run, strong: Run) -> None:
+    """Those of one run have no seed in common: taken for runs of two seeds they would show nothing (p = .41)."""
+    two, three = asked_again("two", weak, strong), asked_again("three", strong, strong, weak)
+    options: dict[str, Any] = {"metrics": ["acc", "f1@60"], "overall": True}
+    units = {record["id"]: record["unit"] for record in weak.tasks["figlang_mini"].records}
+    for baseline, candidate in ((two, strong), (two, three), (weak, three)):
+        found = {each.name: each for each in comparison.compare([baseline, candidate], **options)}
+        acc, f1 = found["acc"], found["f1@60"]
+        # An independent test: the sums of units change their signs.
+        before, after = means_of_rows(baseline), means_of_rows(candidate)
+        differences = dict.fromkeys(units.values(), 0.0)
+        for row, unit in units.items():
+            differences[unit] += (after[row] - before[row]) / len(units)
+        signs = np.random.default_rng(0).choice([-1, 1], size=(20_000, len(differences)))
+        of_units = np.array(list(differences.values()))
+        assert acc.difference == pytest.approx(of_units.sum())
+        expected = float((abs(signs @ of_units) >= abs(of_units.sum()) - 1e-9).mean())
+        assert acc.p_randomization == pytest.approx(expected, abs=0.01) and acc.p_repeats is None
+        # The mean of unit sums has the error of independent units, from which the interval is not far.
+        error = of_units.std(ddof=1) * len(of_units) ** 0.5
+        assert acc.high is not None and acc.low is not None
+        assert acc.high - acc.low == pytest.approx(2 * stats.t.ppf(0.975, len(of_units) - 1) * error, rel=0.1)
+        assert (acc.repeats_first, acc.sd_first, acc.n_first, acc.n_second) == (1, None, 76, 76)
+        assert f1.p_randomization is not None and f1.low is not None and f1.low < f1.difference
+    f1_of = {run.name: run.tasks["figlang_mini"].reported["f1@60"]["all"].value for run in (weak, strong)}
+    assert f1.value_second == pytest.approx((f1_of["weak"] + 2 * f1_of["strong"]) / 3)
+
+
+def test_the_same_answers_once_more_change_no_comparison(weak: Run, strong: Run) -> None:
+    once, again = asked_again("two", weak, strong), asked_again("two", weak, strong, weak, strong)
+    options: dict[str, Any] = {"metrics": ["acc", "f1@60", "explanation_score"], "overall": True, "resamples": 300}
+    (*expected,), (*found,) = (comparison.compare([run, strong], **options) for run in (once, again))
+    for one, other in zip(expected, found, strict=True):
+        for field in ("name", "value_first", "difference", "low", "high", "p_randomization", "smallest"):
+            assert getattr(one, field) == pytest.approx(getattr(other, field)), field
+
+
+def test_seeds_whose_rows_are_asked_again_stay_seeds(weak: Run, strong: Run) -> None:
+    seeds = [asked_again("seeds", weak, weak, strong), asked_again("seeds", strong, strong, weak)]
+    (acc,) = comparison.compare([*seeds, strong], ["acc"], overall=True, resamples=200)
+    values = [float(np.mean(list(means_of_rows(run).values()))) for run in seeds]
+    assert (acc.repeats_first, acc.repeats_second) == (2, 1) and acc.p_repeats is not None
+    assert acc.value_first == pytest.approx(np.mean(values)) and acc.sd_first == pytest.approx(np.std(values, ddof=1))
+
+
+def test_rows_with_fewer_answers_than_others_are_refused(weak: Run, strong: Run) -> None:
+    two = asked_again("two", weak, strong)
+    task = two.tasks["figlang_mini"]
+    cut = dataclasses.replace(two, tasks={"figlang_mini": dataclasses.replace(task, lines=task.lines[:-1])})
+    refused("figlang_mini: two has up to 2 answers to a row, but 151 to 76 rows", cut, strong)
 
 
 def test_repeats_that_are_none(weak: Run, strong: Run) -> None:

@@ -1,4 +1,4 @@
-"""The measures of MetaCLUE (arXiv 2212.09898, sections 3.1 to 3.4, Tables 1 to 4 and Figure 8).
+"""The measures of MetaCLUE (arXiv 2212.09898, sections 3.1 to 3.4, Tables 1 to 5).
 
 Images are resampled, not the questions about one. Average precision, METEOR, FID and the like are no functions of sums:
 each has value and interval of its own. METEOR and SPICE need Java. What cannot be computed is left out, and the log
