@@ -1,34 +1,46 @@
-"""Break the code in small ways, one at a time, and see whether the tests beside it notice; `make mutants` runs it.
+"""Break the code in small ways, one at a time, and see whether the quick tests notice; `make mutants` runs it.
 
-    python tools/mutants.py --n 200 --seed 1             # a sample over all of MODULES
-    python tools/mutants.py metrics/ranking.py --all     # every mutant of a file or a folder
+    python tools/mutants.py --n 200 --seed 1             # a sample over all of MODULES, then all of faults.yaml
+    python tools/mutants.py metrics/ranking.py --all     # every mutant of a file or a folder, and its faults
+    python tools/mutants.py --n 0                        # faults.yaml alone
 
-Everything happens in a copy of the checkout in a temporary folder; tests that take too long have noticed. Mutants that
-change nothing that a test could see stand in `mutants.yaml` with the reason, and count in no rate.
+Mutants are made by rules: another sign, another number, no return value. Faults are mistakes that a person might make;
+`faults.yaml` has a list of them: by file the line as it is, the line with the fault, and perhaps a note.
+
+Everything happens in a copy of the checkout in a temporary folder. The tests of a module are those that import it,
+those that mirror it, and those of MORE_TESTS. Tests that take too long have noticed. Mutants that change nothing that a
+test could see stand in `mutants.yaml` with the reason, and count in no rate.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import importlib
+import json
+import math
 import os
 import random
 import re
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Literal, NoReturn, TypeAlias
 
+import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
-EQUIVALENT = Path(__file__).with_suffix(".yaml")
-# What is asked of the tests: that they notice 95 % of the mutants here.
+EQUIVALENT = Path(__file__).with_name("mutants.yaml")
+FAULTS = Path(__file__).with_name("faults.yaml")
+# What is asked of the tests: that they notice 95 % of the mutants here, and of the faults.
 MODULES = [
     "metrics",
     "figlang_tasks/answers",
@@ -39,156 +51,409 @@ MODULES = [
     *(f"figlang_tasks/benchmarks/{name}/task.py" for name in ("vflute", "irfl", "nykms", "metaclue", "flute")),
     "figlang_tasks/benchmarks/irfl/measures.py",
 ]
-# Tests mirror the package, but for the names of three folders; for a module without a file of its own, the tests of its
-# folder run. Besides:
+MOST_MISSED = 0.05
+# Tests that read what they try from a table, or that run a task, import no module of a benchmark.
 MORE_TESTS = {
     "answers/": "tests/readings/test_corpus.py",
     "/parse.py": "tests/tasks/test_outputs.py",
     "irfl/measures.py": "tests/tasks/irfl",
     **{f"{name}/": f"tests/tasks/{name}/test_measures.py" for name in ("irfl", "nykms")},
 }
+# The folder of the tests of a part of the package, where it has another name.
 FOLDERS = {"answers": "readings", "benchmarks": "tasks", "metrics": "metric_functions"}
+MARKS = "not slow and not long and not families"
+# Packages that import nothing of ours: the harness imports our plugin.
+PRELOADED = (
+    *("accelerate", "datasets", "evaluate", "hypothesis", "loguru", "openai", "pandas", "requests", "sacrebleu"),
+    *("scipy.stats", "sklearn.metrics", "torch", "torchvision", "transformers.modeling_utils"),
+)
+
 SIGNS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "is": "is not", "is not": "is"}
 SIGNS |= {"in": "not in", "not in": "in", "and": "or", "or": "and", "+": "-", "-": "+", "*": "/", "/": "*"}
 SIGN = re.compile(rb"(?<![\w*/])(is not|not in|[<>]=?|[=!]=|is|in|and|or|[-+*/])(?![\w*/])")
 CALLS = {"math.fsum": "sum", "min": "max", "max": "min", "any": "all", "all": "any", "sorted": "list"}
-Change = tuple[int, int, str]  # the bytes from and to become the text
+
+Span: TypeAlias = tuple[int, int]
+Outcome: TypeAlias = Literal["killed", "timed out", "survived"]
 
 
 @dataclass(frozen=True)
-class Mutant:
-    """A file with one change; its key has the line without and with the change."""
+class Fault:
+    """A file in which one line is changed.
 
-    key: tuple[str, str, str, str]
-    line: int
+    Attributes:
+        file: its path in the checkout.
+        function: the function around the line, by its qualified name.
+        line: the line as it is, without the white space around it.
+        changed: the line with the change.
+        line_number: counted from 1.
+        source: the file with the change.
+    """
+
+    file: str
+    function: str
+    line: str
+    changed: str
+    line_number: int
     source: bytes
 
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        return self.file, self.function, self.line, self.changed
 
-def changes(node: ast.AST, source: bytes) -> Iterator[Change]:
-    """Yield the changes at a node."""
-    starts = [0, *(found.end() for found in re.finditer(rb"\n", source))]
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line_number}\n  - {self.line}\n  + {self.changed}"
 
-    def span(node: ast.expr | ast.stmt) -> tuple[int, int]:
+
+# --- mutants, by rules ---
+
+
+class Module:
+    """The source of a module, of which mutants are made."""
+
+    def __init__(self, file: str, source: bytes) -> None:
+        self.file = file
+        self.source = source
+        self._line_starts = [0, *(line_end.end() for line_end in re.finditer(rb"\n", source))]
+
+    def mutants(self) -> list[Fault]:
+        """Return all mutants of the module."""
+        mutants = []
+        for node, function in _nodes(ast.parse(self.source), ""):
+            for (start, end), text in self._changes(node):
+                mutant = self._mutant(function, start, end, text)
+                with suppress(SyntaxError):
+                    compile(mutant.source, self.file, "exec")
+                    mutants.append(mutant)
+        return mutants
+
+    def _mutant(self, function: str, start: int, end: int, text: str) -> Fault:
+        line = self.source.count(b"\n", 0, start)
+        source = self.source[:start] + text.encode() + self.source[end:]
+        before = self.source.splitlines()[line].decode().strip()
+        after = source.splitlines()[line].decode().strip()
+        return Fault(self.file, function, before, after, line + 1, source)
+
+    def _span(self, node: ast.expr | ast.stmt) -> Span:
         assert node.end_lineno is not None and node.end_col_offset is not None
-        return starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
+        start = self._line_starts[node.lineno - 1] + node.col_offset
+        return start, self._line_starts[node.end_lineno - 1] + node.end_col_offset
 
-    def signs(*operands: ast.expr) -> Iterator[Change]:
+    def _changes(self, node: ast.AST) -> Iterator[tuple[Span, str]]:
+        """Yield the changes at a node: which bytes become which text."""
+        if isinstance(node, ast.Compare):
+            operands = [node.left, *node.comparators]
+            yield from self._other_signs(operands)
+            yield from self._other_texts(operands)
+        elif isinstance(node, ast.BoolOp):
+            yield from self._other_signs(node.values)
+        elif isinstance(node, ast.BinOp):
+            yield from self._other_signs([node.left, node.right])
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            yield (self._span(node)[0], self._span(node.operand)[0]), ""
+        elif isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+            yield self._span(node), _other_number(node.value)
+        elif isinstance(node, ast.Call):
+            yield from self._other_calls(node)
+        elif isinstance(node, ast.Return) and node.value is not None:
+            if ast.unparse(node.value) not in ("None", "True", "False"):
+                yield self._span(node.value), "None"
+        elif isinstance(node, ast.Continue):
+            yield self._span(node), "break"
+
+    def _other_signs(self, operands: Sequence[ast.expr]) -> Iterator[tuple[Span, str]]:
         for left, right in zip(operands, operands[1:], strict=False):
-            begin, stop = span(left)[1], span(right)[0]
-            if place := SIGN.search(source, begin, stop):
-                yield *place.span(), SIGNS[place[0].decode()]
+            sign = SIGN.search(self.source, self._span(left)[1], self._span(right)[0])
+            if sign is not None:
+                yield sign.span(), SIGNS[sign[0].decode()]
 
-    if isinstance(node, ast.Compare):
-        operands = [node.left, *node.comparators]
-        yield from signs(*operands)
+    def _other_texts(self, operands: Sequence[ast.expr]) -> Iterator[tuple[Span, str]]:
         for operand in operands:
-            for text in operand.elts if isinstance(operand, (ast.Tuple, ast.List, ast.Set)) else [operand]:
+            is_display = isinstance(operand, (ast.Tuple, ast.List, ast.Set))
+            for text in operand.elts if is_display else [operand]:  # type: ignore[attr-defined]
                 if isinstance(text, ast.Constant) and isinstance(text.value, str):
-                    yield *span(text), repr(text.value + "X")
-    elif isinstance(node, ast.BoolOp):
-        yield from signs(*node.values)
-    elif isinstance(node, ast.BinOp):
-        yield from signs(node.left, node.right)
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        yield span(node)[0], span(node.operand)[0], ""
-    elif isinstance(node, ast.Constant) and isinstance(value := node.value, (int, float)):
-        other = not value if isinstance(value, bool) else value + 1 if isinstance(value, int) else value * 1.1 or 0.1
-        yield *span(node), repr(other if isinstance(value, int) else float(f"{other:.12g}"))
-    elif isinstance(node, ast.Call) and (name := ast.unparse(node.func)) in CALLS:
+                    yield self._span(text), repr(text.value + "X")
+
+    def _other_calls(self, call: ast.Call) -> Iterator[tuple[Span, str]]:
+        name = ast.unparse(call.func)
         if name == "sorted":
-            first = source[slice(*span(node.args[0]))].decode()
-            yield *span(node), f"list({first})"
-        else:
-            yield *span(node.func), CALLS[name]
-    elif isinstance(node, ast.Return) and node.value is not None:
-        if ast.unparse(node.value) not in ("None", "True", "False"):
-            yield *span(node.value), "None"
-    elif isinstance(node, ast.Continue):
-        yield *span(node), "break"
+            start, end = self._span(call.args[0])
+            yield self._span(call), f"list({self.source[start:end].decode()})"
+        elif name in CALLS:
+            yield self._span(call.func), CALLS[name]
 
 
-def mutants(file: str, source: bytes) -> list[Mutant]:
-    """Return all mutants of a module."""
-    found = []
-
-    def walk(node: ast.AST, function: str) -> None:
-        for start, end, new in changes(node, source):
-            line = source.count(b"\n", 0, start)
-            mutated = source[:start] + new.encode() + source[end:]
-            before, after = (text.splitlines()[line].decode().strip() for text in (source, mutated))
-            with suppress(SyntaxError):
-                compile(mutated, file, "exec")
-                found.append(Mutant((file, function, before, after), line + 1, mutated))
-        # Positions inside of f-strings are right from Python 3.12 on only; zip's strict is a second check of lengths.
-        if isinstance(node, ast.JoinedStr) or isinstance(node, ast.keyword) and node.arg == "strict":
-            return
-        for name, value in ast.iter_fields(node):
-            for child in value if isinstance(value, list) else [value]:
-                if isinstance(child, ast.AST) and name not in ("annotation", "returns", "decorator_list"):
-                    named = isinstance(child, (ast.FunctionDef, ast.ClassDef))
-                    walk(child, f"{function}.{child.name}".lstrip(".") if named else function)  # type: ignore[attr-defined]
-
-    walk(ast.parse(source), "")
-    return found
-
-
-def tests_of(file: str, folder: Path) -> list[str]:
-    top, *inside = file.removeprefix("figlang_tasks/").split("/")
-    path = Path("tests", FOLDERS.get(top, top), *inside)
-    own = [str(path.parent / each.name) for each in sorted((folder / path.parent).glob(f"test_{path.stem}*.py"))]
-    more = [tests for part, tests in MORE_TESTS.items() if part in file]
-    return [*(own or [str(path.parent)]), *more]
-
-
-def passes(folder: Path, tests: list[str], limit: float) -> bool:
-    """Return whether tests pass, within so many seconds."""
-    marks = "not slow and not long and not families"
-    command = [sys.executable, "-m", "pytest", *tests, "-x", "-q", "-m", marks, "-p", "no:cacheprovider"]
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    try:
-        return not subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=limit).returncode
-    except subprocess.TimeoutExpired:
-        return False
-
-
-def run(folder: Path, given: argparse.Namespace) -> int:
-    """Try mutants in a copy of the checkout; return 1 if the tests miss too many, or the list is out of date."""
-    paths = {path.relative_to(folder).as_posix() for path in folder.rglob("*.py") if path.name != "__init__.py"}
-    files = sorted(path for path in paths if path.startswith(tuple(given.modules)))
-    listed = [(file, entry) for file, entries in yaml.safe_load(EQUIVALENT.read_text()).items() for entry in entries]
-    known = {(file, of["in"], of["line"], after) for file, of in listed if file in files for after in of["mutants"]}
-    every = [mutant for file in files for mutant in mutants(file, (folder / file).read_bytes())]
-    stale = sorted(known - {mutant.key for mutant in every})
-    for key in stale:
-        print(f"{EQUIVALENT.name}: there is no such mutant any more: {key}")
-    drawn = [mutant for mutant in every if mutant.key not in known]
-    if not given.all:
-        drawn = random.Random(given.seed).sample(drawn, min(given.n, len(drawn)))
-    tried, survivors, failing = 0, 0, 0
-    for file in sorted({mutant.key[0] for mutant in drawn}):
-        tests, source, began = tests_of(file, folder), (folder / file).read_bytes(), time.monotonic()
-        if not passes(folder, tests, 600):
-            failing += 1
-            print(f"{file} is left out: its tests do not pass as it is ({' '.join(tests)})", flush=True)
+def _nodes(node: ast.AST, function: str) -> Iterator[tuple[ast.AST, str]]:
+    """Yield a node and those in it, each with the function that it stands in; no types and no decorators."""
+    yield node, function
+    # Positions inside of f-strings are right from Python 3.12 on only; zip's strict is a second check of lengths.
+    if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.keyword) and node.arg == "strict"):
+        return
+    for field, value in ast.iter_fields(node):
+        if field in ("annotation", "returns", "decorator_list"):
             continue
-        limit = 10 + 4 * (time.monotonic() - began)
-        for mutant in (each for each in drawn if each.key[0] == file):
-            (folder / file).write_bytes(mutant.source)
-            tried += 1
-            if passes(folder, tests, limit):
-                survivors += 1
-                print(f"{file}:{mutant.line}\n  - {mutant.key[2]}\n  + {mutant.key[3]}", flush=True)
-        (folder / file).write_bytes(source)
-    print(f"{tried - survivors} of {tried} caught")
-    return int(bool(stale or failing or survivors > 0.05 * tried))
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, (ast.FunctionDef, ast.ClassDef)):
+                yield from _nodes(child, f"{function}.{child.name}".lstrip("."))
+            elif isinstance(child, ast.AST):
+                yield from _nodes(child, function)
+
+
+def _other_number(value: float) -> str:
+    if isinstance(value, bool):
+        return repr(not value)
+    if isinstance(value, int):
+        return repr(value + 1)
+    return repr(float(f"{value * 1.1 or 0.1:.12g}"))
+
+
+# --- faults, by hand ---
+
+
+def read_faults(folder: Path, files: Sequence[str]) -> tuple[list[Fault], list[str]]:
+    """The faults of some files in `faults.yaml`, and a message for each entry that does not fit its file."""
+    faults, stale = [], []
+    for file, entries in yaml.safe_load(FAULTS.read_text(encoding="utf-8")).items():
+        if not (folder / file).is_file():
+            stale.append(f"{FAULTS.name}: there is no {file} any more")
+        if file not in files:
+            continue
+        source = (folder / file).read_bytes()
+        for entry in entries:
+            try:
+                faults.append(_fault(file, source, entry["line"], entry["fault"]))
+            except ValueError as error:
+                stale.append(f"{FAULTS.name}: {file}: {error}: {entry['line']}")
+    return faults, stale
+
+
+def _fault(file: str, source: bytes, line: str, changed: str) -> Fault:
+    """A file with another line in place of one that it must have once."""
+    lines = source.decode().splitlines(keepends=True)
+    numbers = [number for number, text in enumerate(lines) if text.strip() == line]
+    if len(numbers) != 1:
+        raise ValueError(f"this line stands there {len(numbers)} times, must stand there once")
+    number = numbers[0]
+    lines[number] = lines[number].replace(line, changed)
+    mutated = "".join(lines).encode()
+    try:
+        compile(mutated, file, "exec")
+    except SyntaxError as error:
+        raise ValueError(f"with its fault the file is no Python ({error})") from error
+    return Fault(file, "", line, changed, number + 1, mutated)
+
+
+# --- trials ---
+
+
+class Checkout:
+    """A copy of the checkout, in which faults are tried."""
+
+    def __init__(self, folder: Path, limit: float) -> None:
+        self.folder = folder
+        self.limit = limit
+        self._sound_tests: set[str] = set()
+
+    @cached_property
+    def _importers(self) -> dict[str, list[str]]:
+        """The test files that import a module, by its file; those that import little stand first, as they are quick."""
+        modules_by_test = {}
+        for path in sorted((self.folder / "tests").rglob("test_*.py")):
+            modules_by_test[path.relative_to(self.folder).as_posix()] = _imported(path, self.folder)
+        importers: dict[str, list[str]] = {}
+        for test in sorted(modules_by_test, key=lambda test: len(modules_by_test[test])):
+            for file in modules_by_test[test]:
+                importers.setdefault(file, []).append(test)
+        return importers
+
+    def tests_of(self, file: str) -> list[str]:
+        """The tests of a module: those that mirror it, by file or else by folder, those of MORE_TESTS and importers."""
+        top, *inside = file.removeprefix("figlang_tasks/").split("/")
+        path = Path("tests", FOLDERS.get(top, top), *inside)
+        tests = [
+            str(path.parent / test.name) for test in sorted((self.folder / path.parent).glob(f"test_{path.stem}*.py"))
+        ]
+        importers = self._importers.get(file, [])
+        if not tests and not importers:
+            tests = [str(path.parent)]
+        tests += [more for part, more in MORE_TESTS.items() if part in file]
+        tests += importers
+        return list(dict.fromkeys(test for test in tests if (self.folder / test).exists()))
+
+    def outcome(self, fault: Fault) -> Outcome:
+        """Try a fault.
+
+        Raises:
+            RuntimeError: the tests that notice it fail without it too.
+        """
+        path = self.folder / fault.file
+        source = path.read_bytes()
+        path.write_bytes(fault.source)
+        try:
+            outcome = self._run(self.tests_of(fault.file))
+            failed = self._failed()
+        finally:
+            path.write_bytes(source)
+        if outcome == "killed" and not failed <= self._sound_tests:
+            if self._run(sorted(failed)) != "survived":
+                raise RuntimeError(f"tests fail as it is: {' '.join(sorted(failed))}")
+            self._sound_tests |= failed
+        return outcome
+
+    @property
+    def _last_failed(self) -> Path:
+        return self.folder / ".pytest_cache" / "v" / "cache" / "lastfailed"
+
+    def _failed(self) -> set[str]:
+        """The tests that the last run failed at."""
+        return set(json.loads(self._last_failed.read_text())) if self._last_failed.is_file() else set()
+
+    def _run(self, tests: Sequence[str]) -> Outcome:
+        """Run tests up to the first that fails, in a process that finds large packages imported."""
+        self._last_failed.unlink(missing_ok=True)
+        scratch = Path(tempfile.mkdtemp(dir=self.folder.parent))
+        process = os.fork()
+        if process == 0:
+            self._become_pytest(tests, scratch)
+        _, status = os.waitpid(process, 0)
+        with suppress(ProcessLookupError):
+            os.killpg(process, signal.SIGKILL)  # servers that tests have left
+        shutil.rmtree(scratch, ignore_errors=True)
+
+        if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM:
+            return "timed out"
+        code = os.waitstatus_to_exitcode(status)
+        if code == pytest.ExitCode.OK:
+            return "survived"
+        if code in (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED):
+            return "killed"
+        raise RuntimeError(f"pytest ends with status {code}: {' '.join(tests)}")
+
+    def _become_pytest(self, tests: Sequence[str], scratch: Path) -> NoReturn:
+        """Run tests in this process, and end it; none of what it inherited is tidied up."""
+        os.setsid()
+        signal.alarm(math.ceil(self.limit))
+        silence = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silence, 1)
+        os.dup2(silence, 2)
+        os.chdir(self.folder)
+        os.environ |= {"PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(scratch)}
+        tempfile.tempdir = None
+        sys.dont_write_bytecode = True
+        sys.path.insert(0, str(self.folder))
+        code: int = pytest.ExitCode.INTERNAL_ERROR
+        try:
+            code = pytest.main([*tests, "-x", "-q", "-m", MARKS])
+        finally:
+            os._exit(code)
+
+
+def preload() -> None:
+    """Import what the tests of nearly every module import, so that no trial must."""
+    os.environ["OMP_NUM_THREADS"] = "1"  # as tests/conftest.py has it, before torch is imported
+    for name in PRELOADED:
+        importlib.import_module(name)
+
+
+def _imported(path: Path, folder: Path) -> set[str]:
+    """The files of our modules that a file imports itself; of a package also that from which it has the name."""
+    files = set()
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            files |= {_file_of(alias.name, folder) for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                files.add(_file_of(f"{node.module}.{alias.name}", folder) or _file_of(node.module, folder))
+                files.add(_origin(node.module, alias.name, folder))
+    return {file for file in files if file is not None}
+
+
+def _file_of(module: str, folder: Path) -> str | None:
+    """The file of one of our modules."""
+    base = module.removeprefix("figlang_tasks.") if module.startswith("figlang_tasks.metrics") else module
+    for file in (f"{base.replace('.', '/')}.py", f"{base.replace('.', '/')}/__init__.py"):
+        if base.split(".")[0] in ("figlang_tasks", "metrics") and (folder / file).is_file():
+            return file
+    return None
+
+
+def _origin(package: str, name: str, folder: Path) -> str | None:
+    """The file of the module from which a package has a name."""
+    file = _file_of(package, folder)
+    if file is None or not file.endswith("__init__.py"):
+        return None
+    for node in ast.parse((folder / file).read_bytes()).body:
+        if isinstance(node, ast.ImportFrom) and node.module and name in (alias.name for alias in node.names):
+            return _file_of(node.module, folder)
+    return None
+
+
+def equivalent(files: Sequence[str]) -> set[tuple[str, str, str, str]]:
+    """The keys of the mutants of some files that no test can notice."""
+    keys = set()
+    for file, entries in yaml.safe_load(EQUIVALENT.read_text(encoding="utf-8")).items():
+        for entry in entries:
+            if file in files:
+                keys |= {(file, entry["in"], entry["line"], changed) for changed in entry["mutants"]}
+    return keys
+
+
+def draw_mutants(folder: Path, files: Sequence[str], options: argparse.Namespace) -> tuple[list[Fault], list[str]]:
+    """The mutants of some files that are to be tried, and a message for each entry of the list that fits no mutant."""
+    mutants = []
+    for file in files:
+        mutants += Module(file, (folder / file).read_bytes()).mutants()
+    known = equivalent(files)
+    unknown = sorted(known - {mutant.key for mutant in mutants})
+    stale = [f"{EQUIVALENT.name}: there is no such mutant any more: {key}" for key in unknown]
+    mutants = [mutant for mutant in mutants if mutant.key not in known]
+    if not options.all:
+        mutants = random.Random(options.seed).sample(mutants, min(options.n, len(mutants)))
+    return sorted(mutants, key=lambda mutant: (mutant.file, mutant.line_number)), stale
+
+
+def try_all(checkout: Checkout, name: str, faults: Sequence[Fault]) -> bool:
+    """Try mutants or faults, and print what is not killed; return whether the tests miss few enough."""
+    counts: Counter[str] = Counter()
+    for fault in faults:
+        try:
+            outcome = checkout.outcome(fault)
+        except RuntimeError as error:
+            counts["left out"] += 1
+            print(f"left out: {fault}\n  {error}", flush=True)
+            continue
+        counts[outcome] += 1
+        if outcome != "killed":
+            print(f"{outcome}: {fault}", flush=True)
+    print(f"{len(faults)} {name}: " + ", ".join(f"{count} {outcome}" for outcome, count in counts.items()), flush=True)
+    return not counts["left out"] and counts["survived"] <= MOST_MISSED * len(faults)
+
+
+def run(folder: Path, options: argparse.Namespace) -> int:
+    """Try mutants and faults in a copy of the checkout; return 1 if the tests miss too many, or a list is stale."""
+    modules = [path.relative_to(folder).as_posix() for path in folder.rglob("*.py") if path.name != "__init__.py"]
+    with_mutants = sorted(file for file in modules if file.startswith(tuple(options.modules or MODULES)))
+    with_faults = sorted(file for file in modules if file.startswith(tuple(options.modules or [""])))
+
+    mutants, stale = draw_mutants(folder, with_mutants, options)
+    faults, stale_faults = read_faults(folder, with_faults)
+    for message in stale + stale_faults:
+        print(message)
+
+    preload()
+    checkout = Checkout(folder, options.limit)
+    are_noticed = try_all(checkout, "mutants", mutants) if mutants else True
+    are_noticed &= try_all(checkout, "faults", faults) if faults else True
+    return int(bool(stale or stale_faults) or not are_noticed)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("modules", nargs="*", default=MODULES, help="files and folders (default: %(default)s)")
+    parser.add_argument("modules", nargs="*", help="files and folders (default: MODULES, and all of faults.yaml)")
     parser.add_argument("--n", type=int, default=200, help="mutants to draw (%(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--all", action="store_true", help="every mutant instead of a sample")
+    parser.add_argument("--limit", type=float, default=600, help="seconds that the tests of a module get (%(default)s)")
     with tempfile.TemporaryDirectory(prefix="figlang-mutants-") as temporary:
         folder = Path(temporary) / "checkout"
         shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(".*", "__pycache__"))

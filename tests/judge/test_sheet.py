@@ -71,6 +71,12 @@ def edited(changes: dict[int, dict[str, str]], drop: str = "") -> bytes:
     return sheet.content_of([column for column in sheet.COLUMNS if column != drop], rows)
 
 
+def with_blank_lines(content: bytes) -> bytes:
+    """A sheet with a blank line behind its head, and another behind its first row; no cell of it has a line end."""
+    head, first, *others = content.splitlines(keepends=True)
+    return b"".join([head, b"\r\n", first, b"\r\n", *others])
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -84,6 +90,8 @@ def edited(changes: dict[int, dict[str, str]], drop: str = "") -> bytes:
         (edited({4: {"sheet": ""}}), "has rows of 2 annotators or exports"),
         (edited(dict.fromkeys(range(2, 99), {"annotator": ""})), "must be of one with a name"),
         (edited({5: {"error": "h, u"}}), "row 5, column error: 'h, u' is none of: hallucination, h; unsound, u; "),
+        (with_blank_lines(edited({5: {"error": "h, u"}})), "row 7, column error: 'h, u' is none of"),
+        (with_blank_lines(edited({3: {"letter": "A"}})), "row 5: an earlier row has the same item and letter"),
         (edited({4: {"preferred": "C"}}), "row 4, column preferred: 'C' is none of: none, -; a; b"),
         (edited({4: {"adequate": "yes"}}), "row 4: an adequate explanation has an error"),
         (edited({3: {"label": "contradiction"}}), "column label: item 1 has entailment and contradiction: keep one"),

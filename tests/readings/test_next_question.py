@@ -137,6 +137,13 @@ def test_an_answer_ends_where_the_model_goes_on(prompt: str, answer: str, more: 
     assert (output, whole(output)) == (answer, answer + more)
 
 
+@pytest.mark.parametrize(("prompt", "answer", "more"), CUT)
+def test_the_first_of_several_next_questions_ends_an_answer(prompt: str, answer: str, more: str) -> None:
+    text, shown_texts = QUESTIONS[prompt]
+    output = f"{answer}{more}\n\nUSER: And this one?\nASSISTANT: Yes.{more}"
+    assert before_next_question(output, [text], shown_texts) == answer
+
+
 UNCUT = [
     ("flute", f"{FLUTE}\n\nContradicts."),
     ("flute", f"\n{SHE}\nEntails."),  # nothing stands before it

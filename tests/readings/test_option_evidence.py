@@ -220,6 +220,25 @@ def test_denied_compared_or_conditional(output: str, choices: Choices, right: st
 
 
 @pytest.mark.parametrize(
+    ("output", "right"),
+    [
+        ("The answer is B?", None),
+        ("Answer: B?", None),
+        ("Is the answer B?", None),
+        ("Should I choose B?", None),
+        ("Is B the correct answer?", None),
+        ("Is B the best choice?", None),
+        ("Could it be that the answer is (C)?", None),
+        ("The answer is B? The answer is C.", "C"),
+        ("The answer is B. Is it C?", "B"),
+        ("Answer: D. Or is the answer A?", "D"),
+    ],
+)
+def test_a_question_announces_nothing(output: str, right: str | None) -> None:
+    assert name_read(output, FOUR) == right
+
+
+@pytest.mark.parametrize(
     ("output", "choices", "right"),
     [
         ("Answer: A\n\nWait, the idiom isn't meant literally. Let me reconsider.\n\nAnswer: B", FOUR, "B"),

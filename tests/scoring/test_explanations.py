@@ -17,7 +17,7 @@ from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.metrics.explanation import Scorer, get_scorer
 from figlang_tasks.results import runs
 from figlang_tasks.scoring import OVERALL, from_json
-from figlang_tasks.scoring.explanations import choose
+from figlang_tasks.scoring.explanations import choose, preflight
 
 WITHOUT_SCORER = "none (f1@0 counts labels alone)"
 OF_LABELS = {"f1@0", "acc", "parse_rate", "parse_disagreement"}
@@ -103,6 +103,23 @@ def test_invalid_settings_end_the_run_before_a_model_is_loaded(
     monkeypatch.setenv(variable, value)
     with pytest.raises(FigLangError, match=message):
         evaluate("figlang_mini", Says(*ANSWERS), limit=1)
+
+
+def test_the_first_process_alone_looks_for_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
+) -> None:
+    monkeypatch.setenv("FIGLANG_SCORER", "vflute25")
+    monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
+    (tmp_path / "deberta-xlarge-mnli").mkdir()
+    monkeypatch.setenv("RANK", "1")
+    preflight(None, required=True)
+    preflight(None)
+    assert not warnings_of_loguru
+    monkeypatch.setenv("RANK", "0")
+    with pytest.raises(ValueError, match="explanations cannot be scored: "):
+        preflight(None, required=True)
+    preflight(None)
+    assert len(warnings_of_loguru) == 1
 
 
 def test_off_leaves_the_thresholds_out_says_nothing_and_samples_cannot_be_scored_later(
