@@ -21,7 +21,7 @@ Status: TypeAlias = Literal["read", "refused", "ambiguous", "unreadable", "out_o
 """Outcome of reading an output; there is a value if and only if it is `read`.
 
 - read: an answer was found.
-- refused: the model declines: it cannot tell, or finds that no option fits.
+- refused: the model declines: it cannot tell, or finds that no option fits. Or its server refuses an answer.
 - ambiguous: several answers, and nothing tells which one is meant.
 - unreadable: words, but no answer in them.
 - out_of_range: an option that was not offered, a coordinate that the convention does not have.

@@ -225,17 +225,19 @@ def _error_message(error: object) -> str:
 def _words(message: _Message, server: str) -> tuple[str, str]:
     """What a message says, and ``refusal`` if that is a refusal, else ""."""
     content, refusal = message.content, message.refusal
+    no_text: list[Any] = []
     if isinstance(content, list):
+        no_text = [part for part in content if not _is_known(part)]
         refusal = refusal or _text_of_parts(content, {"refusal": "refusal"})
-        unknown = [part for part in content if not _is_known(part)]
-        content = unknown[0] if unknown else _text_of_parts(content, _TEXT_PARTS)
+        content = _text_of_parts(content, _TEXT_PARTS)
+    elif content is not None and not isinstance(content, str):
+        no_text = [content]
+
     if isinstance(refusal, str) and refusal.strip():
         return refusal, "refusal"
-    if content is None:
-        return "", ""
-    if not isinstance(content, str):
-        raise NoText(f"{server} sent {brief(content)} as the content of the answer, which is no text. {_REMEDY}")
-    return content, ""
+    if no_text:
+        raise NoText(f"{server} sent {brief(no_text[0])} as the content of the answer, which is no text. {_REMEDY}")
+    return content or "", ""
 
 
 def _kind_of(part: object) -> str:

@@ -99,6 +99,7 @@ def test_unreadable_answers_and_failures_are_counted(tmp_path: Path, blank: Path
     server.answer = poor_answer
     report = fill(blank, tmp_path / "filled.csv", **{**OPTIONS, "concurrency": 1})
     assert (report["asked"], report["unreadable"], report["failed"]) == (REQUESTS, 6, 3)
+    assert "BadRequestError" in report["error"] and report["error"].endswith("(item 3, label)")
     said = sheet.meanings(sheet.read(tmp_path / "filled.csv"), sheet.accepted("AB"))
     assert said.count()[["label", "adequate", "preferred"]].to_dict() == {"label": 0, "adequate": 0, "preferred": 3}
     assert (tmp_path / "filled.answers.jsonl").read_text().count('"error"') == 3

@@ -15,11 +15,14 @@ import warm
 from commands import done, figlang, refused
 from demo_runs import Says, evaluate
 from judge_server import MODEL, JudgeServer
+from misbehaving_replies import CASES, Case, body, saying
+from misbehaving_replies import MODEL as SERVED
+from openai_server import BodiesServer
 from PIL import Image
 from report_runs import lines_of, write_run
 
+from figlang_tasks.judge.server import ModelServer, ask_all
 from figlang_tasks.judge.server import Reply as ServerReply
-from figlang_tasks.judge.server import ask_all
 from figlang_tasks.results.runs import Run, outputs, read
 from figlang_tasks.scoring import OVERALL, flat
 
@@ -395,6 +398,47 @@ def test_an_interrupt_keeps_what_is_on_its_way() -> None:
     with pytest.raises(KeyboardInterrupt):
         ask_all(server, questions, keep, concurrency=3, title="test", kept_in="nowhere")
     assert {0, 1, 2} <= {*numbers} and len(numbers) == len(set(numbers)) < 6
+
+
+# --- a server that misbehaves ---
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if len(case.body) < 10_000_000], ids=lambda case: case.name)
+def test_a_reply_of_any_form_is_an_answer_or_an_error(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with BodiesServer(lambda prompt: case.body) as running:
+        monkeypatch.setenv("OPENAI_BASE_URL", running.url)
+        reply = ModelServer(SERVED, 64).ask([{"type": "text", "text": "Which?"}])
+        assert len(running.requests) == 1
+    if case.text is None:
+        assert running.url in reply.error and reply.error.isprintable() and reply.text == ""
+    else:
+        assert (reply.text, reply.error) == (case.text, "")
+        for count in (reply.tokens_read, reply.tokens_written):
+            assert count is None or 0 <= count < 100
+
+
+def test_one_reply_that_is_none_costs_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its row is named, and asked again by the next call."""
+    run = small_run(tmp_path / "run")
+    good = body({**saying('{"option": "Yes"}'), "usage": "none"})
+    replies = {f"{UNREAD} 5": b"<html>", f"{UNREAD} 8": body(saying([{"type": "text", "text": '{"option": "No"}'}]))}
+
+    def choose(prompt: str) -> bytes:
+        return next((reply for words, reply in replies.items() if words in prompt), good)
+
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with BodiesServer(choose) as running:
+        monkeypatch.setenv("OPENAI_BASE_URL", running.url)
+        result = figlang("judge", "read", run, "--model", SERVED, "--concurrency", "1")
+        assert result.exit_code == 1 and "Traceback" not in result.stderr
+        record = read(str(run)).tasks[SMALL].records[5]
+        assert "sent no chat completion (it is no JSON)" in result.stderr
+        assert f"({SMALL}, row {record['id']})" in result.stderr
+        assert len(kept(tmp_path / "run_read")) == 3
+        replies.clear()
+        done("judge", "read", run, "--model", SERVED)
+        assert len(running.requests) == 5
 
 
 # --- what cannot be done is one line ---

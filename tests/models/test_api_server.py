@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from openai_server import OpenAIServer
 
 from figlang_tasks import FigLangError
 from figlang_tasks.core import notes
+from figlang_tasks.results.runs import read
+from figlang_tasks.submit import answered
 
 pytestmark = pytest.mark.slow  # it waits for a server
 
@@ -84,34 +87,60 @@ def test_a_request_that_fails_to_the_end_is_a_failure_and_is_asked_again(
     assert not notes.noted()
 
 
-CONTENTS = [None, 5, [{"type": "text", "text": "Yes."}], "Yes \ud83d"]
+CONTENTS: list[dict] = [
+    {"content": None},
+    {"content": ""},
+    {"content": " \n"},
+    {"content": 5},
+    {"content": [{"type": "text", "text": "Yes."}]},
+    {"content": "Yes \ud83d"},
+    {"content": None, "refusal": "I can't help with that."},
+]
+NO_ANSWERS = 4
 
 
-@pytest.mark.parametrize("server", [[{"content": each} for each in CONTENTS]], indirect=True)
-@pytest.mark.parametrize("model", ["figlang_openai", "async_openai"])
-def test_what_is_no_text_is_no_answer_and_half_a_surrogate_pair_is_replaced(
+@pytest.mark.parametrize("server", [CONTENTS], indirect=True)
+@pytest.mark.parametrize("model", ["figlang_openai", "async_openai", "openai"])
+def test_what_says_nothing_is_no_answer_and_a_refusal_is_one(
     model: str, server: OpenAIServer, tmp_path: Path, warnings_of_loguru: list[str]
 ) -> None:
+    notes.noted()
     model_args = arguments(server, "num_cpus=1" if model == "async_openai" else "num_concurrent=1")
-    results = evaluate(TASK, model, model_args, limit=len(CONTENTS), saved=tmp_path)
+    settings: dict = {"limit": len(CONTENTS), "use_cache": str(tmp_path / "cache")}
+    results = evaluate(TASK, model, model_args, saved=tmp_path / "run", **settings)
     assert len(server.requests) == len(CONTENTS)  # none is tried again at once: it would be the same
-    (text,) = [each for each in answers(results, TASK).values() if not notes.is_no_answer(each)]
-    assert text == "Yes \ufffd"
+    texts = list(answers(results, TASK).values())
+    given = [text for text in texts if not notes.is_no_answer(text)]
+    refusal = "[FIGLANG_REFUSED: refusal] I can't help with that."
+    assert sorted(given) == sorted(["Yes.", "Yes \ufffd", refusal])
     assert any("stands for half of a surrogate pair" in message for message in warnings_of_loguru)
-    assert results["configs"][TASK]["metadata"]["unanswered"] == 3
+    assert any("1 answers were refused by the server" in message for message in warnings_of_loguru)
+    assert any(f"{TASK}: {NO_ANSWERS} requests got no answer, that of row " in each for each in warnings_of_loguru)
+    metadata = results["configs"][TASK]["metadata"]
+    assert (metadata["unanswered"], metadata["refused"]) == (NO_ANSWERS, 1)
     assert notes.noted() == [f"{TASK}: requests got no answer and count as wrong, see the log"]
-    assert any(f"{TASK}: 3 requests got no answer" in message for message in warnings_of_loguru)
+    (refused,) = [each["sample"] for each in results["samples"][TASK] if each["resps"][0][0] == refusal]
+    assert (refused["status"], refused["rule"], refused["predicted"]) == ("refused", "refusal", None)
     (path,) = tmp_path.rglob(f"*_samples_{TASK}.jsonl")
     assert path.read_text(encoding="utf-8").count("\n") == len(CONTENTS)
+
+    # What got no answer is asked again, and nothing else; a run with a refusal alone has not failed.
+    results = evaluate(TASK, model, model_args, saved=tmp_path / "again", **settings)
+    assert len(server.requests) == len(CONTENTS) + NO_ANSWERS
+    assert refusal in answers(results, TASK).values()
+    metadata = results["configs"][TASK]["metadata"]
+    assert metadata["refused"] == 1 and "unanswered" not in metadata
+    assert notes.noted() == []
 
 
 @pytest.mark.parametrize(
     ("server", "options"),
     [
         (["429"] * 100, ("--log_samples",)),
+        ([{"content": ""}] * 2, ("--log_samples",)),
         ([], ("--max_tokens", "1", "--force_simple")),  # the first request is answered, and spends them
     ],
-    ids=["refused", "budget"],
+    ids=["refused", "empty", "budget"],
     indirect=["server"],
 )
 def test_the_command_ends_with_status_1(options: tuple[str, ...], server: OpenAIServer, tmp_path: Path) -> None:
@@ -127,6 +156,17 @@ def test_the_command_ends_with_status_1(options: tuple[str, ...], server: OpenAI
     else:
         assert results["configs"][TASK]["metadata"]["unanswered"] == 2
         assert "requests got no answer and count as wrong" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("server", [[{"content": None, "refusal": "I can't help with that."}] * 2], indirect=True)
+def test_a_command_whose_answers_are_refused_ends_with_status_0(server: OpenAIServer, tmp_path: Path) -> None:
+    model_args = arguments(server, "num_concurrent=1,max_retries=1")
+    given = ["--tasks", TASK, "--limit", "2", "--log_samples", "--model", "openai", "--model_args", model_args]
+    done = warm.run(["lmms_eval", *given, "--output_path", str(tmp_path)], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr[-2000:]
+    (task,) = read(str(tmp_path)).tasks.values()
+    assert [record["status"] for record in task.records] == ["refused"] * 2 and not task.unanswered
+    assert answered(replace(task, cut="")) is not None  # it can be handed in
 
 
 @pytest.mark.parametrize("server", [["hang"] * 100], indirect=True)

@@ -7,15 +7,20 @@ The demo model begins every answer with "The". Among its 20 most probable first 
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
 import pytest
-from openai_server import OpenAIServer
+from lmms_eval.models.model_utils import usage_metrics
+from misbehaving_replies import LOGPROBS, MODEL, REFUSED, SCORES, body, of_tokens, saying, token
+from openai_server import BodiesServer, OpenAIServer
 from vlm_requests import GREEDY, asked, text, user
 
 from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.vflute import rows, task
+from figlang_tasks.core import notes
 from figlang_tasks.core.score_requests import KEY, ScoreRequest, read_answer
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models.openai_scores import FigLangOpenAI, match
@@ -95,6 +100,81 @@ def test_a_request_that_fails_to_the_end_ends_the_run(server: OpenAIServer) -> N
         scores(of(server, max_retries=1), **WORDS)
     with pytest.raises(FigLangError, match="NotFoundError: .*'other' does not exist"):
         scores(of(server, max_retries=1, model_version="other"), **WORDS)
+
+
+# --- replies that are not as they should be ---
+
+
+def score_one(content: bytes) -> str:
+    """The answer to a score request about one picture, by a server that sends this body."""
+    with BodiesServer(lambda prompt: content) as running:
+        (answer,) = asked(of(running, max_retries=1), conversations()[:1], GREEDY | {KEY: {"kind": "match"}})
+    return answer
+
+
+@pytest.mark.parametrize("name", LOGPROBS)
+def test_a_reply_without_a_score_is_one_message_with_server_and_row(name: str) -> None:
+    content, fault = LOGPROBS[name]
+    with pytest.raises(FigLangError, match=fault) as raised:
+        score_one(content)
+    message = str(raised.value)
+    assert re.match(
+        r"figlang_openai: task probe, doc 0: (ReplyFault: http://127.0.0.1:\d+/v1|ValueError: neither)", message
+    )
+    assert message.isprintable()
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_a_reply_with_a_score(name: str) -> None:
+    content, score = SCORES[name]
+    assert read_answer(score_one(content)) == pytest.approx([score], abs=1e-12)
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=[case.name for case in REFUSED])
+def test_a_refusal_is_the_answer_to_a_score_request(case: Any) -> None:
+    answer = score_one(case.body)
+    assert notes.is_refusal(answer) and case.text in answer and read_answer(answer) is None
+
+
+def test_what_was_answered_before_and_beside_a_failure_is_handed_on() -> None:
+    """With four requests at a time the second fails; the others are on their way, and paid for."""
+    good = of_tokens(token("Yes", -1.0), token("No", -1.0))
+    handed_on: dict[int, Any] = {}
+    failing = next(part["text"] for part in conversations()[1][0]["content"] if part["type"] == "text")
+    with BodiesServer(lambda prompt: body(saying("")) if prompt == failing else good) as running:
+        lm = of(running, max_retries=1, num_concurrent=4)
+        lm.on_answer = handed_on.__setitem__
+        with pytest.raises(FigLangError, match="task probe, doc 1: "):
+            asked(lm, conversations(), GREEDY | {KEY: {"kind": "match"}})
+    assert {number: read_answer(answer.text) for number, answer in handed_on.items()} == {0: [0.5], 2: [0.5] * 3}
+
+
+def test_another_model_is_told_of_once(warnings_of_loguru: list[str]) -> None:
+    good = of_tokens(token("Yes", -1.0), token("No", -1.0))
+    with BodiesServer(lambda prompt: good) as running:
+        asked(of(running, model_version="other"), conversations(), GREEDY | {KEY: {"kind": "match"}})
+        asked(of(running, model_version=MODEL), conversations(), GREEDY | {KEY: {"kind": "match"}})
+    (warning,) = warnings_of_loguru
+    assert f"was asked for the model other, and {MODEL} answered" in warning
+
+
+@pytest.fixture
+def budget() -> Iterator[None]:
+    """A limit of one token for the run, as ``--max_tokens 1`` sets it."""
+    usage_metrics.reset_usage_metrics()
+    usage_metrics.set_budget(1)
+    yield
+    usage_metrics.reset_usage_metrics()
+
+
+@pytest.mark.usefixtures("budget")
+def test_nothing_is_asked_once_max_tokens_are_spent() -> None:
+    good = of_tokens(token("Yes", -1.0), token("No", -1.0))
+    with BodiesServer(lambda prompt: good) as running:
+        answers = asked(of(running), conversations(), GREEDY | {KEY: {"kind": "match"}})
+        assert len(running.requests) == 1
+    assert read_answer(answers[0]) == [0.5]
+    assert answers[1:] == ["[LMMS_EVAL_BUDGET_EXCEEDED]"] * 2 and all(map(notes.is_no_answer, answers[1:]))
 
 
 def test_a_time_limit_that_is_no_number(server: OpenAIServer) -> None:

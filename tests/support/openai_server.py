@@ -15,7 +15,7 @@ import json
 import socket
 import threading
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -47,6 +47,13 @@ class Reply:
 
     text: str | None
     first: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Body:
+    """An answer as it is sent, whatever it is."""
+
+    content: bytes
 
 
 class Refused(Exception):
@@ -120,7 +127,7 @@ class OpenAIServer:
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
         self._pretrained = str(pretrained)
 
-    def reply(self, body: Mapping[str, Any]) -> Reply:
+    def reply(self, body: Mapping[str, Any]) -> Reply | Body:
         """Return the answer to a request; override it for other answers.
 
         Raises:
@@ -144,6 +151,22 @@ class OpenAIServer:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+
+class BodiesServer(OpenAIServer):
+    """A server that sends bodies as they are.
+
+    Args:
+        choose: the body for the text of a request.
+    """
+
+    def __init__(self, choose: Callable[[str], bytes]) -> None:
+        super().__init__("served-model")
+        self._choose = choose
+
+    def reply(self, body: Mapping[str, Any]) -> Body:
+        texts = [part["text"] for part in _parts(body["messages"][-1]) if part["type"] == "text"]
+        return Body(self._choose(" ".join(texts)))
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -172,7 +195,10 @@ class _Handler(BaseHTTPRequestHandler):
             except Refused as error:
                 self._error(*error.args)
 
-    def _answer(self, reply: Reply, said: Mapping[str, Any]) -> None:
+    def _answer(self, reply: Reply | Body, said: Mapping[str, Any]) -> None:
+        if isinstance(reply, Body):
+            self._send_content(200, reply.content)
+            return
         choice: dict[str, Any] = {"index": 0, "finish_reason": self.owner.finish_reason}
         choice["message"] = {"role": "assistant", "content": reply.text, **said}
         choice["logprobs"] = reply.first and {"content": [reply.first], "refusal": None}
@@ -184,7 +210,9 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(status, {"error": {"message": message, "type": "error", "code": str(status)}}, headers)
 
     def _send(self, status: int, value: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> None:
-        content = json.dumps(value).encode()
+        self._send_content(status, json.dumps(value).encode(), headers)
+
+    def _send_content(self, status: int, content: bytes, headers: Mapping[str, str] | None = None) -> None:
         self.send_response(status)
         for name, text in {"Content-Type": "application/json", **(headers or {})}.items():
             self.send_header(name, text)
