@@ -246,8 +246,9 @@ def compare_repeats(
         drawn = _bootstrap(cells, resamples, _generators(seed, units)[0])
         for name, having in names.items():
             for i, j in itertools.combinations(having, 2):
-                first, second = ([(run, name) for run in members[at]] for at in (i, j))
-                found[i, j][name] = _of_repeats(first, second, cells, drawn, seed)
+                baseline = _Repeats.of([(run, name) for run in members[i]], cells, drawn)
+                candidate = _Repeats.of([(run, name) for run in members[j]], cells, drawn)
+                found[i, j][name] = _compare_repeats(baseline, candidate, seed)
     return found
 
 
@@ -306,49 +307,103 @@ def _by_units(
     return groups
 
 
-def _of_repeats(
-    first: Sequence[Cell],
-    second: Sequence[Cell],
-    cells: Mapping[Cell, Statistic],
-    drawn: Mapping[Cell, Floats],
-    seed: int,
-) -> Comparison:
-    from scipy import special
+@dataclass(frozen=True)
+class _Repeats:
+    """One metric of the repeats of a system.
 
-    totals = [np.array([cells[cell].total() for cell in of]) for of in (first, second)]
-    own, other = (np.mean([cells[cell].rows for cell in of], axis=0) for of in (first, second))
-    values = [np.stack([drawn[cell] for cell in of]) for of in (first, second)]  # [repeats, resamples] each
-    units, differing = len(own), int(np.count_nonzero(~np.isclose(own, other, rtol=_ROUNDING, atol=0).all(axis=1)))
-    before, after = (float(of.mean()) for of in totals)
-    difference = after - before
-    differences = _some_repeats(values[1], [seed, 1]) - _some_repeats(values[0], [seed, 0])
-    tolerance = _ROUNDING * max(float(np.nanmax(np.abs(of), initial=0.0)) for of in (*totals, *values))
-    error = error_of_resamples(differences, units)
-    low = high = smallest = math.nan
-    p = 1.0
-    if error is not None and error > tolerance:
-        parts = [(error_of_resamples(values[1].mean(axis=0) - values[0].mean(axis=0), units) or 0.0, units - 1)]
-        parts += [(float(of.std(ddof=1)) / len(of) ** 0.5, len(of) - 1) for of in totals if len(of) > 1]
-        spread = sum(part**4 / degrees for part, degrees in parts)
-        freedom = sum(part**2 for part, _ in parts) ** 2 / spread if spread else units - 1
-        end, alpha, power = (
-            float(special.stdtrit(freedom, at)) for at in ((1 + CONFIDENCE) / 2, 1 - _ALPHA / 2, _POWER)
+    Attributes:
+        totals: the metric of each repeat on all units, [repeats].
+        values: and in each resample, [repeats, resamples].
+        rows: the rows of the statistic, averaged over the repeats, [units, columns].
+    """
+
+    totals: Floats
+    values: Floats
+    rows: Floats
+
+    @classmethod
+    def of(cls, runs: Sequence[Cell], cells: Mapping[Cell, Statistic], drawn: Mapping[Cell, Floats]) -> _Repeats:
+        """The repeats of a system, given by its runs."""
+        return cls(
+            totals=np.array([cells[run].total() for run in runs]),
+            values=np.stack([drawn[run] for run in runs]),
+            rows=np.mean([cells[run].rows for run in runs], axis=0),
         )
-        low, high = difference - end * error, difference + end * error
-        least = max(2.0 ** (1 - differing), 1 / (1 + differences.size))  # as of swaps
-        p = min(1.0, max(least, 2 * float(special.stdtr(freedom, -abs(difference) / error))))
-        smallest = (alpha + power) * error if differing >= _TOO_FEW else math.nan
+
+    def seed_error(self) -> float | None:
+        """The standard error of the mean over repeats; None of a single one."""
+        if len(self.totals) == 1:
+            return None
+        return float(self.totals.std(ddof=1)) / len(self.totals) ** 0.5
+
+    def largest(self) -> float:
+        """The largest value that occurs, without its sign."""
+        values = np.concatenate([self.totals, self.values.ravel()])
+        return float(np.nanmax(np.abs(values), initial=0.0))
+
+
+def _compare_repeats(baseline: _Repeats, candidate: _Repeats, seed: int) -> Comparison:
+    """The comparison of two systems by the means over their repeats: t, with an error by a hierarchical bootstrap."""
+    units = len(baseline.rows)
+    before, after = float(baseline.totals.mean()), float(candidate.totals.mean())
+    difference = after - before
+    differences = _some_repeats(candidate.values, [seed, 1]) - _some_repeats(baseline.values, [seed, 0])
+    tolerance = _ROUNDING * max(baseline.largest(), candidate.largest())
+    p_bootstrap = _not_better(difference, differences, tolerance)
+
+    error = error_of_resamples(differences, units)
+    if error is None or error <= tolerance:
+        nan = math.nan
+        return Comparison(
+            before, after, difference, nan, nan, p_bootstrap, p_randomization=nan, smallest=nan, p_repeats=1.0
+        )
+
+    freedom = _degrees_of_freedom(baseline, candidate)
+    half = _t_quantile(freedom, (1 + CONFIDENCE) / 2) * error
+    is_equal = np.isclose(baseline.rows, candidate.rows, rtol=_ROUNDING, atol=0).all(axis=1)
+    differing = units - int(np.count_nonzero(is_equal))
+    smallest = math.nan
+    if differing >= _TOO_FEW:
+        smallest = (_t_quantile(freedom, 1 - _ALPHA / 2) + _t_quantile(freedom, _POWER)) * error
     return Comparison(
         before,
         after,
         difference,
-        low,
-        high,
-        p_bootstrap=_not_better(difference, differences, tolerance),
+        low=difference - half,
+        high=difference + half,
+        p_bootstrap=p_bootstrap,
         p_randomization=math.nan,
         smallest=smallest,
-        p_repeats=p,
+        p_repeats=_p_of_t(difference / error, freedom, differing, differences.size),
     )
+
+
+def _degrees_of_freedom(baseline: _Repeats, candidate: _Repeats) -> float:
+    """Welch & Satterthwaite's degrees of freedom of the errors of units and of the seeds of both systems."""
+    units = len(baseline.rows)
+    unit_error = error_of_resamples(candidate.values.mean(axis=0) - baseline.values.mean(axis=0), units)
+    errors = [(unit_error or 0.0, units - 1)]
+    for repeats in (baseline, candidate):
+        seed_error = repeats.seed_error()
+        if seed_error is not None:
+            errors.append((seed_error, len(repeats.totals) - 1))
+    spread = sum(error**4 / degrees for error, degrees in errors)
+    return sum(error**2 for error, _ in errors) ** 2 / spread if spread else float(units - 1)
+
+
+def _t_quantile(freedom: float, share: float) -> float:
+    """The quantile of Student's t."""
+    from scipy import special
+
+    return float(special.stdtrit(freedom, share))
+
+
+def _p_of_t(t: float, freedom: float, differing: int, resamples: int) -> float:
+    """Two-sided p of Student's t; at least what swaps of the differing units could give, as in `compare`."""
+    from scipy import special
+
+    least = max(2.0 ** (1 - differing), 1 / (1 + resamples))
+    return min(1.0, max(least, 2 * float(special.stdtr(freedom, -abs(t)))))
 
 
 def _not_better(difference: float, differences: Floats, tolerance: float) -> float:
@@ -411,6 +466,9 @@ def smallest_difference(error: float, units: int, difference: float = 0.0) -> fl
     Returns:
         On the metric's own scale.
 
+    Raises:
+        ValueError: an error or a difference that is not finite, a negative error, or no units.
+
     Examples:
         100 rows, of which one system alone has every fifth right, cannot show three points:
 
@@ -419,6 +477,8 @@ def smallest_difference(error: float, units: int, difference: float = 0.0) -> fl
     """
     from scipy import special
 
+    if not (math.isfinite(error) and error >= 0 and math.isfinite(difference) and units >= 1):
+        raise ValueError(f"error is {error}, difference {difference}, units {units}: give finite numbers, and a unit")
     variance = error**2 + difference**2 / units
     alpha, power = float(special.ndtri(1 - _ALPHA / 2)), float(special.ndtri(_POWER))
     shrunk = 1 + power**2 / units  # systems that differ vary less than equal ones

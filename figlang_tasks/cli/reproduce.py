@@ -34,14 +34,16 @@ def reproduce(
         raise typer.BadParameter(f"nothing was released that gives numbers of {name}; there are: {', '.join(known)}")
     where = "--data names the folder of what was released: docs/reproduced.md"
     try:
-        cells = list(import_module(f"{PACKAGE}.{name}.reproduced").cells(data))
+        reproduced = import_module(f"{PACKAGE}.{name}.reproduced")
+        cells = list(reproduced.cells(data))
     except (DataError, OSError) as error:
         raise FigLangError(f"{cause(error)}. {where}") from error
     except (LookupError, TypeError, ValueError) as error:
         raise FigLangError(f"{data} has a file that is not as {name} released it ({error!r}). {where}") from error
     if not cells:
         raise FigLangError(f"{data} has nothing of {name}. {where}")
-    lines, differences = [["cell", "published", "ours", "difference"]], []
+    # Most modules have numbers that were printed; one that has others says what they are.
+    lines, differences = [["cell", getattr(reproduced, "COMPARED_WITH", "published"), "ours", "difference"]], []
     for what, published, own in cells:
         ours = Decimal(repr(own)).quantize(Decimal(published), ROUND_HALF_UP) + 0  # -0 is 0
         differences.append(ours - Decimal(published))

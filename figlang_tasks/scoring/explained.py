@@ -211,8 +211,21 @@ def _at(threshold: Threshold, is_of_labels: bool, scopes: Scopes | None = None, 
         cells = classification.confusion_cells(gold, hit)
         return grouped(units, cells, partial(classification.macro_f1, skip_absent=True))
 
-    interval = WILSON if threshold.explained else TWO_CLASSES
-    return Measure(threshold.name, statistic=statistic, interval=interval, scopes=scopes, main=main)
+    return Measure(
+        threshold.name,
+        statistic=statistic,
+        interval=WILSON if threshold.explained else TWO_CLASSES,
+        scopes=scopes,
+        main=main,
+        # It stands for a task whose explanations have no scores: of labels there is a majority.
+        answer=_label if is_of_labels else None,
+    )
+
+
+def _label(record: Record) -> int | None:
+    """The label that was read from an answer."""
+    label: int | None = record["predicted"]
+    return label
 
 
 def _mean_score(records: Sequence[Record]) -> Statistic | None:

@@ -27,7 +27,8 @@ def test_a_difference_is_status_1(tmp_path: Path) -> None:
     (tmp_path / "metaphor_retrieval_task.csv").write_text("type\n" + "FvsPL\n" * 33)
     done = figlang("reproduce", "irfl", "--data", tmp_path)
     assert done.exit_code == 1 and "1 cells, 0 equal, largest difference 1" in done.stdout
-    assert cells(done.stdout)[2] == ["metaphor-retrieval-task", "34", "33", "-1"]
+    assert cells(done.stdout)[0] == ["cell", "in the release", "ours", "difference"]
+    assert cells(done.stdout)[2] == ["metaphor-retrieval-task (the paper: 35)", "34", "33", "-1"]
 
 
 @pytest.mark.parametrize("name", ["admire", "columbus", "irfl", "vflute"])

@@ -12,9 +12,11 @@ from scipy import stats
 
 from figlang_tasks.metrics import classification
 from figlang_tasks.metrics.intervals import (
+    Interval,
     bootstrap,
     error_of_resamples,
     linked,
+    of_mean,
     of_resamples,
     of_two_classes,
     share,
@@ -178,6 +180,13 @@ def test_a_standard_error_is_that_of_the_mean() -> None:
         (lambda: share([1, 2], [1, 1]), "0 hits to its total"),
         (lambda: share([1, -1], [1, 1]), "0 hits to its total"),
         (lambda: share([0], [0]), "some unit a row"),
+        (lambda: share([math.nan, 1], [1, 1]), "0 hits to its total"),
+        (lambda: share([1, 1], [1, math.inf]), "0 hits to its total"),
+        (lambda: share([1, 1], [1, math.nan]), "0 hits to its total"),
+        (lambda: of_mean([math.nan], [Interval(0, 1)]), "must be finite"),
+        (lambda: of_mean([0.5], [Interval(0, math.inf)]), "must be finite"),
+        (lambda: bootstrap([[1, 1], [math.nan, 1]], ratio), r"rows\[1\] is \[nan, 1.0\]"),
+        (lambda: standard_error([[math.inf, 1], [1, 1]], ratio), r"rows\[0\] is \[inf, 1.0\]"),
         (lambda: bootstrap([[1, 1], [2, 1]], ratio, resamples=0), "resamples is 0"),
         (lambda: sums_by_unit(["a"], [[0.0], [1.0]]), "1 units for 2 rows"),
     ],
@@ -191,3 +200,11 @@ def test_half_of_the_resamples_must_have_a_value() -> None:
     half, less = np.array([1.0, 3.0, np.nan, np.inf]), np.array([1.0, 3.0, np.nan, np.nan, np.nan])
     assert of_resamples(half, 4) is not None and error_of_resamples(half, 4) == pytest.approx((4 / 3) ** 0.5)
     assert of_resamples(less, 4) is None and error_of_resamples(less, 4) is None
+
+
+@pytest.mark.parametrize("units", [3, 8, 35])
+def test_percentiles_have_the_tails_of_t(units: int) -> None:
+    """Of resamples at even steps from 0 to 1, a percentile is its own share (Hesterberg 2014, section 5.3)."""
+    steps = np.linspace(0, 1, 100_001)
+    tail = stats.norm.cdf(-stats.t.ppf(0.975, units - 1) * (units / (units - 1)) ** 0.5)
+    assert of_resamples(steps, units) == pytest.approx((tail, 1 - tail), abs=1e-9)

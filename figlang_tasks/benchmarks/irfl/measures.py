@@ -168,6 +168,11 @@ def _pooled(records: Sequence[Record]) -> Statistic | None:
     return ratio(_units(whole), hits, counts)
 
 
+def _value_of_answer(record: Record) -> float | None:
+    """The value of an image by an answer to it, 1 for Yes and 0 for No; None where nothing was read."""
+    return float(record["value"]) if record["status"] in (SCORES, "read") else None
+
+
 RETRIEVE = Measures.of(
     Measure(
         "p@k",
@@ -175,6 +180,7 @@ RETRIEVE = Measures.of(
         interval=BOOTSTRAP,
         scopes=_TYPES,
         remark=_report_cut("p@k", images_of),
+        answer=_value_of_answer,
     ),
     Measure("expected_p@k", statistic=_mean_of_rows(ranking.random_tie_precision_at_k), interval=BOOTSTRAP),
     Measure("pooled_p@k", statistic=_pooled, headline=False),

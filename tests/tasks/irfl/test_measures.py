@@ -44,6 +44,7 @@ def turns(*table: str) -> Records:
 
 
 HIT, MISS, TIE = [[(True, 0.9), (False, 0.1)], [(True, 0.1), (False, 0.9)], [(True, 0.5), (False, 0.5)]]
+ALL_TIED = [(True, 0.5), (True, 0.5), (False, 0.5), (False, 0.5)]  # of ties drawn at random one of two is found
 ONE_OF_THREE = [(True, 0.9), (True, 0.2), (True, 0.1), (False, 0.8), (False, 0.7)]  # k = 3, one found (by hand)
 
 
@@ -57,6 +58,7 @@ ONE_OF_THREE = [(True, 0.9), (True, 0.2), (True, 0.1), (False, 0.8), (False, 0.7
         ),
         (measures.RETRIEVE, ranked(HIT, MISS, phrase="one phrase"), {"p@k": 0.5}),  # are ranked apart
         (measures.RETRIEVE, ranked(TIE, HIT), {"p@k": 0.5, "expected_p@k": 0.75, "tie_rate": 0.5}),  # against the model
+        (measures.RETRIEVE, ranked(ALL_TIED), {"p@k": 0, "expected_p@k": 0.5, "pooled_p@k": 0}),  # pooled ones too
         (
             measures.CIRCULAR,
             turns("ABCD", "AAAA", "AB??"),
