@@ -7,8 +7,8 @@
 Mutants are made by rules: another sign, another number, no return value. Faults are mistakes that a person might make;
 `faults.yaml` has a list of them: by file the line as it is, the line with the fault, and perhaps a note.
 
-Everything happens in a copy of the checkout in a temporary folder. The tests of a module are those that import it,
-those that mirror it, and those of MORE_TESTS. Tests that take too long have noticed. Mutants that change nothing that a
+Everything happens in a copy of the checkout in a temporary folder. The tests of a module are those that mirror it,
+and all that import it. Tests that take too long have noticed. Mutants that change nothing that a
 test could see stand in `mutants.yaml` with the reason, and count in no rate.
 """
 
@@ -16,26 +16,19 @@ from __future__ import annotations
 
 import argparse
 import ast
-import importlib
-import json
-import math
-import os
 import random
 import re
 import shutil
-import signal
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Literal, NoReturn, TypeAlias
+from typing import TypeAlias
 
-import pytest
 import yaml
+from trials import Checkout, Fault, preload
 
 ROOT = Path(__file__).resolve().parents[1]
 EQUIVALENT = Path(__file__).with_name("mutants.yaml")
@@ -52,21 +45,6 @@ MODULES = [
     "figlang_tasks/benchmarks/irfl/measures.py",
 ]
 MOST_MISSED = 0.05
-# Tests that read what they try from a table, or that run a task, import no module of a benchmark.
-MORE_TESTS = {
-    "answers/": "tests/readings/test_corpus.py",
-    "/parse.py": "tests/tasks/test_outputs.py",
-    "irfl/measures.py": "tests/tasks/irfl",
-    **{f"{name}/": f"tests/tasks/{name}/test_measures.py" for name in ("irfl", "nykms")},
-}
-# The folder of the tests of a part of the package, where it has another name.
-FOLDERS = {"answers": "readings", "benchmarks": "tasks", "metrics": "metric_functions"}
-MARKS = "not slow and not long and not families"
-# Packages that import nothing of ours: the harness imports our plugin.
-PRELOADED = (
-    *("accelerate", "datasets", "evaluate", "hypothesis", "loguru", "openai", "pandas", "requests", "sacrebleu"),
-    *("scipy.stats", "sklearn.metrics", "torch", "torchvision", "transformers.modeling_utils"),
-)
 
 SIGNS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "is": "is not", "is not": "is"}
 SIGNS |= {"in": "not in", "not in": "in", "and": "or", "or": "and", "+": "-", "-": "+", "*": "/", "/": "*"}
@@ -74,35 +52,6 @@ SIGN = re.compile(rb"(?<![\w*/])(is not|not in|[<>]=?|[=!]=|is|in|and|or|[-+*/])
 CALLS = {"math.fsum": "sum", "min": "max", "max": "min", "any": "all", "all": "any", "sorted": "list"}
 
 Span: TypeAlias = tuple[int, int]
-Outcome: TypeAlias = Literal["killed", "timed out", "survived"]
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A file in which one line is changed.
-
-    Attributes:
-        file: its path in the checkout.
-        function: the function around the line, by its qualified name.
-        line: the line as it is, without the white space around it.
-        changed: the line with the change.
-        line_number: counted from 1.
-        source: the file with the change.
-    """
-
-    file: str
-    function: str
-    line: str
-    changed: str
-    line_number: int
-    source: bytes
-
-    @property
-    def key(self) -> tuple[str, str, str, str]:
-        return self.file, self.function, self.line, self.changed
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line_number}\n  - {self.line}\n  + {self.changed}"
 
 
 # --- mutants, by rules ---
@@ -241,151 +190,6 @@ def _fault(file: str, source: bytes, line: str, changed: str) -> Fault:
     except SyntaxError as error:
         raise ValueError(f"with its fault the file is no Python ({error})") from error
     return Fault(file, "", line, changed, number + 1, mutated)
-
-
-# --- trials ---
-
-
-class Checkout:
-    """A copy of the checkout, in which faults are tried."""
-
-    def __init__(self, folder: Path, limit: float) -> None:
-        self.folder = folder
-        self.limit = limit
-        self._sound_tests: set[str] = set()
-
-    @cached_property
-    def _importers(self) -> dict[str, list[str]]:
-        """The test files that import a module, by its file; those that import little stand first, as they are quick."""
-        modules_by_test = {}
-        for path in sorted((self.folder / "tests").rglob("test_*.py")):
-            modules_by_test[path.relative_to(self.folder).as_posix()] = _imported(path, self.folder)
-        importers: dict[str, list[str]] = {}
-        for test in sorted(modules_by_test, key=lambda test: len(modules_by_test[test])):
-            for file in modules_by_test[test]:
-                importers.setdefault(file, []).append(test)
-        return importers
-
-    def tests_of(self, file: str) -> list[str]:
-        """The tests of a module: those that mirror it, by file or else by folder, those of MORE_TESTS and importers."""
-        top, *inside = file.removeprefix("figlang_tasks/").split("/")
-        path = Path("tests", FOLDERS.get(top, top), *inside)
-        tests = [
-            str(path.parent / test.name) for test in sorted((self.folder / path.parent).glob(f"test_{path.stem}*.py"))
-        ]
-        importers = self._importers.get(file, [])
-        if not tests and not importers:
-            tests = [str(path.parent)]
-        tests += [more for part, more in MORE_TESTS.items() if part in file]
-        tests += importers
-        return list(dict.fromkeys(test for test in tests if (self.folder / test).exists()))
-
-    def outcome(self, fault: Fault) -> Outcome:
-        """Try a fault.
-
-        Raises:
-            RuntimeError: the tests that notice it fail without it too.
-        """
-        path = self.folder / fault.file
-        source = path.read_bytes()
-        path.write_bytes(fault.source)
-        try:
-            outcome = self._run(self.tests_of(fault.file))
-            failed = self._failed()
-        finally:
-            path.write_bytes(source)
-        if outcome == "killed" and not failed <= self._sound_tests:
-            if self._run(sorted(failed)) != "survived":
-                raise RuntimeError(f"tests fail as it is: {' '.join(sorted(failed))}")
-            self._sound_tests |= failed
-        return outcome
-
-    @property
-    def _last_failed(self) -> Path:
-        return self.folder / ".pytest_cache" / "v" / "cache" / "lastfailed"
-
-    def _failed(self) -> set[str]:
-        """The tests that the last run failed at."""
-        return set(json.loads(self._last_failed.read_text())) if self._last_failed.is_file() else set()
-
-    def _run(self, tests: Sequence[str]) -> Outcome:
-        """Run tests up to the first that fails, in a process that finds large packages imported."""
-        self._last_failed.unlink(missing_ok=True)
-        scratch = Path(tempfile.mkdtemp(dir=self.folder.parent))
-        process = os.fork()
-        if process == 0:
-            self._become_pytest(tests, scratch)
-        _, status = os.waitpid(process, 0)
-        with suppress(ProcessLookupError):
-            os.killpg(process, signal.SIGKILL)  # servers that tests have left
-        shutil.rmtree(scratch, ignore_errors=True)
-
-        if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM:
-            return "timed out"
-        code = os.waitstatus_to_exitcode(status)
-        if code == pytest.ExitCode.OK:
-            return "survived"
-        if code in (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED):
-            return "killed"
-        raise RuntimeError(f"pytest ends with status {code}: {' '.join(tests)}")
-
-    def _become_pytest(self, tests: Sequence[str], scratch: Path) -> NoReturn:
-        """Run tests in this process, and end it; none of what it inherited is tidied up."""
-        os.setsid()
-        signal.alarm(math.ceil(self.limit))
-        silence = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(silence, 1)
-        os.dup2(silence, 2)
-        os.chdir(self.folder)
-        os.environ |= {"PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(scratch)}
-        tempfile.tempdir = None
-        sys.dont_write_bytecode = True
-        sys.path.insert(0, str(self.folder))
-        code: int = pytest.ExitCode.INTERNAL_ERROR
-        try:
-            code = pytest.main([*tests, "-x", "-q", "-m", MARKS])
-        finally:
-            os._exit(code)
-
-
-def preload() -> None:
-    """Import what the tests of nearly every module import, so that no trial must."""
-    os.environ["OMP_NUM_THREADS"] = "1"  # as tests/conftest.py has it, before torch is imported
-    for name in PRELOADED:
-        importlib.import_module(name)
-
-
-def _imported(path: Path, folder: Path) -> set[str]:
-    """The files of our modules that a file imports itself; of a package also that from which it has the name."""
-    files = set()
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        if isinstance(node, ast.Import):
-            files |= {_file_of(alias.name, folder) for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            for alias in node.names:
-                files.add(_file_of(f"{node.module}.{alias.name}", folder) or _file_of(node.module, folder))
-                files.add(_origin(node.module, alias.name, folder))
-    return {file for file in files if file is not None}
-
-
-def _file_of(module: str, folder: Path) -> str | None:
-    """The file of one of our modules."""
-    base = module.removeprefix("figlang_tasks.") if module.startswith("figlang_tasks.metrics") else module
-    for file in (f"{base.replace('.', '/')}.py", f"{base.replace('.', '/')}/__init__.py"):
-        if base.split(".")[0] in ("figlang_tasks", "metrics") and (folder / file).is_file():
-            return file
-    return None
-
-
-def _origin(package: str, name: str, folder: Path) -> str | None:
-    """The file of the module from which a package has a name."""
-    file = _file_of(package, folder)
-    if file is None or not file.endswith("__init__.py"):
-        return None
-    for node in ast.parse((folder / file).read_bytes()).body:
-        if isinstance(node, ast.ImportFrom) and node.module and name in (alias.name for alias in node.names):
-            return _file_of(node.module, folder)
-    return None
 
 
 def equivalent(files: Sequence[str]) -> set[tuple[str, str, str, str]]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from demo_runs import answers, evaluate, mini_tasks
+from drawings import drawing
 
 from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.vflute import rows, task
@@ -28,6 +31,22 @@ def test_the_majority_is_that_of_the_documents() -> None:
     assert all(answer.endswith("LABEL: entailment") for answer in answers(results, TASK).values())
     assert labels.count("entailment") == 41 and len(labels) == 76
     assert results["results"][TASK]["acc,none"] == labels[:20].count("entailment") / 20
+
+
+def test_of_labels_that_are_as_many_the_majority_is_the_first_in_the_alphabet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "V-FLUTE"
+    folder.mkdir()
+    drawing(0, 8).save(folder / "0.png")
+    lines = []
+    for number, label in enumerate(("entailment", "contradiction")):
+        row = {"id": f"{number}", "image": "0.png", "claim": f"Claim {number}", "label": label, "explanation": "So."}
+        lines.append(json.dumps(row) + "\n")
+    (folder / "test.jsonl").write_text("".join(lines), encoding="utf-8")
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    results = evaluate("vflute", "figlang_majority")
+    assert [answer.endswith("LABEL: contradiction") for answer in answers(results, "vflute").values()] == [True, True]
 
 
 def test_random_answers_depend_on_seed_task_and_document_alone() -> None:

@@ -16,8 +16,10 @@ from run_and_check import accepted
 
 from figlang_tasks.benchmarks.columbus import rows, task
 from figlang_tasks.benchmarks.columbus.benchmark import BENCHMARK
+from figlang_tasks.benchmarks.columbus.measures import COLUMBUS
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
+from figlang_tasks.scoring import evaluate as evaluate_records
 
 SHARED = "data/columbus/benchmark.json"
 EXAMPLE = Path(__file__).parents[3] / "examples" / "columbus_outputs"
@@ -44,6 +46,26 @@ def test_the_first_of_equal_scores_is_official(scores: list[float], ours: str | 
     }
     record = task.process_results(doc, [json.dumps({"scores": scores})])["sample"]
     assert (record["predicted"], record["predicted_official"], record["status"]) == (ours, official, "scores")
+
+
+def test_accuracies_of_both_rules_by_kind_and_overlap() -> None:
+    answers = [  # kind, whether the words of the phrase stand in the picture, right letter, what was said
+        ("text", True, "A", "(A) up and about"),  # both rules read A
+        ("text", False, "B", "The answer is (B)."),  # the careful reader alone reads it
+        ("icon", True, "C", "B) about to"),
+        ("icon", False, "D", "D"),
+        ("icon", False, "D", "It is a rebus."),
+    ]
+    records = []
+    for number, (kind, overlap, right, said) in enumerate(answers):
+        doc = {"id": f"{number}", "data": "x", "unit": f"{number}", "kind": kind, "overlap": overlap, "answer": right}
+        records.append(task.process_results({**doc, "candidates": [*OPTIONS.values()]}, [said])["sample"])
+    estimates = evaluate_records(records, COLUMBUS, stderr_resamples=0)
+    values = {metric: {scope: own.value for scope, own in scopes.items()} for metric, scopes in estimates.items()}
+    shares = {"all": 3 / 5, "text": 1.0, "icon": 1 / 3, "overlap_text": 1.0, "overlap_icon": 0.0}
+    assert values["acc"] == pytest.approx(shares)
+    assert values["acc_official"] == pytest.approx(shares | {"all": 2 / 5, "text": 1 / 2})
+    assert (values["parse_rate"]["all"], values["parse_rate_official"]["all"]) == (4 / 5, 3 / 5)
 
 
 def test_both_layouts_and_both_releases(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

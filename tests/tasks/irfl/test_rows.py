@@ -142,6 +142,16 @@ def test_documents_of_retrieval() -> None:
     assert abs(sum(places) / len(places) - 0.5) < 0.06
 
 
+def test_images_of_a_ranking_stand_in_the_order_of_their_ids(local: Path) -> None:
+    metadata = [{"uuid": uuid(number), "category": "x"} for number in range(6)]
+    row = {"images_metadata": metadata, "type": "FvsPL", "phrase": "time is a thief"}
+    row |= {"first_category": [uuid(4), uuid(1)], "second_category": [uuid(5), uuid(0), uuid(3), uuid(2)]}
+    write_table(local, "metaphor-retrieval-task", [row])
+    documents = rows.load("figlang_mini_irfl", "metaphor-retrieval-task")
+    assert [doc["candidates"] for doc in documents] == [[uuid(number)] for number in range(6)]
+    assert documents["positive"] == [False, True, False, False, True, False]
+
+
 def test_text_as_the_authors_give_it_to_matching_models() -> None:
     doc = {"phrase": "white hat", "definitions": ["A good person", "A hero"]}
     assert rows.text(doc) == "white hat.A good person.A hero."

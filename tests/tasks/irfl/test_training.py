@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import tiny_encoders
 from demo_runs import evaluate, metrics
-from irfl_hub import uuid, write_table
+from irfl_hub import metaphor_row, uuid, write_pictures, write_table
 from PIL import Image
 from typer.testing import CliRunner
 
@@ -94,6 +94,27 @@ def test_a_phrase_of_the_test_is_not_trained_on_in_another_spelling() -> None:
     found = {document["phrase"] for document in kept}
     assert "burn your bridges behind you" in found
     assert found.isdisjoint({"the tip of the iceberg", "at a snail's pace"})
+
+
+def test_a_picture_of_the_test_is_not_trained_on_under_another_phrase(
+    clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / MINI
+    write_table(folder, "metaphor-detection-task", [metaphor_row()])  # the pictures 0 to 3
+    kinds = ("Figurative", "Literal")
+    write_table(
+        folder,
+        "idioms-dataset",
+        [
+            {"phrase": f"idiom {n}", "category": kinds[n % 2], "uuid": uuid(n), "definition": ["It means that"]}
+            for n in range(12)
+        ],
+    )
+    write_pictures(folder, map(uuid, range(12)))
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    train(clip, tmp_path / "probe", "metaphor-detection-task", seeds=1, hidden=0)
+    (trained, _) = probe.read(tmp_path / "probe")
+    assert (trained.trained_on["pictures"], trained.trained_on["idioms"]) == (8, 8)
 
 
 def test_the_papers_classifier() -> None:
