@@ -82,6 +82,11 @@ def remember(model_args: object) -> None:
     given_secrets.update(value for value in values if not _SHORT.fullmatch(value))
 
 
+def is_secret_name(name: str) -> bool:
+    """Whether an option, argument or variable of this name holds a secret."""
+    return bool(_SECRET_NAME.fullmatch(name))
+
+
 def clean_error(error: BaseException) -> None:
     """Hide secrets, and what would steer a terminal, in the messages of an error and of those it comes from: a
     traceback shows them as they are."""
