@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from figlang_tasks import resource_dir
+from figlang_tasks.cli.output import guarded_output
 from figlang_tasks.core import interrupts, notes, redaction, status
+from figlang_tasks.core.task_files import ALL_TASKS
 from figlang_tasks.core.text import did_you_mean, printable, printable_lines
 
 KEPT = "Downloads and the answers that --use_cache has stored are kept: the same command goes on from there."
@@ -26,6 +28,7 @@ _LISTS = {"list", "list_groups", "list_tags", "list_subtasks"}  # of --tasks: th
 
 
 @interrupts.ending_within_seconds("lmms_eval", KEPT)
+@guarded_output("lmms_eval")
 def main() -> None:
     """Run the harness's command line on ``sys.argv``."""
     arguments = sys.argv[1:]
@@ -90,8 +93,7 @@ def refuse_misspelt(arguments: Sequence[str]) -> None:
     for name in given.tasks.split(","):
         is_close = difflib.get_close_matches(name, own, cutoff=0.8)  # no task of the harness is
         if is_close and name not in own and "*" not in name and not Path(name).exists():
-            every = "`figlang tasks '*'` lists ours, `lmms_eval tasks list` all of them"
-            sys.exit(f"figlang_tasks: no task {name!r}{did_you_mean(name, own)}. {every}")
+            sys.exit(f"figlang_tasks: no task {name!r}{did_you_mean(name, own)}. {ALL_TASKS}")
 
 
 def _stand_around(keep_log: bool) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from loguru import logger
 
-from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.errors import DataError, FigLangError
 
 if TYPE_CHECKING:
     import datasets
@@ -234,7 +234,7 @@ def _download(origin: Source, patterns: Sequence[str]) -> Snapshot:
 
 def _reason(origin: Source, revision: str, error: Exception) -> str:
     """Why a dataset could not be downloaded, and what to do."""
-    from huggingface_hub import constants, errors
+    from huggingface_hub import errors
 
     chain = (error, error.__cause__, error.__context__)
     answered = next((each for each in chain if isinstance(each, errors.HfHubHTTPError)), None)
@@ -245,8 +245,60 @@ def _reason(origin: Source, revision: str, error: Exception) -> str:
             f"access to {origin.repository} is not granted: {why} {origin.page} and set HF_TOKEN to a token of an "
             "account that has access (or run `hf auth login`)"
         )
-    missing = f"{origin.repository}@{revision} is not on this machine, and"
+    return _not_here(f"{origin.repository}@{revision}", answered or error)
+
+
+def _not_here(what: str, error: Exception) -> str:
+    """Why something is neither on this machine nor given by the hub, and what to do."""
+    from huggingface_hub import constants
+
+    missing = f"{what} is not on this machine, and"
     if constants.HF_HUB_OFFLINE:
         return f"{missing} HF_HUB_OFFLINE is set. Unset it, connect and run again"
-    told = next(iter(str(answered or error).strip().splitlines()), type(error).__name__)
-    return f"{missing} {constants.ENDPOINT} does not give it ({told}). Offline? Connect, or wait, and run again"
+    cause = next(iter(str(error).strip().splitlines()), type(error).__name__)
+    return f"{missing} {constants.ENDPOINT} does not give it ({cause}). Offline? Connect, or wait, and run again"
+
+
+# --- models ---
+
+
+def model_commit(repository: str, revision: str = "main", is_required: bool = False) -> str | None:
+    """The 40-hex commit that a revision of a model's repository stands for, at the hub or else in its local cache.
+
+    Returns:
+        None if there is no such repository, or access to it is refused and the cache lacks it; also if the hub cannot
+        be asked and the cache lacks it, unless that `is_required` not to happen.
+
+    Raises:
+        FigLangError: the repository lacks the revision; the hub cannot be asked, see above.
+    """
+    from huggingface_hub import HfApi, constants, errors
+
+    if re.fullmatch("[0-9a-f]{40}", revision):
+        return revision
+    error = refusal(repository, "model")
+    if error is None:
+        try:
+            return HfApi().model_info(repository, revision=revision, timeout=constants.HF_HUB_ETAG_TIMEOUT).sha
+        except errors.RevisionNotFoundError as raised:
+            raise FigLangError(
+                f"{repository} has no revision {revision}: see {constants.ENDPOINT}/{repository}"
+            ) from raised
+        except Exception as raised:  # the HTTP library's own errors have no common base here
+            error = raised
+    commit = _cached_commit(repository, revision)
+    has_answered = isinstance(error, errors.HfHubHTTPError) and error.response.status_code < 500
+    if commit is None and is_required and not has_answered:
+        raise FigLangError(f"figlang_tasks: {_not_here(f'{repository}@{revision}', error)}, or give a local folder")
+    return commit
+
+
+def _cached_commit(repository: str, revision: str) -> str | None:
+    """The commit that a revision stood for when something of it was downloaded last; None if nothing was."""
+    from huggingface_hub import errors, snapshot_download
+
+    try:
+        folder = snapshot_download(repository, revision=revision, local_files_only=True)
+    except errors.LocalEntryNotFoundError:
+        return None
+    return Path(folder).name  # the cache names a snapshot's folder after its commit

@@ -59,6 +59,11 @@ def remember(model_args: object) -> None:
     given_secrets.update(values)
 
 
+def is_secret_name(name: str) -> bool:
+    """Whether an option, argument or variable of this name holds a secret."""
+    return bool(_SECRET_NAME.fullmatch(name))
+
+
 def without_secrets(value: Any) -> Any:
     """A value whose texts have :data:`HIDDEN` for known secrets and usual tokens: for what is saved of an answer."""
     return _hide(value, _known_secrets(), by_name=False)

@@ -11,6 +11,9 @@ from typing import Any
 
 import yaml
 
+ALL_TASKS = "`figlang tasks '*'` lists ours, `lmms_eval tasks list` all of them"
+"""The remedy of messages about a task that does not exist."""
+
 
 class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """Reads a task file without importing what it names: a function is its name."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-import os
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,7 +25,7 @@ from tqdm import tqdm
 from figlang_tasks.core import notes, redaction, score_requests, status
 from figlang_tasks.core.chat_reply import ModelNames
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.text import whole_characters
+from figlang_tasks.core.text import printable, whole_characters
 from figlang_tasks.harness.api_replies import checked_replies, is_api
 from figlang_tasks.models.ahead import THREADS, threads
 
@@ -256,28 +255,11 @@ def _pixels(value: Any) -> Any:
     return repr(value)
 
 
-def model_key(model: object, model_args: Any) -> str:
-    """What a model is known by: its class, its arguments, of which no secret can be told from it, and their files."""
-    from lmms_eval.utils import simple_parse_args_string
-
-    given = simple_parse_args_string(model_args) if isinstance(model_args, str) else model_args
-    named = model if isinstance(model, str) else repr(model)
-    files = {name: _files(str(value)) for name, value in (given or {}).items()}
-    return hashlib.sha256(json.dumps([named, given, files], sort_keys=True, default=str).encode()).hexdigest()
-
-
-def _files(argument: str) -> list[tuple[str, int, int]]:
-    """Name, size and time of the file that an argument names, or of the files in its folder: they may be made anew."""
-    given = os.path.expanduser(argument)
-    paths = sorted(Path(given).rglob("*")) if os.path.isdir(given) else [Path(given)]
-    # --use_cache may name a folder in that of the model.
-    files = [(path, path.stat()) for path in paths if os.path.isfile(path) and ".db" not in path.suffix]
-    return [(os.path.relpath(path, given), stat.st_size, stat.st_mtime_ns) for path, stat in files]
-
-
 # --- the file ---
 
 _TABLE = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, task TEXT, doc_id, answer TEXT NOT NULL)"
+_TABLES = {"answers": ["key", "task", "doc_id", "answer"]}  # with their columns
+_HEADER_BYTES = 100  # with which each file of SQLite begins
 _FILES = "figlang_*.db"  # of a process each
 
 
@@ -290,7 +272,7 @@ class Store:
 
     Args:
         named: the folder, as ``--use_cache`` names it.
-        model: :func:`model_key`.
+        model: the key of the model, :func:`figlang_tasks.harness.identity.model_key`.
         seed: of what is drawn while a model answers.
     """
 
@@ -303,13 +285,12 @@ class Store:
         own = folder / _FILES.replace("*", str(rank))
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self.own = _opened(own)
+            self.own = _opened(own, named)
             self.own.execute("PRAGMA user_version = 1")  # writes
-            self._all = [self.own, *(_opened(path) for path in sorted(folder.glob(_FILES)) if path != own)]
         except (OSError, sqlite3.OperationalError) as error:
-            raise FigLangError(
-                f"figlang_tasks: --use_cache {named}: {error}. Name a folder that can be written to and has room"
-            ) from error
+            raise _unusable(named, error) from error
+        others = [path for path in sorted(folder.glob(_FILES)) if path != own]
+        self._all = {own: self.own, **{path: _opened(path, named) for path in others}}
 
     def look_up(self, keys: Sequence[str]) -> dict[int, GenerationResult]:
         """The answers that are known, by the place of their key."""
@@ -318,10 +299,17 @@ class Store:
         query = "SELECT answer FROM answers WHERE key = ?"
         found = {}
         for place, key in enumerate(keys):
-            for database in self._all:
-                if row := database.execute(query, [f"{self.model}-{key}"]).fetchone():
-                    found[place] = GenerationResult(row[0])
-                    break
+            for path, database in self._all.items():
+                try:
+                    row = database.execute(query, [f"{self.model}-{key}"]).fetchone()
+                except sqlite3.Error as error:  # also of bytes that are not UTF-8
+                    raise _damaged(path, error) from error
+                if row is None:
+                    continue
+                if not isinstance(row[0], str):
+                    raise _damaged(path, f"an answer is of type {type(row[0]).__name__}, not a text")
+                found[place] = GenerationResult(row[0])
+                break
         return found
 
     def keep(self, answers: Iterable[tuple[str, str, Any, str]]) -> None:
@@ -349,19 +337,52 @@ class Store:
 
     def close(self) -> None:
         self.keep([])
-        for database in self._all:
+        for database in self._all.values():
             database.close()
 
 
-def _opened(path: Path) -> sqlite3.Connection:
-    database = sqlite3.connect(path, timeout=60)
+def _opened(path: Path, named: str) -> sqlite3.Connection:
+    """The database in a file, which is made if it is not there; `named`: the folder, as ``--use_cache`` names it."""
+    if path.exists() and not path.is_file():
+        raise _damaged(path, "it is no ordinary file")
+    if path.exists() and 0 < path.stat().st_size < _HEADER_BYTES:  # SQLite would overwrite it
+        raise _damaged(path, "file is not a database")
     try:
-        (said,) = database.execute("PRAGMA quick_check(1)").fetchone()
-        if said != "ok":
-            raise sqlite3.DatabaseError(said.splitlines()[-1])
-        database.execute(_TABLE)
-    except sqlite3.OperationalError:
-        raise
+        database = sqlite3.connect(path, timeout=60)
+        (report,) = database.execute("PRAGMA quick_check(1)").fetchone()
+        if report != "ok":
+            raise _damaged(path, report.splitlines()[-1])
+        tables = _tables(database)
+        if tables == {}:
+            database.execute(_TABLE)
+    except sqlite3.OperationalError as error:
+        raise _unusable(named, f"{path}: {error}") from error
     except sqlite3.DatabaseError as error:
-        raise FigLangError(f"figlang_tasks: the answers in {path} cannot be used ({error}): remove it") from error
+        raise _damaged(path, error) from error
+    if tables not in ({}, _TABLES):
+        contents = "; ".join(f"{name}: {', '.join(columns)}" for name, columns in tables.items())
+        raise _damaged(path, f"it is a database of something else, with {contents:.300}")
     return database
+
+
+def _tables(database: sqlite3.Connection) -> dict[str, list[str]]:
+    """The columns of each table and view, without those that SQLite keeps for itself."""
+    rows = database.execute("SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name")
+    tables = {}
+    for kind, name in rows.fetchall():
+        if not name.startswith("sqlite_"):
+            columns = database.execute("SELECT name FROM pragma_table_info(?)", [name])
+            tables[name if kind == "table" else f"{kind} {name}"] = [column for (column,) in columns]
+    return tables
+
+
+def _damaged(path: Path, cause: object) -> FigLangError:
+    return FigLangError(
+        f"figlang_tasks: the answers in {path} cannot be used ({printable(cause)}): remove it, or name another folder "
+        "after --use_cache"
+    )
+
+
+def _unusable(named: str, cause: object) -> FigLangError:
+    remedy = "Name a folder that can be written to and has room"
+    return FigLangError(f"figlang_tasks: --use_cache {named}: {cause}. {remedy}")

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from loguru import logger
 
 from figlang_tasks.answers.next_question import texts_of_row, without_next_questions
 from figlang_tasks.core import notes, redaction
+from figlang_tasks.harness.identity import PACKAGES, package_versions
 from figlang_tasks.scoring import OVERALL, Measures, judged, to_json
 from figlang_tasks.scoring.evaluation import Answers, Evaluation, Judged, Number, Source, Value, facts, with_source
 from figlang_tasks.scoring.measure import REPEAT
 
+_PACKAGES = (*PACKAGES, "torch")  # that a result depends on
 _KINDS = ("", "_stderr", "_stderr_clt", "_stderr_clustered")  # of numbers that the harness has of a metric
 
 
@@ -73,7 +73,7 @@ def complete(results: dict[str, Any], tasks: Mapping[str, Any]) -> None:
     for name, task in tasks.items():
         row, samples = results["results"].get(name, {}), results.get("samples", {}).get(name, [])
         evaluation = next((value.evaluation for value in row.values() if isinstance(value, Value)), None)
-        found: dict[str, Any] = {"versions": _versions(), **_without_answers(name, evaluation, samples)}
+        found: dict[str, Any] = {"versions": package_versions(_PACKAGES), **_without_answers(name, evaluation, samples)}
         measures = [metric for metric, each in task.aggregation().items() if hasattr(each, "measures")]
         _complete_row(row, task, measures, evaluation)
         if evaluation:
@@ -96,15 +96,6 @@ def complete(results: dict[str, Any], tasks: Mapping[str, Any]) -> None:
         samples[:] = [each for sample in samples for each in _of_each_answer(sample)]
         for sample in samples:
             _complete_sample(sample, evaluation)
-
-
-def _versions() -> dict[str, str]:
-    """The versions that a result depends on, by package, of those that are installed."""
-    found = {}
-    for name in ("figlang-tasks", "lmms-eval", "torch", "transformers"):
-        with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
 
 
 def _complete_row(row: dict[str, Any], task: Any, measures: Sequence[str], evaluation: Evaluation | None) -> None:

@@ -22,8 +22,8 @@ from figlang_tasks import models
 from figlang_tasks.core import logs, redaction, score_requests, status
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.options import PICTURES_FIRST
-from figlang_tasks.harness import answers, judgement, task_index
-from figlang_tasks.harness.preflight import check_output_path, listed, preflight
+from figlang_tasks.harness import answers, identity, judgement, task_index
+from figlang_tasks.harness.preflight import check_output_path, listed, preflight, require_matches
 from figlang_tasks.harness.task_index import choose_blocks, is_ours, tasks_dir, tasks_of
 from figlang_tasks.scoring import explanations
 
@@ -116,6 +116,7 @@ def _wrapped(original: Callable[..., Any], replacement: Callable[..., Any]) -> C
 
 
 _store: answers.Store | None = None  # of the evaluation that runs, with --use_cache
+_commits: dict[str, str] = {}  # of its model (`identity.commits_of_hub_ids`)
 
 
 def _check_and_evaluate(original: Callable[..., Any], given: dict[str, Any]) -> Any:
@@ -123,9 +124,8 @@ def _check_and_evaluate(original: Callable[..., Any], given: dict[str, Any]) -> 
     redaction.remember(given["model_args"])
     cli_args = given["cli_args"]
     try:
-        has_ours = _checked(given)
-        if given["use_cache"] and has_ours:
-            return _evaluate_with_our_cache(original, given)
+        if _checked(given):
+            return _evaluate_ours(original, given)
         _tell_of_loading(given["model"])
         return original(**given)
     except BaseException as error:
@@ -147,6 +147,9 @@ def _checked(given: dict[str, Any]) -> bool:
 
         # As simple_evaluate makes it where none is given.
         given["task_manager"] = TaskManager(given["verbosity"], model_name=given["model"])
+    selection = getattr(given["cli_args"], "tasks", None)
+    if isinstance(selection, str):
+        require_matches(selection, given["task_manager"])
     tasks = given["tasks"] or []
     names = [name for name in ([tasks] if isinstance(tasks, str) else tasks) if isinstance(name, str)]
     status.tell("checking the tasks and their data ...")
@@ -157,21 +160,29 @@ def _checked(given: dict[str, Any]) -> bool:
     return ours
 
 
-def _evaluate_with_our_cache(original: Callable[..., Any], given: Mapping[str, Any]) -> Any:
-    """Evaluate with our store of answers in place of the harness's cache."""
-    global _store
-    key = answers.model_key(given["model"], given["model_args"])
-    rank = int(os.environ.get("RANK", 0))
-    with closing(answers.Store(given["use_cache"], key, rank, given["torch_random_seed"])) as store:
-        _tell_of_loading(given["model"])
-        _store = store
-        try:
-            results = original(**{**given, "use_cache": None})  # evaluate gets our store
-        finally:
-            _store = None
-    if results is not None:
-        results["config"]["use_cache"] = given["use_cache"]
-    return results
+def _evaluate_ours(original: Callable[..., Any], given: Mapping[str, Any]) -> Any:
+    """Evaluate, with our store of answers in place of the harness's cache; the results name the model's commits."""
+    global _commits, _store
+    model, model_args = given["model"], given["model_args"]
+    _commits = identity.in_agreement(
+        functools.partial(identity.commits_of_hub_ids, model, model_args, given["force_simple"])
+    )
+    _tell_of_loading(model)
+    try:
+        if given["use_cache"]:
+            key = identity.model_key(model, model_args, _commits)
+            rank = int(os.environ.get("RANK", 0))
+            with closing(answers.Store(given["use_cache"], key, rank, given["torch_random_seed"])) as _store:
+                results = original(**{**given, "use_cache": None})  # evaluate gets our store
+        else:
+            results = original(**given)
+        if results is not None:
+            results["config"]["use_cache"] = given["use_cache"]
+            if _commits:
+                results["config"]["commits"] = _commits
+        return results
+    finally:
+        _commits, _store = {}, None
 
 
 def _tell_of_loading(model: Any) -> None:
@@ -187,6 +198,7 @@ def _prepare_and_evaluate(original: Callable[..., Any], given: dict[str, Any]) -
     ours = {name: task for name, task in found.items() if is_ours(task.config.process_docs)}
     if not ours:
         return original(**given)
+    identity.require_loaded(lm, _commits)
     store = None if getattr(lm, "needs_no_cache", False) else _store
     _choose_prompts(lm, ours)
     for task in ours.values():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fnmatch
 import math
+import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,6 +17,7 @@ from figlang_tasks.core import hub, score_requests, status
 from figlang_tasks.core.benchmark import asked_for, task_faults
 from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.core.redaction import redacted
+from figlang_tasks.core.task_files import ALL_TASKS
 from figlang_tasks.core.text import did_you_mean
 from figlang_tasks.harness.task_index import is_ours, leaf_configs
 
@@ -38,8 +41,7 @@ def preflight(
     """
     index = manager.task_index
     if unknown := [f"no task {name!r}{did_you_mean(name, index)}" for name in names if name not in index]:
-        told = "; ".join(unknown)
-        raise FigLangError(f"figlang_tasks: {told}. `figlang tasks '*'` lists ours, `lmms_eval tasks list` all of them")
+        raise FigLangError(f"figlang_tasks: {'; '.join(unknown)}. {ALL_TASKS}")
     ours = [config for config in leaf_configs(manager, names) if is_ours(config.get("process_docs"))]
     if not ours:
         return ours
@@ -84,6 +86,19 @@ def preflight(
                 "without pictures: flute*, nykms*_text, nycc_*_description*, columbus_text"
             )
     return ours
+
+
+def require_matches(selection: str, manager: TaskManager) -> None:
+    """Raise an error that names each pattern of ``--tasks`` that matches no task: the harness drops it in silence."""
+    if os.path.isdir(selection):  # of task files
+        return
+    unmatched = []
+    for pattern in selection.split(","):
+        if not fnmatch.filter(manager.task_index, pattern) and not os.path.isfile(pattern):
+            hint = did_you_mean(pattern.strip(" *?"), manager.task_index)
+            unmatched.append(f"no task matches {pattern!r}{hint}")
+    if unmatched:
+        raise FigLangError(f"figlang_tasks: {'; '.join(unmatched)}. {ALL_TASKS}")
 
 
 def limit_fault(limit: float | None) -> str:

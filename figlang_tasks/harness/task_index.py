@@ -8,6 +8,9 @@ from typing import Any
 
 from figlang_tasks import models, resource_dir
 from figlang_tasks.core import score_requests
+from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.core.task_files import ALL_TASKS
+from figlang_tasks.core.text import did_you_mean
 
 
 def tasks_dir() -> Path:
@@ -29,27 +32,35 @@ def is_ours(process_docs: Any) -> bool:
 
 
 def leaf_configs(manager: Any, names: Iterable[Any]) -> list[dict[str, Any]]:
-    """The configurations of the tasks behind task, tag and group names, leaving out the harness's own."""
+    """The configurations of the tasks behind task, tag and group names, leaving out the harness's own.
+
+    Raises:
+        FigLangError: a group of the user's has a member that does not exist.
+    """
     import lmms_eval.tasks
 
     harness_folder = str(Path(lmms_eval.tasks.__file__).parent)
     configs: dict[str, dict[str, Any]] = {}
     seen: set[str] = set()
-    pending = list(names)
+    pending: list[tuple[str, Any]] = [("", name) for name in names]  # each with the group that it is a member of
     while pending:
-        member = pending.pop(0)
+        group, member = pending.pop(0)
         below = member.get("task", []) if isinstance(member, dict) else member  # of a group: with overrides, or inline
         if isinstance(below, list):
-            pending += below
+            pending += [(group, name) for name in below]
             continue
         entry = manager.task_index.get(below)
+        if entry is None and isinstance(member, str) and group:
+            hint = did_you_mean(below, manager.task_index)
+            raise FigLangError(f"figlang_tasks: group {group}: no task {below!r}{hint}. {ALL_TASKS}")
         if entry is None or below in seen or str(entry["yaml_path"]).startswith(harness_folder):
             continue
         seen.add(below)
         if entry["type"] == "task":
             configs[below] = manager._get_config(below)
         elif entry["type"] in ("tag", "group"):
-            pending.append({"task": entry["task"] if entry["yaml_path"] == -1 else manager._get_config(below)["task"]})
+            members = entry["task"] if entry["yaml_path"] == -1 else manager._get_config(below)["task"]
+            pending.append((below, {"task": members}))
     return list(configs.values())
 
 

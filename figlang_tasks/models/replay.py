@@ -63,18 +63,26 @@ def find(samples: str) -> dict[str, list[Path]]:
 def read(paths: Sequence[Path]) -> dict[int, Saved]:
     """What the samples files of one task hold, by document id."""
     saved: dict[int, Saved] = {}
-    duplicates = []
+    duplicates, gaps = [], []
     for path in paths:
         for where, values in saved_lines(path):
-            doc_id, found = _read_line(where, values)
-            known = saved.setdefault(doc_id, found)
-            if found.repeat == known.repeat + 1:
-                saved[doc_id] = replace(known, outputs=known.outputs + found.outputs, repeat=found.repeat)
-            elif known is not found:
-                duplicates.append(f"doc_id {doc_id}: {known.where} and {found.where}")
+            doc_id, line = _read_line(where, values)
+            known = saved.setdefault(doc_id, line)
+            last_repeat = 0 if known is line else known.repeat
+            if line.repeat <= last_repeat:
+                duplicates.append(f"doc_id {doc_id}: {known.where} and {line.where}")
+                continue
+            if line.repeat > last_repeat + 1:
+                gaps.append(f"doc_id {doc_id}: answer {last_repeat + 1}, before {line.where}")
+            if known is not line:
+                saved[doc_id] = replace(known, outputs=known.outputs + line.outputs, repeat=line.repeat)
     if duplicates:
         raise RunError(
             f"{len(duplicates)} answers occur twice; give the files of one run. {listing(duplicates, LISTED, '; ')}"
+        )
+    if gaps:
+        raise RunError(
+            f"{len(gaps)} answers of --repeats are missing; give all of the run. {listing(gaps, LISTED, '; ')}"
         )
     return saved
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import sqlite3
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import demo_runs
 import faulty_model
 import lmms_eval.models
+import numpy as np
 import pytest
 from demo_runs import evaluate
 from faulty_runs import TASK, Runs
@@ -18,7 +22,9 @@ from tqdm import tqdm
 
 from figlang_tasks import FigLangError
 from figlang_tasks.core import notes, status
-from figlang_tasks.harness.answers import Store, content_digest, model_key
+from figlang_tasks.core.score_requests import KEY
+from figlang_tasks.harness.answers import Store, content_digest, digest
+from figlang_tasks.harness.identity import model_key
 from figlang_tasks.models.vlm import FigLangVLM
 
 
@@ -45,13 +51,29 @@ def test_a_digest_tells_content_apart_by_all_but_the_order_of_keys() -> None:
     assert content_digest([{"a": 1, "b": [2]}]) == content_digest([{"b": [2], "a": 1}])
 
 
+@pytest.mark.parametrize("chat", [True, False])
+def test_a_digest_tells_apart_what_is_to_be_scored(chat: bool) -> None:
+    """Candidates that stand in a column of the document are not shown, and the data of both documents is the same."""
+    asked = {KEY: {"kind": "candidates", "candidates": "captions"}}
+    documents = [{"captions": captions, "data": "d"} for captions in (["a", "b"], ["b", "a"], ["a", "b"])]
+    lm = SimpleNamespace(task_dict={"task": {"test": documents}})
+
+    def digest_of(number: int, settings: dict[str, Any]) -> str:
+        shown = (lambda doc: [{"role": "user"}], settings) if chat else (settings, lambda doc: [])
+        arguments = ("Which?", *shown, number, "task", "test")
+        return digest(lm, SimpleNamespace(args=arguments, request_type="generate_until"))  # type: ignore[arg-type]
+
+    assert digest_of(0, asked) != digest_of(1, asked) and digest_of(0, asked) == digest_of(2, asked)
+    assert digest_of(0, {}) == digest_of(1, {}) != digest_of(0, asked)
+
+
 @pytest.mark.parametrize(
     ("first", "second", "same"),
     [
         ({"model": "m", "api_key": "one-key"}, {"api_key": "one-key", "model": "m"}, True),
         ("model=m,dtype=float32", {"dtype": "float32", "model": "m"}, True),
         ("model=m,dtype=float32", "model=m,dtype=bfloat16", False),
-        ("", None, False),
+        ("", None, True),
     ],
 )
 def test_arguments_tell_models_apart_and_are_not_kept(first: Any, second: Any, same: bool, tmp_path: Path) -> None:
@@ -75,6 +97,18 @@ def test_files_that_arguments_name_tell_models_apart(tmp_path: Path, monkeypatch
             assert model_key("m", arguments) == found[-1]
     assert len(set(found)) == 9
     assert model_key("m", f"pretrained=model,system_prompt={'long' * 9999}") not in found
+
+
+@pytest.mark.parametrize("size", [10, 300_000, 3_000_000])
+def test_weights_of_the_same_size_and_time_tell_models_apart(size: int, tmp_path: Path) -> None:
+    """As an archive unpacks two checkpoints of one architecture. Of a large file only a sample is read."""
+    weights, keys = tmp_path / "model.safetensors", []
+    random = np.random.default_rng(0)
+    for _ in range(2):
+        weights.write_bytes(random.bytes(size))
+        os.utime(weights, ns=(1, 1))
+        keys += [model_key("m", f"pretrained={tmp_path}"), model_key("m", f"pretrained={tmp_path}")]
+    assert keys[0] == keys[1] != keys[2] == keys[3]
 
 
 def test_what_is_kept_and_found_by_any_process(tmp_path: Path) -> None:
@@ -114,10 +148,49 @@ def test_a_damaged_file_is_named_before_a_model_is_loaded(tmp_path: Path) -> Non
     path = tmp_path / "figlang_0.db"
     content = bytearray(path.read_bytes())
     content[8192:16384] = b"\xff" * 8192
-    for damaged in (bytes(content), b"not a database at all" * 100):
+    for damaged in (bytes(content), b"not a database at all" * 100, b"a note"):
         path.write_bytes(damaged)
         with pytest.raises(FigLangError, match=f"the answers in {path} cannot be used .*: remove it"):
             Store(str(tmp_path), "m", rank=1)
+        assert path.read_bytes() == damaged
+
+
+ANSWERS = "CREATE TABLE answers (key TEXT PRIMARY KEY, task TEXT, doc_id, answer TEXT NOT NULL)"
+
+
+@pytest.mark.parametrize("rank", [0, 1], ids=["own file", "file of another process"])
+@pytest.mark.parametrize(
+    ("commands", "cause"),
+    [
+        (["CREATE TABLE other (a, b)"], "it is a database of something else, with other: a, b"),
+        ([ANSWERS, "CREATE TABLE other (a, b)"], "something else, with answers: key, .*; other: a, b"),
+        (["CREATE TABLE answers (question, reply)"], "something else, with answers: question, reply"),
+        ([ANSWERS.replace("doc_id, ", "")], "something else, with answers: key, task, answer"),
+        ([ANSWERS.replace("NULL", "NULL, more NOT NULL")], "something else, with answers: .*answer, more"),
+        (["CREATE VIEW answers AS SELECT 1 AS key"], "something else, with view answers: key"),
+        ([ANSWERS, "INSERT INTO answers VALUES ('m-a', 'task', 0, x'ff')"], "an answer is of type bytes, not a text"),
+        ([ANSWERS, "INSERT INTO answers VALUES ('m-a', 'task', 0, CAST(x'ff' AS TEXT))"], "not decode to UTF-8"),
+    ],
+)
+def test_a_database_of_something_else_is_named_and_left_alone(
+    commands: list[str], cause: str, rank: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "figlang_0.db"
+    with sqlite3.connect(path) as database:
+        for command in commands:
+            database.execute(command)
+        database.commit()
+        before = database.execute("SELECT sql FROM sqlite_master").fetchall()
+        with pytest.raises(FigLangError, match=f"^figlang_tasks: the answers in {path} cannot be used .*{cause}"):
+            Store(str(tmp_path), "m", rank).look_up(["a"])
+        assert database.execute("SELECT sql FROM sqlite_master").fetchall() == before
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+def test_what_is_no_file_is_named(make: Callable[[Path], None], tmp_path: Path) -> None:
+    make(tmp_path / "figlang_3.db")
+    with pytest.raises(FigLangError, match=f"the answers in {tmp_path}/figlang_3.db cannot be used .it is no ordinary"):
+        Store(str(tmp_path), "m")
 
 
 def test_a_model_that_tells_its_answers_loses_one_batch(

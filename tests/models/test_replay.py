@@ -103,6 +103,20 @@ def test_a_file_that_does_not_fit_is_refused(
         replayed(write(tmp_path / odd_file.name, list(map(change, lines(odd_file)))))
 
 
+@pytest.mark.parametrize(("kept", "missing"), [((1, 3), 2), ((2, 3), 1), ((1, 2, 4), 3), ((2,), 1)])
+def test_a_gap_in_the_answers_of_repeats_is_told(
+    kept: tuple[int, ...], missing: int, odd_file: Path, tmp_path: Path
+) -> None:
+    """The answers after it would count as those before it."""
+    (line,) = [line for line in lines(odd_file) if line["doc_id"] == 5]
+    repeats = [line | {"sample": line["sample"] | {"repeat": number}} for number in kept]
+    file = write(tmp_path / odd_file.name, repeats)
+    where = kept.index(missing + 1) + 1
+    told = f"1 answers of --repeats are missing; .*doc_id 5: answer {missing}, before .*line {where}$"
+    with pytest.raises(FigLangError, match=told):
+        replay.read([file])
+
+
 def test_a_new_prompt_for_the_same_documents_is_told(
     odd_file: Path, tmp_path: Path, warnings_of_loguru: list[str]
 ) -> None:
