@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from loguru import logger
 
 from figlang_tasks.core.errors import DataError, FigLangError
+from figlang_tasks.core.files import MOST_BYTES_OF_TABLES, check_file
 
 if TYPE_CHECKING:
     import datasets
@@ -117,10 +118,15 @@ def split_files(name: str, split: str, folder: Path) -> list[Path]:
 
 
 def read_parquet(files: Sequence[Path], columns: Sequence[str], where: str) -> datasets.Dataset:
-    """The table in some Parquet files, which must have these columns; `where` names them in errors."""
+    """These columns of the table in some Parquet files; `where` names them in errors.
+
+    Pictures may be in the column `image` alone, which is not decoded as long as :func:`images.undecoded` opens it.
+    """
     import datasets
 
     try:
+        for path in files:
+            check_file(path, MOST_BYTES_OF_TABLES)
         rows = datasets.load_dataset(
             "parquet", data_files=[str(path) for path in files], split="train", verification_mode="no_checks"
         )
@@ -134,7 +140,26 @@ def read_parquet(files: Sequence[Path], columns: Sequence[str], where: str) -> d
         raise DataError(
             f"{where} lacks column(s) {', '.join(missing)} (it has: {', '.join(rows.column_names)}). {USE_THE_RELEASE}"
         )
-    return rows
+    for column in columns:
+        if column != "image" and not _is_plain(rows.features[column]):
+            raise DataError(
+                f"{where}: the column {column} holds {rows.features[column]}, not texts or numbers. {USE_THE_RELEASE}"
+            )
+    return rows.select_columns([*columns])
+
+
+def _is_plain(feature: Any) -> bool:
+    """Whether a column of a table holds texts, numbers, or lists and structures of these.
+
+    A file says of its columns what they hold, and `datasets` opens pictures, sounds and more when it reads a row.
+    """
+    import datasets
+
+    if isinstance(feature, datasets.List | datasets.LargeList):
+        return _is_plain(feature.feature)
+    if isinstance(feature, dict):
+        return all(map(_is_plain, feature.values()))
+    return isinstance(feature, datasets.Value | datasets.ClassLabel)
 
 
 def local_folder(origin: Source) -> Path | None:

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from figlang_tasks.core import files
 from figlang_tasks.core.errors import DataError, RunError
 from figlang_tasks.core.text import HALF_A_PAIR
 
@@ -47,9 +48,9 @@ def lines(path: Path, required: Sequence[str] = ()) -> Iterator[tuple[str, dict[
 
 
 def content_of(path: Path) -> bytes:
-    """The content of a file."""
+    """The content of a file, which must be a regular one of a plausible size."""
     try:
-        return path.read_bytes()
+        return files.read_file(path)
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
 
@@ -185,6 +186,7 @@ def saved_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each line of a samples file: its place (file and line), and its JSON object."""
     where = ""
     try:
+        files.check_file(path, files.MOST_BYTES_OF_SAMPLES)
         with path.open("rb") as file:
             for number, found in json_lines(file):
                 where = f"{path}, line {number}"

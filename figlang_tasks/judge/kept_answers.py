@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from loguru import logger
 
+from figlang_tasks.core import files
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.judge.server import Reply
 from figlang_tasks.metrics.files import write_whole
@@ -118,7 +119,8 @@ class KeptAnswers:
 
     def _objects(self) -> Iterator[dict[str, Any]]:
         """The JSON objects of the file, a line each; a line that a kill has cut is left out."""
-        for number, line in enumerate(self.path.read_bytes().splitlines(), start=1):
+        content = files.read_file(self.path, files.MOST_BYTES_OF_SAMPLES)
+        for number, line in enumerate(content.splitlines(), start=1):
             try:
                 values = json.loads(line)
             except (ValueError, RecursionError):

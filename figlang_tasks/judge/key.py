@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from figlang_tasks.core import files
 from figlang_tasks.core.errors import FigLangError
 
 
@@ -23,7 +24,7 @@ def signed(**values: Any) -> dict[str, Any]:
 def read(path: Path) -> dict[str, Any]:
     """The content of a key."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(files.read_file(path).decode("utf-8"))
         is_whole = found == signed(
             **{name: each for name, each in found.items() if name not in ("written_by", "sheet")}
         )

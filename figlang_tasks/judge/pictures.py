@@ -69,7 +69,7 @@ def _lines(folder: Path, sorting: Sorting) -> list[_Line]:
     """The prompts of a folder, some of whose pictures are there."""
     path = folder / PROMPTS
     lines: list[_Line] = []
-    for where, values in row_files.lines(path, _FIELDS) if path.is_file() else ():
+    for where, values in row_files.lines(path, _FIELDS) if path.exists() else ():
         if isinstance(values, str):
             raise FigLangError(f"{where} {values}")
         if values["input"] not in sorting.inputs:

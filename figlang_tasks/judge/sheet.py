@@ -18,6 +18,7 @@ from typing import TypeAlias
 
 import pandas as pd
 
+from figlang_tasks.core import files
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing, no_formula, printable_lines
 
@@ -76,6 +77,7 @@ def read(path: Path, required: Iterable[str] = ()) -> Sheet:
 
     What is judged is ASCII: an encoding other than UTF-8 damages the texts alone.
     """
+    files.check_file(path)
     try:
         frame = pd.read_csv(
             path,

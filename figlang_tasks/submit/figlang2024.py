@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks import scoring
+from figlang_tasks.core import files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.text import listing, printable
 from figlang_tasks.metrics.files import write_whole
@@ -97,6 +98,7 @@ def read(path: Path) -> pd.DataFrame:
     import pandas as pd
 
     try:
+        files.check_file(path)
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
             if names.count(MEMBER) != 1:
@@ -104,7 +106,7 @@ def read(path: Path) -> pd.DataFrame:
                     f"{path}: must hold one {MEMBER}, at the top and not in a folder (it holds: "
                     f"{listing(names) or 'nothing'})"
                 )
-            content = archive.read(MEMBER)
+            content = files.read_member(archive, MEMBER)
     except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, ValueError) as error:
         # RuntimeError: it is encrypted, or packed in a way that zipfile does not know.
         raise SubmissionError(f"{path} is not a readable zip ({error}): zip {MEMBER} again") from error

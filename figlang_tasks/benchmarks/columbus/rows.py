@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
@@ -81,7 +80,7 @@ def documents(found: hub.Snapshot, dataset: str, order: str, graph: bool = False
 def read(folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
     """The valid rows of a release, sorted by id, and what is wrong with the others."""
     table = folder / "benchmark.json"
-    if table.is_file():
+    if table.exists():
         lines = [(f"{table}, row {number}", row) for number, row in enumerate(_json(table), start=1)]
     else:
         table = folder / "metadata.jsonl"
@@ -129,8 +128,8 @@ def _row(where: str, values: Any, pictures: Path) -> dict[str, Any]:
     for flag in ("is_icon", "is_overlap"):
         if not isinstance(given.get(flag), bool):
             raise DataError(f"{where}: {flag} is {brief(given.get(flag))}, must be true or false. {USE_THE_RELEASE}")
-    file = pictures / name  # of the hub's, a link, which the path of an image may not be
-    image = {"bytes": file.read_bytes() if os.path.isfile(file) else None, "path": None}
+    # Of the hub's a link, which the path of an image may not be: so the bytes are taken.
+    image = {"bytes": images.read_bytes(pictures / name, where), "path": None}
     images.check(image, where)
     return {
         "id": row_id,

@@ -292,7 +292,7 @@ def load_blind() -> datasets.Dataset:
     import datasets
 
     folder = hub.local_folder(source_of("FLUTE"))
-    if folder is None or not (path := folder / BLIND_FILE).is_file():
+    if folder is None or not (path := folder / BLIND_FILE).exists():
         raise PartMissing(
             "flute_codalab reads the blind test file of the FigLang 2022 shared task (CodaLab competition 5908), "
             f"which the dataset on the hub does not contain: put it at ${hub.DATA_DIR_VARIABLE}/FLUTE/{BLIND_FILE}"

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
-from figlang_tasks.core import hub, images
+from figlang_tasks.core import files, hub, images
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.errors import DataError, PartMissing
 
@@ -24,11 +24,13 @@ class Pictures:
     def __init__(self, folder: Path) -> None:
         self._place = folder / ARCHIVE
         try:
+            files.check_file(self._place, files.MOST_BYTES_OF_TABLES)
             self._zip = zipfile.ZipFile(self._place)
         except FileNotFoundError as error:
             raise PartMissing(f"there is no {self._place}: put the file of the hub's repository there") from error
         except (OSError, zipfile.BadZipFile) as error:
-            raise DataError(f"{self._place} cannot be read ({error}). {_AGAIN}") from error
+            reason = getattr(error, "strerror", None) or error
+            raise DataError(f"{self._place} cannot be read ({reason}). {_AGAIN}") from error
         self._names = {PurePosixPath(name).stem: name for name in self._zip.namelist() if name.endswith(SUFFIX)}
 
     @property
@@ -45,7 +47,7 @@ class Pictures:
         """A picture, RGB, upright; a `DataError` with `where` and the uuid if it is missing or damaged."""
         self.check([uuid], where)
         try:
-            data = self._zip.read(self._names[uuid])  # it checks the CRC
+            data = files.read_member(self._zip, self._names[uuid])  # it checks the CRC
         except (OSError, EOFError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
             raise DataError(f"{where}: the picture {uuid} in {self._place} is damaged ({error}). {_AGAIN}") from error
         return images.decode({"bytes": data}, f"{where}, picture {uuid}")

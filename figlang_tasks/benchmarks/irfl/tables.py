@@ -140,7 +140,7 @@ def _read(dataset: str, name: str, kind: type[_Kind], row_of: Callable[[_Kind, s
         raise DataError(f"{dataset} has no table {name!r}; known: {', '.join(ROWS)}")
     found = hub.snapshot(source_of(dataset), [file_name(name)])
     path, is_idiom = found.folder / file_name(name), name.startswith("idiom")
-    if not path.is_file():
+    if not path.exists():
         raise PartMissing(
             f"{dataset}: there is no {path}: the folder must have the files of the hub's repository, "
             f"{source_of('IRFL').page}"

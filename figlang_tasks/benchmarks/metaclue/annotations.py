@@ -11,10 +11,9 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
-from PIL import Image
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
 
-from figlang_tasks.core import hub, row_files
+from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.errors import DataError
 
@@ -26,7 +25,6 @@ BoxType = Literal["explicit", "contextual", "logo", "text"]
 ROLES, BOX_TYPES = get_args(Role), get_args(BoxType)
 # set -> test images, sections 3.1 and 3.2 of the paper
 PAPER = {"metaphor": 1331, "symbolic_negative": 1419, "literal_negative": 1000}
-_ORIENTATION, _TURNED = 0x0112, (5, 6, 7, 8)  # of EXIF; those that swap width and height
 # "#" parts the image from the question in the ids of documents.
 _IMAGE = re.compile(r"(10|[0-9])/[^/\\#\x00-\x1f\ud800-\udfff]{1,240}\.[A-Za-z]{1,9}")
 
@@ -154,7 +152,7 @@ def read(dataset: str) -> Table:
     """The annotations of ``MetaCLUE`` or ``figlang_mini_metaclue``."""
     found = hub.snapshot(source_of(dataset), [FILE])
     path = found.folder / FILE
-    if not path.is_file():
+    if not path.exists():
         raise DataError(f"there is no {path}: docs/cards/metaclue.md says how to write it, since none was released")
     rows, faults = row_files.valid(row_files.lines(path), annotation, lambda row: f"image {row.image}")
     if not rows and not faults:
@@ -165,21 +163,10 @@ def read(dataset: str) -> Table:
 
 def check_boxes(row: Annotation, picture: Path) -> None:
     """Check that boxes lie within the picture; half a pixel more is rounding."""
-    width, height = size_of(picture, row.where)
+    width, height = images.size_of(picture, row.where)
     for number, box in enumerate(row.boxes):
         if box.bbox[2] > width + 0.5 or box.bbox[3] > height + 0.5:
             raise DataError(
                 f"{row.where}: boxes.{number}.bbox is {list(box.bbox)}, but the picture is {width} x {height} pixels. "
                 "Boxes are in pixels of the picture as it lies in the folder, upright."
             )
-
-
-def size_of(picture: Path, where: str) -> tuple[int, int]:
-    """Width and height of a picture as it is shown, upright, without decoding it; a `DataError` if it is none."""
-    try:
-        with Image.open(picture) as image:
-            turned = image.getexif().get(_ORIENTATION) in _TURNED
-            width, height = image.size
-    except Exception as error:  # Pillow raises many kinds on damaged files
-        raise DataError(f"{where}: the picture cannot be read ({error}): load it again") from error
-    return (height, width) if turned else (width, height)

@@ -163,7 +163,7 @@ def _table(dataset: str, name: str, split: str) -> tuple[datasets.Dataset, str]:
     files = hub.split_files(dataset, split, found.folder / name)
     if not files:
         raise PartMissing(f"{where}: there is no file {name}/{split}-*.parquet. {hub.USE_THE_RELEASE}")
-    table = hub.read_parquet(files, columns, where).select_columns(columns)
+    table = hub.read_parquet(files, columns, where)
     return images.undecoded(table, where), found.revision
 
 

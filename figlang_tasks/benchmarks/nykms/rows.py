@@ -132,7 +132,7 @@ def load(
 @hub.kept(maxsize=8)
 def _shown(name: str, path: Path, modality: str, check_images: bool) -> tuple[list[AnnotatedCaption], str]:
     """The rows of a file, each with what is shown of its cartoon, and the identity of the data."""
-    if not path.is_file():
+    if not path.exists():
         present = ", ".join(sorted(found.name for found in path.parent.glob("*.jsonl"))) or "none"
         raise PartMissing(
             f"{name}: {path} does not exist (.jsonl files there: {present}). Put the annotations there; `figlang data "
@@ -259,7 +259,7 @@ def _of_contests(rows: Sequence[AnnotatedCaption], files: Sequence[Path], what: 
     """
     columns = ["contest_number", *(["image"] if what == "image" else ["image_description", "caption_choices"])]
     where = f"{CONTESTS}: {files[0].parent}"
-    table = hub.read_parquet(files, columns, where).select_columns(columns)
+    table = hub.read_parquet(files, columns, where)
     table = images.undecoded(table, where) if what == "image" else table
     wanted = {row.contest for row in rows}
     found: dict[Any, Any] = {}

@@ -72,7 +72,7 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
 
     folder = hub.local_folder(source_of(name))
     files = [folder / f"{split}{suffix}" for suffix in (".csv", ".jsonl")] if folder else []
-    own = next((path for path in files if path.is_file()), None)
+    own = next((path for path in files if path.exists()), None)
     table, faults = _own(own, f"{name}/{split}") if own else _released(name, split)
     columns = table.select_columns([*TEXTS, "image"] if check_images else [*TEXTS])
 
@@ -127,7 +127,7 @@ def _released(name: str, split: str) -> tuple[datasets.Dataset, Sequence[str]]:
             + (f"; for rows of your own see {origin.bring}" if origin.bring else "")
         )
     columns, where = ["image", *TEXTS], f"{name}: split {split!r} in {folder}"
-    rows, faults = hub.read_parquet(files, columns, where).select_columns(columns), []
+    rows, faults = hub.read_parquet(files, columns, where), []
     if len(rows) != origin.splits[split]:
         faults.append(
             f"{where} has {len(rows)} rows, the published one has {origin.splits[split]}. "

@@ -7,28 +7,12 @@ from pathlib import Path
 import pytest
 from lmms_eval.tasks import get_task_dict
 from metaclue_rows import negative, row, write
-from PIL import Image
 
 import figlang_tasks
-from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue import rows, task
-from figlang_tasks.core.errors import DataError
 from figlang_tasks.harness.task_index import choose_blocks
 
 MINI = "figlang_mini_metaclue"
-
-
-def test_size_is_that_of_the_upright_picture(tmp_path: Path) -> None:
-    image = Image.new("RGB", (30, 20))
-    exif = image.getexif()
-    exif[0x0112] = 6  # turn by 90 degrees to see it upright
-    image.save(tmp_path / "turned.jpg", exif=exif)
-    image.save(tmp_path / "plain.jpg")
-    assert annotation_file.size_of(tmp_path / "turned.jpg", "x") == (20, 30)
-    assert annotation_file.size_of(tmp_path / "plain.jpg", "x") == (30, 20)
-    (tmp_path / "no.jpg").write_bytes(b"no picture")
-    with pytest.raises(DataError, match="here: the picture cannot be read"):
-        annotation_file.size_of(tmp_path / "no.jpg", "here")
 
 
 def test_metaphors_and_negatives_of_the_test_split_are_classified(

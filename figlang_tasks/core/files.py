@@ -1,0 +1,80 @@
+"""Checks files before they are read: only regular files, and none above a plausible size (docs/security.md)."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import zipfile
+from pathlib import Path
+from typing import Final
+
+MEBIBYTE: Final = 1 << 20
+MOST_BYTES: Final = 256 * MEBIBYTE
+"""Of a picture, a table in text, a sheet, a key or a submission."""
+MOST_BYTES_OF_SAMPLES: Final = 2048 * MEBIBYTE
+"""Of a samples or results file."""
+MOST_BYTES_OF_TABLES: Final = 16_384 * MEBIBYTE
+"""Of a Parquet file or a zip of pictures, which are not read at once."""
+MOST_BYTES_OF_A_MEMBER: Final = 64 * MEBIBYTE
+"""Of a file in a zip, unpacked."""
+
+_KINDS = {
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFDIR: "a folder",
+}
+# Other methods unpack a block as a whole, however large it gets.
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
+def check_file(path: Path, most_bytes: int = MOST_BYTES) -> None:
+    """Check that a path leads to a regular file of a plausible size, without opening it: a pipe would wait for ever.
+
+    Raises:
+        OSError: it does not. The file may also be missing, or may not be looked at.
+    """
+    status = os.stat(path)
+    if not stat.S_ISREG(status.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(status.st_mode), "no regular file")
+        raise OSError(errno.EINVAL, f"this is {kind}, where a file is needed: put the file itself there", str(path))
+    if status.st_size > most_bytes:
+        size, limit = _gibibytes(status.st_size), _gibibytes(most_bytes)
+        reason = f"the file has {size}, and at most {limit} are read: is it the right file, and whole?"
+        raise OSError(errno.EFBIG, reason, str(path))
+
+
+def read_file(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
+    """The content of a file; raises as :func:`check_file`."""
+    check_file(path, most_bytes)
+    return path.read_bytes()
+
+
+def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
+    """The content of a file in a zip, of at most `MOST_BYTES_OF_A_MEMBER`.
+
+    Raises:
+        zipfile.BadZipFile: it is larger by its header or when it is unpacked, damaged, or packed by a rare method.
+    """
+    member = archive.getinfo(name)
+    if member.compress_type not in _METHODS:
+        raise zipfile.BadZipFile(f"{name} is packed by method {member.compress_type}: pack it with the method deflate")
+    limit = MOST_BYTES_OF_A_MEMBER
+    if member.file_size > limit:
+        raise zipfile.BadZipFile(f"{name} has {_gibibytes(member.file_size)} unpacked, at most {_gibibytes(limit)}")
+    content = bytearray()
+    with archive.open(member) as file:
+        # In small pieces: the header may lie, and a piece is unpacked before it is compared with the header.
+        while piece := file.read(MEBIBYTE):
+            content += piece
+            if len(content) > limit:
+                raise zipfile.BadZipFile(f"{name} has more than {_gibibytes(limit)} unpacked")
+    return bytes(content)
+
+
+def _gibibytes(size: int) -> str:
+    """A number of bytes in words: ``256 MB``, ``30.0 GB``."""
+    mebibytes = size / MEBIBYTE
+    return f"{mebibytes / 1024:.1f} GB" if mebibytes >= 1024 else f"{mebibytes:.0f} MB"
