@@ -28,6 +28,7 @@ from figlang_tasks.core import notes
 from figlang_tasks.core.benchmark import Benchmark, of_dataset
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, RunError
+from figlang_tasks.core.files import MOST_BYTES_OF_SAMPLES, read_file
 from figlang_tasks.core.hub import OWN
 from figlang_tasks.core.row_files import SAMPLES_NAME, first_fault, saved_lines
 from figlang_tasks.core.text import listing
@@ -388,7 +389,7 @@ def results_path(samples: Path) -> Path:
 def results_file(path: Path) -> dict[str, Any]:
     """The content of a results file."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read_file(path, MOST_BYTES_OF_SAMPLES).decode("utf-8"))
         if not isinstance(content, dict):
             raise ValueError("it holds no object")
         for name in ("configs", "config", "results", "n-samples", "usage"):
