@@ -42,6 +42,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
 from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.files import MOST_BYTES
 from figlang_tasks.core.row_files import brief, checked, content_of, json_lines
 from figlang_tasks.core.text import printable_lines, table
 
@@ -109,9 +110,12 @@ def rows_of(path: Path, kind: str, is_accuracy: bool) -> list[Row]:
     content = content_of(path)
     if path.suffix == ".gz":
         try:
-            content = gzip.decompress(content)
+            with gzip.open(io.BytesIO(content)) as unpacked:
+                content = unpacked.read(MOST_BYTES + 1)
         except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"{path} is no whole gzip file ({error}): get it again") from error
+        if len(content) > MOST_BYTES:
+            raise DataError(f"{path} has more than {MOST_BYTES:,} bytes unpacked: give a part of it")
     rows = []
     for number, fields in json_lines(io.BytesIO(content)):
         place = f"{path}, line {number}"

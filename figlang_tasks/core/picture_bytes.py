@@ -1,4 +1,4 @@
-"""Takes metadata out of the bytes of PNG and JPEG files, so that a fault in it does not make a whole picture unreadable.
+"""Takes metadata out of PNG and JPEG files, so that a fault in it does not make a whole picture unreadable.
 
 Pillow refuses a picture whose metadata are large or damaged. What decides how pixels look stays, as does what says
 which side is up.

@@ -22,6 +22,7 @@ from lmms_eval.api.instance import Instance
 from loguru import logger
 
 from figlang_tasks.core.errors import RunError
+from figlang_tasks.core.files import MOST_BYTES_OF_SAMPLES, read_file
 from figlang_tasks.core.options import PICTURES_FIRST
 from figlang_tasks.core.row_files import SAMPLES_NAME, saved_lines
 from figlang_tasks.core.text import listing
@@ -162,8 +163,10 @@ class Replay(Offline):
             for path in paths:
                 date = path.name.partition("_samples_")[0]  # lm-eval has no such prompts
                 results = path.with_name(f"{date}_results.json")
+                configs: dict[str, Any] = {}
                 try:
-                    configs = json.loads(results.read_bytes())["configs"] if results.exists() else {}
+                    if results.exists():
+                        configs = json.loads(read_file(results, MOST_BYTES_OF_SAMPLES))["configs"]
                     asked = configs.get(task, {}).get("metadata", {}).get("prompt_hash")
                 except (OSError, ValueError, LookupError, AttributeError) as error:
                     raise RunError(f"{results} is not a results file of the harness ({error!r}): restore it") from error

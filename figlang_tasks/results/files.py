@@ -11,6 +11,7 @@ from typing import Any
 from loguru import logger
 
 from figlang_tasks.core.errors import RunError
+from figlang_tasks.core.files import MOST_BYTES_OF_SAMPLES, read_file
 from figlang_tasks.core.row_files import PARTIAL, SAMPLES_NAME
 from figlang_tasks.core.text import listing
 from figlang_tasks.scoring.lm_eval import FACTS
@@ -196,7 +197,7 @@ def without_samples_message(results: Path, tasks: list[str]) -> str:
 def results_file(path: Path) -> dict[str, Any]:
     """The content of a results file."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read_file(path, MOST_BYTES_OF_SAMPLES).decode("utf-8"))
         if not isinstance(content, dict):
             raise ValueError("it holds no object")
         for name in ("configs", "config", "results", "n-samples", "usage"):

@@ -1,0 +1,143 @@
+"""What is transparent is laid on white: black strokes on a clear ground are no black picture.
+
+Expected values are computed here from the samples that the files are made of: alpha * colour + (1 - alpha) * 255.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from PIL import Image
+
+from figlang_tasks.core import images
+
+WIDTH, HEIGHT = 23, 9
+
+
+def png(depth: int, colour_type: int, samples: npt.NDArray[Any], *chunks: tuple[bytes, bytes]) -> bytes:
+    """A PNG file of these samples ([height, width, samples of a pixel]), written as the standard says."""
+    rows = b"".join(b"\0" + packed(row.ravel(), depth) for row in samples)
+    header = struct.pack(">2L5B", samples.shape[1], samples.shape[0], depth, colour_type, 0, 0, 0)
+    parts = [(b"IHDR", header), *chunks, (b"IDAT", zlib.compress(rows)), (b"IEND", b"")]
+    written = [struct.pack(">L", len(content)) + kind + content for kind, content in parts]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(part + struct.pack(">L", zlib.crc32(part[4:])) for part in written)
+
+
+def packed(samples: Sequence[Any], depth: int) -> bytes:
+    if depth == 16:
+        return np.asarray(samples).astype(">u2").tobytes()
+    bits = "".join(f"{int(sample):0{depth}b}" for sample in samples)
+    bits += "0" * (-len(bits) % 8)
+    return bytes(int(bits[start : start + 8], 2) for start in range(0, len(bits), 8))
+
+
+def error(data: bytes, expected: npt.NDArray[Any]) -> float:
+    """The largest difference between what a run sees of a picture and the expected colours."""
+    cell = {"bytes": data, "path": None}
+    images.check(cell, "row 1")
+    seen = np.asarray(images.decode(cell, "row 1")).astype(float)
+    return float(np.abs(seen - expected).max())
+
+
+def random_samples(most: int, samples: int = 1) -> npt.NDArray[Any]:
+    return np.random.default_rng(5).integers(0, most + 1, (HEIGHT, WIDTH, samples))
+
+
+@pytest.mark.parametrize("depth", [1, 2, 4, 8, 16])
+def test_a_grey_that_is_transparent(depth: int) -> None:
+    most = 2**depth - 1
+    grey = random_samples(min(most, 7)) * (1 if depth < 16 else 9000)
+    clear = int(grey[0, 0, 0])
+    expected = np.where(grey == clear, 255, grey * 255 / most)
+    assert error(png(depth, 0, grey, (b"tRNS", struct.pack(">H", clear))), expected) <= 1
+
+
+@pytest.mark.parametrize("depth", [8, 16])
+def test_a_colour_that_is_transparent(depth: int) -> None:
+    most = 2**depth - 1
+    colours = random_samples(2, 3) * (most // 3)
+    clear = colours[0, 0]
+    is_clear = (colours == clear).all(axis=2, keepdims=True)
+    expected = np.where(is_clear, 255, colours * 255 / most)
+    assert error(png(depth, 2, colours, (b"tRNS", struct.pack(">3H", *map(int, clear)))), expected) <= 1
+
+
+@pytest.mark.parametrize("depth", [8, 16])
+@pytest.mark.parametrize(("colour_type", "colours"), [(4, 1), (6, 3)], ids=["grey", "RGB"])
+def test_an_alpha_channel(depth: int, colour_type: int, colours: int) -> None:
+    most = 2**depth - 1
+    samples = random_samples(most, colours + 1)
+    alpha = samples[..., colours:] / most
+    expected = alpha * samples[..., :colours] * 255 / most + (1 - alpha) * 255
+    assert error(png(depth, colour_type, samples), expected) <= 2  # Pillow cuts 16 bits off to 8
+
+
+@pytest.mark.parametrize("depth", [1, 2, 4, 8])
+@pytest.mark.parametrize("alphas", ["of each colour", "of the first", "none"])
+def test_colours_of_a_palette_that_are_transparent(depth: int, alphas: str) -> None:
+    count = 2**depth
+    palette = np.random.default_rng(7).integers(0, 256, (count, 3))
+    alpha = np.random.default_rng(9).integers(0, 256, count)
+    if alphas == "of the first":
+        alpha = np.array([0])
+    if alphas == "none":
+        alpha = np.array([], int)
+    numbers = random_samples(count - 1)
+    whole = np.concatenate([alpha, np.full(count - len(alpha), 255)])[numbers] / 255
+    chunks = [(b"PLTE", palette.astype(np.uint8).tobytes()), (b"tRNS", alpha.astype(np.uint8).tobytes())]
+    expected = whole * palette[numbers[..., 0]] + (1 - whole) * 255
+    assert error(png(depth, 3, numbers, *chunks), expected) <= 1
+
+
+STROKES = Image.new("RGBA", (20, 16), (0, 0, 0, 0))
+STROKES.paste((0, 0, 0, 255), (5, 5, 10, 10))
+ON_WHITE = np.full((16, 20, 3), 255.0)
+ON_WHITE[5:10, 5:10] = 0
+OTHER_FRAME = Image.new("RGBA", STROKES.size, "blue")
+ANIMATED = {"save_all": True, "append_images": [OTHER_FRAME]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "mode", "options"),
+    [
+        ("PNG", "RGBA", {}),
+        ("PNG", "LA", {}),
+        ("PNG", "RGBA", ANIMATED),
+        ("PNG", "RGBA", {**ANIMATED, "default_image": True}),
+        ("GIF", "RGBA", {}),
+        ("GIF", "RGBA", ANIMATED),
+        ("GIF", "RGBA", {**ANIMATED, "disposal": 2}),
+        ("WEBP", "RGBA", {"lossless": True}),
+        ("WEBP", "RGBA", {"lossless": True, **ANIMATED}),
+        ("TIFF", "RGBA", {"compression": "tiff_lzw"}),
+        ("TIFF", "LA", {}),
+        ("TIFF", "PA", {}),
+    ],
+)
+def test_black_strokes_on_a_clear_ground(kind: str, mode: str, options: dict[str, Any]) -> None:
+    stream = io.BytesIO()
+    STROKES.convert(mode).save(stream, kind, **options)
+    assert error(stream.getvalue(), ON_WHITE) == 0
+
+
+@pytest.mark.parametrize(("kind", "options"), [("PNG", {}), ("WEBP", {"lossless": True}), ("TIFF", {})])
+def test_a_transparent_picture_on_its_side_is_turned(kind: str, options: dict[str, Any]) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6  # turn by 90 degrees to the right to see it upright
+    stream = io.BytesIO()
+    STROKES.save(stream, kind, exif=exif, **options)
+    assert error(stream.getvalue(), np.rot90(ON_WHITE, -1)) == 0
+
+
+def test_an_alpha_channel_that_is_opaque_changes_no_pixel() -> None:
+    """So are all pictures of COLUMBUS."""
+    colours = random_samples(255, 3)
+    opaque = np.concatenate([colours, np.full((HEIGHT, WIDTH, 1), 255)], axis=2)
+    assert error(png(8, 6, opaque), colours) == 0
