@@ -6,6 +6,7 @@ one way.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from loguru import logger
 
-from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.errors import DataError, remedy_of_writing
 
 if TYPE_CHECKING:
     import datasets
@@ -127,6 +128,13 @@ def read_parquet(files: Sequence[Path], columns: Sequence[str], where: str) -> d
         rows.data.validate(full=True)  # else a text that is not UTF-8 is found by whoever reads that row
     except (datasets.exceptions.DatasetGenerationError, OSError, ValueError) as error:
         cause = error.__cause__ or error
+        if _is_of_the_cache(cause, files):
+            remedy = remedy_of_writing(cause)
+            raise DataError(
+                f"{where} cannot be read into the cache of datasets, {datasets.config.HF_DATASETS_CACHE} ({cause}): "
+                + (f"{remedy}, or " if remedy else "")
+                + "set HF_DATASETS_CACHE to another folder"
+            ) from error
         raise DataError(
             f"{where} cannot be read ({type(cause).__name__}: {cause}). Delete the damaged file and load it again."
         ) from error
@@ -135,6 +143,17 @@ def read_parquet(files: Sequence[Path], columns: Sequence[str], where: str) -> d
             f"{where} lacks column(s) {', '.join(missing)} (it has: {', '.join(rows.column_names)}). {USE_THE_RELEASE}"
         )
     return rows
+
+
+_NO_FOLDER = (errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP)
+
+
+def _is_of_the_cache(error: BaseException, files: Sequence[Path]) -> bool:
+    """Whether an error of loading files is one of writing the cache, which they are read into."""
+    named = getattr(error, "filename", None)
+    if not isinstance(error, OSError) or (named is not None and Path(named) in files):
+        return False
+    return bool(remedy_of_writing(error)) or error.errno in _NO_FOLDER
 
 
 def local_folder(origin: Source) -> Path | None:
@@ -237,6 +256,12 @@ def _reason(origin: Source, revision: str, error: Exception) -> str:
     from huggingface_hub import constants, errors
 
     chain = (error, error.__cause__, error.__context__)
+    for cause in chain:
+        if isinstance(cause, OSError) and (remedy := remedy_of_writing(cause)):
+            return (
+                f"{origin.repository} cannot be written into the cache of the hub, {constants.HF_HUB_CACHE} ({cause}): "
+                f"{remedy}, set HF_HOME to another folder"
+            )
     answered = next((each for each in chain if isinstance(each, errors.HfHubHTTPError)), None)
     if isinstance(answered, errors.RepositoryNotFoundError) or (answered and answered.response.status_code == 401):
         gated = isinstance(answered, errors.GatedRepoError)
