@@ -12,12 +12,12 @@ import typer
 from figlang_tasks.cli import say, say_json, warn
 from figlang_tasks.cli.options import AsJson
 from figlang_tasks.core.text import table
-from figlang_tasks.report.verdict import contradicted
+from figlang_tasks.report.verdict import contradiction
 from figlang_tasks.results import measures
 from figlang_tasks.results.files import below
 from figlang_tasks.results.provenance import evaluated_at, option
 from figlang_tasks.results.runs import RunError, read
-from figlang_tasks.scoring import OVERALL
+from figlang_tasks.scoring import OVERALL, Estimates
 
 
 def runs(
@@ -56,13 +56,17 @@ def runs(
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
     """A line for each task of a run."""
     run = read(str(path))
-    for each in contradicted((run, task) for task in run.tasks.values()):
-        warn(f"{path}: {each}")
     date = evaluated_at(run)
     for task in run.tasks.values():
-        whole = {name: scopes[OVERALL].value for name, scopes in task.estimates.items() if OVERALL in scopes}
-        metric = measures.headline(name for name, value in whole.items() if isfinite(value))
-        estimate = task.estimates[metric][OVERALL] if metric else None
+        estimates = task.reported_estimates or task.estimates
+        metric = _main_metric(estimates)
+        # The intervals of all metrics would take seconds for each task; what is shown is compared whole.
+        contradictions = task.contradictions_of([metric])
+        if contradictions:
+            warn(f"{path}: {contradiction(run, task, contradictions)}")
+            estimates = task.estimates
+            metric = _main_metric(estimates)
+        estimate = estimates[metric][OVERALL] if metric else None
         yield {
             "path": str(path),
             "class": option(run, "model"),
@@ -78,6 +82,12 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
             "complete": not task.cut if run.results else None,
             "cut": task.cut,
         }
+
+
+def _main_metric(estimates: Estimates) -> str:
+    """The metric that stands for a task; "" if none has a value of all rows."""
+    values = {name: scopes[OVERALL].value for name, scopes in estimates.items() if OVERALL in scopes}
+    return measures.headline(name for name, value in values.items() if isfinite(value))
 
 
 def _cells(line: dict[str, Any]) -> list[str]:

@@ -90,10 +90,11 @@ def _score(task: TaskRun, scorer: Scorer) -> ChangedTask:
     """The task with scores in its records, and the values of these."""
     records = [dict(record) for record in task.records]
     asked = [record for record in records if explained.needs_score(record)]
-    signature, details = explanations.by_pair(list(map(explained.pair, asked)), scorer)
+    scores = explanations.by_pair(list(map(explained.pair, asked)), scorer)
     for record in asked:
-        record["explanation_scores"] = {"scorer": scorer.name, **details[explained.pair(record)]}
+        record["explanation_scores"] = {"scorer": scorer.name, **scores.details[explained.pair(record)]}
     lines = tuple({**line, "sample": record} for line, record in zip(task.lines, records, strict=True))
-    scored = replace(task, lines=lines, signature=signature)
+    scored = replace(task, lines=lines, signature=scores.signature)
     estimates = evaluate(records, scored.measures)
-    return ChangedTask(replace(scored, reported=estimates), estimates, {"explanation_scorer": signature})
+    facts = {"explanation_scorer": scores.signature, "explanation_kernel": scores.kernel}
+    return ChangedTask(replace(scored, reported=estimates), estimates, facts)

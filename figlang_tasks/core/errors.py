@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
+
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_NO_RIGHTS = {errno.EACCES, errno.EPERM, errno.EROFS}
+
+
+def remedy_of_writing(error: BaseException) -> str:
+    """What to do about an error of writing a file: to make room, or to ask for rights; "" for any other error."""
+    number = getattr(error, "errno", None)
+    if number in _NO_ROOM or "Not enough disk space" in str(error):  # the second: datasets counts before it writes
+        return "make room there"
+    if number in _NO_RIGHTS:
+        return "ask for the right to write there"
+    return ""
 
 
 class FigLangError(Exception):

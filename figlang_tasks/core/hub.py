@@ -6,6 +6,7 @@ one way.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from loguru import logger
 
-from figlang_tasks.core.errors import DataError, FigLangError
+from figlang_tasks.core.errors import DataError, FigLangError, remedy_of_writing
 from figlang_tasks.core.files import MOST_BYTES_OF_TABLES, check_file
 
 if TYPE_CHECKING:
@@ -133,6 +134,13 @@ def read_parquet(files: Sequence[Path], columns: Sequence[str], where: str) -> d
         rows.data.validate(full=True)  # else a text that is not UTF-8 is found by whoever reads that row
     except (datasets.exceptions.DatasetGenerationError, OSError, ValueError) as error:
         cause = error.__cause__ or error
+        if _is_of_the_cache(cause, files):
+            remedy = remedy_of_writing(cause)
+            raise DataError(
+                f"{where} cannot be read into the cache of datasets, {datasets.config.HF_DATASETS_CACHE} ({cause}): "
+                + (f"{remedy}, or " if remedy else "")
+                + "set HF_DATASETS_CACHE to another folder"
+            ) from error
         raise DataError(
             f"{where} cannot be read ({type(cause).__name__}: {cause}). Delete the damaged file and load it again."
         ) from error
@@ -160,6 +168,17 @@ def _is_plain(feature: Any) -> bool:
     if isinstance(feature, dict):
         return all(map(_is_plain, feature.values()))
     return isinstance(feature, datasets.Value | datasets.ClassLabel)
+
+
+_NO_FOLDER = (errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP)
+
+
+def _is_of_the_cache(error: BaseException, files: Sequence[Path]) -> bool:
+    """Whether an error of loading files is one of writing the cache, which they are read into."""
+    named = getattr(error, "filename", None)
+    if not isinstance(error, OSError) or (named is not None and Path(named) in files):
+        return False
+    return bool(remedy_of_writing(error)) or error.errno in _NO_FOLDER
 
 
 def local_folder(origin: Source) -> Path | None:
@@ -259,9 +278,15 @@ def _download(origin: Source, patterns: Sequence[str]) -> Snapshot:
 
 def _reason(origin: Source, revision: str, error: Exception) -> str:
     """Why a dataset could not be downloaded, and what to do."""
-    from huggingface_hub import errors
+    from huggingface_hub import constants, errors
 
     chain = (error, error.__cause__, error.__context__)
+    for cause in chain:
+        if isinstance(cause, OSError) and (remedy := remedy_of_writing(cause)):
+            return (
+                f"{origin.repository} cannot be written into the cache of the hub, {constants.HF_HUB_CACHE} ({cause}): "
+                f"{remedy}, set HF_HOME to another folder"
+            )
     answered = next((each for each in chain if isinstance(each, errors.HfHubHTTPError)), None)
     if isinstance(answered, errors.RepositoryNotFoundError) or (answered and answered.response.status_code == 401):
         gated = isinstance(answered, errors.GatedRepoError)

@@ -163,10 +163,15 @@ def caveats(run: Run, tasks: Collection[str] = (), run_path: str | None = None) 
 
 
 def contradicted(tasks: Iterable[tuple[Run, TaskRun]]) -> list[str]:
-    """Tasks whose results file has other values than the samples, with these values."""
-    question = "are these files of two runs? The samples are used"
-    wrong = ((run, own) for run, own in tasks if own.contradictions)
-    return [f"{run.name}, results of {own.task}: {listing(own.contradictions)}: {question}" for run, own in wrong]
+    """Tasks whose results file says otherwise than the samples, with what it says."""
+    sentences = [contradiction(run, task, task.contradictions) for run, task in tasks if task.contradictions]
+    return list(dict.fromkeys(sentences))  # several answers to each row are of one file
+
+
+def contradiction(run: Run, task: TaskRun, contradictions: Sequence[str]) -> str:
+    """Says what the results file of a task has otherwise than its samples."""
+    question = "are these files of two runs, or was one changed? The samples are used"
+    return f"{run.name}, results of {task.task}: {listing(contradictions)}: {question}"
 
 
 def of_differences(found: Sequence[Difference]) -> pd.DataFrame:

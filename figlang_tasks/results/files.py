@@ -194,6 +194,10 @@ def without_samples_message(results: Path, tasks: list[str]) -> str:
 # --- results files ---
 
 
+_OF_TASKS = ("configs", "n-samples", "results")
+"""What a results file has for each task: an object each."""
+
+
 def results_file(path: Path) -> dict[str, Any]:
     """The content of a results file."""
     try:
@@ -202,7 +206,7 @@ def results_file(path: Path) -> dict[str, Any]:
             raise ValueError("it holds no object")
         for name in ("configs", "config", "results", "n-samples", "usage"):
             of_tasks = content.get(name) or {}
-            inner = of_tasks.values() if name in ("configs", "n-samples") and isinstance(of_tasks, dict) else ()
+            inner = of_tasks.values() if name in _OF_TASKS and isinstance(of_tasks, dict) else ()
             if not all(isinstance(each, dict) for each in (of_tasks, *inner)):
                 raise ValueError(f"its {name!r} is no object")
     except (OSError, ValueError, RecursionError) as error:

@@ -61,6 +61,7 @@ def of_task(task: TaskRun) -> dict[str, str]:
             "task options": task.config.get("lmms_eval_specific_kwargs"),
             "few-shot exemplars": task.config.get("num_fewshot"),
             "explanation scorer": task.signature or task.scorer,
+            "kernel of the scorer": about.get("explanation_kernel"),
             "samples file": task.path.name,
             "SHA-256 of the samples": task.sha256,
         }

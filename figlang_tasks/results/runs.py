@@ -11,9 +11,9 @@ import glob
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -29,6 +29,7 @@ from figlang_tasks.core.errors import DataError, RunError
 from figlang_tasks.core.hub import OWN
 from figlang_tasks.core.row_files import first_fault, saved_lines
 from figlang_tasks.core.text import listing
+from figlang_tasks.results.contradictions import SavedTask, find_contradictions
 from figlang_tasks.results.files import (
     facts_of,
     measured_metadata,
@@ -38,7 +39,7 @@ from figlang_tasks.results.files import (
     samples_files,
 )
 from figlang_tasks.results.published import Measured
-from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measures, Record, flat, full_name
+from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measures, Record
 from figlang_tasks.scoring.explained import is_explained
 from figlang_tasks.scoring.measure import REPEAT
 from figlang_tasks.scoring.notices import notices
@@ -47,7 +48,6 @@ from figlang_tasks.scoring.read_by_model import with_read_by_model
 if TYPE_CHECKING:
     from figlang_tasks.metrics.significance import Statistic
 
-_ROUNDING = 1e-6
 _Value = TypeVar("_Value")
 
 AGAIN = "evaluate again (figlang_replay scores saved outputs without the model)"
@@ -67,6 +67,7 @@ class TaskRun:
     scorer: str | None  # of the explanation scores
     signature: str | None
     cut: str | None = None  # why the task is partial: ``limit 8``; None for a whole one, or without a results file
+    table: Mapping[str, Any] = field(default_factory=dict)  # the task's row of the harness's own table
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -93,8 +94,13 @@ class TaskRun:
     def estimates(self) -> Estimates:
         """The reported estimates of known measures; of the samples (without METEOR, FID) if they give others."""
         if self.reported and not self.contradictions:
-            return {name: self.reported[name] for name in self.measures.by_name if name in self.reported}
+            return self.reported_estimates
         return self.computed(lambda own, records: scoring.evaluate(records, own.sums, 0))
+
+    @property
+    def reported_estimates(self) -> Estimates:
+        """The reported estimates of known measures, in the order of tables."""
+        return {name: self.reported[name] for name in self.measures.by_name if name in self.reported}
 
     @cached_property
     def statistics(self) -> dict[tuple[str, str], Statistic]:
@@ -109,18 +115,17 @@ class TaskRun:
 
     @cached_property
     def contradictions(self) -> tuple[str, ...]:
-        """The values of the results file that its samples do not give: ``acc 0.900000 (its samples: 0.500000)``."""
-        found = []
-        for name, scope, told in flat(self.reported):
-            measure = self.measures.by_name.get(name)
-            if measure is None or measure.own is not None or math.isnan(told.value):
-                continue
-            statistic = self.statistics.get((name, scope))
-            given = math.nan if statistic is None else statistic.total()
-            if not math.isclose(given, told.value, abs_tol=_ROUNDING):
-                text = "none" if statistic is None else f"{given:.6f}"
-                found.append(f"{full_name(name, scope)} {told.value:.6f} (its samples: {text})")
-        return tuple(found)
+        """What the results file says, and the samples do not: ``acc 0.900000 (its samples: 0.500000)``."""
+        return self.contradictions_of(self.measures.by_name)
+
+    def contradictions_of(self, metrics: Collection[str]) -> tuple[str, ...]:
+        """The same, with standard errors and intervals of these metrics alone: their resamples take time."""
+
+        def find(measures: Measures, records: Sequence[Record]) -> list[str]:
+            saved = SavedTask(measures, records, self.reported, self.table, self.config, str(self.data), self.scorer)
+            return find_contradictions(saved, metrics)
+
+        return tuple(self.computed(find))
 
     def computed(self, compute: Callable[[Measures, Sequence[Record]], _Value]) -> _Value:
         """The result of ``compute(measures, records)``; a damaged record is a RunError."""
@@ -308,6 +313,7 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | No
         scorer=scorer,
         signature=metadata.get("explanation_scorer") if scorer else None,
         cut=cut(results, task, len({str(line.get("doc_id")) for line in lines})),
+        table=(results.get("results") or {}).get(task) or {},
     )
     if run.unanswered:
         logger.warning(

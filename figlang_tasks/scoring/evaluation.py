@@ -208,10 +208,12 @@ def aggregator(name: str, measures: Measures) -> Callable[[Sequence[Any]], Value
 
 
 def facts(found: Evaluation) -> dict[str, Any]:
-    """What a task file could not say and the records do: scorer, revision of the data, settings of BLEU, readings."""
+    """What a task file could not say and the records do: scorer, kernel, data revision, settings of BLEU, readings."""
     metadata: dict[str, Any] = {}
     if found.scored:
         metadata["explanation_scorer"] = found.scored.provenance
+        if found.scored.kernel:
+            metadata["explanation_kernel"] = found.scored.kernel
     for field, name in (("revision", "data_revision"), ("bleu", "bleu")):
         if texts := sorted({str(record[field]) for record in found.records if field in record}):
             metadata[name] = ", ".join(texts)

@@ -97,11 +97,26 @@ def preflight(option: str | Literal[False] | None, default: str = DEFAULT, requi
 # --- scoring of one task ---
 
 
+class PairScores(NamedTuple):
+    """The explanation scores of pairs of texts.
+
+    Attributes:
+        signature: of the scorer.
+        kernel: the library that computed them, on which the seventh digit depends; no part of the signature.
+        details: bertscore, bleurt if there is one, and mean, by pair of texts.
+    """
+
+    signature: str
+    kernel: str
+    details: Mapping[tuple[str, str], Mapping[str, float]]
+
+
 class Scored(NamedTuple):
     """The explanation scores of a task."""
 
     name: str  # of the scorer, or off
     provenance: str  # its signature, or what was counted without one
+    kernel: str  # that computed them; "" without scores
     labels_alone: bool  # whether the task asks for no explanations
     details: Mapping[tuple[str, str], Mapping[str, float]]  # bertscore, bleurt if there is one, mean, by pair of texts
 
@@ -124,17 +139,16 @@ def score(records: Sequence[Record], option: str | Literal[False] | None = None)
     option = own[0].get("scorer") if option is None else option
     name = choose(option, scheme.scorer)
     pairs = sorted({explained.pair(record) for record in own if explained.needs_score(record)})
-    found = _scores(name, pairs, scheme) if pairs and name != OFF else None
-    signature, details = found or (f"none ({scheme.of_labels} counts labels alone)", {})
-    scored = Scored(name, signature, option in (OFF, False), details)
+    scores = _scores(name, pairs, scheme) if pairs and name != OFF else None
+    if scores is None:
+        scores = PairScores(f"none ({scheme.of_labels} counts labels alone)", "", {})
+    scored = Scored(name, scores.signature, scores.kernel, option in (OFF, False), scores.details)
     scored.add_to(own)
     return scored
 
 
-def _scores(
-    name: str, pairs: Sequence[tuple[str, str]], scheme: explained.Scheme
-) -> tuple[str, dict[tuple[str, str], dict[str, float]]] | None:
-    """Signature of the scorer and scores of the pairs; None after a failure, which is logged and noted."""
+def _scores(name: str, pairs: Sequence[tuple[str, str]], scheme: explained.Scheme) -> PairScores | None:
+    """The scores of the pairs; None after a failure, which is logged and noted."""
     from figlang_tasks.metrics.explanation import WeightsError
 
     global _interrupted
@@ -156,11 +170,17 @@ def _scores(
         return None
 
 
-def by_pair(pairs: Sequence[tuple[str, str]], scorer: Scorer) -> tuple[str, dict[tuple[str, str], dict[str, float]]]:
-    """Signature of the scorer, and of each pair of texts bertscore, bleurt (where there is one) and mean."""
+DIGITS = 6
+"""Digits of a score in a record, behind the point: the next one depends on the kernels, which are chosen by speed."""
+
+
+def by_pair(pairs: Sequence[tuple[str, str]], scorer: Scorer) -> PairScores:
+    """The scores of each pair of texts, as records have them: rounded before any threshold is applied."""
     scored = scorer.score([reference for reference, _ in pairs], [candidate for _, candidate in pairs])
     columns = {"bertscore": scored.bertscore, "bleurt": scored.bleurt, "mean": scored.mean}
-    return scored.signature, {
-        pair: {name: float(column[index]) for name, column in columns.items() if column is not None}
-        for index, pair in enumerate(pairs)
-    }
+    details: dict[tuple[str, str], dict[str, float]] = {}
+    for place, pair in enumerate(pairs):
+        details[pair] = {
+            name: round(float(column[place]), DIGITS) for name, column in columns.items() if column is not None
+        }
+    return PairScores(scored.signature, scorer.kernel, details)

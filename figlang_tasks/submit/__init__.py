@@ -7,16 +7,14 @@ import math
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing, printable, whole_characters
+from figlang_tasks.results.contradictions import is_possible
 from figlang_tasks.results.runs import Run, TaskRun, check_consistent
 from figlang_tasks.scoring import OVERALL, Estimate, Measure, full_name
-
-_ROUNDING = 1e-6
 
 
 class SubmissionError(FigLangError):
@@ -68,8 +66,7 @@ def values(task: TaskRun, scopes: bool = False) -> Iterator[tuple[str, Measure, 
         for scope, estimate in task.estimates.get(measure.name, {}).items():
             if math.isfinite(estimate.value) and (scopes or scope in shown):
                 name, (low, high) = full_name(measure.name, scope), measure.bounds
-                known = [each for each in (low, estimate.low, estimate.value, estimate.high, high) if each is not None]
-                if any(before > after + _ROUNDING for before, after in pairwise(known)):
+                if not is_possible(measure, estimate):
                     raise SubmissionError(
                         f"{task.path}: {name} is {estimate.value:g} ({estimate.low} to {estimate.high}), must be "
                         f"{low:g} to {high:g} and in its interval: restore what the harness wrote, or evaluate again"

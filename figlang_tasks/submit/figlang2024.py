@@ -176,9 +176,9 @@ def score(path: Path, get_scorer: Callable[[], Scorer]) -> dict[str, Any]:
 
     rows, data = answers(path)
     scorer = get_scorer()
-    signature, details = explanations.by_pair(list(map(pair, rows)), scorer)
+    scores = explanations.by_pair(list(map(pair, rows)), scorer)
     for row in rows:
-        row["explanation_scores"] = details[pair(row)]
+        row["explanation_scores"] = scores.details[pair(row)]
     return {
         "file": str(path),
         "data": data,
@@ -186,6 +186,6 @@ def score(path: Path, get_scorer: Callable[[], Scorer]) -> dict[str, Any]:
         "without_label": sum(row["predicted"] is None for row in rows),
         "without_explanation": sum(row["explanation"].strip() in ("", _AS_SCORED) for row in rows),
         "scorer": scorer.name,
-        "signature": signature,
+        "signature": scores.signature,
         "measures": scoring.to_json(scoring.evaluate(rows, FIGLANG24, stderr_resamples=0)),
     }

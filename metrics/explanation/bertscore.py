@@ -40,6 +40,8 @@ _CHUNK = 8  # token budgets of embeddings held at a time
 class BertScore(PairModel):
     """BERTScore F1, -1 to 1, with one model, cut at `layer` (1 is the first), whose vectors are compared."""
 
+    bounds = (-1.01, 1.01)
+
     def __init__(self, located: Located, layer: int, device: str, dtype: DType, cache: ScoreCache) -> None:
         _check_config(located, layer)
         super().__init__(

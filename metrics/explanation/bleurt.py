@@ -28,6 +28,8 @@ _SPECIAL_PATTERN = re.compile("(" + "|".join(map(re.escape, _SPECIAL)) + ")")
 class Bleurt(PairModel):
     """BLEURT with one checkpoint: raw output of the regression head, about 0 to 1, unclipped."""
 
+    bounds = (-2.0, 2.0)  # far outside of what it says of any text
+
     def __init__(self, located: Located, device: str, dtype: DType, cache: ScoreCache) -> None:
         super().__init__(f"bleurt:{located.identity},max:{MAX_TOKENS}", device, dtype, cache)
         self._located = located

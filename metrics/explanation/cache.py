@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import sqlite3
 from collections.abc import Iterable, Mapping
@@ -14,22 +15,29 @@ from loguru import logger
 CACHE_VARIABLE = "FIGLANG_CACHE"
 """Folder of the cache, or ``off``."""
 
+FILE = "scores.sqlite"
+
 _WAIT = 60  # seconds, for another process that writes
 
 
 class ScoreCache:
     """Keeps scores by model and texts, in a folder; None: keeps nothing.
 
-    A failure to read or write (a full disk, a network file system without locks) is reported once and switches the
-    cache off: it never costs a score.
+    A failure to read or write (a full disk, a network file system without locks, a damaged file) is reported once and
+    switches the cache off: it never costs a score.
     """
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self._database: sqlite3.Connection | None = None
 
-    def scores(self, model: str, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], float]:
-        """The stored scores of those `pairs` (reference, candidate) that `model` has scored."""
+    def scores(
+        self, model: str, pairs: Iterable[tuple[str, str]], bounds: tuple[float, float] = (-math.inf, math.inf)
+    ) -> dict[tuple[str, str], float]:
+        """The stored scores of those `pairs` (reference, candidate) that `model` has scored.
+
+        A file that holds something else than numbers within `bounds` is damaged, and nothing of it is used.
+        """
         if self._folder is None:
             return {}
         query = "SELECT score FROM scores WHERE key = ?"
@@ -37,9 +45,16 @@ class ScoreCache:
             database = self._open(self._folder)
             found = {pair: database.execute(query, (_key(model, *pair),)).fetchone() for pair in pairs}
         except (OSError, sqlite3.Error) as error:
-            self._give_up(error)
+            self._give_up(f"{type(error).__name__}: {error}")
             return {}
-        return {pair: row[0] for pair, row in found.items() if row is not None}
+        scores = {pair: row[0] for pair, row in found.items() if row is not None}
+        low, high = bounds
+        for score in scores.values():
+            if not (isinstance(score, float) and low <= score <= high):
+                name = model.partition(",")[0]
+                self._give_up(f"{FILE} holds {score!r:.80}, which is no score of {name}: delete this file")
+                return {}
+        return scores
 
     def store(self, model: str, scores: Mapping[tuple[str, str], float]) -> None:
         """Store scores, all or none of them: a killed process leaves no part."""
@@ -50,19 +65,19 @@ class ScoreCache:
             with self._open(self._folder) as database:
                 database.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?)", rows)
         except (OSError, sqlite3.Error) as error:
-            self._give_up(error)
+            self._give_up(f"{type(error).__name__}: {error}")
 
     def _open(self, folder: Path) -> sqlite3.Connection:
         if self._database is None:
             folder.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(folder / "scores.sqlite", timeout=_WAIT)
+            self._database = sqlite3.connect(folder / FILE, timeout=_WAIT)
             self._database.execute("CREATE TABLE IF NOT EXISTS scores (key TEXT PRIMARY KEY, score REAL)")
         return self._database
 
-    def _give_up(self, error: Exception) -> None:
+    def _give_up(self, reason: str) -> None:
         logger.warning(
-            f"figlang: the score cache {self._folder} is out of use ({type(error).__name__}: {error}); going on "
-            f"without. {CACHE_VARIABLE} names another folder, or is off"
+            f"figlang: the score cache {self._folder} is out of use ({reason}); going on without. {CACHE_VARIABLE} "
+            "names another folder, or is off"
         )
         self._folder = None
 

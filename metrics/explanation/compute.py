@@ -67,6 +67,15 @@ class Runner:
         return self.loaded
 
     @property
+    def kernel(self) -> str:
+        """The library of the linear layers, on which the last digits of a score depend; known before a model is loaded.
+
+        That of a CPU is chosen by its speed (`kernels.choose`).
+        """
+        device = self.choose_device() if self.loaded is None else self.device
+        return kernel_on(device, self.dtype)[0]
+
+    @property
     def budget(self) -> int:
         """Padded tokens of a batch: fewer than at first where the memory did not do."""
         return self.tokens or (CPU_TOKENS if self.device.type == "cpu" else GPU_TOKENS)
@@ -123,7 +132,13 @@ class Runner:
 
 
 class PairModel(ABC):
-    """Scores pairs with one model by way of a cache; `identity` names all that decides a score beside the dtype."""
+    """Scores pairs with one model by way of a cache; `identity` names all that decides a score beside the dtype.
+
+    Attributes:
+        bounds: the least and the greatest score that the model can give, with some room for rounding.
+    """
+
+    bounds: tuple[float, float]
 
     def __init__(self, identity: str, device: str, dtype: DType, cache: ScoreCache) -> None:
         self.identity = identity
@@ -133,7 +148,7 @@ class PairModel(ABC):
 
     def score(self, pairs: Sequence[Pair], advance: Callable[[int], object] = lambda done: None) -> dict[Pair, float]:
         """The score of every distinct pair; `advance` gets the number of pairs just done."""
-        known = self._cache.scores(self._cache_id, set(pairs))
+        known = self._cache.scores(self._cache_id, set(pairs), self.bounds)
         advance(len(known))
         left = set(pairs) - known.keys()
         with torch.inference_mode(), exact_float32():
@@ -214,17 +229,27 @@ def exact_float32() -> Iterator[None]:
             backend.fp32_precision = precision
 
 
+def kernel_on(device: torch.device, dtype: torch.dtype) -> tuple[str, torch.dtype]:
+    """The library of linear layers that is quickest for weights of `dtype` on a device, and what it computes in."""
+    if device.type != "cpu":
+        return f"torch, {device.type}", dtype
+    kernel = choose(dtype)
+    if kernel == FLOAT32:
+        return choose(torch.float32), torch.float32
+    return kernel, dtype
+
+
 def _on(model: nn.Module, device: torch.device, dtype: torch.dtype) -> nn.Module:
     """`model`, whose weights are of `dtype`, on `device`, its encoder with the kernels that are quickest there."""
     model = model.to(device)
     with torch.inference_mode(), exact_float32():
-        kernel = choose(dtype) if device.type == "cpu" else "torch"
-        if kernel == FLOAT32:
+        kernel, computed_in = kernel_on(device, dtype)
+        if computed_in != dtype:
             logger.warning(
                 "figlang: dtype 'fast' computes in float32 here, with weights rounded to bfloat16: it is less exact "
                 "than 'fp32', and no faster than 'fp32'"
             )
-            model, kernel = model.float(), choose(torch.float32)
+            model = model.float()
         for module in model.modules():
             if isinstance(module, Encoder):
                 module.prepare(kernel)

@@ -104,6 +104,11 @@ class Scorer:
             return ExplanationScores(bertscore, None, bertscore, self.signature)
         return ExplanationScores(bertscore, bleurt[0], (bertscore + bleurt[0]) / 2, self.signature)
 
+    @property
+    def kernel(self) -> str:
+        """The library that computes the scores on this machine, on which their last digits depend."""
+        return ", ".join(dict.fromkeys(model.runner.kernel for model in self.models))
+
     def release(self) -> None:
         """Free the models' memory; they come again when they are needed."""
         for model in self.models:

@@ -42,6 +42,17 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_bytes().split(b"\n")[:-1]]
 
 
+def assert_equal_but_for_scores(lines: list[dict[str, Any]], expected: list[dict[str, Any]]) -> None:
+    """Scores of two processes may differ in the sixth digit: each chooses the kernel that is quickest just then."""
+    assert len(lines) == len(expected)
+    for line, expected_line in zip(lines, expected, strict=True):
+        scores = line["sample"].pop("explanation_scores", {})
+        expected_scores = expected_line["sample"].pop("explanation_scores", {})
+        assert scores.pop("scorer", None) == expected_scores.pop("scorer", None)
+        assert scores == pytest.approx(expected_scores, abs=2e-6)
+        assert line == expected_line
+
+
 def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
@@ -83,14 +94,17 @@ def test_a_run_of_several_tasks_is_written_whole(tmp_path: Path) -> None:
     done("score", run, *EMBEDDED)
     folder = tmp_path / "model_embedded"
     assert names(folder) == names(run)
-    assert all((folder / name).read_bytes() == (run / name).read_bytes() for name in names(run) - {before.name})
+    for name in names(run) - {before.name}:
+        assert_equal_but_for_scores(read_lines(folder / name), read_lines(run / name))
     after = json.loads((folder / before.name).read_text())
+    of_this_machine = {"explanation_kernel": "chosen by its speed, by each process that has no other's cache"}
     for task in tasks:
         said, expected = after["configs"][task]["metadata"], whole["configs"][task]["metadata"]
         assert said["measures"]["values"].keys() == expected["measures"]["values"].keys()
-        assert {**said, "measures": {}} == {**expected, "measures": {}}
+        assert {**said, **of_this_machine, "measures": {}} == {**expected, **of_this_machine, "measures": {}}
         values = {name: value for name, value in whole["results"][task].items() if "_stderr" not in name}
-        assert {**values, **after["results"][task]} == {**after["results"][task], "alias": task}
+        written = {name: value for name, value in after["results"][task].items() if "_stderr" not in name}
+        assert {"alias": task, **written} == pytest.approx(values, abs=1e-5)
     assert after["results"][tasks[2]] == whole["results"][tasks[2]]
     read = runs.read(str(folder))
     assert runs.limited(read) is None and read.tasks["figlang_mini"].contradictions == ()

@@ -21,7 +21,7 @@ from figlang_tasks.report.charts import Chart
 from figlang_tasks.report.gallery import Gallery, build
 from figlang_tasks.report.sections import Group, Section, Table
 from figlang_tasks.results.runs import Run, read
-from figlang_tasks.scoring import OVERALL, Estimate, to_json
+from figlang_tasks.scoring import OVERALL, evaluate, to_json
 
 
 class Parsed(HTMLParser):
@@ -97,8 +97,11 @@ def test_a_cut_run_is_told_at_the_top(tmp_path: Path, run: Run) -> None:
 def test_results_that_the_samples_contradict_are_told_at_the_top(tmp_path: Path) -> None:
     lines = lines_of("figlang_mini", 8)
     right = sum(line["acc"] for line in lines) / 8
+    alone = read(str(write_run(tmp_path / "alone", {"figlang_mini": lines}))).tasks["figlang_mini"]
+    estimates = alone.computed(lambda measures, records: evaluate(records, measures))
     for name, acc in (("wrong", right + 0.125), ("right", right)):
-        configs = {"figlang_mini": {"metadata": {"measures": to_json({"acc": {OVERALL: Estimate(acc)}})}}}
+        of_acc = {**estimates["acc"], OVERALL: estimates["acc"][OVERALL]._replace(value=acc)}
+        configs = {"figlang_mini": {"metadata": {"measures": to_json({**estimates, "acc": of_acc})}}}
         run = read(str(write_run(tmp_path / name, {"figlang_mini": lines}, configs=configs)))
         made = page.render([run], [], Gallery([], [], []), "A title")
         told = f"{name}, results of figlang_mini: acc {acc:.6f} (its samples: {right:.6f})"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from demo_runs import Says, evaluate
 from sklearn.metrics import f1_score
 
@@ -15,9 +17,13 @@ from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.core import notes
 from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.metrics.explanation import Scorer, get_scorer
+from figlang_tasks.metrics.explanation.cache import ScoreCache
+from figlang_tasks.metrics.explanation.compute import PairModel
+from figlang_tasks.metrics.explanation.kernels import kernels
 from figlang_tasks.results import runs
 from figlang_tasks.scoring import OVERALL, from_json
-from figlang_tasks.scoring.explanations import choose, preflight
+from figlang_tasks.scoring.explained import SCHEMES, explained_measures, pair
+from figlang_tasks.scoring.explanations import by_pair, choose, preflight
 
 WITHOUT_SCORER = "none (f1@0 counts labels alone)"
 OF_LABELS = {"f1@0", "acc", "parse_rate", "parse_disagreement"}
@@ -65,6 +71,47 @@ def test_every_metric_follows_from_the_logged_scores() -> None:
     assert embedded["configs"]["figlang_mini"]["metadata"]["explanation_scorer"] == direct.signature
     shown = {key.partition(",")[0] for key in reported if "," in key and "_stderr" not in key}
     assert shown == set(estimates), "scopes and interval ends stand in the metadata alone"
+
+
+class Close(PairModel):
+    """Scores that are told apart in the seventh digit alone, as those of two kernels are."""
+
+    bounds = (0.0, 1.0)
+
+    def __init__(self, score_of_pair: float) -> None:
+        super().__init__("close", "cpu", "fp32", ScoreCache(None))
+        self._score_of_pair = score_of_pair
+
+    def _load(self, dtype: torch.dtype) -> torch.nn.Module:
+        return torch.nn.Identity()
+
+    def _computed(self, pairs: set[tuple[str, str]]) -> Iterator[dict[tuple[str, str], float]]:
+        yield dict.fromkeys(pairs, self._score_of_pair)
+
+
+@pytest.mark.parametrize(
+    ("computed", "recorded"), [(0.60000004, 0.6), (0.59999996, 0.6), (0.6000006, 0.600001), (0.123456789, 0.123457)]
+)
+def test_scores_are_rounded_before_a_threshold_is_applied(computed: float, recorded: float) -> None:
+    """A score of the threshold itself does not count, whatever its seventh digit is."""
+    record = {
+        **{"id": "1", "data": "figlang_mini/test:0123", "gold": 1, "predicted": 1, "predicted_strict": 1},
+        **{"reference": "A mule.", "explanation": "It is stubborn.", "report_group": "muse", "status": "read"},
+    }
+    scores = by_pair([pair(record)], Scorer("vflute25", "", "fp32", [Close(computed), Close(computed)]))
+    assert scores.details == {pair(record): {"bertscore": recorded, "bleurt": recorded, "mean": recorded}}
+    record["explanation_scores"] = {"scorer": "vflute25", **scores.details[pair(record)]}
+    (at_60,) = [each for each in explained_measures(SCHEMES["f1"]) if each.name == "f1@60"]
+    estimate = at_60.estimate([record])
+    assert estimate is not None and estimate.value == float(recorded > 0.6)
+
+
+def test_the_kernel_is_named_beside_the_signature() -> None:
+    """It is no part of it: runs of two kernels are compared."""
+    metadata = evaluate("figlang_mini", Says(*ANSWERS), limit=4)["configs"]["figlang_mini"]["metadata"]
+    kernel = metadata["explanation_kernel"]
+    assert kernel in kernels(torch.float32)
+    assert kernel not in metadata["explanation_scorer"]
 
 
 # --- choice ---

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from published_runs import WRITES_EVAL_RESULTS, records, results, write_run
+from published_runs import WRITES_EVAL_RESULTS, estimates_of, records, results, whole_estimates, write_run
 
 from figlang_tasks.core.benchmark import Benchmark, benchmarks, source_of
 from figlang_tasks.report.verdict import against
@@ -18,6 +18,7 @@ from figlang_tasks.results import runs
 from figlang_tasks.submit import SubmissionError, hub_results, model_card
 
 needs_eval_results = pytest.mark.skipif(not WRITES_EVAL_RESULTS, reason="huggingface_hub below 2.0")
+INTERVAL = [f"{100 * end:.1f}" for end in whole_estimates()["f1@0"]["all"][1:3]]
 
 
 @pytest.fixture
@@ -51,14 +52,16 @@ def test_one_entry_for_each_metric(run: runs.Run, tmp_path: Path) -> None:
         assert entry.dataset_revision == "d920d848e21b6aba96e03704b134c546f89b74f4"
         assert entry.date == "2026-11-21T19:39:16Z"  # eight hours behind Singapore
         assert entry.notes and "V-FLUTE/test, 723 rows, digest 0123456789ab; task version 1-0;" in entry.notes
-    assert entries[0].notes and entries[0].notes.startswith("f1@0, percent, 95 % interval 62.5 to 87.5; ")
+    assert entries[0].notes and entries[0].notes.startswith(
+        f"f1@0, percent, 95 % interval {INTERVAL[0]} to {INTERVAL[1]}; "
+    )
 
 
 def test_the_section_says_how_to_get_the_numbers_again(run: runs.Run) -> None:
     section = model_card.section([run])
     for expected in (
-        "| scope | n |        **f1@0 ↑** | acc ↑ | parse_rate ↑ |",
-        "| all   |   | 74.7 [62.5, 87.5] |",
+        "| scope |   n |        **f1@0 ↑** |             acc ↑ |",
+        f"| all   | 723 | 74.7 [{', '.join(INTERVAL)}] |",
         "- model_args: `pretrained=org/model,api_key=[REDACTED]`\n- batch_size: `1`\n",
         "[ColumbiaNLP/V-FLUTE](https://huggingface.co/datasets/ColumbiaNLP/V-FLUTE) at `d920d848e21b6aba9",
         "- prompt hash: `5b1910affe97`",
@@ -73,9 +76,10 @@ def test_the_section_says_how_to_get_the_numbers_again(run: runs.Run) -> None:
 
 @needs_eval_results
 def test_no_local_path_is_published(tmp_path: Path) -> None:
-    found = results(config={"model": "llava_hf", "model_args": "pretrained=/home/me/models/tuned", "device": "cuda:0"})
-    found["configs"]["vflute"]["metadata"]["explanation_scorer"] = "vflute25|bertscore:/home/me/deberta@sha256:12"
     lines = [{**each, "explanation_scores": {"scorer": "vflute25", "mean": 0.5}} for each in records()]
+    config = {"model": "llava_hf", "model_args": "pretrained=/home/me/models/tuned", "device": "cuda:0"}
+    found = results(estimates=estimates_of(lines), config=config)
+    found["configs"]["vflute"]["metadata"]["explanation_scorer"] = "vflute25|bertscore:/home/me/deberta@sha256:12"
     made = written(runs.read(str(write_run(tmp_path / "run", lines, found))), tmp_path / "model")
     assert not any(each in text for text in made.values() for each in ("/home", str(tmp_path), "cuda"))
     assert "- model_args: `pretrained=[local]/tuned`\n" in made["README.md"]
@@ -85,7 +89,7 @@ def test_no_local_path_is_published(tmp_path: Path) -> None:
 @needs_eval_results
 def test_a_dataset_without_a_repository_has_no_entries(tmp_path: Path) -> None:
     mini = [{**each, "data": "figlang_mini/test:fe9a"} for each in records()[:76]]
-    cut = results({"acc": 57 / 76}) | {"n-samples": {"vflute": {"original": 76, "effective": 76}}}
+    cut = results(estimates=estimates_of(mini)) | {"n-samples": {"vflute": {"original": 76, "effective": 76}}}
     result = commands.figlang(
         *("submit", "hub", write_run(tmp_path / "run", mini, cut), "--repo", "org/model", "-o", tmp_path / "model")
     )

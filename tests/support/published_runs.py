@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,8 @@ import huggingface_hub
 from sklearn.metrics import f1_score
 from vflute_hub import VFluteRow
 
-from figlang_tasks.results import measures
-from figlang_tasks.scoring import Estimate, to_json
+from figlang_tasks.core.benchmark import of_dataset
+from figlang_tasks.scoring import Estimate, evaluate, to_json
 
 WRITES_EVAL_RESULTS = hasattr(huggingface_hub, "parse_eval_result_entries")
 """Whether this huggingface_hub writes .eval_results: that of transformers 4 does not."""
@@ -97,25 +99,30 @@ def write_run(folder: Path, found: Sequence[dict[str, Any]], results: dict[str, 
     return folder
 
 
-METRICS: Mapping[str, float | Estimate] = {  # of the records, 181 of 723 of which are wrong
-    "f1@0": Estimate(macro_f1(records()), 0.625, 0.875),
-    "f1@0_muse": macro_f1([each for each in records() if each["report_group"] == "muse"]),
-    "acc": 542 / 723,
-    "parse_rate": 1.0,
-}
+@lru_cache(maxsize=1)
+def whole_estimates() -> Mapping[str, Mapping[str, Estimate]]:
+    """What a run reports of `records`; its values are checked against scikit-learn and counts."""
+    estimates = estimates_of(records())
+    in_muse = [record for record in records() if record["report_group"] == "muse"]
+    assert math.isclose(estimates["f1@0"]["all"].value, macro_f1(records()))
+    assert math.isclose(estimates["f1@0"]["muse"].value, macro_f1(in_muse))
+    assert math.isclose(estimates["acc"]["all"].value, 542 / 723)  # 181 of the records are wrong
+    return estimates
 
 
-def _measures(values: Mapping[str, float | Estimate]) -> dict[str, Any]:
-    """The entry ``measures`` of a task's metadata; ``f1@0_muse`` names measure and scope."""
-    found: dict[str, dict[str, Estimate]] = {}
-    for name, value in values.items():
-        of = measures.named(name)
-        assert of is not None, name
-        found.setdefault(of[0].name, {})[of[1]] = value if isinstance(value, Estimate) else Estimate(value)
-    return to_json(found)
+def estimates_of(found: Sequence[Mapping[str, Any]]) -> Mapping[str, Mapping[str, Estimate]]:
+    return evaluate(found, of_dataset("V-FLUTE").measures(found))
 
 
-def results(metrics: Mapping[str, float | Estimate] = METRICS, **changed: Any) -> dict[str, Any]:
+def results(
+    changed_values: Mapping[str, float] | None = None,
+    estimates: Mapping[str, Mapping[str, Estimate]] | None = None,
+    **changed: Any,
+) -> dict[str, Any]:
+    """A results file; `changed_values` are values of all rows that the records do not give, or not all of them."""
+    measures = {name: dict(scopes) for name, scopes in (estimates or whole_estimates()).items()}
+    for name, value in (changed_values or {}).items():
+        measures[name] = {"all": Estimate(value)}
     return {
         "configs": {
             "vflute": {
@@ -123,9 +130,8 @@ def results(metrics: Mapping[str, float | Estimate] = METRICS, **changed: Any) -
                 "metadata": {
                     "version": "1-0",
                     "prompt_hash": "5b1910affe97",
-                    "explanation_scorer": "vflute25|sig",
                     "versions": {"lmms-eval": "0.7.3"},
-                    "measures": _measures(metrics),
+                    "measures": to_json(measures),
                 },
             }
         },

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -49,3 +51,27 @@ def test_a_folder_that_cannot_be_used_is_told_once_and_costs_nothing(
         assert reader.scores("model", [PAIR]) == {}
         writer.store("model", {PAIR: 1.0})
     assert len(warnings_of_loguru) == 2 and all("FIGLANG_CACHE" in message for message in warnings_of_loguru)
+
+
+@pytest.mark.parametrize("stored", [85.0, -1.5, 1e300, float("inf"), "0.5 or so", b"\x00", None])
+def test_what_is_no_score_of_the_model_is_not_used(
+    stored: object, tmp_path: Path, warnings_of_loguru: list[str]
+) -> None:
+    """The file is named, and nothing of it is trusted."""
+    other = ("Another lawyer has fins.", PAIR[1])
+    ScoreCache(tmp_path).store("bertscore:minilm,layer:6", {PAIR: 0.5, other: 0.75})
+    with closing(sqlite3.connect(tmp_path / "scores.sqlite")) as database:
+        database.execute("UPDATE scores SET score = ? WHERE score = 0.5", (stored,))
+        database.commit()
+    cache = ScoreCache(tmp_path)
+    for _ in range(2):
+        assert cache.scores("bertscore:minilm,layer:6", [other, PAIR], bounds=(-1, 1)) == {}
+    (told,) = warnings_of_loguru
+    assert f"the score cache {tmp_path} is out of use (scores.sqlite holds " in told
+    assert "which is no score of bertscore:minilm: delete this file" in told
+
+
+@pytest.mark.parametrize("stored", [1.0, -1.0, 0.0, 1])
+def test_the_least_and_the_greatest_score_are_scores(stored: float, tmp_path: Path) -> None:
+    ScoreCache(tmp_path).store("model", {PAIR: stored})
+    assert ScoreCache(tmp_path).scores("model", [PAIR], bounds=(-1, 1)) == {PAIR: stored}

@@ -1,0 +1,225 @@
+"""A results file that was edited, or is of another run, is named with the number and what its samples give."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import commands
+import pytest
+from published_runs import estimates_of, records, results, write_run
+from report_runs import DATE, lines_of
+from report_runs import write_run as write_report_run
+
+from figlang_tasks import table
+from figlang_tasks.core.errors import RunError
+from figlang_tasks.results import runs
+from figlang_tasks.results.contradictions import is_possible
+from figlang_tasks.results.runs import TaskRun
+from figlang_tasks.scoring import OVERALL, Estimate, Measure, to_json
+from figlang_tasks.scoring.readings import count_readings
+
+ROWS = 24
+RIGHT = 18  # of 24 records, 3 of 4
+DATA = "figlang_mini/test:fe9a"
+SIGNATURE = "embedded (not a published metric)|bertscore:minilm"
+
+
+@lru_cache(maxsize=1)
+def scored_records() -> list[dict[str, Any]]:
+    found = records()[:ROWS]
+    for number, record in enumerate(found):
+        score = 0.4 + number % 7 * 0.05
+        record |= {"data": DATA, "explanation_scores": {"scorer": "embedded", "bertscore": score, "mean": score}}
+    return found
+
+
+@lru_cache(maxsize=1)
+def _whole_results() -> dict[str, Any]:
+    """The results file of a run as the harness and this package leave it."""
+    found = results(estimates=estimates_of(scored_records()))
+    metadata = found["configs"]["vflute"]["metadata"]
+    metadata |= {"explanation_scorer": SIGNATURE, "data": DATA, "readings": count_readings(scored_records())}
+    acc = metadata["measures"]["values"]["acc"][OVERALL]
+    found["results"] = {"vflute": {"alias": "vflute", "acc,none": acc["value"], "acc_stderr,none": acc["stderr"]}}
+    found["results"]["vflute"]["acc_stderr_clt,none"] = 0.5  # the harness's own, which nobody reads
+    return found
+
+
+Saved = dict[str, Any]
+
+
+def values(content: Saved) -> Saved:
+    """The values of a results file."""
+    found: Saved = content["configs"]["vflute"]["metadata"]["measures"]["values"]
+    return found
+
+
+def saved(folder: Path, edit: Callable[[Saved], object] = lambda content: None) -> Path:
+    content = copy.deepcopy(_whole_results())
+    edit(content)
+    return write_run(folder, scored_records(), content)
+
+
+def read(folder: Path, edit: Callable[[Saved], object] = lambda content: None) -> TaskRun:
+    return runs.read(str(saved(folder, edit))).tasks["vflute"]
+
+
+def test_files_that_fit_together(tmp_path: Path) -> None:
+    task = read(tmp_path)
+    assert task.contradictions == ()
+    assert task.estimates == task.reported
+
+
+def interval(text: str, low: float | None, high: float | None) -> Callable[[Saved], None]:
+    metric, _, scope = text.partition("_")
+
+    def edit(content: Saved) -> None:
+        estimate = values(content)[metric][scope or OVERALL]
+        del estimate["low"], estimate["high"]
+        estimate |= {name: end for name, end in (("low", low), ("high", high)) if end is not None}
+
+    return edit
+
+
+def set_number(metric: str, name: str, number: float, scope: str = OVERALL) -> Callable[[Saved], None]:
+    def edit(content: Saved) -> None:
+        values(content)[metric][scope][name] = number
+
+    return edit
+
+
+def set_fact(name: str, fact: Any) -> Callable[[Saved], None]:
+    def edit(content: Saved) -> None:
+        content["configs"]["vflute"]["metadata"][name] = fact
+
+    return edit
+
+
+ACC = f"{RIGHT / ROWS:.6f}"
+
+
+@pytest.mark.parametrize(
+    ("edit", "told"),
+    [
+        (set_number("acc", "value", 0.751), f"acc 0.751000 (its samples: {ACC})"),
+        (set_number("acc", "value", 0.749), f"acc 0.749000 (its samples: {ACC})"),
+        (set_number("acc", "rows", 700), f"rows of acc 700 (its samples: {ROWS})"),
+        (set_number("f1@53", "stderr", 0.9), "standard error of f1@53 0.900000 (its samples: 0."),
+        (set_number("f1@0", "rows", 1, "muse"), "rows of f1@0_muse 1 (its samples: "),
+        (interval("f1@60", 0.9, 0.1), "interval of f1@60 [0.900000, 0.100000] (its samples: [0."),
+        (interval("f1@60", 0.28, 0.29), "interval of f1@60 [0.280000, 0.290000] (its samples: [0."),
+        (interval("f1@0_muse", None, None), "interval of f1@0_muse none (its samples: [0."),
+        (interval("acc", 0.1, None), "interval of acc [0.100000, none] (its samples: [0."),
+        (lambda content: values(content).pop("f1@60"), "f1@60 none (its samples: 0."),
+        (lambda content: values(content)["f1@0"].pop("muse"), "f1@0_muse none (its samples: 0."),
+        (lambda content: values(content)["acc"].update(there={"value": 0.5}), "acc_there 0.500000 (its samples: none)"),
+        (
+            lambda content: content["results"]["vflute"].update({"acc,none": 0.9}),
+            f"acc in the table 0.900000 (its samples: {ACC})",
+        ),
+        (
+            lambda content: content["results"]["vflute"].update({"acc_stderr,none": 0.9}),
+            "standard error of acc in the table 0.900000 (its samples: 0.0",
+        ),
+        (set_fact("explanation_scorer", "vflute25|sig"), "explanation scorer vflute25 (its samples: embedded)"),
+        (set_fact("explanation_scorer", "none (f1@0 counts labels alone)"), "scorer none (its samples: embedded)"),
+        (
+            lambda content: content["configs"]["vflute"]["metadata"].pop("explanation_scorer"),
+            "explanation scorer none (its samples: embedded)",
+        ),
+        (set_fact("data", "V-FLUTE/test:0123"), f"data V-FLUTE/test:0123 (its samples: {DATA})"),
+        (
+            set_fact("readings", {"read": {"x": 60}, "left": {}, "scores": 0, "left_count_as": "wrong"}),
+            "readings, read: {'x': 60} (its samples: {'marker-entail': 24})",
+        ),
+    ],
+)
+def test_what_was_edited_is_named_with_both_numbers(edit: Callable[[Saved], object], told: str, tmp_path: Path) -> None:
+    (contradiction,) = read(tmp_path, edit).contradictions
+    assert told in contradiction
+
+
+def test_the_samples_are_used(tmp_path: Path) -> None:
+    """A difference in the third digit is one: what is handed in or put into a table is refused."""
+    task = read(tmp_path, set_number("acc", "value", 0.751))
+    assert task.estimates["acc"][OVERALL].value == RIGHT / ROWS
+    with pytest.raises(RunError, match="Are these files of two runs, or was one changed"):
+        runs.check_consistent(task)
+    with pytest.raises(RunError, match="acc 0.751000 .its samples"):
+        table(tmp_path)
+
+
+def test_a_scorer_has_the_parts_of_its_recipe(tmp_path: Path) -> None:
+    """vflute25 is the mean of BERTScore and BLEURT, figlang24 is BERTScore alone (docs/cards/vflute.md)."""
+    for name in ("vflute25", "figlang24"):
+        lines = copy.deepcopy(scored_records())
+        for record in lines:
+            record["explanation_scores"]["scorer"] = name
+        content = copy.deepcopy(_whole_results())
+        content["configs"]["vflute"]["metadata"]["explanation_scorer"] = f"{name}|sig"
+        task = runs.read(str(write_run(tmp_path / name, lines, content))).tasks["vflute"]
+        told = f"explanation scorer vflute25 (its samples: BERTScore alone in row {lines[0]['id']})"
+        assert task.contradictions == ((told,) if name == "vflute25" else ())
+
+
+def test_the_list_of_runs_compares_what_it_shows(tmp_path: Path) -> None:
+    """Intervals and standard errors of other metrics would take it seconds for each task."""
+    shown = commands.figlang("runs", saved(tmp_path / "shown", interval("f1@60", 0.9, 0.1)))
+    assert shown.exit_code == 0 and "90.0, 10.0" not in shown.stdout
+    assert "results of vflute: interval of f1@60 [0.900000, 0.100000] (its samples: [0." in shown.stderr
+    shown = commands.figlang("runs", saved(tmp_path / "removed", lambda content: values(content).pop("f1@60")))
+    assert "results of vflute: f1@60 none (its samples: 0." in shown.stderr
+    assert "| f1@60  | " in shown.stdout, "the samples have it"
+    other = saved(tmp_path / "other", interval("acc", 0.9, 0.1))
+    assert commands.figlang("runs", other).stderr == ""
+    assert "interval of acc [0.900000, 0.100000]" in commands.figlang("cite", other).stderr
+
+
+def test_a_metric_that_is_not_computed_again(tmp_path: Path) -> None:
+    """METEOR needs Java: what is impossible of it is seen without."""
+    task = "figlang_mini_metaclue_caption"
+    lines = lines_of(task)
+    of_task = runs.read(str(write_report_run(tmp_path / "run", {task: lines}))).tasks[task]
+    rows = of_task.rows
+
+    def contradictions(meteor: Estimate) -> Iterator[str]:
+        measures = to_json({**of_task.estimates, "meteor": {OVERALL: meteor}})
+        configs = {task: {"metadata": {"measures": measures}}}
+        folder = write_report_run(tmp_path / "run", {task: lines}, configs=configs)
+        changed = runs.read(str(folder / f"{DATE}_results.json")).tasks[task]
+        return (text for text in changed.contradictions_of(()) if "meteor" in text)
+
+    assert list(contradictions(Estimate(0.25, rows=rows))) == []
+    assert list(contradictions(Estimate(0.25, rows=rows + 1))) == [f"rows of meteor {rows + 1} (its samples: {rows})"]
+    (told,) = contradictions(Estimate(25.0, rows=rows))
+    assert told == "meteor 25.000000 none (must be 0 to 1 and in its interval)"
+
+
+def test_a_task_file_may_name_fewer_metrics(tmp_path: Path) -> None:
+    def edit(content: Saved) -> None:
+        content["configs"]["vflute"]["metric_list"] = [{"metric": "acc"}]
+        for name in list(values(content)):
+            if name != "acc":
+                del values(content)[name]
+
+    assert read(tmp_path, edit).contradictions == ()
+
+
+@pytest.mark.parametrize(
+    ("estimate", "expected"),
+    [
+        (Estimate(0.5, 0.4, 0.6), True),
+        (Estimate(0.5), True),
+        (Estimate(1.0, 0.9, 1.0 + 1e-9), True),
+        (Estimate(0.5, 0.6, 0.4), False),
+        (Estimate(0.5, 0.51, 0.6), False),
+        (Estimate(75.0), False),
+        (Estimate(0.5, -0.1, 0.6), False),
+    ],
+)
+def test_an_estimate_lies_in_its_interval_and_its_bounds(estimate: Estimate, expected: bool) -> None:
+    assert is_possible(Measure("acc", each=lambda record: 1.0), estimate) is expected
