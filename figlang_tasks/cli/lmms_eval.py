@@ -24,6 +24,7 @@ from figlang_tasks.core.task_files import ALL_TASKS
 from figlang_tasks.core.text import did_you_mean, printable, printable_lines
 
 KEPT = "Downloads and the answers that --use_cache has stored are kept: the same command goes on from there."
+_NO_TASK = "Tasks not found: "  # begins the harness's message
 _LISTS = {"list", "list_groups", "list_tags", "list_subtasks"}  # of --tasks: the harness prints them as its log
 
 
@@ -118,7 +119,9 @@ def _stand_around(keep_log: bool) -> None:
             sys.exit(fault)
         try:
             results, samples = evaluate(args)
-        except Exception:
+        except Exception as error:
+            if str(error).startswith(_NO_TASK):  # the harness would show a traceback
+                sys.exit(f"figlang_tasks: {str(error).partition('. Try')[0]}. {ALL_TASKS}")
             notes.note("an evaluation failed, see above")
             raise
         if results is not None:  # they are on all ranks but the first

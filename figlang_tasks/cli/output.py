@@ -60,7 +60,8 @@ def guarded_output(command: str) -> Iterator[None]:
         try:
             yield
         except SystemExit as ended:
-            if ended.code:
+            output.flush()
+            if ended.code or output.error is None:
                 raise
         output.flush()
         if output.error is None:

@@ -336,15 +336,15 @@ def model_commit(repository: str, revision: str = "main", is_required: bool = Fa
             ) from raised
         except Exception as raised:  # the HTTP library's own errors have no common base here
             error = raised
-    commit = _cached_commit(repository, revision)
+    commit = cached_commit(repository, revision)
     has_answered = isinstance(error, errors.HfHubHTTPError) and error.response.status_code < 500
     if commit is None and is_required and not has_answered:
         raise FigLangError(f"figlang_tasks: {_not_here(f'{repository}@{revision}', error)}, or give a local folder")
     return commit
 
 
-def _cached_commit(repository: str, revision: str) -> str | None:
-    """The commit that a revision stood for when something of it was downloaded last; None if nothing was."""
+def cached_commit(repository: str, revision: str) -> str | None:
+    """The commit that a revision of a model stood for when it was downloaded last; None if it never was."""
     from huggingface_hub import errors, snapshot_download
 
     try:

@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,16 @@ _SAMPLED_BLOCKS = 64
 _BLOCK_BYTES = 4096
 
 
+@dataclass(frozen=True)
+class Checkpoint:
+    """A repository of the hub that an argument names."""
+
+    repository: str
+    revision: str
+    commit: str
+    cached: str | None  # the commit in the local cache, before the model is loaded
+
+
 def package_versions(packages: Iterable[str]) -> dict[str, str]:
     """The versions of those packages that are installed."""
     versions = {}
@@ -50,7 +61,7 @@ def model_key(model: object, model_args: Any, commits: Mapping[str, str] | None 
     Args:
         model: a name after ``--model``, or an object.
         model_args: as ``simple_evaluate`` takes them.
-        commits: those of :func:`commits_of_hub_ids`.
+        commits: those of :func:`find_checkpoints`, as :func:`commits_of` returns them.
     """
     arguments = _parsed(model_args)
     name = model if isinstance(model, str) else repr(model)
@@ -99,8 +110,13 @@ def _sample(path: Path, size: int) -> str:
 # --- commits ---
 
 
-def commits_of_hub_ids(model: object, model_args: Any, force_simple: bool = False) -> dict[str, str]:
-    """``ORG/NAME@COMMIT`` for each argument of a model class that is an id of the hub, defaults of the class included.
+def commits_of(checkpoints: Mapping[str, Checkpoint]) -> dict[str, str]:
+    """``ORG/NAME@COMMIT`` by the name of the argument."""
+    return {name: f"{checkpoint.repository}@{checkpoint.commit}" for name, checkpoint in checkpoints.items()}
+
+
+def find_checkpoints(model: object, model_args: Any, force_simple: bool = False) -> dict[str, Checkpoint]:
+    """The checkpoint of each argument of a model class that is an id of the hub, defaults of the class included.
 
     A name of the form ``OWNER/NAME`` is an id if the hub, or its cache on this machine, has it.
 
@@ -114,12 +130,12 @@ def commits_of_hub_ids(model: object, model_args: Any, force_simple: bool = Fals
     if _FOR_SERVERS & arguments.keys():
         return {}
 
-    commits = {}
+    checkpoints = {}
     for name, value, revision in _possible_ids(arguments):
         commit = hub.model_commit(value, revision, is_required=name in _CHECKPOINTS)
         if commit is not None:
-            commits[name] = f"{value}@{commit}"
-    return commits
+            checkpoints[name] = Checkpoint(value, revision, commit, hub.cached_commit(value, revision))
+    return checkpoints
 
 
 def _string_parameters(model: str, force_simple: bool) -> dict[str, Any]:
@@ -168,17 +184,17 @@ def _revision(name: str, arguments: Mapping[str, Any]) -> str:
     return str(arguments.get(key) or "main")
 
 
-def in_agreement(resolve: Callable[[], dict[str, str]]) -> dict[str, str]:
-    """What the first of several processes resolves, in all of them: the hub may answer each of them differently."""
+def in_agreement(find: Callable[[], dict[str, Checkpoint]]) -> dict[str, Checkpoint]:
+    """What the first of several processes finds, in all of them: the hub may answer each of them differently."""
     from torch import distributed
 
     if not (distributed.is_available() and distributed.is_initialized()):
-        return resolve()
-    shared: list[Any] = [{}, ""]  # the commits, and the message of an error
+        return find()
+    shared: list[Any] = [{}, ""]  # the checkpoints, and the message of an error
     failure: Exception | None = None
     if distributed.get_rank() == 0:
         try:
-            shared = [resolve(), ""]
+            shared = [find(), ""]
         except Exception as error:  # the others must not wait for ever
             failure = error
             shared = [{}, str(error) or type(error).__name__]
@@ -190,18 +206,20 @@ def in_agreement(resolve: Callable[[], dict[str, str]]) -> dict[str, str]:
     return dict(shared[0])
 
 
-def require_loaded(lm: Any, commits: Mapping[str, str]) -> None:
-    """Raise an error if a model was loaded from another commit than was looked up before.
+def require_loaded(lm: Any, checkpoints: Mapping[str, Checkpoint]) -> None:
+    """Raise an error if a model was loaded from another commit than was found before.
 
-    The hub may have got a new commit meanwhile, or did not answer, so that an older one was taken from the cache.
+    The hub may have got a new commit meanwhile; or it did not answer again, so that the commit in the cache was loaded.
+    Of other classes than ours it is not known whether they use the cache at all.
     """
-    loaded = getattr(getattr(getattr(lm, "model", None), "config", None), "_commit_hash", None)
-    expected = commits.get("pretrained") or commits.get("model")
-    if not (isinstance(loaded, str) and expected):
-        return
-    repository, _, commit = expected.rpartition("@")
-    if loaded != commit:
-        raise FigLangError(
-            f"figlang_tasks: {repository} was loaded at commit {loaded}, but the hub had named {commit} just before. "
-            "Run the same command again, or choose one: revision=COMMIT in --model_args"
-        )
+    from figlang_tasks.models.base import ModelBase  # here: it needs the harness, which may be half imported above
+
+    for checkpoint in checkpoints.values():
+        cached = hub.cached_commit(checkpoint.repository, checkpoint.revision)
+        if cached in (None, checkpoint.commit):
+            continue
+        if isinstance(lm, ModelBase) or cached != checkpoint.cached:
+            raise FigLangError(
+                f"figlang_tasks: {checkpoint.repository} was loaded at commit {cached}, but just before, the hub had "
+                f"named {checkpoint.commit}. Run the same command again, or choose one: revision=COMMIT in --model_args"
+            )

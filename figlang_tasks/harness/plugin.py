@@ -116,7 +116,7 @@ def _wrapped(original: Callable[..., Any], replacement: Callable[..., Any]) -> C
 
 
 _store: answers.Store | None = None  # of the evaluation that runs, with --use_cache
-_commits: dict[str, str] = {}  # of its model (`identity.commits_of_hub_ids`)
+_checkpoints: dict[str, identity.Checkpoint] = {}  # of its model
 
 
 def _check_and_evaluate(original: Callable[..., Any], given: dict[str, Any]) -> Any:
@@ -162,15 +162,15 @@ def _checked(given: dict[str, Any]) -> bool:
 
 def _evaluate_ours(original: Callable[..., Any], given: Mapping[str, Any]) -> Any:
     """Evaluate, with our store of answers in place of the harness's cache; the results name the model's commits."""
-    global _commits, _store
+    global _checkpoints, _store
     model, model_args = given["model"], given["model_args"]
-    _commits = identity.in_agreement(
-        functools.partial(identity.commits_of_hub_ids, model, model_args, given["force_simple"])
-    )
+    find = functools.partial(identity.find_checkpoints, model, model_args, given["force_simple"])
+    _checkpoints = identity.in_agreement(find)
+    commits = identity.commits_of(_checkpoints)
     _tell_of_loading(model)
     try:
         if given["use_cache"]:
-            key = identity.model_key(model, model_args, _commits)
+            key = identity.model_key(model, model_args, commits)
             rank = int(os.environ.get("RANK", 0))
             with closing(answers.Store(given["use_cache"], key, rank, given["torch_random_seed"])) as _store:
                 results = original(**{**given, "use_cache": None})  # evaluate gets our store
@@ -178,11 +178,11 @@ def _evaluate_ours(original: Callable[..., Any], given: Mapping[str, Any]) -> An
             results = original(**given)
         if results is not None:
             results["config"]["use_cache"] = given["use_cache"]
-            if _commits:
-                results["config"]["commits"] = _commits
+            if commits:
+                results["config"]["commits"] = commits
         return results
     finally:
-        _commits, _store = {}, None
+        _checkpoints, _store = {}, None
 
 
 def _tell_of_loading(model: Any) -> None:
@@ -198,7 +198,7 @@ def _prepare_and_evaluate(original: Callable[..., Any], given: dict[str, Any]) -
     ours = {name: task for name, task in found.items() if is_ours(task.config.process_docs)}
     if not ours:
         return original(**given)
-    identity.require_loaded(lm, _commits)
+    identity.require_loaded(lm, _checkpoints)
     store = None if getattr(lm, "needs_no_cache", False) else _store
     _choose_prompts(lm, ours)
     for task in ours.values():

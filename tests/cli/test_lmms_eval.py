@@ -6,7 +6,9 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import pytest
 import warm
@@ -75,6 +77,54 @@ def test_without_a_terminal_there_is_the_result_alone() -> None:
     assert last == "nothing was saved: --output_path FOLDER --log_samples keeps results and answers"
     assert "INFO" not in done.stdout and "|Metric|" not in re.sub(" +", "", done.stdout)
     assert done.stdout.count("| all ") == 1
+
+
+def closed_pipe() -> IO[str]:
+    """The end of a pipe to which one writes, and from which nobody reads."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    return os.fdopen(writer, "w")
+
+
+def full_disk() -> IO[str]:
+    return open("/dev/full", "w")
+
+
+FULL = "lmms_eval: the output could not be written: No space left on device\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("output", "told"), [(full_disk, FULL), (closed_pipe, "")])
+@pytest.mark.parametrize("arguments", [["--tasks", "figlang_mini", *RANDOM], ["tasks", "list"], ["--tasks", "list"]])
+def test_what_cannot_be_printed_costs_no_results(
+    output: Callable[[], IO[str]], told: str, arguments: list[str], tmp_path: Path
+) -> None:
+    """As of figlang: status 1, a message where the disk is full, and none where a reader (head) had enough."""
+    if "--model" in arguments:
+        arguments = [*arguments, "--limit", "2", "--log_samples", "--output_path", "out"]
+    with output() as stdout:
+        process = warm.Process(["lmms_eval", *arguments], cwd=tmp_path, stdout=stdout)
+        status = process.wait(300)
+    process.files[1].seek(0)
+    assert (status, process.files[1].read()) == (1, told)
+    if "--model" in arguments:
+        assert len(list(tmp_path.rglob("*_results.json"))) == len(list(tmp_path.rglob("*_samples_*.jsonl"))) == 1
+
+
+@pytest.mark.parametrize(("output", "told"), [(full_disk, FULL), (closed_pipe, "")])
+def test_a_stream_that_fails_is_given_up(output: Callable[[], IO[str]], told: str, tmp_path: Path) -> None:
+    """What is printed later, or still held back, is dropped; status 1, but that of a failure stays."""
+    script = "import sys\nfrom figlang_tasks.cli.output import guarded_output\nwith guarded_output('lmms_eval'):\n    "
+    for work, status in (("print('a')", 1), ("print('a' * 99999); print('b', flush=True)", 1), ("sys.exit(3)", 3)):
+        with output() as stdout:
+            done = subprocess.run(
+                [sys.executable, "-c", script + work], stdout=stdout, stderr=subprocess.PIPE, text=True, check=False
+            )
+        assert (done.returncode, done.stderr) == (status, told if status == 1 else "")
+    with output() as stderr:
+        command = [sys.executable, "-c", f"{script}print('lost', file=sys.stderr, flush=True); print('a')"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=stderr, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "a\n")
 
 
 def test_the_end_says_where_the_files_are_and_what_to_type_next() -> None:

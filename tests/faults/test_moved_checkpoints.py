@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import sqlite3
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,10 @@ from safetensors.torch import load_file, save_file
 
 from figlang_tasks import FigLangError
 from figlang_tasks.core import hub
-from figlang_tasks.harness.identity import commits_of_hub_ids, model_key
+from figlang_tasks.harness import identity
+from figlang_tasks.harness.identity import model_key, require_loaded
 from figlang_tasks.mini import DEMO_MODEL_DIR
+from figlang_tasks.models.baselines import Random
 
 MODEL, ADAPTER, OTHER = "org/model", "org/lora.adapter", "another-org/processor"
 
@@ -40,6 +43,10 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServe
             publish(running, tmp_path, name, "first")
         yield running
     hub.look_again()
+
+
+def commits_of_hub_ids(model: str, model_args: Any) -> dict[str, str]:
+    return identity.commits_of(identity.find_checkpoints(model, model_args))
 
 
 def publish(server: HubServer, tmp_path: Path, name: str, weights: str) -> str:
@@ -132,6 +139,29 @@ def test_a_gated_repository_is_loaded_from_the_cache_by_who_has_no_access(
     assert commits_of_hub_ids("figlang_vlm", "pretrained=org/gated") == {"pretrained": f"org/gated@{commits[1]}"}
 
 
+@pytest.mark.parametrize("moved", [False, True])
+def test_another_commit_is_loaded_than_the_hub_named_before(moved: bool, server: HubServer, tmp_path: Path) -> None:
+    """`moved`: the hub got a new one meanwhile. Else it does not answer again, and transformers takes the cache's."""
+    lm, old = Random(), publish(server, tmp_path, MODEL, "old")
+    download(MODEL)
+    named = publish(server, tmp_path, MODEL, "new")
+    found = identity.find_checkpoints("figlang_clip", f"pretrained={MODEL}")
+    loaded = old
+    if moved:
+        loaded = publish(server, tmp_path, MODEL, "newest")
+        assert download(MODEL) == loaded
+    with pytest.raises(
+        FigLangError, match=f"{MODEL} was loaded at commit {loaded}, but .* named {named}. Run the same"
+    ):
+        require_loaded(lm, found)
+    if not moved:
+        require_loaded(object(), found)  # of a class of others, which may have a cache of its own
+    found = identity.find_checkpoints("figlang_clip", f"pretrained={MODEL}")
+    download(MODEL)
+    require_loaded(lm, found)
+    require_loaded(lm, {})
+
+
 @pytest.mark.parametrize(
     ("model", "arguments"),
     [
@@ -177,6 +207,35 @@ def test_another_version_of_a_package_is_another_key(tmp_path: Path, monkeypatch
             patched.syspath_prepend(str(tmp_path / package))
             keys.append(model_key("figlang_vlm", ""))
     assert len(set(keys)) == 4 and keys[0] == keys[4], "torch's decides no answer"
+
+
+TWO_PROCESSES = """
+import sys
+from torch import distributed
+from figlang_tasks import FigLangError
+from figlang_tasks.harness.identity import Checkpoint, in_agreement
+
+distributed.init_process_group("gloo")
+rank = distributed.get_rank()
+
+def find():
+    if sys.argv[1] == "fails":
+        raise FigLangError(f"rank {rank} has no hub")
+    return {"pretrained": Checkpoint("org/model", "main", f"{rank}" * 40, None)}
+
+try:
+    print(in_agreement(find)["pretrained"].commit)
+except FigLangError as error:
+    print(error)
+distributed.destroy_process_group()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("how", "told"), [("answers", "0" * 40), ("fails", "rank 0 has no hub")])
+def test_two_processes_agree_on_what_the_first_finds(how: str, told: str, tmp_path: Path) -> None:
+    ranks = warm.run_ranks(2, [sys.executable, "-c", TWO_PROCESSES, how], env=os.environ, cwd=tmp_path)
+    assert [rank.communicate()[0].strip() for rank in ranks] == [told, told]
 
 
 @pytest.mark.slow

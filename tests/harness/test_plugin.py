@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +23,7 @@ from figlang_tasks import FigLangError
 from figlang_tasks.cli import lmms_eval as cli
 from figlang_tasks.core import notes
 from figlang_tasks.harness import plugin, task_index
+from figlang_tasks.harness.preflight import require_matches
 
 REPLACED = """
 import importlib.metadata, inspect, sys
@@ -92,6 +94,46 @@ def test_a_users_task_that_includes_ours_is_checked(tmp_path: Path) -> None:
     manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
     with pytest.raises(FigLangError, match="task mine: unknown V-FLUTE task option.*shots; valid: blind"):
         plugin.preflight(manager, ["mine"])
+
+
+def test_a_member_of_a_group_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    (tmp_path / "outer.yaml").write_text("group: outer\ntask: [figlang_mini, figlang_mni]\n")
+    (tmp_path / "around.yaml").write_text("group: around\ntask: [outer]\n")
+    manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
+    for name in ("outer", "around"):
+        with pytest.raises(FigLangError, match=r"group outer: no task 'figlang_mni' \(did you mean `figlang_mini`"):
+            plugin.preflight(manager, [name])
+
+
+@pytest.mark.parametrize(
+    ("selection", "unmatched"),
+    [
+        ("figlang_mini,nosuch*", ["nosuch*"]),
+        ("nosuch*,*_nothing,figlang_mini*", ["nosuch*", "*_nothing"]),
+        ("nosuch*", ["nosuch*"]),
+        ("figlang_mini_irfl*, irfl_*", [" irfl_*"]),
+        ("nosuch?", ["nosuch?"]),
+        ("[xyz]_*", ["[xyz]_*"]),
+        ("figlang_mini,*irfl*,a_group*,a_tag*", []),
+        ("figlang_mini_irfl", []),
+        ("FOLDER", []),
+        ("FOLDER/a.yaml,figlang_mini", []),
+        ("FOLDER/b.yaml,figlang_mini", ["FOLDER/b.yaml"]),
+    ],
+)
+def test_each_pattern_without_a_task_is_named(selection: str, unmatched: list[str], tmp_path: Path) -> None:
+    """The harness leaves it out in silence."""
+    (tmp_path / "a.yaml").write_text("task: a_leaf\ntag: a_tag\ndataset_path: json\n")
+    (tmp_path / "group.yaml").write_text("group: a_group\ntask: [a_leaf]\n")
+    manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
+    selection = selection.replace("FOLDER", str(tmp_path))
+    if not unmatched:
+        require_matches(selection, manager)
+        return
+    with pytest.raises(FigLangError) as raised:
+        require_matches(selection, manager)
+    named = re.findall("no task matches '(.*?)'", str(raised.value))
+    assert named == [pattern.replace("FOLDER", str(tmp_path)) for pattern in unmatched]
 
 
 @pytest.mark.parametrize(
@@ -199,6 +241,13 @@ def test_lmms_eval_without_tasks_is_a_failure(
     assert lmms_eval(monkeypatch, "--tasks", "figlang_mini", "--model", "dummy", "--limit", "-3") == 1
     assert (told := capsys.readouterr().err).endswith("or -1 for all rows\n") and "Traceback" not in told
     assert lmms_eval(monkeypatch, "--tasks", "list") == 0
+    for tasks, told in (
+        ("figlang_mini,nosuch*", "no task matches 'nosuch*'"),
+        ("nosuch,mme", "Tasks not found: nosuch"),
+    ):
+        assert lmms_eval(monkeypatch, "--tasks", tasks, "--model", "figlang_random") == 1
+        errors = capsys.readouterr().err
+        assert errors.startswith(f"figlang_tasks: {told}. `figlang tasks") and "Traceback" not in errors
 
 
 @pytest.mark.parametrize(
