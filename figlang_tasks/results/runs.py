@@ -28,7 +28,7 @@ from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, RunError
 from figlang_tasks.core.hub import OWN
 from figlang_tasks.core.row_files import first_fault, saved_lines
-from figlang_tasks.core.text import listing
+from figlang_tasks.core.text import listing, whole_characters
 from figlang_tasks.results.contradictions import SavedTask, find_contradictions
 from figlang_tasks.results.files import (
     facts_of,
@@ -241,7 +241,7 @@ def read(argument: str, whole: bool = False) -> Run:
         logger.warning(f"figlang_tasks: {sentence}")
     contents = {beside: results_file(beside) for beside in map(results_path, files.values()) if beside.exists()}
     runs = {task: _task_run(task, file, contents.get(results_path(file), {})) for task, file in files.items()}
-    found = {task: run for task, run in runs.items() if run is not None}
+    found = {run.task: run for run in runs.values() if run is not None}
     if not found:
         raise RunError(
             f"{path} has only samples of other tasks, or of --predict_only ({listing(files)}): name another run, or "
@@ -249,7 +249,7 @@ def read(argument: str, whole: bool = False) -> Run:
         )
     results = contents[max(contents)] if contents else {}
     shown_name = name or model_name(results) or (path.stem if path.suffix else path.name)
-    return Run(shown_name, path, found, results, name, missing)
+    return Run(whole_characters(shown_name), path, found, results, name, missing)
 
 
 def _argument(argument: str) -> tuple[str | None, Path]:
@@ -303,7 +303,7 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | No
     metadata = _metadata(config)
     scorer = _scorer(path, records)
     run = TaskRun(
-        task=task,
+        task=whole_characters(task),  # a file may have any name
         path=path,
         sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
         data=data,

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from figlang_tasks.core.card import Record
+from figlang_tasks.core.text import HALF_A_PAIR
 from figlang_tasks.metrics import intervals
 from figlang_tasks.metrics.intervals import Interval
 from figlang_tasks.metrics.significance import Statistic
@@ -115,6 +116,8 @@ class Scopes(NamedTuple):
         found: dict[str, list[Record]] = {name: [] for name in self.names}
         for record in records:
             for scope in self.of(record):
+                if not isinstance(scope, str) or HALF_A_PAIR.search(scope):
+                    raise ValueError(f"row {record['id']} counts in the part {scope!r:.80}, which must be a text")
                 found.setdefault(scope, []).append(self.seen(record, scope))
         return {scope: own for scope, own in found.items() if own}
 

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 import varied_runs
+from published_runs import estimates_of, records, results, write_run
 
 import figlang_tasks
 from figlang_tasks import RunError
@@ -35,6 +36,18 @@ def of_frame(frame: pd.DataFrame) -> dict[tuple[str, str, str], tuple[Any, ...]]
     }
     assert len(found) == len(frame)
     return found
+
+
+def test_a_folder_whose_files_contradict_each_other_is_refused(tmp_path: Path) -> None:
+    """Of 8 records 6 are right; the file says a little less."""
+    first = records()[:8]
+    estimates = estimates_of(first)
+    assert figlang_tasks.table(write_run(tmp_path / "whole", first, results(estimates=estimates))).shape[0] > 0
+    lower = {**estimates["acc"], "all": estimates["acc"]["all"]._replace(value=0.749)}
+    folder = write_run(tmp_path / "lower", first, results(estimates={**estimates, "acc": lower}))
+    for path in (folder, next(folder.glob("*.jsonl"))):
+        with pytest.raises(RunError, match="acc 0.749000 .its samples: 0.750000"):
+            figlang_tasks.table(path)
 
 
 def test_a_results_file_its_content_and_the_folder_have_the_same_table() -> None:
@@ -69,9 +82,9 @@ def test_a_measure_whose_computation_failed_is_there_without_a_value() -> None:
 def test_what_holds_no_numbers_of_ours_is_refused(content: dict[str, Any], message: str, tmp_path: Path) -> None:
     path = tmp_path / "a_results.json"
     path.write_text(json.dumps(content))
-    for results in (content, path):
+    for saved_results in (content, path):
         with pytest.raises(RunError, match=message):
-            figlang_tasks.table(results)
+            figlang_tasks.table(saved_results)
 
 
 def test_compare_gives_what_the_command_does() -> None:

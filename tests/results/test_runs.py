@@ -233,3 +233,22 @@ def test_a_damaged_record_is_named(folder: Path, lines: list[Any]) -> None:
     found = runs.read(written(folder, lines)).tasks["figlang_mini"]
     with pytest.raises(RunError, match=rf"{NAME} has a record that is not as the task figlang_mini writes it .*gold"):
         _ = found.estimates
+
+
+@pytest.mark.parametrize("group", [None, 3, ["muse"], "\ud800"])
+def test_a_part_that_is_no_text_is_named(group: object, folder: Path, lines: list[Any]) -> None:
+    """It would be the name of a row in every table."""
+    lines[4]["sample"]["report_group"] = group
+    found = runs.read(written(folder, lines)).tasks["figlang_mini"]
+    row = lines[4]["sample"]["id"]
+    with pytest.raises(RunError, match=rf"{NAME} has a record that is not as .*row {row} counts in the part .* text"):
+        _ = found.estimates
+
+
+@pytest.mark.parametrize("name", ["org/\ud800x", "\udcff"])
+def test_a_name_with_half_a_surrogate_pair(name: str, folder: Path) -> None:
+    """No table holds one, and no file in UTF-8."""
+    shown = "\N{REPLACEMENT CHARACTER}"
+    (folder / RESULTS).write_text(json.dumps({"model_name": name}), encoding="utf-8")
+    assert shown in runs.read(str(folder)).name
+    assert runs.read(f"{name}={folder}").name.count(shown) == 1

@@ -89,6 +89,31 @@ def test_tasks_may_lie_in_several_runs_of_one_model(folder: Path, tmp_path: Path
     refused(r"several models \(.*pretrained=b,api_key=\[REDACTED\]\)", folder, other)
 
 
+@pytest.mark.parametrize(
+    ("other_run", "are_one_model"),
+    [
+        ({"model_source": "hf", "config": {"model_args": "pretrained=org/a"}}, True),
+        ({"model_source": "hf", "config": {"model_args": "pretrained=org/b"}}, False),  # of the same class
+        ({"model_source": "vllm", "config": {"model_args": "pretrained=org/a"}}, False),
+        ({"model_source": "hf"}, False),
+    ],
+)
+def test_two_checkpoints_of_one_class_are_two_models(
+    other_run: dict[str, object], are_one_model: bool, folder: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (moved,) = folder.glob("*match_metaphor*")
+    moved.rename(other / moved.name)
+    first_run = {"model_source": "hf", "config": {"model_args": "pretrained=org/a"}}
+    for run, results in ((folder, first_run), (other, other_run)):
+        (run / "2026-01-02T03-04-05_results.json").write_text(json.dumps(results))
+    if are_one_model:
+        assert len(rows(email(folder, other))) == 1
+    else:
+        refused("the runs are of several models", folder, other)
+
+
 def test_what_is_wrong_with_the_samples(folder: Path) -> None:
     lines = detection("idiom", lambda number: True)
     write(folder, "irfl_match_idiom", lines[2:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from functools import partial
@@ -74,3 +75,10 @@ def test_a_value_out_of_bounds(tmp_path: Path) -> None:
         task.__dict__["estimates"] = {"acc": {"all": wrong}}
         with pytest.raises(SubmissionError, match="acc is .*, must be 0 to 1 and in its interval: restore"):
             list(values(task))
+
+
+def test_a_metric_that_failed_is_not_handed_in(tmp_path: Path) -> None:
+    """Its value is NaN, for which neither a registry nor the hub has a place."""
+    task = runs.read(str(write_run(tmp_path / "run", records(), results()))).tasks["vflute"]
+    task.__dict__["estimates"] = {"acc": {"all": Estimate(math.nan)}, "f1@0": {"all": Estimate(0.5)}}
+    assert [name for name, _, _ in values(task)] == ["f1@0"]
