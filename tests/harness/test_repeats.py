@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 from demo_runs import DEMO, Says, estimates, evaluate
 from sklearn.metrics import f1_score
+from typer.testing import CliRunner
 
 import figlang_tasks
 from figlang_tasks import FigLangError
+from figlang_tasks.cli.figlang import app
 from figlang_tasks.results import runs
 
 OPTIONS, RANKING, EXPLAINED = "figlang_mini_irfl_detect_idiom", "figlang_mini_irfl_retrieve_metaphor", "figlang_mini"
@@ -141,3 +143,5 @@ def test_compare_takes_their_mean(tmp_path: Path) -> None:
     assert row["value_first"] == pytest.approx(np.mean([line["acc"] for line in lines])) and row["n_first"] == 12
     assert (row["repeats_first"], row["repeats_second"]) == (1, 1)
     assert 0 < row["p_randomization"] <= 1 and np.isnan(row["p_repeats"])
+    shown = CliRunner().invoke(app, ["compare", f"a={tmp_path / 'a'}", f"b={tmp_path / 'b'}", "--resamples", "200"])
+    assert "| a (3 answers to a row) |" in shown.stdout and "| b " in shown.stdout and "±" not in shown.stdout
