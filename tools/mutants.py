@@ -236,16 +236,19 @@ def run(folder: Path, options: argparse.Namespace) -> int:
     modules = [path.relative_to(folder).as_posix() for path in folder.rglob("*.py") if path.name != "__init__.py"]
     with_mutants = sorted(file for file in modules if file.startswith(tuple(options.modules or MODULES)))
 
-    mutants, stale = draw_mutants(folder, with_mutants, options)
-    faults, stale_faults = read_faults(folder, options.modules or [""])
-    for message in stale + stale_faults:
+    faults, stale = read_faults(folder, options.modules or [""])
+    mutants: list[Fault] = []
+    if options.n or options.all:
+        mutants, unknown = draw_mutants(folder, with_mutants, options)
+        stale += unknown
+    for message in stale:
         print(message)
 
     preload()
     checkout = Checkout(folder, options.limit)
     are_noticed = try_all(checkout, "mutants", mutants) if mutants else True
     are_noticed &= try_all(checkout, "faults", faults) if faults else True
-    return int(bool(stale or stale_faults) or not are_noticed)
+    return int(bool(stale) or not are_noticed)
 
 
 def main() -> int:
