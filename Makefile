@@ -87,7 +87,7 @@ test-families-newest: $(STAMP)  ## the same with transformers' newest release; n
 families-table: $(STAMP)  ## write the table of architectures in docs/models.md from tests/support/families.yaml
 	PYTHONPATH=tests/support $(BIN)/python -m families
 
-mutants: $(STAMP)  ## break metrics and parsers in small ways and list what no test notices (MUTANTS="--n 50 --seed 2")
+mutants: $(STAMP)  ## break the package in small ways and list what no quick test notices (MUTANTS="--n 50 --seed 2")
 	nice $(BIN)/python tools/mutants.py $(MUTANTS)
 
 readings: $(STAMP)  ## how well our readers read answers of models (FILES="answers.jsonl --show 20", see tools/readings.py)

@@ -5,7 +5,7 @@
     python tools/mutants.py --n 0                        # faults.yaml alone
 
 Mutants are made by rules: another sign, another number, no return value. Faults are mistakes that a person might make;
-`faults.yaml` has a list of them: by file the line as it is, the line with the fault, and perhaps a note.
+`faults.yaml` has a list of them: the file, the line as it is, the line with the fault, and perhaps a note.
 
 Everything happens in a copy of the checkout in a temporary folder. The tests of a module are those that mirror it,
 and all that import it. Tests that take too long have noticed. Mutants that change nothing that a
@@ -81,7 +81,7 @@ class Module:
         source = self.source[:start] + text.encode() + self.source[end:]
         before = self.source.splitlines()[line].decode().strip()
         after = source.splitlines()[line].decode().strip()
-        return Fault(self.file, function, before, after, line + 1, source)
+        return Fault(self.file, before, after, line + 1, source, function)
 
     def _span(self, node: ast.expr | ast.stmt) -> Span:
         assert node.end_lineno is not None and node.end_col_offset is not None
@@ -159,37 +159,35 @@ def _other_number(value: float) -> str:
 # --- faults, by hand ---
 
 
-def read_faults(folder: Path, files: Sequence[str]) -> tuple[list[Fault], list[str]]:
-    """The faults of some files in `faults.yaml`, and a message for each entry that does not fit its file."""
+def read_faults(folder: Path, modules: Sequence[str]) -> tuple[list[Fault], list[str]]:
+    """The faults of some files and folders in the list, and a message for each entry that does not fit its file."""
     faults, stale = [], []
-    for file, entries in yaml.safe_load(FAULTS.read_text(encoding="utf-8")).items():
-        if not (folder / file).is_file():
-            stale.append(f"{FAULTS.name}: there is no {file} any more")
-        if file not in files:
+    for entry in yaml.safe_load(FAULTS.read_text(encoding="utf-8")):
+        if not entry["file"].startswith(tuple(modules)):
             continue
-        source = (folder / file).read_bytes()
-        for entry in entries:
-            try:
-                faults.append(_fault(file, source, entry["line"], entry["fault"]))
-            except ValueError as error:
-                stale.append(f"{FAULTS.name}: {file}: {error}: {entry['line']}")
+        try:
+            faults.append(_fault(folder, **entry))
+        except ValueError as error:
+            stale.append(f"{FAULTS.name}: {entry['file']}: {error}: {entry['line']}")
     return faults, stale
 
 
-def _fault(file: str, source: bytes, line: str, changed: str) -> Fault:
-    """A file with another line in place of one that it must have once."""
-    lines = source.decode().splitlines(keepends=True)
+def _fault(folder: Path, file: str, line: str, fault: str, note: str = "") -> Fault:
+    """A file with a fault in the one place where a line stands."""
+    if not (folder / file).is_file():
+        raise ValueError("there is no such file any more")
+    lines = (folder / file).read_text(encoding="utf-8").splitlines(keepends=True)
     numbers = [number for number, text in enumerate(lines) if text.strip() == line]
     if len(numbers) != 1:
         raise ValueError(f"this line stands there {len(numbers)} times, must stand there once")
     number = numbers[0]
-    lines[number] = lines[number].replace(line, changed)
-    mutated = "".join(lines).encode()
+    lines[number] = lines[number].replace(line, fault)
+    source = "".join(lines)
     try:
-        compile(mutated, file, "exec")
+        compile(source, file, "exec")
     except SyntaxError as error:
         raise ValueError(f"with its fault the file is no Python ({error})") from error
-    return Fault(file, "", line, changed, number + 1, mutated)
+    return Fault(file, line, fault, number + 1, source.encode(), note=note)
 
 
 def equivalent(files: Sequence[str]) -> set[tuple[str, str, str, str]]:
@@ -237,18 +235,20 @@ def run(folder: Path, options: argparse.Namespace) -> int:
     """Try mutants and faults in a copy of the checkout; return 1 if the tests miss too many, or a list is stale."""
     modules = [path.relative_to(folder).as_posix() for path in folder.rglob("*.py") if path.name != "__init__.py"]
     with_mutants = sorted(file for file in modules if file.startswith(tuple(options.modules or MODULES)))
-    with_faults = sorted(file for file in modules if file.startswith(tuple(options.modules or [""])))
 
-    mutants, stale = draw_mutants(folder, with_mutants, options)
-    faults, stale_faults = read_faults(folder, with_faults)
-    for message in stale + stale_faults:
+    faults, stale = read_faults(folder, options.modules or [""])
+    mutants: list[Fault] = []
+    if options.n or options.all:
+        mutants, unknown = draw_mutants(folder, with_mutants, options)
+        stale += unknown
+    for message in stale:
         print(message)
 
     preload()
     checkout = Checkout(folder, options.limit)
     are_noticed = try_all(checkout, "mutants", mutants) if mutants else True
     are_noticed &= try_all(checkout, "faults", faults) if faults else True
-    return int(bool(stale or stale_faults) or not are_noticed)
+    return int(bool(stale) or not are_noticed)
 
 
 def main() -> int:

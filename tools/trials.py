@@ -45,26 +45,29 @@ class Fault:
 
     Attributes:
         file: its path in the checkout.
-        function: the function around the line, by its qualified name.
         line: the line as it is, without the white space around it.
         changed: the line with the change.
         line_number: counted from 1.
         source: the file with the change.
+        function: of a mutant, the function around the line, by its qualified name.
+        note: of a fault, what it does.
     """
 
     file: str
-    function: str
     line: str
     changed: str
     line_number: int
     source: bytes
+    function: str = ""
+    note: str = ""
 
     @property
     def key(self) -> tuple[str, str, str, str]:
         return self.file, self.function, self.line, self.changed
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line_number}\n  - {self.line}\n  + {self.changed}"
+        note = f" ({self.note})" if self.note else ""
+        return f"{self.file}:{self.line_number}{note}\n  - {self.line}\n  + {self.changed}"
 
 
 class Checkout:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import pytest
+from report_runs import METADATA, lines_of, write_run
 
-from figlang_tasks.report.verdict import p_text, verdicts
+from figlang_tasks.report.verdict import caveats, p_text, verdicts
 from figlang_tasks.results.comparison import Difference, adjusted
+from figlang_tasks.results.runs import read
 
 
 def of(difference: float, low: float | None, high: float | None, p: float | None, **more: Any) -> Difference:
@@ -116,3 +119,18 @@ def test_a_name_cannot_steer_the_terminal() -> None:
 def test_a_p_value_has_the_digits_of_the_table() -> None:
     texts = {1.0: "= 1.000", 0.01: "= .010", 0.0035: "= .0035", 0.00099: "= .0010", 5e-5: "= .0001", 4.99e-5: "< .0001"}
     assert {p: p_text(p) for p in texts} == texts
+
+
+def test_what_stands_above_the_numbers_of_a_run(tmp_path: Path) -> None:
+    task = "figlang_mini_irfl_detect_idiom"
+    lines = lines_of(task, 8)
+    for line in lines[:2]:
+        line["filtered_resps"] = "[LMMS_EVAL_REQUEST_FAILED after 5 retries] Connection error."
+    config = {"task": task, "metadata": METADATA, "generation_kwargs": {"temperature": 0.7}}
+    folder = write_run(tmp_path / "run", {task: lines}, {"offset": 3}, configs={task: config})
+    warnings = caveats(read(str(folder)))
+    assert warnings[:2] == [
+        "run was cut short: offset 3",
+        f"run, {task}: 2 of 8 rows have no answer and count as wrong",
+    ]
+    assert warnings[-1] == f"run, {task}: answers were sampled (temperature 0.7); another run gives other answers"
