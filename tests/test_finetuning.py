@@ -136,8 +136,6 @@ def own_rows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("picture", "copy", "The moon is a lamp.", reason),
         ("both", "copy", "The sun is a lamp.", reason),
         ("misread", "new", "It is early.", "LABEL: contradiction is not what it is."),
-        ("sign", "new", "It is noon.", "The sign <image> stands for a picture."),
-        ("asked", "new", "It is <image>.", reason),
     ]
     for split, found in (("train", train), ("test", [("test", "tested", "The sun is a lamp.", reason)])):
         rows = [
@@ -149,7 +147,7 @@ def own_rows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(folder))
 
 
-UNFIT = ["1 (vflute/misread)", "2 (vflute/sign, vflute/asked)"]
+UNFIT = ["1 (vflute/misread)"]
 
 
 @pytest.mark.parametrize(

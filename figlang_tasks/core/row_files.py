@@ -27,6 +27,14 @@ SAMPLES_NAME = re.compile(
 
 PARTIAL = ".partial"
 """Ends the name of a file that could not be written whole, and of a folder that is being written."""
+# How processors, chat templates and the harness write the place of a picture (or of a film or sound) in a prompt:
+# <image>, </img>, <image 1>, <start_of_image>, <|image_pad|>, <|vision_start|>, <|image token|>, <|image>, [IMG_END].
+_PLACEHOLDER = re.compile(
+    r"<[/|]{0,2}[\w-]{0,30}(?:image|img|im_patch|video|audio)[\w-]{0,30}(?: ?\d{1,3})?[/|]{0,2}>"
+    r"|<\|[\w-]{0,30}(?:image|img|media|vision|video|audio|patch)[\w -]{0,30}\|>"
+    r"|\[/?IMG(?:_\w{1,10})?\]",
+    re.IGNORECASE,
+)
 
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 200
@@ -179,7 +187,26 @@ def text(values: Mapping[str, Any], column: str, where: str, optional: bool = Fa
     if not isinstance(value, str) or HALF_A_PAIR.search(value) or not (value.strip() or optional):
         wanted = "a text" if optional else "a text that is not empty"
         raise DataError(f"{where}: {column} is {brief(value)}, must be {wanted}")
+    require_no_placeholder(value, column, where)
     return value.strip()
+
+
+def placeholder_fault(text: str) -> str:
+    """What is wrong with a text of a row that holds a placeholder of a picture; "" for any other text.
+
+    The words of our prompts may hold one, where a picture belongs. In a text of a row, models and chat templates would
+    take it for the place of one picture more.
+    """
+    placeholder = _PLACEHOLDER.search(text)
+    if placeholder is None:
+        return ""
+    return f"must not contain {placeholder[0]}, which models take for the place of a picture: write it without brackets"
+
+
+def require_no_placeholder(text: str, column: str, where: str) -> None:
+    """Refuse a text of a row that holds a placeholder of a picture, such as ``<image>``."""
+    if fault := placeholder_fault(text):
+        raise DataError(f"{where}: {column} is {brief(text)}: it {fault}")
 
 
 def saved_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -93,6 +93,11 @@ def test_a_fault_is_named(name: str, fault: dict[str, Any], written: Callable[..
     message.encode("utf-8")  # it can be printed
 
 
+@pytest.mark.parametrize("name", benchmarks())
+def test_every_benchmark_refuses_placeholders_of_pictures(name: str) -> None:
+    assert any("must not contain <image>" in str(fault["says"]) for fault in head(name)["faults"])
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_check_passes_valid_data_and_finds_what_a_run_refuses(name: str, written: Callable[..., Path]) -> None:
     given = head(name)

@@ -120,6 +120,8 @@ def _row(where: str, values: Any, pictures: Path) -> dict[str, Any]:
     whole = isinstance(texts, list) and all(isinstance(text, str) and text.strip() for text in texts)
     if not whole or len(texts) != len(LETTERS) or len({text.casefold() for text in texts}) < len(LETTERS):
         raise DataError(f"{where}: options is {brief(options)}, must be four different texts. {USE_THE_RELEASE}")
+    for text in texts:
+        row_files.require_no_placeholder(text, "options", where)
     if isinstance(right, Mapping):  # the hub's library gives all four letters, of which three have no text
         right = {letter: text for letter, text in right.items() if text is not None}
     answers = [letter for letter, text in zip(LETTERS, texts, strict=True) if right in (letter, text, {letter: text})]
@@ -159,4 +161,6 @@ def _published_runs(folder: Path, rows: list[dict[str, Any]]) -> dict[str, dict[
         options = runs.get(row["id"], {}).get("options", {})
         if sorted(options.values()) != sorted(row["candidates"]):
             raise DataError(f"{folder}: the published runs do not have the options of {row['id']}. {USE_THE_RELEASE}")
+        for name in DESCRIPTIONS.values():
+            row_files.require_no_placeholder(runs[row["id"]][name], name, f"{folder}: {row['id']}")
     return runs

@@ -81,13 +81,13 @@ class Table(NamedTuple):
 # --- cells ---
 
 
-def _without_mark(text: str) -> str:
-    if "<image>" in text:  # marks the place of a picture in prompts
-        raise ValueError("must be a text without <image>")
+def _without_placeholder(text: str) -> str:
+    if fault := row_files.placeholder_fault(text):
+        raise ValueError(fault)
     return text
 
 
-Text = Annotated[str, Field(pattern=r"\S"), AfterValidator(_without_mark)]
+Text = Annotated[str, Field(pattern=r"\S"), AfterValidator(_without_placeholder)]
 Uuid = Annotated[str, Field(pattern=r"^[0-9]{60,90}$")]
 
 

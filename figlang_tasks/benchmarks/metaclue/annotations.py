@@ -38,11 +38,11 @@ def _image(path: str) -> str:
 
 
 def _line(text: str) -> str:
-    # A line break would tear the numbered list of candidates, <image> marks the place of a picture in prompts.
-    if not text or text != text.strip() or re.search(r"[\r\n\ud800-\udfff]|<image>", text):
-        raise ValueError(
-            "must be a text that is not empty, without spaces around it, line breaks or <image>, in valid Unicode"
-        )
+    # A line break would tear the numbered list of candidates.
+    if not text or text != text.strip() or re.search(r"[\r\n\ud800-\udfff]", text):
+        raise ValueError("must be a text that is not empty, without spaces around it or line breaks, in valid Unicode")
+    if fault := row_files.placeholder_fault(text):
+        raise ValueError(fault)
     return text
 
 

@@ -37,4 +37,5 @@ BENCHMARK = Benchmark(
     preflight=task.preflight,
     count=rows.count,
     scorer="vflute25",
+    check=lambda: rows.training_faults("NYCC"),
 )

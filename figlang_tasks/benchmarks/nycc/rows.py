@@ -8,10 +8,11 @@ asks for all five folds (``fold=all``) or for one of them (``fold=3``).
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -176,6 +177,8 @@ def _document(row: Mapping[str, Any], where: str, of: Config) -> dict[str, Any]:
     if not whole or len(captions) != max(1, len(letters)):
         wanted = f"{len(letters)} texts" if letters else "a text"
         raise DataError(f"{where}: caption_choices is {row_files.brief(choices)}, must be {wanted}")
+    for caption in captions:
+        row_files.require_no_placeholder(caption, "caption_choices", where)
     if letters and label not in tuple(letters):
         raise DataError(f"{where}: label is {row_files.brief(label)}, must be one of {', '.join(letters)}")
     made: dict[str, Any] = {"id": row_id, "image": row["image"], "captions": captions, "label": label}
@@ -194,6 +197,8 @@ def _document(row: Mapping[str, Any], where: str, of: Config) -> dict[str, Any]:
             found = row_files.brief(row["entities"])
             raise DataError(f"{where}: entities is {found}, must be a list of links. {hub.USE_THE_RELEASE}")
         made["entities"] = [entity(url, where) for url in row["entities"]]
+        for name in made["entities"]:
+            row_files.require_no_placeholder(name, "entities", where)
     return made
 
 
@@ -218,6 +223,27 @@ def exemplars(dataset: str, name: str, row_id: str, shots: int, seed: int) -> li
     generator = random.Random(f"{seed}/{row_id}")
     numbers = [generator.choice(contests[contest]) for contest in generator.sample(sorted(contests), shots)]
     return [_document(table[number], f"{dataset}/{name}, train row {number}", config(name)) for number in numbers]
+
+
+def check_exemplars(dataset: str, name: str) -> None:
+    """Check the training rows of a configuration, of which each may become an exemplar; pictures are not opened."""
+    table, _ = _table(dataset, name, "train")
+    texts = enumerate(table.remove_columns("image"))
+    rows = ((f"{dataset}/{name}, train row {number}", {**row, "image": None}) for number, row in texts)
+    wanted = config(name)
+    faults = row_files.valid(rows, lambda row, where: _document(row, where, wanted))[1]
+    row_files.end_with_the_first(faults, "nycc")
+
+
+def training_faults(dataset: str) -> Iterator[DataError]:
+    """The faults of the training rows that are on this machine."""
+    for task, pixels, fold in itertools.product(TEST, ("", "_from_pixels"), ("", "_1", "_2", "_3", "_4")):
+        try:
+            check_exemplars(dataset, f"{task}{pixels}{fold}")
+        except PartMissing:  # they are needed by tasks with exemplars alone
+            continue
+        except DataError as error:
+            yield from map(DataError, error.faults or [str(error)])
 
 
 @hub.kept(maxsize=8)

@@ -43,6 +43,7 @@ def preflight(config: Mapping[str, Any], asked: Asked) -> None:
     """Draw exemplars and fetch the scorer's weights; see `Benchmark.preflight`."""
     for options in Options.blocks(config):
         for name in rows.configs(asked) if options.num_shots else ():
+            rows.check_exemplars(asked["dataset"], name)
             rows.exemplars(asked["dataset"], name, "", options.num_shots, SEED)
         if rows.config(asked["config"]).task == "explanation":
             explanations.preflight(options.scorer, required=config.get("needs_scorer", False))

@@ -153,9 +153,16 @@ def _shown(name: str, path: Path, modality: str, check_images: bool) -> tuple[li
         row_files.end_with_the_first([*faults, *wrong], "nykms")
     elif faults:  # which the tasks that show cartoons do not need
         raise PartMissing(faults[0])
+    else:
+        described = ((row.where, row) for row in rows if row.id in joined)
+        row_files.end_with_the_first(row_files.valid(described, _check_joined_description)[1], "nykms")
     texts = [[row.id, row.caption, row.label, row.answers, row.description * (modality == "text")] for row in rows]
     digest = hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
     return rows, str(DataId(name, path.stem, digest[:12], joined=origin))
+
+
+def _check_joined_description(row: AnnotatedCaption, where: str) -> None:
+    row_files.require_no_placeholder(row.description, f"description (from {CONTESTS})", where)
 
 
 def _cell(row: AnnotatedCaption, folder: Path) -> dict[str, Any]:

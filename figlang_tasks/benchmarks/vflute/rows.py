@@ -177,6 +177,8 @@ def _wrong(texts: Mapping[str, Any], any_source: bool) -> str:
     for column, value in texts.items():
         if not isinstance(value, str):
             return f"{column} is {row_files.brief(value)}, not text"
+        if fault := row_files.placeholder_fault(value):
+            return f"{column} is {row_files.brief(value)}: it {fault}"
     if not texts["claim"].strip():
         return "claim is empty"
     if texts["label"] not in LABELS:

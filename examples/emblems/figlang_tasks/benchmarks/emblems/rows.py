@@ -43,11 +43,10 @@ def read(path: Path, name: str) -> tuple[list[dict[str, Any]], list[str]]:
 
 
 def _row(row: dict[str, Any], where: str, name: str) -> dict[str, Any]:
-    for field, kind in (("id", str), ("image", str), ("saying", str), ("fits", int)):
-        if not isinstance(row.get(field), kind):
-            raise DataError(f"{where}: {field} is missing or of another type, must be {kind.__name__}")
-    if row["fits"] not in (0, 1):
-        raise DataError(f"{where}: fits is {row['fits']}, must be 0 or 1")
-    picture = {"bytes": None, "path": row["image"]}  # below the folder of the data
+    row_id, path, saying = (row_files.text(row, column, where) for column in ("id", "image", "saying"))
+    fits = row.get("fits")
+    if not isinstance(fits, int) or fits not in (0, 1):
+        raise DataError(f"{where}: fits is {row_files.brief(fits)}, must be 0 or 1")
+    picture = {"bytes": None, "path": path}  # below the folder of the data
     images.check(picture, where, name)
-    return {"id": row["id"], "saying": row["saying"], "fits": row["fits"], "image": picture}
+    return {"id": row_id, "saying": saying, "fits": fits, "image": picture}
