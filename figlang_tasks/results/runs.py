@@ -11,6 +11,7 @@ import glob
 import hashlib
 import json
 import math
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 _RESULTS_NAME = re.compile(r"(?:.+_)?results(?:_\d{4}-\d\d-\d\dT[\d.-]+)?\.json")
 _ROUNDING = 1e-6
+_LONGEST_NAME = 200
 _SCORED_BESIDE = re.compile(r"(?:.+_)?samples_.+\.[a-z][^.]*\.jsonl")
 _Value = TypeVar("_Value")
 
@@ -247,7 +249,7 @@ def by_repeat(run: Run) -> list[Run]:
 def _argument(argument: str) -> tuple[str | None, Path]:
     """Name and path that the user gave."""
     name, sign, path = argument.partition("=")
-    return (name, Path(path)) if sign and not Path(argument).exists() else (None, Path(argument))
+    return (_shown_name(name), Path(path)) if sign and not os.path.exists(argument) else (None, Path(argument))
 
 
 def _matching(argument: str) -> list[str]:
@@ -477,8 +479,13 @@ def _metadata(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def model_name(results: Mapping[str, Any]) -> str:
-    """The last part of the model's name by the content of a results file; "" if it has none."""
-    return Path(str(results.get("model_name") or results.get("model_source") or "")).name
+    """The last part of the model's name by the content of a results file, as it is shown; "" if it has none."""
+    return _shown_name(Path(str(results.get("model_name") or results.get("model_source") or "")).name)
+
+
+def _shown_name(name: str) -> str:
+    """A name of a run, or the beginning of a very long one: tables and charts take a name of any length."""
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 3] + "..."
 
 
 def cut(results: Mapping[str, Any], task: str, documents: int | None = None) -> str | None:
