@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from figlang_tasks.answers.choices import Mention
 from figlang_tasks.answers.page import ENDS_A_HEAD, HEDGED, WORD, Page, Run, is_denied_behind
 from figlang_tasks.answers.text import BLANK_LINE
 from figlang_tasks.answers.verdict import Evidence, Read
-from figlang_tasks.answers.words import ANNOUNCED, ANNOUNCED_NONE, CORRECTION
+from figlang_tasks.answers.words import ANNOUNCED, ANNOUNCED_NONE, CORRECTION, IN_LOOPS
 
 # --- by its name ---
 
@@ -152,11 +153,22 @@ def _is_announced(page: Page, run: Run) -> bool:
         before = around.back  # "The answer is:\n\n(B)"
         if _LEAD_LINE.search(before) and not _NO_ANNOUNCEMENT.search(before.rstrip(": \n")):
             return True
-    if _NO_ANNOUNCEMENT.search(before):
+    if _is_no_announcement(before):
         return False
-    if any(pattern.search(before) for pattern in (ANNOUNCED, _CHOSEN, _CONCLUDES, _NOT_THIS_BUT)):
+    if _announces(before):
         return True
     return page.is_evidence(run) and _IS_THE_ANSWER.match(around.behind) is not None
+
+
+@lru_cache(maxsize=IN_LOOPS)
+def _is_no_announcement(before: str) -> bool:
+    return _NO_ANNOUNCEMENT.search(before) is not None
+
+
+@lru_cache(maxsize=IN_LOOPS)
+def _announces(before: str) -> bool:
+    """Whether the text before an option announces it as the answer."""
+    return any(pattern.search(before) for pattern in (ANNOUNCED, _CHOSEN, _CONCLUDES, _NOT_THIS_BUT))
 
 
 def best_option(page: Page) -> Read[int] | None:
@@ -173,12 +185,16 @@ def _is_said_to_be_best(page: Page, run: Run) -> bool:
     """Whether an option is said to be the best or the only one: less than the announcement of an answer."""
     around = page.around(run)
     before = around.before
-    if not page.is_evidence(run) or _NO_ANNOUNCEMENT.search(before):
+    if not page.is_evidence(run) or _is_no_announcement(before):
         return False
     if _SURELY.search(before) and ENDS_A_HEAD.match(page.text, run.end):
         return True
-    is_best = _SAID_TO_BE_BEST.search(before) or _ONLY_THIS.search(before) or _IS_THE_BEST.match(around.behind)
-    return is_best is not None
+    return _is_best_before(before) or _IS_THE_BEST.match(around.behind) is not None
+
+
+@lru_cache(maxsize=IN_LOOPS)
+def _is_best_before(before: str) -> bool:
+    return bool(_SAID_TO_BE_BEST.search(before) or _ONLY_THIS.search(before))
 
 
 def _is_last_paragraph(page: Page, run: Run) -> bool:
@@ -206,11 +222,15 @@ def _goes_on_as_list(page: Page, mention: Mention) -> bool:
     if not page.opens_line(mention):
         return False
     line_end = page.text.find("\n", mention.end)
+    if line_end < 0:
+        return False
+    next_line_end = page.text.find("\n", line_end + 1)
+    if next_line_end < 0:
+        next_line_end = len(page.text)
     for other in page.list_items:
-        if other.value != mention.value and page.text.find("\n", mention.end, other.start) == line_end:
-            between = page.text[line_end : other.start]
-            if other.start > line_end >= 0 and between.count("\n") == 1 and page.opens_line(other):
-                return True
+        is_in_next_line = line_end < other.start <= next_line_end
+        if other.value != mention.value and is_in_next_line and page.opens_line(other):
+            return True
     return False
 
 

@@ -242,11 +242,12 @@ def find_texts(text: str, texts: Sequence[str]) -> list[Mention]:
         return []
     quotations = [match.span() for match in _QUOTATION.finditer(text)]
     quotation_starts = [start for start, _ in quotations]
+    is_all_of_quotation = [plain_text(text[start:end]) in values for start, end in quotations]
     mentions = []
     for match in _texts_pattern(values).finditer(text):
         number = bisect_right(quotation_starts, match.start()) - 1
         is_quoted = number >= 0 and match.start() < quotations[number][1]
-        if is_quoted and plain_text(text[slice(*quotations[number])]) not in values:
+        if is_quoted and not is_all_of_quotation[number]:
             continue
         mentions.append(Mention(values[plain_text(match[0])], match.start(), match.end(), "text"))
     return mentions

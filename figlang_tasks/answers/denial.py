@@ -7,10 +7,11 @@ refutes).
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
 from figlang_tasks.answers.text import QUOTED, Around
-from figlang_tasks.answers.words import CONDITION, is_said, last_clause, without_affirming
+from figlang_tasks.answers.words import CONDITION, IN_LOOPS, is_said, last_clause, without_affirming
 
 Form: TypeAlias = Literal["verb", "participle", "adjective", "noun"]
 """How the relation is named: "contradicts", "is contradicted", "is contradictory", "is a contradiction"."""
@@ -122,6 +123,7 @@ CLAIM_IS: Final = re.compile(r"\b(?:claim|statement|assertion|hypothesis|caption
 """Before the name of a stance: the claim has it."""
 
 
+@lru_cache(maxsize=IN_LOOPS)
 def is_verdict(around: Around, form: Form, *, is_stance: bool = False) -> bool:
     """Whether a sentence denies a relation between what was asked about, wholly and in its own words.
 

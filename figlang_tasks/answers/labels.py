@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from figlang_tasks.answers.denial import BY_IMAGE, CLAIM_IS, RELATED, TO_CLAIM, TO_IMAGE, Form, is_verdict
@@ -13,6 +14,7 @@ from figlang_tasks.answers.verdict import Evidence
 from figlang_tasks.answers.words import (
     CONDITION,
     DENIAL,
+    IN_LOOPS,
     NOTHING_BEHIND,
     is_announced,
     is_hedged,
@@ -174,62 +176,69 @@ class Mention:
             return None
         is_label = is_announced(self.around.back, self.around.before)
         if is_label is None:
-            is_label = self._is_given()
+            is_label = _is_given(self.around.before)
         if is_label is None:
             return None
         if NOTHING_BEHIND.match(self.around.behind):
             is_label = not is_label
         return Evidence(self.label if is_label else other_label(self.label), self.start, self.end, "label")
 
-    def _is_given(self) -> bool | None:
-        """Whether the label is given by a verb: "I label this as"; False if it is withheld, None if neither."""
-        before = self.around.before
-        given = _GIVEN.search(before)
-        if given is None or CONDITION.match(before):
-            return None
-        lead = last_clause(before[: given.start()])
-        if _NOT_DIRECTLY.search(lead):
-            return False
-        if DENIAL.search(lead) or DENIAL.search(given[0]) or is_hedged(lead):
-            return None
-        return True
-
     def remark(self) -> Remark | None:
         """What its sentence says of it; None if it leaves it open."""
-        before, behind = self.around.before, self.around.behind
-        if CONDITION.match(before) or _OF_LABEL.search(before):
-            return None
-        if _IF_BEHIND.match(behind) or _LITTLE_BEHIND.match(behind) or _REPORTED.search(before):
-            return None
-        standing = self._standing()
+        standing = _standing(self.around, self.form)
         if standing is None:
             return None
-        return Remark(self.label, self.start, self.end, standing, is_predicate=_PREDICATE.search(before) is not None)
+        is_predicate = _PREDICATE.search(self.around.before) is not None
+        return Remark(self.label, self.start, self.end, standing, is_predicate)
 
-    def _standing(self) -> Standing | None:
-        before, behind = self.around.before, self.around.behind
-        said = is_said(before)
-        if said is None:
-            return None
-        if not said:
-            return "denied" if is_verdict(self.around, self.form) else "partly denied"
-        if _ALONE_BEFORE.match(before) and _SAYS_NO.match(behind):
-            return "denied"
-        if self._has_subject() and NOTHING_BEHIND.match(behind):
-            return "denied"
-        if self._has_subject() and not _OF_ITSELF.match(behind):
-            return "said"
-        return "named" if self.form == "noun" else None
 
-    def _has_subject(self) -> bool:
-        """Whether it is said of the image, the claim or the sentences."""
-        before, behind = self.around.before, self.around.behind
-        if self.form == "noun":
-            return _IS.search(before) is not None
-        is_related = RELATED.match(behind) is not None
-        if self.form == "adjective":
-            return bool(_ARE.search(before) or (is_related and _THAT_IS.search(before)))
-        return bool(_SUBJECT.search(before) or (is_related and _SUBJECT_IF_RELATED.search(before)))
+@lru_cache(maxsize=IN_LOOPS)
+def _is_given(before: str) -> bool | None:
+    """Whether a verb gives the label behind it: "I label this as"; False if it is withheld, None if neither."""
+    given = _GIVEN.search(before)
+    if given is None or CONDITION.match(before):
+        return None
+    lead = last_clause(before[: given.start()])
+    if _NOT_DIRECTLY.search(lead):
+        return False
+    if DENIAL.search(lead) or DENIAL.search(given[0]) or is_hedged(lead):
+        return None
+    return True
+
+
+@lru_cache(maxsize=IN_LOOPS)
+def _standing(around: Around, form: Form) -> Standing | None:
+    """What a sentence says of a label in it, which it names in this form; None if it leaves it open."""
+    before, behind = around.before, around.behind
+    if CONDITION.match(before) or _OF_LABEL.search(before):
+        return None
+    if _IF_BEHIND.match(behind) or _LITTLE_BEHIND.match(behind) or _REPORTED.search(before):
+        return None
+    said = is_said(before)
+    if said is None:
+        return None
+    if not said:
+        return "denied" if is_verdict(around, form) else "partly denied"
+    if _ALONE_BEFORE.match(before) and _SAYS_NO.match(behind):
+        return "denied"
+
+    has_subject = _has_subject(around, form)
+    if has_subject and NOTHING_BEHIND.match(behind):
+        return "denied"
+    if has_subject and not _OF_ITSELF.match(behind):
+        return "said"
+    return "named" if form == "noun" else None
+
+
+def _has_subject(around: Around, form: Form) -> bool:
+    """Whether a label is said of the image, the claim or the sentences."""
+    before, behind = around.before, around.behind
+    if form == "noun":
+        return _IS.search(before) is not None
+    is_related = RELATED.match(behind) is not None
+    if form == "adjective":
+        return bool(_ARE.search(before) or (is_related and _THAT_IS.search(before)))
+    return bool(_SUBJECT.search(before) or (is_related and _SUBJECT_IF_RELATED.search(before)))
 
 
 def find_mentions(answer: Answer) -> Iterator[Mention]:
@@ -272,6 +281,7 @@ def find_stances(answer: Answer) -> Iterator[Remark]:
                 yield Remark(label, word.start(), word.end(), standing)
 
 
+@lru_cache(maxsize=IN_LOOPS)
 def _standing_of_stance(word: str, around: Around) -> Standing | None:
     form: Form = "verb"
     if _ADJECTIVE.fullmatch(word):

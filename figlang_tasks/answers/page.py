@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from operator import itemgetter
 
 from figlang_tasks.answers.choices import OFFERED_FORMS, Choices, Mention, find_mentions, find_texts, plain_text
 from figlang_tasks.answers.text import BLANK_LINE, Answer, Around
 from figlang_tasks.answers.verdict import Evidence
-from figlang_tasks.answers.words import ANNOUNCED_NONE, NONE_OF, REFUSAL
+from figlang_tasks.answers.words import ANNOUNCED_NONE, IN_LOOPS, NONE_OF, REFUSAL
 
 WORD = re.compile(r"\w")
 COLON = re.compile(r"""[)\]"'}]{0,2}\s{0,3}(?::|-\s)""")
@@ -186,7 +188,8 @@ class Page:
         return spans
 
     def is_in_list(self, mention: Mention) -> bool:
-        return any(start <= mention.start < end for start, end in self._item_spans)
+        number = bisect_right(self._item_spans, mention.start, key=itemgetter(0)) - 1
+        return number >= 0 and mention.start < self._item_spans[number][1]
 
     # --- what is said of an option ---
 
@@ -197,7 +200,7 @@ class Page:
     def is_evidence(self, run: Run) -> bool:
         """Whether options are named without being denied, compared with others, made conditional or asked."""
         around = self.around(run)
-        if around.asked or _DENIED_BEFORE.search(around.before) or _CONDITIONAL.search(around.before):
+        if around.asked or _is_denied_before(around.before):
             return False
         if run.first.form != "bracketed" and _SAYS_NO.match(self.text, run.end):
             return False
@@ -267,6 +270,13 @@ _NAMED_AGAIN = re.compile(
 )
 
 
+@lru_cache(maxsize=IN_LOOPS)
+def _is_denied_before(before: str) -> bool:
+    """Whether the text before the name of an option denies it, compares it, or makes it conditional."""
+    return bool(_DENIED_BEFORE.search(before) or _CONDITIONAL.search(before))
+
+
+@lru_cache(maxsize=IN_LOOPS)
 def is_denied_behind(behind: str) -> bool:
     """Whether the clause behind the name of an option denies it, or lets it depend on something."""
     behind = _NAMED_AGAIN.sub("", _ASIDE.sub("", behind))

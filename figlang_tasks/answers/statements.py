@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
-from figlang_tasks.answers.text import QUOTED, Answer
+from figlang_tasks.answers.text import QUOTED, Answer, Around
 from figlang_tasks.answers.verdict import Evidence
-from figlang_tasks.answers.words import NOTHING_BEHIND, REFUSAL, is_said, without_affirming
+from figlang_tasks.answers.words import IN_LOOPS, NOTHING_BEHIND, REFUSAL, is_said, without_affirming
 
 _SUBJECT = (
     r"(?:image|picture|photo(?:graph)?|poster|ad|advertisement|cartoon|drawing|illustration|meme|scene|caption|it|this"
@@ -39,12 +40,19 @@ def find_statements(answer: Answer, topic: re.Pattern[str]) -> Iterator[Evidence
         topic: the thing that was asked for.
     """
     for mention, around in answer.mentions(topic):
-        before = without_affirming(around.before)
-        said = is_said(around.before)
-        if said is None or _OTHER.search(before) or REFUSAL.search(before):
-            continue
-        is_alone = _ALONE.match(before) and not around.behind.strip(" .!")
-        if not said or NOTHING_BEHIND.match(around.behind):
-            yield Evidence(False, *mention.span(), "statement")
-        elif is_alone or _STATES.search(before):
-            yield Evidence(True, *mention.span(), "statement")
+        value = _stated(around)
+        if value is not None:
+            yield Evidence(value, *mention.span(), "statement")
+
+
+@lru_cache(maxsize=IN_LOOPS)
+def _stated(around: Around) -> bool | None:
+    """Whether a sentence says of its subject what a word in it names: False if it denies it, None if neither."""
+    before = without_affirming(around.before)
+    said = is_said(around.before)
+    if said is None or _OTHER.search(before) or REFUSAL.search(before):
+        return None
+    if not said or NOTHING_BEHIND.match(around.behind):
+        return False
+    is_alone = _ALONE.match(before) and not around.behind.strip(" .!")
+    return True if is_alone or _STATES.search(before) else None

@@ -7,11 +7,11 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from figlang_tasks.answers.output import span
-from figlang_tasks.answers.words import ANNOUNCED
+from figlang_tasks.answers.words import ANNOUNCED, IN_LOOPS
 
 QUOTED: Final = "\ufffc"
 """Stands for each sign of a quoted sentence (`Answer.without_quotations`); in `Around` for all of it."""
@@ -149,8 +149,7 @@ class Answer:
         """Whether a quotation is, or may be, the answer."""
         is_one_word = len(self.text[start:end].split()) == 1
         is_all = start == 0 and end >= len(self.text) - 1
-        back = self.text[max(0, start - _LOOK) : start]
-        return is_one_word or is_all or bool(ANNOUNCED.search(back) or _VALUE_OF_JSON.search(back))
+        return is_one_word or is_all or _announces(self.text[max(0, start - _LOOK) : start])
 
     def _places_of(self, text: str) -> list[tuple[int, int]]:
         """Where the answer repeats a text of several words."""
@@ -181,6 +180,16 @@ class Answer:
 
     def around(self, start: int, end: int) -> Around:
         """What stands around ``text[start:end]`` in its sentence."""
+        if (start, end) not in self._around_by_span:
+            self._around_by_span[start, end] = self._find_around(start, end)
+        return self._around_by_span[start, end]
+
+    @cached_property
+    def _around_by_span(self) -> dict[tuple[int, int], Around]:
+        """What `around` has returned: several rules of a reader look at one word."""
+        return {}
+
+    def _find_around(self, start: int, end: int) -> Around:
         sentence_start, sentence_end = self._sentence(start, end)
         back_start = max(0, start - _LOOK_RAW)
         before_start = max(sentence_start, back_start)
@@ -217,5 +226,11 @@ class Answer:
         return sentence_start, ends[bisect_left(ends, end)]
 
 
+@lru_cache(maxsize=IN_LOOPS)
+def _announces(back: str) -> bool:
+    """Whether a text announces the quotation behind it as the answer, or as a value of JSON."""
+    return bool(ANNOUNCED.search(back) or _VALUE_OF_JSON.search(back))
+
+
 def _with_short_quotations(text: str) -> str:
-    return _MASKED_QUOTATION.sub(QUOTED, text)
+    return _MASKED_QUOTATION.sub(QUOTED, text) if QUOTED in text else text

@@ -112,7 +112,10 @@ def by_marks(
         return read(part if prompt_texts is None else part.without_quotations(prompt_texts))
 
     for mark in (_JSON_VALUE, _BOX) if boxes else (_JSON_VALUE,):
-        readings = [read_part(answer.part(*match.span("value"))) for match in mark.finditer(answer.text)]
+        parts = [answer.part(*match.span("value")) for match in mark.finditer(answer.text)]
+        # A model in a loop writes the same part again and again.
+        reading_by_part = {part: read_part(part) for part in dict.fromkeys(parts)}
+        readings = [reading_by_part[part] for part in parts]
         readings = [reading for reading in readings if reading.status != "unreadable"]
         if len({reading.value for reading in readings if reading.status == "read"}) > 1:
             return Read(None, "ambiguous", "conflict")

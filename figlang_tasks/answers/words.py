@@ -6,6 +6,9 @@ import re
 from functools import lru_cache
 from typing import Final
 
+IN_LOOPS: Final = 128
+"""How many texts around words a function keeps its answers for: a model in a loop writes the same around each word."""
+
 CJK: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 """Signs of Chinese, Japanese and Korean for a class of an expression: Python takes them for letters of one word."""
 
@@ -95,6 +98,7 @@ CONDITION: Final = re.compile(
 """The head of a sentence that says only what would be."""
 
 
+@lru_cache(maxsize=IN_LOOPS)
 def is_announced(back: str, before: str) -> bool | None:
     """Whether a text announces the word behind it as the answer: False if it denies that it is, None if neither.
 
@@ -158,7 +162,7 @@ _AFFIRMING = re.compile("|".join((_BETWEEN_COMMAS, _NO_DOUBT, _NO_WONDER, _NOT_W
 _ASIDE = re.compile(r"(\b(?:not|never|neither|cannot)|n't),\s[^,.;:]{1,40},(?=\s)", re.I)
 
 
-@lru_cache(maxsize=64)  # A model in a loop writes the same text before each word.
+@lru_cache(maxsize=IN_LOOPS)
 def without_affirming(text: str) -> str:
     """A text without phrases whose word of denial denies nothing: "no doubt", "nobody can deny that", "not without".
 
@@ -206,6 +210,7 @@ def is_hedged(clause: str) -> bool:
     return _HEDGED.search(clause) is not None
 
 
+@lru_cache(maxsize=IN_LOOPS)
 def is_said(before: str, behind: str = "") -> bool | None:
     """Whether a sentence says what a word in it names: False if it denies it, None if it leaves it open.
 

@@ -6,13 +6,13 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 
 from figlang_tasks.answers.checkboxes import Checkbox, checkboxes, ticked
 from figlang_tasks.answers.statements import find_statements
 from figlang_tasks.answers.text import Answer, Around
 from figlang_tasks.answers.verdict import Evidence, Read, by_marks, decide
-from figlang_tasks.answers.words import CJK, CORRECTION, NEUTRAL, REFUSAL, is_announced, is_said
+from figlang_tasks.answers.words import CJK, CORRECTION, IN_LOOPS, NEUTRAL, REFUSAL, is_announced, is_said
 
 
 def yes_no(output: str | None, about: str | None = None, prompt_texts: Sequence[str] = ()) -> Read[bool]:
@@ -163,11 +163,8 @@ class _Mention:
 
     def announcement(self) -> Evidence | None:
         """What it answers where it is announced; "not no" is yes."""
-        it_is = _IT_IS.search(self.around.before[-_TAIL:])
-        is_answer = is_announced(_without_letter(self.around.back), _without_letter(self.around.before))
-        if it_is is not None and not self.is_truth:
-            is_answer = it_is["denied"] is None
-        if is_answer is None or _CONDITIONAL_BEHIND.match(self.around.behind):
+        is_answer = _is_answer(self.around, self.is_truth)
+        if is_answer is None:
             return None
         if is_answer:
             return self.evidence("answer")
@@ -184,17 +181,32 @@ class _Mention:
     @property
     def is_set_off(self) -> bool:
         """Whether it stands where an answer stands: at the head of a sentence, or as a clause of its own."""
-        before, behind = self.around.before, self.around.behind
-        if self.is_truth:
-            return not _WORD_SIGN.search(self.around.back + behind)
-        if _SPEECH.search(before):
-            return False
-        if _OPENS.match(before):
-            return True
-        if _AND.search(before[-_TAIL:]):
-            return not _WORD_SIGN.search(behind)
-        is_clause = _ENDS_CLAUSE.match(behind) and _OPENS_CLAUSE.search(before[-_TAIL:])
-        return bool(is_clause) and is_said(before) is not None
+        return _is_set_off(self.around, self.is_truth)
+
+
+@lru_cache(maxsize=IN_LOOPS)
+def _is_answer(around: Around, is_truth: bool) -> bool | None:
+    """Whether what stands around a word announces it as the answer: False if it denies that, None if neither."""
+    it_is = _IT_IS.search(around.before[-_TAIL:])
+    is_answer = is_announced(_without_letter(around.back), _without_letter(around.before))
+    if it_is is not None and not is_truth:
+        is_answer = it_is["denied"] is None
+    return None if _CONDITIONAL_BEHIND.match(around.behind) else is_answer
+
+
+@lru_cache(maxsize=IN_LOOPS)
+def _is_set_off(around: Around, is_truth: bool) -> bool:
+    before, behind = around.before, around.behind
+    if is_truth:
+        return not _WORD_SIGN.search(around.back + behind)
+    if _SPEECH.search(before):
+        return False
+    if _OPENS.match(before):
+        return True
+    if _AND.search(before[-_TAIL:]):
+        return not _WORD_SIGN.search(behind)
+    is_clause = _ENDS_CLAUSE.match(behind) and _OPENS_CLAUSE.search(before[-_TAIL:])
+    return bool(is_clause) and is_said(before) is not None
 
 
 @dataclass(frozen=True)

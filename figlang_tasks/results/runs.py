@@ -10,6 +10,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import math
+import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -48,6 +49,7 @@ from figlang_tasks.scoring.read_by_model import with_read_by_model
 if TYPE_CHECKING:
     from figlang_tasks.metrics.significance import Statistic
 
+_LONGEST_NAME = 200
 _Value = TypeVar("_Value")
 
 AGAIN = "evaluate again (figlang_replay scores saved outputs without the model)"
@@ -255,7 +257,7 @@ def read(argument: str, whole: bool = False) -> Run:
 def _argument(argument: str) -> tuple[str | None, Path]:
     """Name and path that the user gave."""
     name, sign, path = argument.partition("=")
-    return (name, Path(path)) if sign and not Path(argument).exists() else (None, Path(argument))
+    return (_shown_name(name), Path(path)) if sign and not os.path.exists(argument) else (None, Path(argument))
 
 
 def _matching(argument: str) -> list[str]:
@@ -402,8 +404,13 @@ def _metadata(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def model_name(results: Mapping[str, Any]) -> str:
-    """The last part of the model's name by the content of a results file; "" if it has none."""
-    return Path(str(results.get("model_name") or results.get("model_source") or "")).name
+    """The last part of the model's name by the content of a results file, as it is shown; "" if it has none."""
+    return _shown_name(Path(str(results.get("model_name") or results.get("model_source") or "")).name)
+
+
+def _shown_name(name: str) -> str:
+    """A name of a run, or the beginning of a very long one: tables and charts take a name of any length."""
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 3] + "..."
 
 
 def cut(results: Mapping[str, Any], task: str, documents: int | None = None) -> str | None:

@@ -114,6 +114,14 @@ def test_names_of_lm_eval(folder: Path) -> None:
     assert runs.limited(run) == "limit 8"
 
 
+def test_a_very_long_name_is_cut(folder: Path) -> None:
+    long_name = "org/" + "m" * 1_000_000
+    (folder / RESULTS).write_text(json.dumps({"model_name": long_name}), encoding="utf-8")
+    assert runs.read(str(folder)).name == "m" * 197 + "..."
+    assert runs.read(f"{'n' * 300}={folder}").name == runs.read(f"{'n' * 300}={folder}").given == "n" * 197 + "..."
+    assert runs.model_name({"model_name": "m" * 200}) == "m" * 200
+
+
 def test_a_limit_of_all_rows_is_no_cut() -> None:
     assert runs.cut({"config": {"limit": -1.0}}, "vflute") is None
     counts = {"vflute": {"original": 723, "effective": 723}, "flute": {"original": 1500, "effective": 1000}}
