@@ -124,7 +124,7 @@ def below(folder: Path, path: str, where: str) -> Path:
 
 
 @contextmanager
-def _opened(data: bytes, file: Path | None, where: str) -> Iterator[Image.Image]:
+def _opened(data: bytes, file: Path | None, where: str) -> Iterator[ImageFile.ImageFile]:
     """Open a picture, for checks and runs alike, and turn each error on it into a `DataError`."""
     try:
         with _strictly(), Image.open(io.BytesIO(picture_bytes.without_metadata(data)), formats=FORMATS) as image:
@@ -157,8 +157,8 @@ def _on_white(image: Image.Image) -> Image.Image:
         return _eight_bits(image).convert("RGB")
     if image.has_transparency_data:
         image = image.convert("RGBA")
-        least_opaque, _ = image.getchannel("A").getextrema()
-        if least_opaque < 255:
+        opaque_pixels = image.getchannel("A").histogram()[255]
+        if opaque_pixels < image.width * image.height:
             image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
     return image.convert("RGB")
 

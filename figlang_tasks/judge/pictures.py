@@ -76,7 +76,7 @@ def _lines(folder: Path, sorting: Sorting) -> list[_Line]:
             raise FigLangError(f"{where}: input is {values['input']!r}, must be one of {', '.join(sorting.inputs)}")
         images.below(folder, values["file"], where)
         lines.append(values)
-    if not any((folder / line["file"]).is_file() for line in lines):
+    if not any((folder / line["file"]).exists() for line in lines):
         raise FigLangError(
             f"{folder} has no {PROMPTS}, or none of the pictures that it names: write it with python -m "
             f"{sorting.prompts} {path}, and save the pictures beside it"
@@ -90,7 +90,7 @@ def _batches(
     """The pictures that are shown together: the system, the file and the line of each."""
     for _, group in groupby(lines, key=lambda line: line["phrase"]):
         shown = [(name, folder / line["file"], line) for line in group for name, folder in folders.items()]
-        shown = [each for each in shown if each[1].is_file()]
+        shown = [each for each in shown if each[1].exists()]
         generator.shuffle(shown)
         yield from (shown[start : start + BATCH] for start in range(0, len(shown), BATCH))
 

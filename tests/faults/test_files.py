@@ -19,7 +19,7 @@ from PIL import Image
 
 from figlang_tasks.benchmarks.columbus import rows as columbus_rows
 from figlang_tasks.benchmarks.irfl.archive import ARCHIVE, Pictures
-from figlang_tasks.benchmarks.metaclue import annotations
+from figlang_tasks.benchmarks.metaclue import annotations as metaclue_annotations
 from figlang_tasks.core import files, hub, images, row_files
 from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.judge import key, sheet
@@ -118,7 +118,7 @@ def test_what_is_no_file_of_a_plausible_size_is_refused(
 @pytest.mark.parametrize(
     ("name", "load"),
     [
-        ("annotations.jsonl", lambda: annotations.read("MetaCLUE")),
+        ("annotations.jsonl", lambda: metaclue_annotations.read("MetaCLUE")),
         ("metadata.jsonl", lambda: columbus_rows.read(columbus_rows.here().folder)),
         ("benchmark.json", lambda: columbus_rows.read(columbus_rows.here().folder)),
     ],

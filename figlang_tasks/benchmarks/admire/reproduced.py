@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from figlang_tasks.benchmarks.admire import measures
+from figlang_tasks.core.row_files import content_of
 from figlang_tasks.scoring import OVERALL, evaluate
 
 
@@ -30,7 +32,7 @@ def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
             record = {"id": row["compound"], "gold": gold, "predicted": predicted, "status": "read", "scores": None}
             records.append(record | {"sense": row["sentence_type"], "predicted_sense": both[1]["sentence_type"]})
         found = evaluate(records, declared, 0)
-        official = json.loads((folder / "official_sample" / f"{part}_scores_{split}_phase.json").read_bytes())
+        official = json.loads(content_of(folder / "official_sample" / f"{part}_scores_{split}_phase.json"))
         for theirs, name in names.items():
             for suffix, scope in (("all", OVERALL), ("id", "idiomatic"), ("lit", "literal")):
                 cell = f"{theirs}_{suffix}_{board}"
@@ -38,5 +40,5 @@ def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t"))
+    table = content_of(path).decode("utf-8")
+    return list(csv.DictReader(io.StringIO(table, newline=""), delimiter="\t"))

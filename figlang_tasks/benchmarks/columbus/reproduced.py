@@ -8,6 +8,7 @@ from pathlib import Path
 
 from figlang_tasks.benchmarks.columbus import measures, rows, task
 from figlang_tasks.core.hub import Snapshot
+from figlang_tasks.core.row_files import content_of
 from figlang_tasks.scoring import evaluate
 
 _FILES = {"CLIP ViT-B/32": "clip", "BLIP-2 Flan-T5-XXL": "blip-2_flan-t5-xxl", "Qwen-VL-Chat": "qwenvl"}
@@ -24,10 +25,10 @@ def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
             continue
         where = "clip.json" if model == "clip" else f"prompt_{prompt}/{model}_prompt_{prompt}.json"
         whole, extract = folder / "results" / "analysis" / "results" / where, folder / "rows" / f"rows_{model}.json"
-        if whole.is_file():
-            outputs = [(Path(row["image"]).stem, row["output"]) for row in json.loads(whole.read_bytes())["results"]]
+        if whole.exists():
+            outputs = [(Path(row["image"]).stem, row["output"]) for row in json.loads(content_of(whole))["results"]]
         else:
-            outputs = [row[:2] for row in json.loads(extract.read_bytes())["runs"][prompt]["rows"]]
+            outputs = [row[:2] for row in json.loads(content_of(extract))["runs"][prompt]["rows"]]
         records = [task.process_results(documents[row_id], [output])["sample"] for row_id, output in outputs]
         value = evaluate(records, measures.COLUMBUS, 0)["acc_official"][figure["metric"].split("_")[-1]].value
         name = f"{figure['table']} {figure['model']}, prompt {prompt}, {figure['metric']}"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator
 from pathlib import Path
 
 from figlang_tasks.benchmarks.irfl.tables import ROWS, TYPES, file_name
+from figlang_tasks.core.row_files import content_of
 
 COMPARED_WITH = "in the release"
 """What the numbers of `cells` are compared with: no model's results were released, so that no printed one can be."""
@@ -21,10 +23,13 @@ _IN_THE_PAPER = {
 
 def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
     """Name of each number, the number of the release, and ours."""
-    for name in (name for name in ROWS if (folder / file_name(name)).is_file()):
-        with (folder / file_name(name)).open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-        yield _with_paper(name), str(ROWS[name]), len(rows)
+    for name, released_rows in ROWS.items():
+        file = folder / file_name(name)
+        if not file.exists():
+            continue
+        table = content_of(file).decode("utf-8")
+        rows = list(csv.DictReader(io.StringIO(table, newline="")))
+        yield _with_paper(name), str(released_rows), len(rows)
         for kind, released in TYPES.get(name, {}).items():
             yield _with_paper(f"{name}, {kind}"), str(released), sum(row["type"] == kind for row in rows)
 
