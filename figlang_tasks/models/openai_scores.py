@@ -9,7 +9,8 @@ A request of kind ``match`` gives P(yes) / (P(yes) + P(no)) for each image alone
 it. Chat APIs give no log-probability of a given text, so there is no kind ``candidates``.
 
 A request of which the API says nothing ends the run with the task and the document in the message. If the API names one
-of the two words alone, the probability of the other counts as 0, and the log says how often.
+of the two words alone, the probability of the other counts as 0, and the log says how often. A refusal of the server is
+the answer to a request, and a wrong one.
 """
 
 from __future__ import annotations
@@ -89,6 +90,7 @@ class FigLangOpenAI(OpenAICompatible):
         concurrent = max(1, int(self.num_concurrent))
         on_answer = getattr(self, "on_answer", None)  # of figlang_tasks.harness.answers, which keeps each answer
         until_failure = takewhile(lambda _: not failures, indices)
+
         with (
             threads(concurrent) as pool,
             closing(ahead(lambda index: pool.submit(self._score, requests[index]), until_failure, concurrent)) as begun,
@@ -101,6 +103,7 @@ class FigLangOpenAI(OpenAICompatible):
                 images_with_one_word += outcome.images_with_one_word
                 if on_answer:
                     on_answer(index, outcome.answer)
+
         if failures:
             raise failures[0]
         if images_with_one_word:

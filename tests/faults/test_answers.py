@@ -19,11 +19,12 @@ from demo_runs import evaluate
 from faulty_runs import TASK, Runs
 from PIL import Image
 from tqdm import tqdm
+from vlm_requests import instance
 
 from figlang_tasks import FigLangError
 from figlang_tasks.core import notes, status
 from figlang_tasks.core.score_requests import KEY
-from figlang_tasks.harness.answers import Store, content_digest, digest
+from figlang_tasks.harness.answers import Answers, Store, content_digest, digest
 from figlang_tasks.harness.identity import model_key
 from figlang_tasks.models.vlm import FigLangVLM
 
@@ -122,6 +123,24 @@ def test_what_is_kept_and_found_by_any_process(tmp_path: Path) -> None:
         found = Store(str(tmp_path), "m", rank).look_up(list(given))
         assert {place: answer.text for place, answer in found.items()} == {0: "Yes.", 1: "caf\u00e9"}
     assert not Store(str(tmp_path), "another model").look_up(["a"])
+
+
+def test_what_was_answered_before_an_error_is_kept(tmp_path: Path) -> None:
+    """Also where that is less than a batch."""
+
+    class Breaks:
+        batch_size = 8
+        on_answer: Any = None
+
+        def generate_until(self, requests: list[Any]) -> list[str]:
+            self.on_answer(0, "Yes.")
+            raise RuntimeError("the server is gone")
+
+    store = Store(str(tmp_path), "m")
+    requests = [instance([], {}, number) for number in range(2)]
+    with pytest.raises(RuntimeError, match="gone"):
+        Answers({}, store, None)._ask(Breaks(), "generate_until", requests, ["first", "second"])
+    assert [answer.text for answer in store.look_up(["first", "second"]).values()] == ["Yes."]
 
 
 def test_a_full_disk_costs_no_run_and_answers_are_tried_again(tmp_path: Path, warnings_of_loguru: list[str]) -> None:
