@@ -1,0 +1,112 @@
+"""A disk without room or rights is named with what to do, and of several writers of one folder one writes it."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import commands
+import datasets
+import pytest
+from published_runs import rows
+from vflute_hub import write_vflute_repo
+
+from figlang_tasks.cli import new_folder
+from figlang_tasks.core.errors import DataError, FigLangError
+from figlang_tasks.core.hub import read_parquet
+
+
+@contextmanager
+def no_file_larger_than(size: int) -> Iterator[None]:
+    """As on a full disk, no file grows beyond so many bytes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.fixture
+def parquet(tmp_path: Path) -> Path:
+    write_vflute_repo(tmp_path / "V-FLUTE", {"test": rows()[:20]}, image_size=8)
+    (file,) = (tmp_path / "V-FLUTE").rglob("*.parquet")
+    return file
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A new cache of datasets."""
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    return tmp_path / "cache"
+
+
+def refusal(file: Path) -> str:
+    with pytest.raises(DataError) as told:
+        read_parquet([file], ["claim"], "the split test")
+    return str(told.value)
+
+
+def test_a_full_cache_of_datasets_is_no_damaged_file(parquet: Path, cache: Path) -> None:
+    with no_file_larger_than(1_000):
+        told = refusal(parquet)
+    assert told.startswith(f"the split test cannot be read into the cache of datasets, {cache} ([Errno 27] File too")
+    assert told.endswith(": make room there, or set HF_DATASETS_CACHE to another folder")
+    assert len(read_parquet([parquet], ["claim"], "the split test")) == 20, "once there is room"
+
+
+def test_a_cache_of_datasets_that_is_no_folder(parquet: Path, cache: Path) -> None:
+    cache.write_text("a file")
+    told = refusal(parquet)
+    assert str(cache) in told and told.endswith("set HF_DATASETS_CACHE to another folder")
+
+
+def test_a_damaged_file_is_still_told_as_one(parquet: Path, cache: Path) -> None:
+    parquet.write_bytes(parquet.read_bytes()[:500])
+    assert "Delete the damaged file and load it again" in refusal(parquet)
+
+
+def test_a_template_on_a_full_disk(tmp_path: Path) -> None:
+    with no_file_larger_than(100):
+        told = commands.refused("data", "template", "vflute", "--output", tmp_path / "mine")
+    folder = tmp_path / "mine" / "V-FLUTE"
+    assert told == f"figlang: {folder}: File too large: make room there, or name another place"
+    assert list((tmp_path / "mine").iterdir()) == []
+
+
+# --- several writers ---
+
+
+def test_one_of_two_writers_wins(tmp_path: Path) -> None:
+    """A lock of its own, so that one that was killed stops nobody."""
+    folder = tmp_path / "scored"
+    with new_folder(folder) as made:
+        (made / "first").touch()
+        for _ in range(2):
+            with pytest.raises(FigLangError, match="scored: another process is writing it"), new_folder(folder):
+                pass
+        assert [path.name for path in made.iterdir()] == ["first"], "what it writes stays"
+    assert [path.name for path in tmp_path.iterdir()] == ["scored"]
+    assert [path.name for path in folder.iterdir()] == ["first"]
+    with pytest.raises(FigLangError, match="scored exists already"), new_folder(folder):
+        pass
+
+
+def test_what_a_kill_has_left_is_replaced(tmp_path: Path) -> None:
+    left = tmp_path / ".scored.partial" / "below"
+    left.mkdir(parents=True)
+    (left / "old").touch()
+    (left.parent / "results.json").write_text("half")
+    with new_folder(tmp_path / "scored") as made:
+        (made / "new").touch()
+    assert [path.name for path in (tmp_path / "scored").iterdir()] == ["new"]
+
+
+def test_a_folder_that_another_program_has_written_meanwhile(tmp_path: Path) -> None:
+    folder = tmp_path / "scored"
+    with pytest.raises(FigLangError, match="scored exists already and is not overwritten"), new_folder(folder):
+        folder.mkdir()
+        (folder / "mine").touch()
+    assert [path.name for path in tmp_path.iterdir()] == ["scored"]
