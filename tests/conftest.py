@@ -58,7 +58,9 @@ LONGEST = ("test_end_to_end.py", "test_api_server.py", "test_plugin.py", "test_v
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take longest; otherwise keep the order."""
+    """In one of several processes, begin with the files that take longest; otherwise keep the order."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return
     items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
 
 
