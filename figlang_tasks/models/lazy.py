@@ -50,6 +50,11 @@ class LazyModel(ModelBase):
         """What the model says, by which some tasks choose their prompt."""
         return getattr(self.load(), PICTURES_FIRST, False)
 
+    @property
+    def padded_pictures(self) -> Any:
+        """What the model says of the pictures of this run."""
+        return getattr(self.loaded, "padded_pictures", {})
+
     def generate_until(self, requests: list[Instance]) -> list[str]:
         """Never called, but abstract in the harness: `figlang_tasks.harness.answers` asks the model itself."""
         raise NotImplementedError
