@@ -12,7 +12,7 @@ import inspect
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
@@ -136,11 +136,13 @@ class Answers:
         told: dict[int, GenerationResult] = {}
         new: list[tuple[str, str, Any, str]] = []  # what is not stored yet
         store, size = self._store, batch_size(lm)
+        # Asked again by the next run, whose results must tell of the padding, too.
+        lm_padded: Mapping[str, Collection[Any]] = getattr(lm, "padded_pictures", {})
 
         def take(number: int, answer: Any) -> None:
             request, told[number] = requests[number], _text(answer, lm)
             self._show(request, told[number].text)
-            if store:
+            if store and request.doc_id not in lm_padded.get(request.task_name, ()):
                 new.append((keys[number], request.task_name, request.doc_id, told[number].text))
                 if len(new) >= size:
                     store.keep(new)

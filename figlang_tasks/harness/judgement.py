@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from loguru import logger
@@ -68,12 +68,17 @@ def _declared(task: Any, name: str) -> Any:
     return None
 
 
-def complete(results: dict[str, Any], tasks: Mapping[str, Any]) -> None:
-    """Complete what the harness's ``evaluate`` returned, in place: values, standard errors, scopes, signatures."""
+def complete(results: dict[str, Any], tasks: Mapping[str, Any], padded: Mapping[str, Collection[Any]]) -> None:
+    """Complete what the harness's ``evaluate`` returned, in place: values, standard errors, scopes, signatures.
+
+    `padded`: by task, the documents of which a picture was padded, because the model's processor refuses its shape.
+    """
     for name, task in tasks.items():
         row, samples = results["results"].get(name, {}), results.get("samples", {}).get(name, [])
         evaluation = next((value.evaluation for value in row.values() if isinstance(value, Value)), None)
         found: dict[str, Any] = {"versions": package_versions(_PACKAGES), **_without_answers(name, evaluation, samples)}
+        if name in padded:
+            found["padded_pictures"] = sorted(padded[name])
         measures = [metric for metric, each in task.aggregation().items() if hasattr(each, "measures")]
         _complete_row(row, task, measures, evaluation)
         if evaluation:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,12 +34,22 @@ def manifests() -> list[ModelManifest]:
     ]
 
 
-def check_arguments(name: str, model: type, unknown: Mapping[str, Any], flags: Mapping[str, Any] | None = None) -> None:
-    """Refuse unknown arguments, and `flags` that are neither True nor False nor None: "no" is a text, and true."""
+def check_arguments(
+    name: str,
+    model: type,
+    unknown: Iterable[str],
+    flags: Mapping[str, Any] | None = None,
+    further: str = "",
+) -> None:
+    """Refuse unknown arguments, and `flags` that are neither True nor False nor None: "no" is a text, and true.
+
+    `further` says which arguments are valid beside those in the signature of the model class.
+    """
     # The command line's --max_batch_size arrives, too; memory sets the limit itself.
-    if wrong := sorted(unknown.keys() - {"max_batch_size"}):
-        valid = ", ".join(each for each in inspect.signature(model).parameters if each != "unknown")
-        raise FigLangError(f"{name}: unknown argument {', '.join(wrong)}; valid: {valid}")
+    if wrong := sorted({*unknown} - {"max_batch_size"}):
+        parameters = inspect.signature(model).parameters.values()
+        valid = ", ".join(each.name for each in parameters if each.kind is not each.VAR_KEYWORD)
+        raise FigLangError(f"{name}: unknown argument {', '.join(wrong)}; valid: {valid}{further}")
     for flag, value in (flags or {}).items():
         if not isinstance(value, bool | None):
             raise FigLangError(f"{name}: {flag}={value!r}; valid: True, False")
@@ -147,6 +157,21 @@ def each_image_alone(messages: Sequence[Mapping[str, Any]], kind: str) -> list[l
         ]
         for image in images
     ]
+
+
+def padded_pictures(model: object) -> dict[str, set[Any]]:
+    """By task, the documents of which a process has padded a picture (`FigLangVLM.padded_pictures`)."""
+    from torch import distributed
+
+    of_processes = [getattr(model, "padded_pictures", {})]
+    if distributed.is_initialized():
+        of_processes *= distributed.get_world_size()
+        distributed.all_gather_object(of_processes, getattr(model, "padded_pictures", {}))
+    merged: dict[str, set[Any]] = {}
+    for documents_by_task in of_processes:
+        for task, documents in documents_by_task.items():
+            merged.setdefault(task, set()).update(documents)
+    return merged
 
 
 def scoring_class(model: object) -> type | None:

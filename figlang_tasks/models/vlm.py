@@ -20,20 +20,22 @@ from lmms_eval.protocol import ChatMessages
 from loguru import logger
 from PIL import Image
 from tqdm import tqdm
-from transformers import AutoModelForCausalLM, GenerationConfig, IdeficsProcessor, StoppingCriteria
+from transformers import AutoModelForCausalLM, IdeficsProcessor
 from transformers.image_utils import load_image
 
 from figlang_tasks import models
 from figlang_tasks.core import score_requests
 from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.metrics.explanation.compute import is_out_of_memory
 
 from . import vlm_loading
 from .ahead import THREADS, Batches, ahead, threads
 from .base import ModelBase
+from .vlm_generation import Until, count_tokens, cut_at, generation_settings, stop_strings
+from .vlm_pictures import PictureProcessing, context_of, sizes
 from .vlm_prompts import ChatTemplate
 from .vlm_scoring import Scorer
 
-DEFAULT_MAX_NEW_TOKENS = 1024  # as the harness's own backends
 BATCHES_AHEAD = 2  # that are made, or wait for the model, while it works on one
 # By model_type: what is wrong with a batch of them in transformers.
 ONE_AT_A_TIME = {
@@ -41,10 +43,9 @@ ONE_AT_A_TIME = {
     "perception_lm": "makes no batch of pictures of unlike shapes",
 }
 _IDEFICS_IMAGE = re.compile("(?:<fake_token_around_image>)?<image>(?:<fake_token_around_image>)?")
-_NOT_FOR_GENERATE = ("until", score_requests.KEY, "max_agentic_steps")
 
 
-class VLMError(RuntimeError):
+class VLMError(FigLangError):
     """A request cannot be answered; the message names task and document."""
 
 
@@ -53,6 +54,8 @@ class Prompt:
     """One prompt of a request; a request for matching scores has one for each image."""
 
     request: int  # its index
+    task: str
+    doc_id: Any
     where: str  # task and document, for messages
     messages: list[dict[str, Any]]  # in the form of transformers
     images: list[Image.Image]  # RGB, in the order of their places in the messages
@@ -80,6 +83,7 @@ class FigLangVLM(ModelBase):
         load_in_4bit, load_in_8bit: quantise by bitsandbytes.
         chat_template: file with a chat template (Jinja) in place of the checkpoint's.
         enable_thinking: handed to the chat template; default: the template decides.
+        image_options: any keyword of the checkpoint's image processor, such as ``max_pixels`` of Qwen2-VL.
 
     Raises:
         FigLangError: an argument is unknown or invalid, or the model cannot be loaded; the message says what to do.
@@ -106,11 +110,12 @@ class FigLangVLM(ModelBase):
         load_in_8bit: bool = False,
         chat_template: str | None = None,
         enable_thinking: bool | None = None,
-        **unknown: Any,
+        **image_options: Any,
     ) -> None:
         super().__init__()
         flags = {"trust_remote_code": trust_remote_code, "enable_thinking": enable_thinking}
-        models.check_arguments(vlm_loading.NAME, FigLangVLM, unknown, flags)
+        # Which options of pictures there are, only the checkpoint says.
+        models.check_arguments(vlm_loading.NAME, FigLangVLM, () if pretrained else image_options, flags)
         models.require_checkpoint(vlm_loading.NAME, pretrained)
         self._batches = Batches(models.whole_number(vlm_loading.NAME, "batch_size", batch_size), "request")
         where = vlm_loading.placement(self.accelerator, device, device_map)
@@ -121,6 +126,15 @@ class FigLangVLM(ModelBase):
             logger.warning(f"figlang_vlm: one request at a time, not {batch_size}: transformers {why}")
             self._batches.size = 1
         self.processor = vlm_loading.load_processor(pretrained, chat_template, **source)
+        self.pictures = PictureProcessing(self.processor)
+        further = f"; of the checkpoint's image processor: {', '.join(self.pictures.keywords)}"
+        unknown = image_options.keys() - {*self.pictures.keywords}
+        models.check_arguments(vlm_loading.NAME, FigLangVLM, unknown, further=further * bool(self.pictures.keywords))
+        image_options.pop("max_batch_size", None)  # of the command line; memory sets the limit itself
+        self.pictures.set(image_options)
+        # By task, the documents of which a picture was padded, because the processor refuses its shape.
+        self.padded_pictures: dict[str, set[Any]] = {}
+        self._asked: Sequence[Prompt] = ()  # the batch that the model works on
         self.template = ChatTemplate(self.processor, enable_thinking)
         self.model = vlm_loading.load_model(
             pretrained,
@@ -134,6 +148,7 @@ class FigLangVLM(ModelBase):
             **source,
         )
         self.device = self.model.device
+        self._context = context_of(self.model.config)
         # A tokenizer is for one thread: one that makes prompts has the processor's, the one that runs the model this.
         self.tokenizer = self.processor.tokenizer
         self._tokenizer = copy.deepcopy(self.tokenizer)
@@ -217,13 +232,25 @@ class FigLangVLM(ModelBase):
             for whole, made in loaded:
 
                 def step(part: Sequence[Prompt], whole: Any = whole, made: Any = made) -> list[Any]:
+                    self._asked = part
                     inputs = made if len(part) == len(whole) else self._processed(part)
                     return run(part, inputs.to(self.device, dtype=self.model.dtype))
 
                 with _naming("; ".join(prompt.where for prompt in whole)):
-                    answered = list(self._batches.run(whole, step))
+                    try:
+                        answered = list(self._batches.run(whole, step))
+                    except MemoryError as error:
+                        raise self._out_of_memory(error) from error
                 for part, results in answered:
                     yield from zip(part, results, strict=True)
+
+    def _out_of_memory(self, error: MemoryError) -> VLMError:
+        """The error that names the prompt for which memory did not suffice, though it was alone in its batch."""
+        prompt = self._asked[0]
+        return VLMError(
+            f"figlang_vlm: {prompt.where}: MemoryError: {error}, with {sizes(prompt.images)}. {self._remedy(prompt)}. "
+            "A model needs less memory by dtype=bfloat16, load_in_4bit=True or device_map=auto in --model_args"
+        )
 
     def _loaded(self, group: Mapping[int, Instance]) -> Generator[tuple[Sequence[Prompt], Any]]:
         """Yield batches with their tensors on the CPU, made while the model works on others."""
@@ -255,12 +282,12 @@ class FigLangVLM(ModelBase):
             parts = [part for message in messages for part in message["content"]]
             images = [_rgb(part["image"]) for part in parts if part["type"] == "image"]
             if wanted is None or wanted.kind != "match":
-                return [Prompt(index, where, messages, images, wanted)]
+                return [Prompt(index, task, doc_id, where, messages, images, wanted)]
             if not images:
                 raise ValueError("a score request of kind match needs an image")
             alone = models.each_image_alone(messages, "image")
             return [
-                Prompt(index, f"{where}, image {i}", own, [image], wanted, len(images))
+                Prompt(index, task, doc_id, f"{where}, image {i}", own, [image], wanted, len(images))
                 for i, (own, image) in enumerate(zip(alone, images, strict=True))
             ]
 
@@ -282,7 +309,44 @@ class FigLangVLM(ModelBase):
                     self.template.require_answer(text)
                 rendered.append(replace(prompt, text=text, thought=self.template.open_thought(text)))
         with _naming("; ".join(prompt.where for prompt in batch)):
-            return rendered, self._processed(rendered)
+            try:
+                inputs = self._processed(rendered)
+            except Exception as error:  # each family raises its own kind for a picture that it refuses
+                if is_out_of_memory(error):
+                    raise
+                accepted = [self._with_accepted_pictures(prompt) for prompt in rendered]
+                if accepted == rendered:
+                    raise
+                rendered = accepted
+                inputs = self._processed(rendered)
+        self._require_room(rendered, inputs)
+        return rendered, inputs
+
+    def _with_accepted_pictures(self, prompt: Prompt) -> Prompt:
+        """The prompt with a white margin around the pictures that the processor refuses, which the results tell of."""
+        with _naming(prompt.where):
+            accepted = [self.pictures.accepted(picture) for picture in prompt.images]
+        if accepted == prompt.images:
+            return prompt
+        self.padded_pictures.setdefault(prompt.task, set()).add(prompt.doc_id)
+        logger.warning(
+            f"figlang_vlm: {prompt.where}: {type(self.processor).__name__} refuses a picture of this shape. It was "
+            f"padded with white: {sizes(prompt.images)} became {sizes(accepted)}"
+        )
+        return replace(prompt, images=accepted)
+
+    def _require_room(self, batch: Sequence[Prompt], inputs: Any) -> None:
+        """Refuse a prompt that is longer than the context of the model."""
+        for prompt, length in zip(batch, inputs["attention_mask"].sum(dim=1).tolist(), strict=True):
+            if self._context is not None and length >= self._context:
+                raise VLMError(
+                    f"figlang_vlm: {prompt.where}: the prompt has {length:,} tokens, with {sizes(prompt.images)}, and "
+                    f"the context of the model has {self._context:,}, for prompt and answer. {self._remedy(prompt)}"
+                )
+
+    def _remedy(self, prompt: Prompt) -> str:
+        shorter = self.pictures.remedy if prompt.images else "show fewer examples (num_shots of the task)"
+        return f"To go on, {shorter}, or take another model; with --use_cache nothing is answered twice"
 
     def _processed(self, batch: Sequence[Prompt]) -> Any:
         """The tensors of prompts with as many images each, padded on the left."""
@@ -291,6 +355,7 @@ class FigLangVLM(ModelBase):
             given = {"text": [_interleaved(prompt) for prompt in batch]}
         elif batch[0].images:
             given["images"] = [prompt.images for prompt in batch]
+            given |= self.pictures.call_options
         # Told nothing, a processor does as its model was trained; some write the first token themselves.
         ways: list[dict[str, Any]] = [{}] if self._adds_special_tokens(batch[0]) else []
         for way in (*ways, {"add_special_tokens": False}):
@@ -327,7 +392,7 @@ class FigLangVLM(ModelBase):
         if ends is None:
             ends = options["eos_token_id"] = self._tokenizer.eos_token_id
         if until and options.get("num_beams", 1) == 1:
-            options["stopping_criteria"] = [_Until(until, self._tokenizer, length)]
+            options["stopping_criteria"] = [Until(until, self._tokenizer, length)]
         generated = self.model.generate(**inputs, **options)
         if not torch.equal(generated[:, :length], inputs["input_ids"]):
             raise ValueError(
@@ -340,7 +405,7 @@ class FigLangVLM(ModelBase):
         read = inputs["attention_mask"].sum(dim=1).tolist()
         return [
             GenerationResult(
-                prompt.thought + cut_at(text, until), TokenCounts(n, _count(row, ends, options["pad_token_id"]))
+                prompt.thought + cut_at(text, until), TokenCounts(n, count_tokens(row, ends, options["pad_token_id"]))
             )
             for prompt, text, n, row in zip(batch, texts, read, generated.tolist(), strict=True)
         ]
@@ -365,50 +430,6 @@ class FigLangLlava(FigLangVLM):
         super().__init__(pretrained, **others)
 
 
-class _Until(StoppingCriteria):
-    """Ends a sequence once its generated text holds a stop string."""
-
-    def __init__(self, until: list[str], tokenizer: Any, prompt_length: int) -> None:
-        self.until, self.tokenizer, self.prompt_length = until, tokenizer, prompt_length
-        # Tokens that may hold the longest stop string, should each be a byte; earlier ones were looked at earlier.
-        self.reach = max(len(stop.encode()) for stop in until) + 1
-
-    def __call__(self, input_ids: torch.Tensor, scores: Any, **kwargs: Any) -> torch.Tensor:
-        start = max(self.prompt_length, input_ids.shape[1] - self.reach)
-        texts = self.tokenizer.batch_decode(input_ids[:, start:], skip_special_tokens=True)
-        done = [any(stop in text for stop in self.until) for text in texts]
-        return torch.tensor(done, device=input_ids.device)
-
-
-def generation_settings(gen_kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """What ``generate`` gets of a task's settings: those given, without null; ``do_sample`` always.
-
-    Without ``do_sample`` a temperature above 0 samples, as with the harness's own models; 0 never does. What
-    ``generate`` does not know is left out and named in the log.
-    """
-    settings = {key: value for key, value in gen_kwargs.items() if value is not None and key not in _NOT_FOR_GENERATE}
-    if unknown := sorted(settings.keys() - GenerationConfig().to_dict().keys()):
-        logger.warning(f"figlang_vlm: ignored, because generate does not have these settings: {', '.join(unknown)}")
-    settings = {key: value for key, value in settings.items() if key not in unknown}
-    settings.setdefault("max_new_tokens", DEFAULT_MAX_NEW_TOKENS)
-    settings.setdefault("do_sample", settings.get("temperature", 0) > 0)
-    if settings.get("temperature") == 0:  # which transformers refuses
-        del settings["temperature"]
-        settings["do_sample"] = False
-    return settings
-
-
-def stop_strings(gen_kwargs: Mapping[str, Any]) -> list[str]:
-    """``until`` of a task's settings as a list, without empty ones."""
-    until = gen_kwargs.get("until") or []
-    return [stop for stop in ([until] if isinstance(until, str) else until) if stop]
-
-
-def cut_at(text: str, until: Sequence[str]) -> str:
-    """`text` up to the first stop string."""
-    return text[: min((found for stop in until if (found := text.find(stop)) >= 0), default=len(text))]
-
-
 def _by_settings(requests: Sequence[Instance]) -> list[dict[int, Instance]]:
     """The requests by their index, those with equal settings together."""
     groups: dict[str, dict[int, Instance]] = {}
@@ -431,13 +452,3 @@ def _rgb(image: Any) -> Image.Image:
     if isinstance(image, str):
         return load_image(image)
     return image if image.mode == "RGB" else image.convert("RGB")
-
-
-def _count(row: list[int], ends: set[int], pad: int | None) -> int:
-    """The number of generated tokens in a row, its end included, without what pads it."""
-    end = next((i + 1 for i, token in enumerate(row) if token in ends), None)
-    if end is not None:
-        return end
-    while row and row[-1] == pad:
-        row = row[:-1]
-    return len(row)

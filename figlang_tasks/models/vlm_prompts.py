@@ -59,13 +59,24 @@ class ChatTemplate:
         prompt = self._applied(messages)
         places = max((prompt.count(mark) for mark in self.marks), default=images)
         if places != images:
+            self._require_no_mark([part["text"] for part in parts if part["type"] == "text"])
             raise ValueError(
                 f"{images} images, but {places} image placeholders in the rendered prompt "
-                f"({' or '.join(sorted(self.marks))}); the chat template leaves images out, or a text contains a "
-                f"placeholder. The prompt begins: {prompt[:300]!r}"
+                f"({' or '.join(sorted(self.marks))}): the chat template leaves images out. Give another: "
+                f"chat_template=PATH in --model_args. The prompt begins: {prompt[:300]!r}"
             )
         self._require_texts(messages, prompt)
         return prompt
+
+    def _require_no_mark(self, texts: Sequence[str]) -> None:
+        """Refuse a text that contains what stands for a picture in this model's prompts."""
+        for text in texts:
+            for mark in sorted(self.marks):
+                if mark in text:
+                    raise ValueError(
+                        f"a text contains {mark}, which this model takes for the place of a picture: write it in "
+                        f"another way in the row, or leave the row out. The text: {text[:300]!r}"
+                    )
 
     def open_thought(self, prompt: str) -> str:
         """The tag by which a prompt opens a thought, "" if it opens none: an answer that is cut off needs it."""

@@ -198,13 +198,19 @@ _OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "ALLOC_FAILED")
 """Words of errors that have no class of their own: of torch's allocator for the CPU, of the libraries of a full GPU."""
 
 
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether an error says that memory did not suffice."""
+    if isinstance(error, MemoryError | torch.OutOfMemoryError):
+        return True
+    return isinstance(error, RuntimeError) and any(words in str(error) for words in _OUT_OF_MEMORY)
+
+
 def attempt(work: Callable[[], _Result]) -> _Result | None:
     """The result of `work`; None if it ran out of memory, which is then free again."""
     try:
         return work()
     except (MemoryError, RuntimeError) as error:
-        known = isinstance(error, MemoryError | torch.OutOfMemoryError)
-        if not known and not any(words in str(error) for words in _OUT_OF_MEMORY):
+        if not is_out_of_memory(error):
             raise
         logger.info(f"figlang: out of memory: {' '.join(str(error).split())[:300]}")
     # Only here: as long as the exception is handled, its traceback holds the tensors.

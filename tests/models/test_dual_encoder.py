@@ -24,7 +24,7 @@ from figlang_tasks import FigLangError
 from figlang_tasks.core.score_requests import KEY, read_answer
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models.ahead import THREADS
-from figlang_tasks.models.dual_encoder import AUTO_BATCH, FigLangCLIP
+from figlang_tasks.models.dual_encoder import AUTO_BATCH, CLIPError, FigLangCLIP
 
 PARTS = {"blip": "text_encoder", "blip-2": "qformer", "vilt": "vilt"}
 """Of the matching heads, the part that sees each pair; other kinds have two encoders."""
@@ -107,7 +107,7 @@ def expected(folder: Path, kind: str, docs: list[dict[str, Any]]) -> Any:
 
 def test_a_request_for_words_is_refused_by_name(loaded: Callable[[str], FigLangCLIP]) -> None:
     words: Any = SimpleNamespace(args=("Is it?", {"until": []}, list, 0, "rank_words", "test"))
-    with pytest.raises(ValueError, match="task rank_words asks for an answer in words, but this model only scores"):
+    with pytest.raises(CLIPError, match="task rank_words asks for an answer in words, but this model only scores"):
         loaded("clip").generate_until([words])
 
 
@@ -215,17 +215,52 @@ def test_a_checkpoint_with_a_weight_missing_is_refused(checkpoints: dict[str, Pa
         ({"images": [], "text": "a"}, "task rank, document 0: 0 images; .* match needs at least one"),
         (
             {"images": [noise(1)], "candidates": ["a", ""]},
-            r"task rank, document 0: figlang_score: candidates\[1\] is ''",
+            r"task rank, document 0: ValueError: figlang_score: candidates\[1\] is ''",
         ),
     ],
 )
 def test_requests_that_make_no_sense(doc: dict[str, Any], message: str, loaded: Callable[[str], FigLangCLIP]) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(CLIPError, match=message):
         ask(loaded("clip"), [doc])
 
 
 def test_a_broken_model_names_the_document(checkpoints: dict[str, Path]) -> None:
     model = load(checkpoints["clip"])
     torch.nn.init.constant_(model.network.model.visual_projection.weight, float("nan"))
-    with pytest.raises(ValueError, match="task rank, document 0: scores must be finite, but the model gave NaN"):
+    with pytest.raises(CLIPError, match="task rank, document 0: scores must be finite, but the model gave NaN"):
         ask(model, some_docs())
+
+
+@pytest.mark.parametrize(("kind", "batch"), [("clip", 1), ("clip", 4), ("vilt", 1)])  # ViLT pads those of a batch
+def test_a_picture_that_a_model_cannot_read_names_its_document(
+    kind: str, batch: int, checkpoints: dict[str, Path]
+) -> None:
+    model = load(checkpoints[kind], batch_size=batch)
+    docs = some_docs()
+    for number, doc in enumerate(docs):
+        doc["images"] = [noise(number, (32, 32))]
+    docs[5]["images"] = [noise(77, (3, 3))]  # of less than a patch
+    for option in ("do_resize", "do_center_crop"):
+        setattr(model.network.processor.image_processor, option, False)
+    with pytest.raises(
+        CLIPError, match="figlang_clip: task rank, document 5: its picture .*cannot be scored: .*Correct"
+    ):
+        ask(model, docs)
+
+
+def test_a_text_that_a_model_cannot_read_names_its_document(checkpoints: dict[str, Path]) -> None:
+    model = load(checkpoints["clip"])
+    table = model.network.model.text_model.embeddings.token_embedding
+    few = model.network.processor.tokenizer.convert_tokens_to_ids("0")  # letters come before digits
+    table.weight = torch.nn.Parameter(table.weight[:few].clone())
+    docs: list[dict[str, Any]] = [{"images": [noise(n)], "text": text} for n, text in enumerate(("a", "b", "c 7", "d"))]
+    with pytest.raises(CLIPError, match="task rank, document 2: its text 'c 7' cannot be scored: IndexError"):
+        ask(model, docs)
+
+
+@pytest.mark.parametrize("kind", ["siglip", "siglip2", "align"])
+def test_a_short_text_is_padded_as_the_model_was_trained(
+    kind: str, checkpoints: dict[str, Path], loaded: Callable[[str], FigLangCLIP]
+) -> None:
+    docs = [{"images": [noise(1)], "text": "love"}]
+    assert flat(ask(loaded(kind), docs)) == expected(checkpoints[kind], kind, docs)

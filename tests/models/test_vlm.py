@@ -34,7 +34,8 @@ from figlang_tasks import FigLangError
 from figlang_tasks.core.score_requests import KEY
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models import vlm
-from figlang_tasks.models.vlm import FigLangBlind, FigLangVLM, VLMError, cut_at, generation_settings, stop_strings
+from figlang_tasks.models.vlm import FigLangBlind, FigLangVLM, VLMError
+from figlang_tasks.models.vlm_generation import cut_at, generation_settings, stop_strings
 from figlang_tasks.models.vlm_scoring import answer_tokens, joiner
 
 # --- answers in words ---
@@ -139,7 +140,7 @@ def test_a_request_that_cannot_be_answered_is_an_error_that_names_it(build: Buil
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"max_pixels": 3}, "unknown argument max_pixels; valid: pretrained, revision, gguf_file"),
+        ({"pretraind": "x", "pretrained": ""}, "unknown argument pretraind; valid: pretrained, revision, gguf_file"),
         ({"pretrained": ""}, "pretrained=<hub id or folder>"),
         ({"batch_size": "auto"}, "batch_size='auto'; valid: a whole number from 1"),
         ({"dtype": "int8"}, "cannot load the model"),

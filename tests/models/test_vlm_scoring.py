@@ -149,6 +149,20 @@ def test_match_is_the_share_of_yes_among_the_first_tokens(build: Build) -> None:
     assert found == pytest.approx(yes / (yes + no), rel=1e-4)
 
 
+def test_a_token_with_which_both_words_begin_counts_for_neither(build: Build) -> None:
+    """The tiny tokenizer writes a space before a word that it does not know as a token of its own."""
+    lm = build("qwen2_5_vl")
+    tokens = {word: lm.tokenizer(word)["input_ids"][0] for word in ("Q", " Q", "Z", " Z")}
+    assert tokens[" Q"] == tokens[" Z"] and len(set(tokens.values())) == 3
+    [found] = scores(lm, CONVERSATIONS[0], kind="match", yes="Q", no="Z")
+    _, inputs = made(lm, CONVERSATIONS[0])
+    with torch.inference_mode():
+        probabilities = lm.model(**inputs).logits[0, -1].softmax(-1)
+    yes, no, shared = (probabilities[tokens[word]].item() for word in ("Q", "Z", " Q"))
+    assert found == pytest.approx(yes / (yes + no), rel=1e-4)
+    assert found != pytest.approx((yes + shared) / (yes + no + 2 * shared), rel=1e-2)
+
+
 def test_score_requests_that_make_no_sense_name_their_document(build: Build) -> None:
     lm = build("llava")
     with pytest.raises(VLMError, match="doc 0: ValueError: .*needs an image"):
