@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ WRONG = Measure("wrong", each=lambda record: float(record["said"] != "A"), highe
 MEASURES = Measures.of(RIGHT, WRONG)
 
 
-def records(*rows: list[str | None]) -> list[dict[str, Any]]:
+def records(*rows: Sequence[str | None]) -> list[dict[str, Any]]:
     """A record of each answer to each row; None could not be read."""
     made = []
     for number, answers in enumerate(rows):
