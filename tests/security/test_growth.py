@@ -161,11 +161,9 @@ def test_readers_take_linear_time_on_long_texts(name: str) -> None:
     assert_linear(ALL[name], slowest(ALL[name], generated(), 8), (16_000, 64_000, 256_000))
 
 
-@pytest.mark.parametrize(
-    ("expression", "piece"),
-    [(r"\w+@", "a"), (r"[ \t]*\n", " "), (r"x?[a-z]*\d*[a-z]*!", "a"), (r'"(?:\\.|[^"])+!', '"')],
-)
+@pytest.mark.parametrize(("expression", "piece"), [(r"\w+@", "a"), (r"\[[^\]]*\]", "[")])
 def test_a_quadratic_reader_is_found(expression: str, piece: str) -> None:
-    assert piece in repeated_texts(re.compile(expression))
-    with pytest.raises(AssertionError, match="again and again, 4000 characters"):
-        assert_linear(re.compile(expression).findall, [piece], (SMALL, 4 * SMALL))
+    pattern = re.compile(expression)
+    assert piece in repeated_texts(pattern)
+    with pytest.raises(AssertionError, match="again and again, 2500 characters: .* s, 10000: "):
+        assert_linear(pattern.findall, [piece], (2_500, 10_000))
