@@ -84,9 +84,9 @@ CHARACTERS = "a A1-.,:?'\"([{]<>/\\|*#@=\n\ufffc"
 ALPHABET = [*CHARACTERS, *WORDS]
 
 SMALL = 4_000
-_NOTHING = 0.02  # seconds of SMALL; the square of its length takes more
+_NOTHING = 0.01  # seconds of SMALL; the square of its length takes more
 _MOST_GROWTH = 10  # of time where a text is four times as long: 4 if the time is linear, 16 if it is quadratic
-_ALWAYS_ALLOWED = 0.08  # seconds
+_ALWAYS_ALLOWED = 0.03  # seconds
 
 
 def numbered(length: int) -> str:
@@ -161,11 +161,9 @@ def test_readers_take_linear_time_on_long_texts(name: str) -> None:
     assert_linear(ALL[name], slowest(ALL[name], generated(), 8), (16_000, 64_000, 256_000))
 
 
-@pytest.mark.parametrize(
-    ("expression", "piece"),
-    [(r"\w+@", "a"), (r"[ \t]*\n", " "), (r"x?[a-z]*\d*[a-z]*!", "a"), (r'"(?:\\.|[^"])+!', '"')],
-)
+@pytest.mark.parametrize(("expression", "piece"), [(r"\w+@", "a"), (r"\[[^\]]*\]", "[")])
 def test_a_quadratic_reader_is_found(expression: str, piece: str) -> None:
-    assert piece in repeated_texts(re.compile(expression))
-    with pytest.raises(AssertionError, match="again and again, 4000 characters"):
-        assert_linear(re.compile(expression).findall, [piece], (SMALL, 4 * SMALL))
+    pattern = re.compile(expression)
+    assert piece in repeated_texts(pattern)
+    with pytest.raises(AssertionError, match="again and again, 4000 characters: .* s, 16000: "):
+        assert_linear(pattern.findall, [piece], (SMALL, 4 * SMALL))

@@ -36,11 +36,11 @@ def expressions() -> dict[str, re.Pattern[str]]:
 
 
 def repeated_texts(pattern: re.Pattern[str]) -> set[str]:
-    """What to repeat: each part that the expression repeats, alone and behind what stands before it, and a match."""
+    """What to repeat: each part that the expression repeats, what stands before it, both together, and a match."""
     parsed = _parser.parse(pattern.pattern, pattern.flags)
     texts = {_match(parsed, variant) for variant in range(_VARIANTS)}
     for before, repeated in _repeats(parsed, ""):
-        texts |= {repeated, before + repeated}
+        texts |= {before, repeated, before + repeated}
     return {text for text in texts if 0 < len(text) <= _LONGEST}
 
 
