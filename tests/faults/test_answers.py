@@ -61,7 +61,7 @@ def test_a_digest_tells_apart_what_is_to_be_scored(chat: bool) -> None:
     def digest_of(number: int, settings: dict[str, Any]) -> str:
         shown = (lambda doc: [{"role": "user"}], settings) if chat else (settings, lambda doc: [])
         arguments = ("Which?", *shown, number, "task", "test")
-        return digest(lm, SimpleNamespace(args=arguments, request_type="generate_until"))  # type: ignore[arg-type]
+        return digest(lm, SimpleNamespace(args=arguments, request_type="generate_until"))
 
     assert digest_of(0, asked) != digest_of(1, asked) and digest_of(0, asked) == digest_of(2, asked)
     assert digest_of(0, {}) == digest_of(1, {}) != digest_of(0, asked)
