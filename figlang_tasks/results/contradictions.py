@@ -170,7 +170,7 @@ def _of_metadata(task: SavedTask) -> Iterator[str]:
         named = "none" if signature is None else signature.partition("|")[0].partition(" (")[0]
         if named != (task.scorer or "none"):
             yield f"explanation scorer {named} (its samples: {task.scorer or 'none'})"
-        elif task.scorer in SCORERS:
+        elif task.scorer is not None and task.scorer in SCORERS:
             yield from _of_parts(task, task.scorer)
 
     readings = metadata.get("readings")
