@@ -153,9 +153,10 @@ def _of_table(task: SavedTask, computed: Estimates, metrics: Collection[str]) ->
             if given is not None and not _equal(value, given.value):
                 yield _text(f"{metric} in the table", value, given.value)
         elif reported is not None:  # lm-eval, which reports nothing more, has a method of its own
-            given = computed[metric][OVERALL] if metric in metrics and metric in computed else reported
-            if not _equal(value, given.stderr):
-                yield _text(f"standard error of {metric} in the table", value, given.stderr)
+            given = computed.get(metric, {}).get(OVERALL) if metric in metrics and measure.own is None else reported
+            stderr = None if given is None else given.stderr
+            if not _equal(value, stderr):
+                yield _text(f"standard error of {metric} in the table", value, stderr)
 
 
 def _of_metadata(task: SavedTask) -> Iterator[str]:

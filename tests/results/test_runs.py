@@ -190,7 +190,8 @@ def lines() -> list[Any]:
 
 
 def written(folder: Path, lines: list[Any]) -> str:
-    (folder / NAME).write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+    content = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    (folder / NAME).write_bytes(content.encode("utf-8", "backslashreplace"))
     return str(folder / NAME)
 
 

@@ -29,7 +29,8 @@ def records(*rows: Sequence[str | None]) -> list[dict[str, Any]]:
 def handed_over(metric: str, *answers: str) -> list[Any]:
     """What the harness gives to the aggregator of a metric, of a run that says nothing but answers in its records."""
     items = []
-    for record in records(*([answer] for answer in answers)):
+    rows: list[list[str | None]] = [[answer] for answer in answers]
+    for record in records(*rows):
         items.append(with_source(judged(record, MEASURES), ["right", "wrong"], Source(record))[metric])
     return items
 

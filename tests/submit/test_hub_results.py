@@ -114,7 +114,7 @@ def test_the_card_says_what_compare_says_of_a_baseline(run: runs.Run, tmp_path: 
     assert said.startswith("tuned is better than base on vflute: f1@0 +")
     assert f"- `{said}`" in (tmp_path / "README.md").read_text(encoding="utf-8")
     (sentence,) = against(run, [run])
-    assert sentence.startswith("Cannot tell model from the baseline on vflute: f1@0 0.0, p = 1.000")
+    assert sentence.startswith("Cannot tell model from the baseline on vflute with 723 rows: f1@0 0.0, p = 1.000")
 
 
 SECTION = f"{model_card.BEGIN}\n\nnumbers\n\n{model_card.END}\n"

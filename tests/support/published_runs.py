@@ -122,7 +122,8 @@ def results(
     """A results file; `changed_values` are values of all rows that the records do not give, or not all of them."""
     measures = {name: dict(scopes) for name, scopes in (estimates or whole_estimates()).items()}
     for name, value in (changed_values or {}).items():
-        measures[name] = {"all": Estimate(value)}
+        measures.setdefault(name, {"all": Estimate(value)})
+        measures[name]["all"] = measures[name]["all"]._replace(value=value)
     return {
         "configs": {
             "vflute": {
