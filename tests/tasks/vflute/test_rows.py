@@ -68,6 +68,20 @@ def test_documents(tiny: Path) -> None:
     assert documents[0]["image"]["bytes"].startswith(b"\x89PNG"), "left undecoded"
 
 
+@pytest.mark.parametrize(
+    ("source", "phenomenon", "group"),  # the columns of the paper's Table 7
+    [
+        ("irfl", "idiom", "irfl_idiom"),
+        ("irfl", "metaphor", "irfl_metaphor_simile"),
+        ("irfl", "simile", "irfl_metaphor_simile"),
+        ("vismet", "idiom", "vismet"),
+        ("memecap", "humor", "memecap"),
+    ],
+)
+def test_irfl_alone_is_split_by_phenomenon(source: str, phenomenon: str, group: str) -> None:
+    assert rows.report_group(source, phenomenon) == group
+
+
 @pytest.mark.parametrize("count", [1, 10])
 def test_exemplars_are_stratified_train_rows_and_depend_on_the_seed_alone(tiny: Path, count: int) -> None:
     shots = rows.exemplars("V-FLUTE", count, 42)
