@@ -36,7 +36,7 @@ def test_a_whole_run_is_read_from_its_folder() -> None:
     assert mini.sha256 == hashlib.sha256(mini.path.read_bytes()).hexdigest()
     assert re.fullmatch(r"figlang_mini/test:[0-9a-f]{12}", str(mini.data))
     assert mini.scorer == "embedded" and mini.signature is not None and mini.signature.startswith("embedded")
-    assert mini.version == "4-0" and mini.explained
+    assert mini.version == "5-0" and mini.explained
     value, low, high, *_ = mini.estimates["f1@60"]["muse"]
     assert low is not None and high is not None and 0 < low <= value <= high
     assert mini.reported == mini.estimates
