@@ -137,12 +137,12 @@ class Answers:
         new: list[tuple[str, str, Any, str]] = []  # what is not stored yet
         store, size = self._store, batch_size(lm)
         # Asked again by the next run, whose results must tell of the padding, too.
-        lm_padded: Mapping[str, Collection[Any]] = getattr(lm, "padded_pictures", {})
+        padded: Mapping[str, Collection[Any]] = getattr(lm, "padded_pictures", {})
 
         def take(number: int, answer: Any) -> None:
             request, told[number] = requests[number], _text(answer, lm)
             self._show(request, told[number].text)
-            if store and request.doc_id not in lm_padded.get(request.task_name, ()):
+            if store and request.doc_id not in padded.get(request.task_name, ()):
                 new.append((keys[number], request.task_name, request.doc_id, told[number].text))
                 if len(new) >= size:
                     store.keep(new)

@@ -127,9 +127,11 @@ class FigLangVLM(ModelBase):
             self._batches.size = 1
         self.processor = vlm_loading.load_processor(pretrained, chat_template, **source)
         self.pictures = PictureProcessing(self.processor)
-        further = f"; of the checkpoint's image processor: {', '.join(self.pictures.keywords)}"
         unknown = image_options.keys() - {*self.pictures.keywords}
-        models.check_arguments(vlm_loading.NAME, FigLangVLM, unknown, further=further * bool(self.pictures.keywords))
+        further = ""
+        if self.pictures.keywords:
+            further = f"; of the checkpoint's image processor: {', '.join(self.pictures.keywords)}"
+        models.check_arguments(vlm_loading.NAME, FigLangVLM, unknown, further=further)
         image_options.pop("max_batch_size", None)  # of the command line; memory sets the limit itself
         self.pictures.set(image_options)
         # By task, the documents of which a picture was padded, because the processor refuses its shape.

@@ -65,6 +65,8 @@ class PictureProcessing:
         Raises:
             Exception: that of the image processor, if it refuses the picture with any margin, too.
         """
+        if getattr(self._processor, "image_processor", None) is None:  # of a language model
+            return picture
         try:
             self._try(picture)
         except Exception as error:  # each family raises its own kind
