@@ -7,7 +7,7 @@ import json
 import math
 import pickle
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -199,7 +199,7 @@ AVERAGED = Measure(
 )
 
 
-def in_parts(hits: dict[str, Sequence[int]], units: dict[str, Sequence[str]]) -> list[Record]:
+def in_parts(hits: Mapping[str, Sequence[int]], units: Mapping[str, Sequence[str]]) -> list[Record]:
     """A record for each hit or miss of a part, with its unit."""
     records: list[Record] = []
     for part, of_part in hits.items():
