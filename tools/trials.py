@@ -143,10 +143,12 @@ class Checkout:
         process = os.fork()
         if process == 0:
             self._become_pytest(tests, scratch)
-        _, status = os.waitpid(process, 0)
-        with suppress(ProcessLookupError):
-            os.killpg(process, signal.SIGKILL)  # servers that tests have left
-        shutil.rmtree(scratch, ignore_errors=True)
+        try:
+            _, status = os.waitpid(process, 0)
+        finally:  # after Ctrl-C, too; and servers that tests have left
+            with suppress(ProcessLookupError):
+                os.killpg(process, signal.SIGKILL)
+            shutil.rmtree(scratch, ignore_errors=True)
 
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM:
             return "timed out"

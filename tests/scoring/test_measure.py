@@ -7,7 +7,7 @@ import json
 import math
 import pickle
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -188,3 +188,40 @@ def test_lm_eval_gets_the_records_with_the_numbers() -> None:
 def test_a_damaged_file_is_told(content: Any, match: str) -> None:
     with pytest.raises(ValueError, match=match):
         from_json(content)
+
+
+# --- a mean of parts that repeat one measurement, as folds do ---
+
+AVERAGED = Measure(
+    "acc",
+    each=lambda record: record["hit"],
+    scopes=by_field("part", ("easy", "hard"))._replace(averaged=True),
+)
+
+
+def in_parts(hits: Mapping[str, Sequence[int]], units: Mapping[str, Sequence[str]]) -> list[Record]:
+    """A record for each hit or miss of a part, with its unit."""
+    records: list[Record] = []
+    for part, of_part in hits.items():
+        for hit, unit in zip(of_part, units[part], strict=True):
+            records.append({"id": f"{part} {len(records)}", "hit": float(hit), "part": part, "unit": unit})
+    return records
+
+
+def test_a_mean_of_parts_counts_each_part_once_whatever_its_size() -> None:
+    """The limits are those of a mean of independent values: the distances of Wilson's limits, added in squares."""
+    hits = {"easy": [1] * 3 + [0], "hard": [1] * 5 + [0] * 5}
+    units = {"easy": [f"e{n}" for n in range(4)], "hard": [f"h{n}" for n in range(10)]}
+    whole = evaluate(in_parts(hits, units), Measures.of(AVERAGED))["acc"][OVERALL]
+    limits = [binomtest(right, of).proportion_ci(method="wilson") for right, of in ((3, 4), (5, 10))]
+    below = math.hypot(0.75 - limits[0].low, 0.5 - limits[1].low) / 2
+    above = math.hypot(limits[0].high - 0.75, limits[1].high - 0.5) / 2
+    assert (whole.value, whole.low, whole.high) == pytest.approx((0.625, 0.625 - below, 0.625 + above))
+
+
+def test_parts_of_the_same_units_are_resampled_together() -> None:
+    """What is right in one part is wrong in the other, so that no resample of units changes the mean."""
+    names = [f"u{n}" for n in range(8)]
+    hits = {"easy": [1, 0] * 4, "hard": [0, 1] * 4}
+    whole = evaluate(in_parts(hits, {"easy": names, "hard": names}), Measures.of(AVERAGED))["acc"][OVERALL]
+    assert (whole.value, whole.low, whole.high) == (0.5, None, None)

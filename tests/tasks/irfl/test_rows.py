@@ -86,7 +86,7 @@ def test_a_row_is_named_by_its_line_where_cells_before_it_have_line_breaks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
-    rows = [metaphor_row(phrase="a\nb\nc"), metaphor_row(10, type="?")]
+    rows = [metaphor_row(phrase="a\nb\nc"), metaphor_row(10, phrase="d\ne", type="?")]
     write_table(tmp_path / "figlang_mini_irfl", "metaphor-detection-task", rows)
     with pytest.raises(DataError, match=r"csv, line 5: type is '\?'"):
         tables.detection("figlang_mini_irfl", "metaphor-detection-task")
