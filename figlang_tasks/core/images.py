@@ -138,9 +138,16 @@ def _decoded(data: bytes, file: Path | None, where: str, is_reduced: bool = Fals
         image.decodermaxblock = len(data)  # in one piece: after each, a thread waits for its turn
         if is_reduced:
             image.draft("RGB", (image.width // 8 or 1, image.height // 8 or 1))
+        # Of a GIF file the first frame may fill a part of the picture: the rest is transparent, and not the colour 0.
+        frame = image.tile[0][1] if image.format == "GIF" and image.tile else None
         image.load()
         turn = _turn(image)
-        return _on_white(image if turn is None else image.transpose(turn))
+        opaque = _on_white(image)
+        if frame is not None:
+            ground = Image.new("RGB", opaque.size, "white")
+            ground.paste(opaque.crop(frame), frame)
+            opaque = ground
+        return opaque if turn is None else opaque.transpose(turn)
 
 
 def _turn(image: Image.Image) -> Image.Transpose | None:
@@ -156,6 +163,8 @@ def _on_white(image: Image.Image) -> Image.Image:
     if image.mode.startswith("I"):
         return _eight_bits(image).convert("RGB")
     if image.has_transparency_data:
+        if image.mode == "La":  # alpha that is multiplied already, of which Pillow makes LA alone
+            image = image.convert("LA")
         image = image.convert("RGBA")
         opaque_pixels = image.getchannel("A").histogram()[255]
         if opaque_pixels < image.width * image.height:

@@ -1,4 +1,4 @@
-"""Takes metadata out of PNG and JPEG files, so that a fault in it does not make a whole picture unreadable.
+"""Takes metadata out of PNG, JPEG and WebP files, so that a fault in it does not make a whole picture unreadable.
 
 Pillow refuses a picture whose metadata are large or damaged. What decides how pixels look stays, as does what says
 which side is up.
@@ -16,6 +16,8 @@ from PIL import Image
 
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
 _JPEG: Final = b"\xff\xd8"
+_RIFF: Final = b"RIFF"  # the length of the file follows, then _WEBP
+_WEBP: Final = b"WEBP"
 
 # --- PNG ---
 
@@ -27,7 +29,7 @@ _GREY, _RGB, _PALETTE = 0, 2, 3  # colour types of IHDR
 
 
 def without_metadata(data: bytes) -> bytes:
-    """The bytes of a picture without metadata; those of other formats than PNG and JPEG as they are.
+    """The bytes of a picture without metadata; those of GIF, BMP and TIFF as they are.
 
     Call it while Pillow is strict (``ImageFile.LOAD_TRUNCATED_IMAGES``).
 
@@ -38,6 +40,8 @@ def without_metadata(data: bytes) -> bytes:
         return _png(data)
     if data.startswith(_JPEG):
         return _jpeg(data)
+    if data[:4] == _RIFF and data[8:12] == _WEBP:
+        return _webp(data)
     return data
 
 
@@ -74,6 +78,8 @@ def _png(data: bytes) -> bytes:
             if chunk.kind == b"IHDR":
                 header = chunk
             elif chunk.kind == b"tRNS":
+                if not kinds.isdisjoint((b"tRNS", b"IDAT")):
+                    continue  # as libpng does: the first one counts, and none behind the pixels
                 chunk = _with_sample_of_8_bits(chunk, header)
             pixels.append(chunk.whole)
             kinds.add(chunk.kind)
@@ -169,3 +175,24 @@ def _is_metadata(marker: int, content: bytes) -> bool:
     beginnings = _KEPT.get(marker, ())
     is_kept = any(content.startswith(beginning) and len(content) >= length for beginning, length in beginnings)
     return marker in _APPLICATIONS and not is_kept
+
+
+# --- WebP ---
+
+_WEBP_PIXELS: Final = (b"VP8X", b"VP8 ", b"VP8L", b"ALPH", b"ANIM", b"ANMF")
+_WEBP_ORIENTED: Final = (b"EXIF", b"XMP ")
+
+
+def _webp(data: bytes) -> bytes:
+    """The chunks of pixels and orientation, with the length of them all: libwebp refuses a file that is shorter."""
+    kept, start = [_WEBP], 12
+    while start + 8 <= len(data):
+        kind, length = struct.unpack_from("<4sI", data, start)
+        end = start + 8 + length + length % 2
+        is_cut = start + 8 + length > len(data)
+        # Pixels that are cut are left to Pillow, which refuses them.
+        if kind in _WEBP_PIXELS or (kind in _WEBP_ORIENTED and not is_cut):
+            kept.append(data[start:end])
+        start = end
+    content = b"".join(kept)
+    return _RIFF + struct.pack("<I", len(content)) + content

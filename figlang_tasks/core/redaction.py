@@ -16,30 +16,42 @@ HIDDEN = "[REDACTED]"
 """What stands in place of a secret; the harness's own word."""
 
 _OWNER = r"api|access|secret|private|auth|oauth|bearer|client|service|account|session|security|subscription|user|hub"
-_OWNER += r"|hf|huggingface|github|wandb|openai|anthropic|azure|gemini|google"
+_OWNER += r"|bot|refresh|jwt|(?<![a-z])id|hf|huggingface|github|gh|gitlab|slack|wandb"
+_OWNER += r"|openai|anthropic|azure|gemini|google|mistral|cohere|groq|together|fireworks|deepinfra|deepseek"
+_OWNER += r"|openrouter|replicate|nvidia|perplexity|xai|dashscope"
 _NAME = (
     rf"(?i:[\w-]*(?:(?:{_OWNER})[_-]?(?:keys?|token)|password|passwd|passphrase|authorization|credentials?)"
     r"|[\w-]*[_-]secret|[\w-]*client_?secret|-{0,2}(?:token|secret|auth))(?:_?\d+)?"
     r"|(?:[A-Z\d_]*_)?(?:KEY|TOKEN|SECRET|PASS)"  # of an environment variable
 )
+_SEPARATOR = r"(?::=|=>|[=:])"
+_YAML_SIGN = r"(?:(?:-|[|>][+-]?)\s+)?"  # behind which the value stands in the next line, or in a list
 _VALUE = (
     r"""\\+["'][^"'\\]*(?:\\+["'])?"""  # JSON in a text of JSON
-    r"""|b?"(?:\\.|[^"\\])*"?|b?'(?:\\.|[^'\\])*'?|[(\[{][^)\]}]*[)\]}]?"""
+    r"""|[bfru]{0,2}"(?:\\.|[^"\\])*"?|[bfru]{0,2}'(?:\\.|[^'\\])*'?|\w{0,30}[(\[{][^)\]}]*[)\]}]?"""
     r"""|(?:(?:Bearer|Basic|Token)\s+)?[^\s,;&"'{}]+"""
 )
+_IN_ADDRESS = r"(?<=[?&])(?i:key|sig|x-amz-signature|x-goog-signature)="
+# As :data:`_NO_SECRET`: "token: the" is a sentence, and neither is "unexpected token: name" a secret.
+_PROSE = r"(?i:token|secret|auth|key|pass):\s+(?:[A-Za-z]{1,15}|\d{1,7})(?![\w~+/=-])"
+_START = r"(?:(?<![\w-])|(?<=\\[nrt]))"  # of a word, also behind the \n of a text that is quoted
 _SECRET_NAME = re.compile(_NAME)
 _NAMED = re.compile(
-    rf"""(?<![\w-])(?P<name>(?:{_NAME})(?:\\*["']\s*[=:,]|\s*[=:])\s*|(?=--)(?:{_NAME})\s+)"""
+    rf"""{_START}(?!{_PROSE})"""
+    rf"""(?P<name>(?:{_NAME})(?:\\*["']\s*(?:{_SEPARATOR}|,)|>|\s*{_SEPARATOR}|%3[AaDd])\s*{_YAML_SIGN}"""
+    rf"""|(?=--)(?:{_NAME})\s+|{_IN_ADDRESS})"""
     rf"""(?!\\*["']?\[REDACTED\])(?P<value>{_VALUE})""",
     re.DOTALL,
 )
 _TOKEN = re.compile(
-    r"(?<![A-Za-z0-9])(?:"
-    r"(?:hf|gh[oprsu])_(?:[A-Za-z0-9]{30,}|(?=[A-Za-z]{0,100}\d)[A-Za-z0-9]{16,})[\w-]*"
-    r"|(?:sk-|pk-|gsk_|r8_|xai-|glpat-|pplx-|nvapi-|xox[abeprs]-|github_pat_|AIza|ya29\.)(?=[\w-]{0,100}\d)[\w-]{16,}"
-    r"|AKIA[A-Z\d]{16}"
+    r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))(?:"
+    r"(?:hf|hf_jwt|hf_oauth|gh[oprsu]|npm|tgp_v1)_(?:[A-Za-z0-9]{30,}|(?=[A-Za-z]{0,100}\d)[A-Za-z0-9]{16,})[\w-]*"
+    r"|(?:c?sk-|pk-|sk_live_|gsk_|r8_|xai-|glpat-|pplx-|nvapi-|xox[abeprs]-|github_pat_|AIza|ya29\.)"
+    r"(?=[\w-]{0,100}\d)[\w-]{16,}"
+    r"|A[KS]IA[A-Z\d]{16}"
     r"|(?:[Bb]earer|Basic)\s+(?=[\w.~+/=-]{0,100}\d)[\w.~+/=-]{8,}"
-    r"|eyJ[\w-]{8,500}\.eyJ[\w.-]+)"  # a JSON Web Token
+    r"|eyJ[\w-]{8,500}\.eyJ[\w.-]+"  # a JSON Web Token
+    r"|(?<=-----BEGIN )[A-Z ]{0,20}PRIVATE KEY-----[^-]*)"
 )
 _USER_IN_ADDRESS = re.compile(r"""(?<=://)[^/\s"<>\\]+@""")
 

@@ -129,12 +129,12 @@ def sizes(pictures: Sequence[Image.Image]) -> str:
 
 
 def context_of(config: Any) -> int | None:
-    """The number of tokens that prompt and answer of a model may have; None if its configuration does not say."""
+    """The number of tokens that prompt and answer of a model may have; None if its configuration sets no limit."""
     text_config = config.get_text_config()
     names = ("max_position_embeddings", "n_positions", "max_seq_len")
     given = [getattr(text_config, name, None) for name in names]
     positions = next((value for value in given if isinstance(value, int) and value > 0), None)
-    if positions is None:
+    if positions is None or getattr(text_config, "alibi", False):  # ALiBi (Falcon) looks at distances, not positions
         return None
     rope = getattr(text_config, "rope_parameters", None) or getattr(text_config, "rope_scaling", None) or {}
     # Some families have a set of parameters for each kind of layer.

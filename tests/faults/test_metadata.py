@@ -201,6 +201,30 @@ def test_exif_that_cannot_be_read_is_ignored(kind: str, exif: bytes) -> None:
     assert seen(broken).tobytes() == seen(plain).tobytes()
 
 
+@pytest.mark.parametrize("fault", ["cut in its metadata", "chunk too long", "length of the file", "a large chunk"])
+def test_a_whole_webp_with_odd_metadata_is_read(fault: str) -> None:
+    exif = Image.Exif()
+    exif[0x010F] = "a camera"
+    plain = file_of(PICTURE, "WEBP", lossless=True)
+    odd = file_of(PICTURE, "WEBP", lossless=True, exif=exif)
+    place = odd.index(b"EXIF") + 4
+    if fault == "cut in its metadata":
+        odd = odd[:-9]
+    elif fault == "chunk too long":
+        odd = odd[:place] + b"\xff\xff\0\0" + odd[place + 4 :]
+    elif fault == "length of the file":
+        odd = odd[:4] + b"\xff\xff\0\0" + odd[8:]
+    else:
+        odd += b"ICCP" + (3_000_000).to_bytes(4, "little") + bytes(3_000_000)
+    assert seen(odd).tobytes() == seen(plain).tobytes()
+
+
+@pytest.mark.parametrize("lossless", [True, False])
+def test_pixels_of_a_webp_that_are_cut_are_refused(lossless: bool) -> None:
+    whole = file_of(PICTURE, "WEBP", lossless=lossless)
+    assert "cannot be decoded" in fault(whole[: len(whole) * 2 // 3])
+
+
 # --- formats ---
 
 EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 40 30\n%%EndComments\n0 0 40 30 rectfill\nshowpage\n%%EOF\n"

@@ -141,3 +141,43 @@ def test_an_alpha_channel_that_is_opaque_changes_no_pixel() -> None:
     colours = random_samples(255, 3)
     opaque = np.concatenate([colours, np.full((HEIGHT, WIDTH, 1), 255)], axis=2)
     assert error(png(8, 6, opaque), colours) == 0
+
+
+@pytest.mark.parametrize("chunk", ["before the pixels", "behind the pixels", "a second one"])
+def test_where_the_transparency_of_a_png_counts(chunk: str) -> None:
+    """As for libpng: before the pixels, and the first one."""
+    numbers = np.array([[[0], [1], [2]]])
+    palette = (b"PLTE", bytes([10, 20, 30, 40, 50, 60, 70, 80, 90]))
+    first = (b"tRNS", bytes([0, 0, 0])) if chunk == "behind the pixels" else (b"tRNS", bytes([255, 255, 0]))
+    whole = png(8, 3, numbers, palette, first)
+    expected = np.array([[[10, 20, 30], [40, 50, 60], [255, 255, 255]]])
+    if chunk == "behind the pixels":
+        written = whole[whole.index(b"tRNS") - 4 : whole.index(b"tRNS") + 11]
+        plain = whole.replace(written, b"")
+        whole = plain[:-12] + written + plain[-12:]
+        expected = np.array([[[10, 20, 30], [40, 50, 60], [70, 80, 90]]])
+    if chunk == "a second one":
+        whole = png(8, 3, numbers, palette, first, (b"tRNS", bytes([0])))
+    assert error(whole, expected) == 0
+
+
+@pytest.mark.parametrize("disposal", [0, 2])
+def test_what_the_first_frame_of_a_gif_leaves_free_is_white(disposal: int) -> None:
+    screen = b"GIF89a" + struct.pack("<2H3B", 4, 3, 0x80, 0, 0) + bytes([0, 0, 0, 200, 0, 0])
+    control = b"\x21\xf9\x04" + struct.pack("<BHB", disposal << 2, 0, 0) + b"\0"
+    codes = (0b101_001_001_100).to_bytes(2, "little")  # clear, 1, 1, end: of 3 bits each, from the right
+    frame = b"\x2c" + struct.pack("<4HB", 1, 1, 2, 1, 0) + b"\2\2" + codes + b"\0\x3b"
+    expected = np.full((3, 4, 3), 255)
+    expected[1, 1:3] = [200, 0, 0]
+    assert error(screen + control + frame, expected) == 0
+
+
+def test_alpha_that_is_multiplied_already() -> None:
+    """Grey of TIFF with associated alpha (ExtraSamples 1)."""
+    stream = io.BytesIO()
+    Image.fromarray(np.array([[[0, 0], [0, 255], [60, 120], [120, 120]]], np.uint8), "LA").save(stream, "TIFF")
+    unassociated = struct.pack("<HHIH", 338, 3, 1, 2)
+    assert unassociated in stream.getvalue()
+    associated = stream.getvalue().replace(unassociated, struct.pack("<HHIH", 338, 3, 1, 1))
+    grey = np.array([255, 0, 60 + 135, 120 + 135])
+    assert error(associated, np.repeat(grey, 3).reshape(1, 4, 3)) <= 1

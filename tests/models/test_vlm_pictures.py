@@ -118,7 +118,7 @@ def test_a_prompt_that_is_longer_than_the_context_says_how_to_go_on(build: Build
 
 
 def test_the_context_of_a_model() -> None:
-    from transformers import GPT2Config, LlamaConfig
+    from transformers import FalconConfig, GPT2Config, LlamaConfig
 
     def llama(**rope: Any) -> Any:
         return LlamaConfig(max_position_embeddings=1000, rope_parameters={"rope_theta": 10000.0, **rope})
@@ -128,6 +128,8 @@ def test_the_context_of_a_model() -> None:
     stretched = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 250}
     assert context_of(llama(**stretched)) == 1000
     assert context_of(GPT2Config(n_positions=77)) == 77
+    assert context_of(FalconConfig(alibi=True)) is None  # as Falcon-RW: it reads prompts of any length
+    assert context_of(FalconConfig(alibi=False, max_position_embeddings=50)) == 50
 
 
 # --- pictures that a processor refuses ---

@@ -144,6 +144,17 @@ def clean(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ("openai_api_key_2=x,api_keys=[a, b],seed=1", f"openai_api_key_2={HIDDEN},api_keys={HIDDEN},seed=1"),
         ("[(b'Authorization', b'Bearer x1'), (b'Host', b'h')]", f"[(b'Authorization', {HIDDEN}), (b'Host', b'h')]"),
         ("refused: Bearer of-somebody-else-1", f"refused: {HIDDEN}"),
+        ("api_key: |\n  short\napi_keys:\n  - short", f"api_key: |\n  {HIDDEN}\napi_keys:\n  - {HIDDEN}"),
+        ("api_key=SecretStr('a b'), token=u'a b'", f"api_key={HIDDEN}, token={HIDDEN}"),
+        ("api_key => 'a b' api_key := x", f"api_key => {HIDDEN} api_key := {HIDDEN}"),
+        ("<api_key>short", f"<api_key>{HIDDEN}"),
+        (
+            "https://host/v1?key=a&sig=b&x=1&api_key%3Dc",
+            f"https://host/v1?key={HIDDEN}&sig={HIDDEN}&x=1&api_key%3D{HIDDEN}",
+        ),
+        ("refresh_token=x,id_token=x", f"refresh_token={HIDDEN},id_token={HIDDEN}"),
+        ("mistral_key=x", f"mistral_key={HIDDEN}"),
+        (r"'first line\nMY_KEY=x1, second'", rf"'first line\nMY_KEY={HIDDEN}, second'"),
     ],
 )
 def test_hidden(clean: None, text: str, shown: str) -> None:
@@ -167,7 +178,10 @@ KEYS = {
     "GitHub, fine-grained": ("github_pat_", "11ABCDEFG0aBcDeFgHiJkL_" + _36 + _36[:23]),
     "Google": ("AIza", "SyA1b2C3d4E5f6G7h8I9j0K-l_M2n3O4p5Q"),
     "Slack": ("xoxb-", "123456789012-1234567890123-aBcDeFgHiJkLmNoPqRsTuVwX"),
+    "Hugging Face, of a space": ("hf_oauth_", "eyJhbGciOiJFZERTQSJ9"),
+    "Cerebras": ("csk-", _36),
     "Amazon": ("AKIA", "IOSFODNN7EXAMPLE"),
+    "Amazon, for a session": ("ASIA", "IOSFODNN7EXAMPLE"),
     "a JSON Web Token": ("eyJ", "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NSJ9.dBjftJeZ4CVP-mB92K27uhbUJU1p1r"),
 }  # fmt: skip
 
@@ -176,12 +190,25 @@ KEYS = {
 def test_keys_of_well_known_services(clean: None, service: str) -> None:
     """Bare, as an argument under a name that says nothing, in an error of a server, and in what is saved."""
     key = "".join(KEYS[service])
-    for text in ("{}", "model=m,extra={},seed=1", "Incorrect key provided: '{}'.", "https://host/v1?k={}&x=1"):
+    for text in (
+        "{}",
+        "model=m,extra={},seed=1",
+        r"two\n{}",
+        "Incorrect key provided: '{}'.",
+        "https://host/v1?k={}&x=1",
+    ):
         assert redaction.redacted({"args": text.format(key)}) == {"args": text.format(HIDDEN)}
         assert redaction.without_secrets([(text.format(key),)]) == [[text.format(HIDDEN)]]
 
 
+def test_a_private_key_of_several_lines(clean: None) -> None:
+    begin, end = "-----BEGIN ", "-----END RSA PRIVATE KEY-----"
+    shown = redaction.redacted(f"{begin}RSA PRIVATE KEY-----\nMIIEow\nIBAAKC\n{end} and so on")
+    assert shown == f"{begin}{HIDDEN}{end} and so on"
+
+
 INNOCENT = [
+    "Unexpected token: the. Key: a hook, secret: love; PASS: 3; tokens=512, max_tokens: 512, KEY: acc",
     "model=m,score_key='score',sort_key=name,image_key=images/0,max_new_tokens=8,tokenizer=t,keyword=k,monkey=1",
     "end_token=word,stop_token=<|im_end|>,pad_token=0123456789abcdef,author=someone0123456789,false-and-longer",
     "The bearer of bad news; Basic understanding; the key: a hook for a hat; hf_hub_download, hf_transfer",
