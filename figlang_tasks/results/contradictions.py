@@ -167,11 +167,12 @@ def _of_metadata(task: SavedTask) -> Iterator[str]:
         yield f"data {data} (its samples: {task.data})"
 
     signature = metadata.get("explanation_scorer")
-    if signature is not None or (task.reported and task.scorer):
+    # Rows without any explanation have no scores, whatever the scorer of the run was.
+    if task.scorer is not None and (signature is not None or task.reported):
         named = "none" if signature is None else signature.partition("|")[0].partition(" (")[0]
-        if named != (task.scorer or "none"):
-            yield f"explanation scorer {named} (its samples: {task.scorer or 'none'})"
-        elif task.scorer is not None and task.scorer in SCORERS:
+        if named != task.scorer:
+            yield f"explanation scorer {named} (its samples: {task.scorer})"
+        elif task.scorer in SCORERS:
             yield from _of_parts(task, task.scorer)
 
     readings = metadata.get("readings")

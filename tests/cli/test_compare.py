@@ -138,8 +138,8 @@ def test_what_files_say_of_a_run_stands_above_and_values_that_the_samples_do_not
         for each in (runs, both)
     )
     assert [each for each in shown if each not in unedited] == [
-        "strong, results of figlang_mini: acc 0.123000 (its samples: 0.763158): are these files of two runs? The "
-        "samples are used",
+        "strong, results of figlang_mini: acc 0.123000 (its samples: 0.763158): are these files of two runs, or "
+        "was one changed? The samples are used",
         "strong was cut short: limit 8 in figlang_mini",
     ]
     assert [each for each in shown if each in unedited] == unedited

@@ -95,4 +95,7 @@ def test_a_full_disk_is_no_traceback(given: str) -> None:
         ended = subprocess.run(
             [sys.executable, "-m", "figlang_tasks.cli.figlang", given], stdout=full, stderr=subprocess.PIPE, text=True
         )
-    assert (ended.returncode, ended.stderr) == (1, "figlang: No space left on device\n")
+    assert (ended.returncode, ended.stderr) == (
+        1,
+        "figlang: No space left on device: make room there, or name another place\n",
+    )

@@ -230,7 +230,7 @@ def test_a_model_that_tells_its_answers_loses_one_batch(
 
     with monkeypatch.context() as patched:
         patched.setattr(FigLangVLM, "generate", dying)
-        with pytest.raises(RuntimeError, match="doc 3: RuntimeError: the model is broken"):
+        with pytest.raises(FigLangError, match="doc 3: RuntimeError: the model is broken"):
             evaluate(TASK, "figlang_vlm", demo_runs.DEMO, **options)
         assert [model.on_answer for model in asked] == [None], "what it is asked next by others is not kept"
         again = evaluate(TASK, "figlang_vlm", demo_runs.DEMO, **options)
