@@ -9,11 +9,10 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-import figlang_tasks
-
 # Python 3.10 has it under another name.
 _parser: Any = importlib.import_module("re._parser" if sys.version_info >= (3, 11) else "sre_parse")
 
+_READING = ("answers", "benchmarks", "core", "judge", "results", "scoring", "submit")
 _CHARACTERS = "a A1_-.,:;!?'\"()[]{}<>/\\|*#@=+%&~`$^\n\t\ufffcé不"  # noqa: RUF001
 _MANY = 8  # repeats up to fewer are no danger
 _VARIANTS = 4  # characters of a class, or alternatives, that are tried
@@ -24,14 +23,14 @@ Piece = Any
 
 
 def expressions() -> dict[str, re.Pattern[str]]:
-    """The expressions that modules of the package hold, by module and name."""
+    """The expressions that the modules hold which read foreign texts, by module and name."""
     patterns = {}
-    for info in pkgutil.walk_packages(figlang_tasks.__path__, "figlang_tasks."):
-        if info.name.startswith("figlang_tasks.metrics") or info.name.endswith("__main__"):
-            continue
-        for name, value in vars(importlib.import_module(info.name)).items():
-            if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
-                patterns[f"{info.name}.{name}"] = value
+    for package_name in _READING:
+        package = importlib.import_module(f"figlang_tasks.{package_name}")
+        for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            for name, value in vars(importlib.import_module(info.name)).items():
+                if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
+                    patterns[f"{info.name}.{name}"] = value
     return patterns
 
 
