@@ -19,134 +19,25 @@ Repeats that differ in the seed: the Multi-Bootstrap of Sellam et al. 2022 (ICLR
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from .intervals import (
-    CONFIDENCE,
     DEFAULT_SEED,
     RESAMPLES,
     block_sizes,
     error_of_resamples,
     of_resamples,
-    sums_by_unit,
-    unit_weights,
     weighted_sums,
 )
+from .pairs import ALPHA, POWER, ROUNDING, TOO_FEW, Cell, Comparison, Pair, bootstrap, by_units, generators, not_better
+from .repeats import compare_repeats
+from .statistic import Floats, Statistic
 
 __all__ = ["Comparison", "Statistic", "compare", "compare_any", "compare_repeats", "holm", "smallest_difference"]
-
-Floats: TypeAlias = npt.NDArray[np.float64]
-Pair: TypeAlias = tuple[int, int]
-
-_ROUNDING = 1e-12
-"""Two values of a metric closer than this share of its largest value are equal: sums in another order differ so."""
-
-_ALPHA, _POWER = 0.05, 0.8
-"""Of `smallest_difference`: of a two-sided test, and the share of such pairs of systems in which it finds something."""
-
-_TOO_FEW = 8
-"""Units that must differ for a `Comparison.smallest`. With fewer, that of a share would exceed the share of rows that
-differ at all, (1.96 + 0.84)**2 = 7.8 being where the two meet."""
-
-
-@dataclass(frozen=True, eq=False)
-class Statistic:
-    """A metric of one system as a function of statistics that are summed over units.
-
-    Attributes:
-        units: n ids of what is resampled (rows, phrases, images), sorted: the order given never matters. An id may be
-            given several times; its rows are added up.
-        rows: float64 [n, k], finite, in the order of `units`.
-        value: the metric of summed rows: [..., k] to [...]. A value that is not finite is undefined (0/0, say).
-
-    Raises:
-        ValueError: no units, rows of another shape or not finite (names the unit).
-    """
-
-    units: tuple[str, ...]
-    rows: Floats
-    value: Callable[[Floats], Floats]
-
-    def __post_init__(self) -> None:
-        given = np.asarray(self.rows, dtype=np.float64)
-        if given.ndim != 2 or given.size == 0:
-            raise ValueError(f"rows must have shape [n, k] and not be empty, got {given.shape}")
-        units, rows = sums_by_unit(self.units, given)
-        if not np.isfinite(rows).all():
-            at = int(np.argmin(np.isfinite(rows).all(axis=1)))
-            raise ValueError(f"the row of unit {units[at]!r} is {rows[at].tolist()}, must be finite")
-        object.__setattr__(self, "units", units)
-        object.__setattr__(self, "rows", rows)
-
-    @classmethod
-    def ratio_of(
-        cls, units: Iterable[str], numerators: npt.ArrayLike, denominators: npt.ArrayLike | None = None
-    ) -> Statistic:
-        """``sum(numerators) / sum(denominators)``, by default the mean of the numerators (bools count as 0 and 1).
-
-        Args:
-            units: n ids, as of `Statistic`.
-            numerators, denominators: n numbers; undefined where all denominators that were drawn are 0.
-
-        Returns:
-            `Statistic` with rows of two columns.
-
-        Examples:
-            >>> Statistic.ratio_of(["a", "b"], [True, False]).total()
-            0.5
-        """
-        totals = np.ones(np.shape(numerators)) if denominators is None else denominators
-        return cls(tuple(units), np.stack([numerators, totals], axis=1), lambda sums: sums[..., 0] / sums[..., 1])
-
-    def total(self) -> float:
-        """The metric of all units, of exactly rounded sums; NaN where it is undefined."""
-        return float(self.at(np.array([math.fsum(column) for column in self.rows.T])))
-
-    def at(self, sums: Floats) -> Floats:
-        """The metric of sums of shape [..., k], as shape [...]; NaN where it is undefined."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.asarray(self.value(sums), dtype=np.float64)
-        if found.shape != sums.shape[:-1]:
-            raise ValueError(f"value makes {found.shape} of sums of shape {sums.shape}, must be {sums.shape[:-1]}")
-        return np.where(np.isfinite(found), found, np.nan)
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The second system against the first, by one metric. A p value is in (0, 1].
-
-    Attributes:
-        first, second: the metric of each system.
-        difference: ``second - first``.
-        low, high: ends of the interval of the difference, by the paired bootstrap; NaN where resampling knows of none
-            (``intervals.bootstrap``): of a single unit, of one difference in all resamples, and where the metric is
-            undefined in more than half of them, because too few units carry it. Other resamples without a value are
-            left out, and count against the difference in `p_bootstrap`, as such swaps do in `p_randomization`.
-        p_bootstrap: one-sided. Share of resamples in which the system that is better on all units is not better.
-        p_randomization: two-sided. Share of random swaps of outputs with a difference at least as large either way.
-        smallest: the `smallest_difference` that these units show of systems that disagree as much as these two; NaN
-            where they differ in fewer than eight units: even if all spoke for one system, that is hardly a finding.
-        p_repeats: of `compare_repeats`, which has no p_randomization; else NaN.
-    """
-
-    first: float
-    second: float
-    difference: float
-    low: float
-    high: float
-    p_bootstrap: float
-    p_randomization: float
-    smallest: float
-    p_repeats: float = math.nan
 
 
 def compare(
@@ -190,10 +81,10 @@ def compare(
         (0.25, True)
     """
     found: dict[Pair, dict[str, Comparison]] = {pair: {} for pair in itertools.combinations(range(len(systems)), 2)}
-    for units, names in _by_units(systems, [[at] for at in range(len(systems))]).items():
-        for_bootstrap, for_swaps = _generators(seed, units)
+    for units, names in by_units(systems, [[at] for at in range(len(systems))]).items():
+        for_bootstrap, for_swaps = generators(seed, units)
         cells = {(at, name): systems[at][name] for name, having in names.items() for at in having}
-        drawn = _bootstrap(cells, resamples, for_bootstrap)
+        drawn = bootstrap(cells, resamples, for_bootstrap)
         tests = [
             _Test((i, name), (j, name), cells, drawn)
             for name, having in names.items()
@@ -202,54 +93,6 @@ def compare(
         for test, extreme in zip(tests, _extreme_swaps(tests, cells, resamples, for_swaps), strict=True):
             found[test.a[0], test.b[0]][test.a[1]] = test.comparison(extreme)
     return {(i, j): {name: rows[name] for name in systems[i] if name in rows} for (i, j), rows in found.items()}
-
-
-def compare_repeats(
-    systems: Sequence[Sequence[Mapping[str, Statistic]]],
-    resamples: int = RESAMPLES,
-    seed: int = DEFAULT_SEED,
-) -> dict[Pair, dict[str, Comparison]]:
-    """The `Comparison` of every two systems whose repeats (runs that differ in the seed) stand for all seeds.
-
-    The value of a system is the mean over its repeats. A hierarchical bootstrap gives the standard error of a
-    difference: units are drawn first, the same ones for all repeats of both systems, then repeats of each system, whole
-    ones, since a seed makes a run better or worse on all its rows. Of S repeats S - 1 are drawn, as S would vary too
-    little (Rao & Wu 1988, "Resampling inference with complex survey data"); a single one stays. Interval and p are
-    those of t, with Welch & Satterthwaite's degrees of freedom: few repeats say little of how much seeds matter.
-
-    Args:
-        systems: metrics by name, of each repeat of each system; a metric that one repeat lacks is left out of its
-            system. The rest as in `compare`.
-
-    Returns:
-        As `compare`, with `Comparison.p_repeats`, two-sided, in place of p_randomization, which is NaN.
-
-    Raises:
-        ValueError: as `compare`.
-
-    Examples:
-        Two runs of each system; in the second run of the second, one row more is right:
-
-        >>> rows = [str(row) for row in range(20)]
-        >>> runs = [[{"acc": Statistic.ratio_of(rows, [row < n for row in range(20)])} for n in of]
-        ...         for of in ((10, 10), (15, 16))]
-        >>> found = compare_repeats(runs)[0, 1]["acc"]
-        >>> round(found.difference, 3), found.p_repeats < 0.05
-        (0.275, True)
-    """
-    runs = [run for system in systems for run in system]
-    starts = [0, *itertools.accumulate(map(len, systems))]
-    members = [range(*ends) for ends in itertools.pairwise(starts)]
-    found: dict[Pair, dict[str, Comparison]] = {pair: {} for pair in itertools.combinations(range(len(systems)), 2)}
-    for units, names in _by_units(runs, members).items():
-        cells = {(run, name): runs[run][name] for name, having in names.items() for at in having for run in members[at]}
-        drawn = _bootstrap(cells, resamples, _generators(seed, units)[0])
-        for name, having in names.items():
-            for i, j in itertools.combinations(having, 2):
-                baseline = _Repeats.of([(run, name) for run in members[i]], cells, drawn)
-                candidate = _Repeats.of([(run, name) for run in members[j]], cells, drawn)
-                found[i, j][name] = _compare_repeats(baseline, candidate, seed)
-    return found
 
 
 def compare_any(
@@ -274,12 +117,19 @@ def compare_any(
     units: dict[str, dict[str, None]] = {}
     for name, statistic in (item for system in systems for run in system for item in run.items()):
         units.setdefault(name, {}).update(dict.fromkeys(statistic.units))
-    whole = [[{name: _with_units(of, units[name]) for name, of in run.items()} for run in system] for system in systems]
-    single = compare([own[0] if len(own) == 1 else {} for own in whole], resamples, seed)
-    if all(len(own) == 1 for own in whole):
-        return single
-    pooled = compare_repeats(whole, resamples, seed)
-    return {(i, j): single[i, j] if len(whole[i]) == len(whole[j]) == 1 else of for (i, j), of in pooled.items()}
+
+    def with_all_units(run: Mapping[str, Statistic]) -> dict[str, Statistic]:
+        return {name: _with_units(statistic, units[name]) for name, statistic in run.items()}
+
+    completed = [[with_all_units(run) for run in system] for system in systems]
+    has_repeats = [len(system) != 1 for system in completed]
+    comparisons = compare([runs[0] if len(runs) == 1 else {} for runs in completed], resamples, seed)
+    if not any(has_repeats):
+        return comparisons
+    for (i, j), of_repeats in compare_repeats(completed, resamples, seed).items():
+        if has_repeats[i] or has_repeats[j]:
+            comparisons[i, j] = of_repeats
+    return comparisons
 
 
 def _with_units(statistic: Statistic, units: Iterable[str]) -> Statistic:
@@ -287,138 +137,6 @@ def _with_units(statistic: Statistic, units: Iterable[str]) -> Statistic:
     lacking = tuple(set(units) - set(statistic.units))
     zeros = np.zeros((len(lacking), statistic.rows.shape[1]))
     return Statistic((*statistic.units, *lacking), np.concatenate([statistic.rows, zeros]), statistic.value)
-
-
-def _by_units(
-    runs: Sequence[Mapping[str, Statistic]], members: Sequence[Sequence[int]]
-) -> dict[tuple[str, ...], dict[str, list[int]]]:
-    """The metrics over each set of units, each with the systems (at least two) whose runs all have it."""
-    groups: dict[tuple[str, ...], dict[str, list[int]]] = {}
-    for name in dict.fromkeys(itertools.chain.from_iterable(runs)):
-        having = [at for at, own in enumerate(members) if all(name in runs[run] for run in own)]
-        first, *others = [run for at in having for run in members[at]] or [0]
-        for other in others:
-            a, b = runs[first][name], runs[other][name]
-            if a.units != b.units or a.rows.shape != b.rows.shape:
-                differ = f"systems {first} and {other} differ in their units, or in the columns of their rows"
-                raise ValueError(f"metric {name!r}: {differ}")
-        if len(having) > 1:
-            groups.setdefault(runs[first][name].units, {})[name] = having
-    return groups
-
-
-@dataclass(frozen=True)
-class _Repeats:
-    """One metric of the repeats of a system.
-
-    Attributes:
-        totals: the metric of each repeat on all units, [repeats].
-        values: and in each resample, [repeats, resamples].
-        rows: the rows of the statistic, averaged over the repeats, [units, columns].
-    """
-
-    totals: Floats
-    values: Floats
-    rows: Floats
-
-    @classmethod
-    def of(cls, runs: Sequence[Cell], cells: Mapping[Cell, Statistic], drawn: Mapping[Cell, Floats]) -> _Repeats:
-        """The repeats of a system, given by its runs."""
-        return cls(
-            totals=np.array([cells[run].total() for run in runs]),
-            values=np.stack([drawn[run] for run in runs]),
-            rows=np.mean([cells[run].rows for run in runs], axis=0),
-        )
-
-    def seed_error(self) -> float | None:
-        """The standard error of the mean over repeats; None of a single one."""
-        if len(self.totals) == 1:
-            return None
-        return float(self.totals.std(ddof=1)) / len(self.totals) ** 0.5
-
-    def largest(self) -> float:
-        """The largest value that occurs, without its sign."""
-        values = np.concatenate([self.totals, self.values.ravel()])
-        return float(np.nanmax(np.abs(values), initial=0.0))
-
-
-def _compare_repeats(baseline: _Repeats, candidate: _Repeats, seed: int) -> Comparison:
-    """The comparison of two systems by the means over their repeats: t, with an error by a hierarchical bootstrap."""
-    units = len(baseline.rows)
-    before, after = float(baseline.totals.mean()), float(candidate.totals.mean())
-    difference = after - before
-    differences = _some_repeats(candidate.values, [seed, 1]) - _some_repeats(baseline.values, [seed, 0])
-    tolerance = _ROUNDING * max(baseline.largest(), candidate.largest())
-    p_bootstrap = _not_better(difference, differences, tolerance)
-
-    error = error_of_resamples(differences, units)
-    if error is None or error <= tolerance:
-        nan = math.nan
-        return Comparison(
-            before, after, difference, nan, nan, p_bootstrap, p_randomization=nan, smallest=nan, p_repeats=1.0
-        )
-
-    freedom = _degrees_of_freedom(baseline, candidate)
-    half = _t_quantile(freedom, (1 + CONFIDENCE) / 2) * error
-    is_equal = np.isclose(baseline.rows, candidate.rows, rtol=_ROUNDING, atol=0).all(axis=1)
-    differing = units - int(np.count_nonzero(is_equal))
-    smallest = math.nan
-    if differing >= _TOO_FEW:
-        smallest = (_t_quantile(freedom, 1 - _ALPHA / 2) + _t_quantile(freedom, _POWER)) * error
-    return Comparison(
-        before,
-        after,
-        difference,
-        low=difference - half,
-        high=difference + half,
-        p_bootstrap=p_bootstrap,
-        p_randomization=math.nan,
-        smallest=smallest,
-        p_repeats=_p_of_t(difference / error, freedom, differing, differences.size),
-    )
-
-
-def _degrees_of_freedom(baseline: _Repeats, candidate: _Repeats) -> float:
-    """Welch & Satterthwaite's degrees of freedom of the errors of units and of the seeds of both systems."""
-    units = len(baseline.rows)
-    unit_error = error_of_resamples(candidate.values.mean(axis=0) - baseline.values.mean(axis=0), units)
-    errors = [(unit_error or 0.0, units - 1)]
-    for repeats in (baseline, candidate):
-        seed_error = repeats.seed_error()
-        if seed_error is not None:
-            errors.append((seed_error, len(repeats.totals) - 1))
-    spread = sum(error**4 / degrees for error, degrees in errors)
-    return sum(error**2 for error, _ in errors) ** 2 / spread if spread else float(units - 1)
-
-
-def _t_quantile(freedom: float, share: float) -> float:
-    """The quantile of Student's t."""
-    from scipy import special
-
-    return float(special.stdtrit(freedom, share))
-
-
-def _p_of_t(t: float, freedom: float, differing: int, resamples: int) -> float:
-    """Two-sided p of Student's t; at least what swaps of the differing units could give, as in `compare`."""
-    from scipy import special
-
-    least = max(2.0 ** (1 - differing), 1 / (1 + resamples))
-    return min(1.0, max(least, 2 * float(special.stdtr(freedom, -abs(t)))))
-
-
-def _not_better(difference: float, differences: Floats, tolerance: float) -> float:
-    """One-sided p: the share of resamples in which the better system is not better; 1 if neither is better."""
-    if abs(difference) <= tolerance:
-        return 1.0
-    better = int(np.count_nonzero(math.copysign(1.0, difference) * differences > tolerance))
-    return (differences.size - better + 1) / (differences.size + 1)
-
-
-def _some_repeats(values: Floats, seed: Sequence[int]) -> Floats:
-    """The mean of values [repeats, resamples] over all repeats but one, drawn with replacement in each resample."""
-    repeats, resamples = values.shape
-    chosen = np.random.default_rng(seed).integers(0, repeats, size=(max(1, repeats - 1), resamples))
-    return np.asarray(np.take_along_axis(values, chosen, axis=0).mean(axis=0), dtype=np.float64)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -480,13 +198,9 @@ def smallest_difference(error: float, units: int, difference: float = 0.0) -> fl
     if not (math.isfinite(error) and error >= 0 and math.isfinite(difference) and units >= 1):
         raise ValueError(f"error is {error}, difference {difference}, units {units}: give finite numbers, and a unit")
     variance = error**2 + difference**2 / units
-    alpha, power = float(special.ndtri(1 - _ALPHA / 2)), float(special.ndtri(_POWER))
+    alpha, power = float(special.ndtri(1 - ALPHA / 2)), float(special.ndtri(POWER))
     shrunk = 1 + power**2 / units  # systems that differ vary less than equal ones
     return math.sqrt(variance) * (alpha + math.sqrt(alpha**2 - shrunk * (alpha**2 - power**2))) / shrunk
-
-
-Cell: TypeAlias = tuple[int, str]
-"""A system and the name of a metric that it has."""
 
 
 class _Test:
@@ -503,30 +217,20 @@ class _Test:
         if math.isnan(self.difference):
             raise ValueError(f"{where} is {self.first} and {self.second} on all units: nothing to compare")
         largest = max(abs(self.first), abs(self.second), float(np.nanmax(np.abs([drawn[a], drawn[b]]))))
-        self.tolerance = _ROUNDING * largest
+        self.tolerance = ROUNDING * largest
 
     def comparison(self, extreme: int) -> Comparison:
         interval = of_resamples(self.differences, self.units)
-        error = None if self.differing < _TOO_FEW else error_of_resamples(self.differences, self.units)
+        error = None if self.differing < TOO_FEW else error_of_resamples(self.differences, self.units)
         return Comparison(
             self.first,
             self.second,
             self.difference,
             *(interval or (math.nan, math.nan)),
-            p_bootstrap=_not_better(self.difference, self.differences, self.tolerance),
+            p_bootstrap=not_better(self.difference, self.differences, self.tolerance),
             p_randomization=(extreme + 1) / (len(self.differences) + 1),
             smallest=math.nan if error is None else smallest_difference(error, self.units, self.difference),
         )
-
-
-def _bootstrap(cells: Mapping[Cell, Statistic], resamples: int, rng: np.random.Generator) -> dict[Cell, Floats]:
-    """Values [resamples] of statistics over the same n units, in the same resamples."""
-    n = len(next(iter(cells.values())).units)
-    values: dict[Cell, list[Floats]] = {cell: [] for cell in cells}
-    for weights in unit_weights(n, resamples, rng):
-        for cell, statistic in cells.items():
-            values[cell].append(statistic.at(weighted_sums(weights, statistic.rows)))
-    return {cell: np.concatenate(blocks) for cell, blocks in values.items()}
 
 
 def _extreme_swaps(
@@ -547,10 +251,3 @@ def _extreme_swaps(
             smaller = np.abs(second - first) < abs(test.difference) - test.tolerance
             counts[at] += size - int(np.count_nonzero(smaller))
     return counts
-
-
-def _generators(seed: int, units: tuple[str, ...]) -> tuple[np.random.Generator, np.random.Generator]:
-    """Generators of the bootstrap and of the swaps, which depend on nothing but the seed and the units."""
-    digest = hashlib.sha256(json.dumps(units).encode("ascii")).digest()
-    one, other = np.random.SeedSequence([seed, int.from_bytes(digest, "big")]).spawn(2)
-    return np.random.default_rng(one), np.random.default_rng(other)

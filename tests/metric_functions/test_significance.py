@@ -14,14 +14,10 @@ import pytest
 from scipy import stats
 
 from figlang_tasks.metrics import classification, intervals
-from figlang_tasks.metrics.significance import (
-    Comparison,
-    Statistic,
-    compare,
-    compare_repeats,
-    holm,
-    smallest_difference,
-)
+from figlang_tasks.metrics.pairs import Comparison
+from figlang_tasks.metrics.repeats import compare_repeats
+from figlang_tasks.metrics.significance import compare, holm, smallest_difference
+from figlang_tasks.metrics.statistic import Statistic
 
 
 def ids(n: int) -> list[str]:

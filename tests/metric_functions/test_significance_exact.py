@@ -16,7 +16,9 @@ from scipy import stats
 
 from figlang_tasks.metrics import classification
 from figlang_tasks.metrics.overlap import bleu_statistics, corpus_bleu4
-from figlang_tasks.metrics.significance import Comparison, Statistic, compare
+from figlang_tasks.metrics.pairs import Comparison
+from figlang_tasks.metrics.significance import compare
+from figlang_tasks.metrics.statistic import Statistic
 
 Rows = Sequence[Sequence[int]]
 Metric = Callable[[Rows], "Fraction | None"]

@@ -12,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from figlang_tasks.metrics.significance import Comparison, Statistic, compare_repeats
+from figlang_tasks.metrics.pairs import Comparison
+from figlang_tasks.metrics.repeats import compare_repeats
+from figlang_tasks.metrics.statistic import Statistic
 
 
 def ids(n: int) -> list[str]:
