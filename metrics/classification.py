@@ -54,12 +54,23 @@ def confusion_cells(gold: npt.ArrayLike, right: npt.ArrayLike) -> Floats:
     Returns:
         float64 array of shape [n, 4]; its sum over rows is scikit-learn's ``confusion_matrix(...).ravel()``.
 
+    Raises:
+        ValueError: a label that is not 1 or 0, or a row that is neither right nor wrong (NaN, say).
+
     Examples:
         >>> confusion_cells(gold=[0, 1, 1], right=[False, False, True]).tolist()
         [[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
     """
-    positive, hit = np.asarray(gold, dtype=bool), np.asarray(right, dtype=bool)
+    positive, hit = _as_bools(gold, "gold"), _as_bools(right, "right")
     return np.stack([~positive & hit, ~positive & ~hit, positive & ~hit, positive & hit], axis=-1).astype(np.float64)
+
+
+def _as_bools(values: npt.ArrayLike, name: str) -> npt.NDArray[np.bool_]:
+    """Values that are 1 or 0; NaN, of which numpy makes True, is refused."""
+    given = np.asarray(values)
+    if not ((given == 0) | (given == 1)).all():
+        raise ValueError(f"{name} must hold 1 and 0 alone, or True and False")
+    return given.astype(bool)
 
 
 def macro_precision(counts: npt.ArrayLike) -> Floats:
@@ -186,7 +197,7 @@ def counts_as_right(
         bool array of shape [n].
 
     Raises:
-        ValueError: a threshold that is not finite.
+        ValueError: a threshold that is not finite, or a row that is neither right nor wrong.
 
     Examples:
         >>> counts_as_right([1, 0, 0], [True, True, False], [0.5, 0.6, 0.9], 0.5).tolist()
@@ -200,7 +211,7 @@ def counts_as_right(
     enough = values >= threshold if explained == "all" else values > threshold
     if explained == "contradiction":
         enough = enough | (np.asarray(gold) == 1)
-    return np.asarray(right, dtype=bool) & enough
+    return _as_bools(right, "right") & enough
 
 
 def f1_at(gold: Sequence[int], predicted: Sequence[int | None], scores: Sequence[float], threshold: float) -> float:

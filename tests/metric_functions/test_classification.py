@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -95,3 +96,12 @@ def test_bad_counts(counts: object, message: str) -> None:
 def test_a_threshold_that_is_no_number_is_refused() -> None:
     with pytest.raises(ValueError, match="threshold is nan"):
         classification.counts_as_right([1], [True], [0.5], math.nan)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, 2, None, "yes"])
+def test_what_is_neither_1_nor_0_is_refused(value: Any) -> None:
+    for gold, right, name in (([value, 1], [True, True], "gold"), ([0, 1], [value, True], "right")):
+        with pytest.raises(ValueError, match=f"{name} must hold 1 and 0 alone"):
+            classification.confusion_cells(gold, right)
+    with pytest.raises(ValueError, match="right must hold 1 and 0 alone"):
+        classification.counts_as_right([0, 1], [value, True], [0.5, 0.5], 0.1)
