@@ -45,7 +45,7 @@ def printable(text: object, limit: int | None = None) -> str:
 
 
 def is_blank(text: str) -> bool:
-    """Whether a text has no character that can be seen: only white space, signs without width, control characters."""
+    """Whether nothing of a text can be seen: only white space, signs without width, and control characters."""
     return all(character.isspace() or not character.isprintable() for character in text)
 
 
