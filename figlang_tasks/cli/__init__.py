@@ -62,13 +62,15 @@ def new_folder(folder: Path) -> Iterator[Path]:
         made.mkdir(parents=True, exist_ok=True)
         with _locked(made, folder):
             try:
+                _check_nothing_is_there(folder)  # another process may just have finished
                 for left in made.iterdir():  # by a kill
                     _remove(left)
                 yield made
                 _check_nothing_is_there(folder)
                 made.replace(folder)
-            finally:
+            except BaseException:  # after the end, `made` is that of another process
                 shutil.rmtree(made, ignore_errors=True)
+                raise
     except OSError as error:  # a full disk names no file
         error.filename = error.filename or str(folder)
         raise

@@ -44,6 +44,11 @@ def printable(text: object, limit: int | None = None) -> str:
     return shown if limit is None or len(shown) <= limit else shown[: limit - 3] + "..."
 
 
+def is_blank(text: str) -> bool:
+    """Whether nothing of a text can be seen: only white space, signs without width, and control characters."""
+    return all(character.isspace() or not character.isprintable() for character in text)
+
+
 def printable_lines(text: object) -> str:
     """`text` without the characters that a terminal would obey, its lines kept: for what is about to be printed."""
     return _LINES.sub(" ", str(text))

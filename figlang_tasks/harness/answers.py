@@ -25,7 +25,7 @@ from tqdm import tqdm
 from figlang_tasks.core import notes, redaction, score_requests, status
 from figlang_tasks.core.chat_reply import ModelNames
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.text import printable, whole_characters
+from figlang_tasks.core.text import is_blank, printable, whole_characters
 from figlang_tasks.harness.api_replies import checked_replies, is_api
 from figlang_tasks.models.ahead import THREADS, threads
 
@@ -205,7 +205,7 @@ def _text(answer: Any, lm: Any) -> GenerationResult:
 
     found, counts = (None, None) if answer is None else unwrap_generation_output(answer)
     text = notes.text_of(found)
-    if not text.strip() and is_api(lm):
+    if is_blank(text) and is_api(lm):
         text = notes.empty_answer()
     whole = whole_characters(text)
     if whole != text:
@@ -319,7 +319,7 @@ class Store:
         self._waiting += [
             (f"{self.model}-{key}", task, doc_id, redaction.without_secrets(answer))
             for key, task, doc_id, answer in answers
-            if answer.strip() and not notes.is_no_answer(answer)
+            if not is_blank(answer) and not notes.is_no_answer(answer)
         ]
         if not self._waiting:
             return

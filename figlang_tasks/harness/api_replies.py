@@ -13,6 +13,7 @@ from typing import Any
 
 from figlang_tasks.core import notes
 from figlang_tasks.core.chat_reply import ChatReply, ModelNames, NoText, address, read_reply
+from figlang_tasks.core.text import is_blank
 
 # Of lmms-eval 0.7.3, by the names of their modules: they speak other protocols, and give "" where a request has failed.
 _OTHER_APIS = ("claude", "gemini", "litellm", "qwen_vl_api", "reka")
@@ -70,7 +71,7 @@ def answer_text(reply: ChatReply) -> str:
     """The answer in a reply, or the text that stands in its place."""
     if reply.refusal:
         return notes.refused_request(reply.refusal, reply.text)
-    if reply.text.strip() or reply.calls_tools:
+    if reply.calls_tools or not is_blank(reply.text):
         return reply.text
     return notes.empty_answer(reply.finish_reason, reply.tokens_thought)
 

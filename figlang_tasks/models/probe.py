@@ -26,6 +26,7 @@ from pydantic import ConfigDict, TypeAdapter
 
 import figlang_tasks
 from figlang_tasks import models
+from figlang_tasks.core import files
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.score_requests import KINDS
 from figlang_tasks.core.text import table
@@ -168,11 +169,12 @@ def read(folder: Path, seed: int | None = None) -> tuple[Probe, Weights]:
     """A probe and the weights of a seed, by default of the first."""
     path = folder / FILE
     try:
-        probe = TypeAdapter(Probe).validate_json(path.read_bytes())
+        probe = TypeAdapter(Probe).validate_json(files.read_file(path))
         chosen = probe.seeds[0] if seed is None else seed
         if chosen not in probe.seeds:
             raise FigLangError(f"figlang_probe: seed={seed}; {folder} has: {', '.join(map(str, probe.seeds))}")
         path = _weights(folder, chosen)
+        files.check_file(path)
         return probe, safetensors.torch.load_file(path)
     except OSError as error:
         raise FigLangError(

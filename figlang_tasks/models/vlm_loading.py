@@ -13,6 +13,7 @@ from loguru import logger
 from transformers import BatchFeature
 
 from figlang_tasks import models
+from figlang_tasks.core import files
 from figlang_tasks.core.errors import FigLangError
 
 NAME = "figlang_vlm"
@@ -84,6 +85,12 @@ def load_config(pretrained: str, **source: Any) -> Any:
     return config
 
 
+def read_template(path: Path) -> str:
+    """The text of a file with a chat template."""
+    files.check_file(path)
+    return path.read_text(encoding="utf-8")
+
+
 def auto_class(
     pretrained: str, config: Any, *, trust_remote_code: bool = False, gguf_file: str | None = None, **source: Any
 ) -> Any:
@@ -126,7 +133,7 @@ def load_processor(pretrained: str, chat_template: str | None = None, **source: 
     processor.chat_template = processor.chat_template or getattr(tokenizer, "chat_template", None)
     if chat_template is not None:
         try:
-            processor.chat_template = Path(str(chat_template)).expanduser().read_text(encoding="utf-8")
+            processor.chat_template = read_template(Path(str(chat_template)).expanduser())
         except (OSError, ValueError) as error:
             stop(f"chat_template={chat_template}: no file with a Jinja template ({error})")
     if not processor.chat_template:

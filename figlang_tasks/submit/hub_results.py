@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 import figlang_tasks
+from figlang_tasks.core import files
 from figlang_tasks.core.text import printable, without_paths
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import provenance
@@ -42,11 +43,7 @@ def write(found: Sequence[Run], folder: Path, verdicts: Sequence[str] = ()) -> t
         for task in run.tasks.values():
             by_dataset.setdefault(task.data.dataset, []).extend(_entries(run, task))
     readme = folder / README
-    try:
-        before = readme.read_bytes().decode("utf-8") if readme.exists() else None  # its line ends stay as they are
-    except (OSError, UnicodeDecodeError) as error:
-        raise SubmissionError(f"{readme} cannot be read: {error}") from error
-    contents = {README: model_card.placed(section, before)}
+    contents = {README: model_card.placed(section, read_card(readme) if readme.exists() else None)}
     for dataset, entries in by_dataset.items():
         if entries:
             contents[f"{FOLDER}/{dataset}.yaml"] = yaml.safe_dump(
@@ -55,6 +52,14 @@ def write(found: Sequence[Run], folder: Path, verdicts: Sequence[str] = ()) -> t
     for path, text in contents.items():
         write_whole(folder / path, text.encode("utf-8"))
     return [folder / path for path in contents], [name for name, entries in by_dataset.items() if not entries]
+
+
+def read_card(readme: Path) -> str:
+    """The text of a model card, whose line ends stay as they are."""
+    try:
+        return files.read_file(readme).decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SubmissionError(f"{readme} cannot be read: {error}") from error
 
 
 def _entries(run: Run, task: TaskRun) -> list[Any]:

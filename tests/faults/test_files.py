@@ -23,8 +23,9 @@ from figlang_tasks.benchmarks.metaclue import annotations as metaclue_annotation
 from figlang_tasks.core import files, hub, images, row_files
 from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.judge import key, sheet
+from figlang_tasks.models import probe, vlm_loading
 from figlang_tasks.results.runs import read, results_file
-from figlang_tasks.submit import SubmissionError, figlang2024
+from figlang_tasks.submit import SubmissionError, figlang2024, hub_results
 
 HUGE = 30 << 30
 
@@ -95,6 +96,9 @@ READERS: dict[str, Callable[[Path], object]] = {
     "sheet.csv": sheet.read,
     "key.json": key.read,
     "submission.zip": figlang2024.read,
+    "README.md": hub_results.read_card,
+    "template.jinja": vlm_loading.read_template,
+    probe.FILE: lambda path: probe.read(path.parent),
 }
 
 

@@ -125,6 +125,7 @@ NO_TEXT = [
 EMPTY = [
     _answer("content empty", saying(""), ""),
     _answer("content white space", saying(" \n\t"), " \n\t"),
+    _answer("content of signs that nobody sees", saying("\u200b\ufeff\x00 "), "\u200b\ufeff\x00 "),
     _answer("content null", saying(None), ""),
     _answer("no content", completion({"role": "assistant"}), ""),
     _answer("content without parts", saying([]), ""),
