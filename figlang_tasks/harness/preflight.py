@@ -93,7 +93,8 @@ def require_matches(selection: str, manager: TaskManager) -> None:
     if os.path.isdir(selection):  # of task files
         return
     unmatched = []
-    for pattern in selection.split(","):
+    patterns = [pattern for pattern in selection.split(",") if pattern.strip()]  # a comma may end the list
+    for pattern in patterns:
         if not fnmatch.filter(manager.task_index, pattern) and not os.path.isfile(pattern):
             hint = did_you_mean(pattern.strip(" *?"), manager.task_index)
             unmatched.append(f"no task matches {pattern!r}{hint}")

@@ -116,6 +116,7 @@ def test_a_member_of_a_group_that_does_not_exist_is_named(tmp_path: Path) -> Non
         ("[xyz]_*", ["[xyz]_*"]),
         ("figlang_mini,*irfl*,a_group*,a_tag*", []),
         ("figlang_mini_irfl", []),
+        ("figlang_mini_irfl,", []),
         ("FOLDER", []),
         ("FOLDER/a.yaml,figlang_mini", []),
         ("FOLDER/b.yaml,figlang_mini", ["FOLDER/b.yaml"]),
