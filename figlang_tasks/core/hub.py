@@ -312,8 +312,16 @@ def _not_here(what: str, error: Exception) -> str:
 # --- models ---
 
 
-def model_commit(repository: str, revision: str = "main", is_required: bool = False) -> str | None:
-    """The 40-hex commit that a revision of a model's repository stands for, at the hub or else in its local cache.
+def model_commit(
+    repository: str, revision: str = "main", is_required: bool = False, cache_dir: str | None = None
+) -> str | None:
+    """The 40-hex commit that a revision of a model's repository stands for, at the hub or else in a local cache.
+
+    Args:
+        repository: ``OWNER/NAME``.
+        revision: a branch, a tag or a commit.
+        is_required: whether the model cannot be loaded without a commit.
+        cache_dir: the folder of the local cache; None: that of the hub's library.
 
     Returns:
         None if there is no such repository, or access to it is refused and the cache lacks it; also if the hub cannot
@@ -336,19 +344,19 @@ def model_commit(repository: str, revision: str = "main", is_required: bool = Fa
             ) from raised
         except Exception as raised:  # the HTTP library's own errors have no common base here
             error = raised
-    commit = cached_commit(repository, revision)
+    commit = cached_commit(repository, revision, cache_dir)
     has_answered = isinstance(error, errors.HfHubHTTPError) and error.response.status_code < 500
     if commit is None and is_required and not has_answered:
         raise FigLangError(f"figlang_tasks: {_not_here(f'{repository}@{revision}', error)}, or give a local folder")
     return commit
 
 
-def cached_commit(repository: str, revision: str) -> str | None:
+def cached_commit(repository: str, revision: str, cache_dir: str | None = None) -> str | None:
     """The commit that a revision of a model stood for when it was downloaded last; None if it never was."""
     from huggingface_hub import errors, snapshot_download
 
     try:
-        folder = snapshot_download(repository, revision=revision, local_files_only=True)
+        folder = snapshot_download(repository, revision=revision, local_files_only=True, cache_dir=cache_dir)
     except errors.LocalEntryNotFoundError:
         return None
     return Path(folder).name  # the cache names a snapshot's folder after its commit

@@ -27,7 +27,10 @@ _FOR_SERVERS = {"api_key", "api_url", "base_url", "model_version"}
 """Arguments of classes that ask a server, whose names of models are not looked up at the hub."""
 
 _CHECKPOINTS = {"peft", "pretrained"}
-"""Arguments that name a checkpoint whatever the class is: a run ends if the hub cannot be asked for one of them."""
+"""Arguments of our classes that name a checkpoint: a run ends if the hub cannot be asked for one of them."""
+
+_OPEN_CLIP = "hf-hub:"
+"""What open_clip writes before an id of the hub."""
 
 _MAY_BE_SHORT = re.compile(r"adapter|draft|encoder|lora|peft|pretrained|processor|tokenizer|tower|(?:^|[_.])model$")
 """Names of arguments whose value may be an id without owner, such as ``gpt2``. Other words are not asked for."""
@@ -44,6 +47,7 @@ class Checkpoint:
     revision: str
     commit: str
     cached: str | None  # the commit in the local cache, before the model is loaded
+    cache_dir: str | None = None  # the folder of that cache, where an argument of the model names it
 
 
 def package_versions(packages: Iterable[str]) -> dict[str, str]:
@@ -125,25 +129,31 @@ def find_checkpoints(model: object, model_args: Any, force_simple: bool = False)
     """
     if not isinstance(model, str):
         return {}
-    parameters = _string_parameters(model, force_simple)
-    arguments = {**parameters, **_parsed(model_args)}
+    from lmms_eval.models import get_model
+
+    from figlang_tasks.models.base import ModelBase  # here: it needs the harness, which may be half imported above
+
+    model_class = get_model(model, force_simple)
+    arguments = {**_parameters(model_class), **_parsed(model_args)}
     if _FOR_SERVERS & arguments.keys():
         return {}
 
+    cache_dir = arguments.get("cache_dir")
     checkpoints = {}
-    for name, value, revision in _possible_ids(arguments):
-        commit = hub.model_commit(value, revision, is_required=name in _CHECKPOINTS)
+    for name, repository, revision in _possible_ids(arguments):
+        # Names of checkpoints of other classes may be no ids of the hub, such as ViT-B/32.
+        is_required = name in _CHECKPOINTS and issubclass(model_class, ModelBase)
+        commit = hub.model_commit(repository, revision, is_required, cache_dir)
         if commit is not None:
-            checkpoints[name] = Checkpoint(value, revision, commit, hub.cached_commit(value, revision))
+            cached = hub.cached_commit(repository, revision, cache_dir)
+            checkpoints[name] = Checkpoint(repository, revision, commit, cached, cache_dir)
     return checkpoints
 
 
-def _string_parameters(model: str, force_simple: bool) -> dict[str, Any]:
+def _parameters(model_class: type) -> dict[str, Any]:
     """The parameters of a model class and its bases, with their defaults."""
-    from lmms_eval.models import get_model
-
     defaults: dict[str, Any] = {}
-    for base in reversed(get_model(model, force_simple).__mro__):
+    for base in reversed(model_class.__mro__):
         if "__init__" not in vars(base) or base is object:
             continue
         for name, parameter in inspect.signature(vars(base)["__init__"]).parameters.items():
@@ -156,13 +166,15 @@ def _possible_ids(arguments: Mapping[str, Any], above: str = "") -> Iterator[tup
     """Name, value and revision of each argument that may be an id; of one that holds others, of these."""
     for name, value in arguments.items():
         full_name = f"{above}{name}"
-        if isinstance(value, str) and value.startswith("{"):
+        if isinstance(value, str) and value.startswith(("{", "[")):
             with suppress(ValueError, RecursionError):
                 value = json.loads(value)
+        if isinstance(value, list | tuple):
+            value = {str(place): entry for place, entry in enumerate(value)}
         if isinstance(value, Mapping):
             yield from _possible_ids(value, f"{full_name}.")
-        elif isinstance(value, str) and _may_be_id(full_name, value):
-            yield full_name, value, _revision(name, arguments)
+        elif isinstance(value, str) and _may_be_id(full_name, value.removeprefix(_OPEN_CLIP)):
+            yield full_name, value.removeprefix(_OPEN_CLIP), _revision(name, arguments)
 
 
 def _may_be_id(name: str, value: str) -> bool:
@@ -215,7 +227,7 @@ def require_loaded(lm: Any, checkpoints: Mapping[str, Checkpoint]) -> None:
     from figlang_tasks.models.base import ModelBase  # here: it needs the harness, which may be half imported above
 
     for checkpoint in checkpoints.values():
-        cached = hub.cached_commit(checkpoint.repository, checkpoint.revision)
+        cached = hub.cached_commit(checkpoint.repository, checkpoint.revision, checkpoint.cache_dir)
         if cached in (None, checkpoint.commit):
             continue
         if isinstance(lm, ModelBase) or cached != checkpoint.cached:

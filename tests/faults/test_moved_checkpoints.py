@@ -188,6 +188,24 @@ def test_a_folder_is_not_looked_up(server: HubServer, tmp_path: Path, monkeypatc
     assert commits_of_hub_ids("figlang_vlm", "pretrained=~/model,peft=./org/model") == {}
 
 
+def test_ids_in_lists_and_with_a_prefix(server: HubServer, tmp_path: Path) -> None:
+    commit = publish(server, tmp_path, MODEL, "a")
+    for adapters in ([MODEL, "no id!"], json.dumps([MODEL])):
+        assert commits_of_hub_ids("figlang_vlm", {"adapters": adapters}) == {"adapters.0": f"{MODEL}@{commit}"}
+    assert commits_of_hub_ids("figlang_vlm", {"encoder": f"hf-hub:{MODEL}"}) == {"encoder": f"{MODEL}@{commit}"}
+
+
+def test_a_class_of_others_without_a_hub(server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may have a cache of its own, and names that are no ids of the hub."""
+    commit = publish(server, tmp_path, MODEL, "a")
+    hf_hub_download(MODEL, "config.json", cache_dir=tmp_path / "own")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    hub.look_again()
+    arguments = {"pretrained": MODEL, "cache_dir": str(tmp_path / "own")}
+    assert commits_of_hub_ids("internvl", arguments) == {"pretrained": f"{MODEL}@{commit}"}
+    assert commits_of_hub_ids("internvl", {"pretrained": "ViT-B/32"}) == {}
+
+
 def test_a_default_of_the_class_is_looked_up(server: HubServer, tmp_path: Path) -> None:
     """lmms-eval's qwen2_vl loads Qwen/Qwen2-VL-7B-Instruct where no checkpoint is named."""
     default = "Qwen/Qwen2-VL-7B-Instruct"
