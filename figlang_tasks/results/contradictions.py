@@ -110,17 +110,21 @@ def _expected(task: SavedTask) -> set[str]:
 
 def _of_estimate(name: str, reported: Estimate | None, given: Estimate | None, is_whole: bool) -> Iterator[str]:
     """How the reported estimate of a metric differs from the one that the samples give; `is_whole`: in all parts."""
-    if reported is None or given is None or not _equal(reported.value, given.value):
-        if reported is not None or given is not None:
-            yield _text(name, reported and reported.value, given and given.value)
+    reported_value = None if reported is None else reported.value
+    given_value = None if given is None else given.value
+    if not _equal(reported_value, given_value):
+        yield _text(name, reported_value, given_value)
         return  # an interval is that of its value
+    if reported is None or given is None:
+        return
+
     if not _equal(reported.rows, given.rows):
         yield f"rows of {name} {reported.rows} (its samples: {given.rows})"
     if not is_whole:
         return
-    intervals = (reported.low, reported.high), (given.low, given.high)
-    if not all(map(_equal, *intervals)):
-        yield f"interval of {name} {_interval(*intervals[0])} (its samples: {_interval(*intervals[1])})"
+    if not (_equal(reported.low, given.low) and _equal(reported.high, given.high)):
+        reported_interval = _interval(reported.low, reported.high)
+        yield f"interval of {name} {reported_interval} (its samples: {_interval(given.low, given.high)})"
     if not _equal(reported.stderr, given.stderr):
         yield _text(f"standard error of {name}", reported.stderr, given.stderr)
 
@@ -148,15 +152,18 @@ def _of_table(task: SavedTask, computed: Estimates, metrics: Collection[str]) ->
         if measure is None or not isinstance(value, int | float) or math.isnan(value):
             continue
         reported = task.reported.get(metric, {}).get(OVERALL)
-        if name == metric:
-            given = computed.get(metric, {}).get(OVERALL) if measure.own is None else reported
-            if given is not None and not _equal(value, given.value):
-                yield _text(f"{metric} in the table", value, given.value)
-        elif reported is not None:  # lm-eval, which reports nothing more, has a method of its own
-            given = computed.get(metric, {}).get(OVERALL) if metric in metrics and measure.own is None else reported
+        is_stderr = name != metric
+        if is_stderr and reported is None:
+            continue  # lm-eval, which reports nothing more, has a method of its own
+        is_computed = measure.own is None and (metric in metrics or not is_stderr)
+        given = computed.get(metric, {}).get(OVERALL) if is_computed else reported
+
+        if is_stderr:
             stderr = None if given is None else given.stderr
             if not _equal(value, stderr):
                 yield _text(f"standard error of {metric} in the table", value, stderr)
+        elif given is not None and not _equal(value, given.value):
+            yield _text(f"{metric} in the table", value, given.value)
 
 
 def _of_metadata(task: SavedTask) -> Iterator[str]:
