@@ -7,6 +7,7 @@ import functools
 import os
 from collections.abc import Callable
 from importlib.util import find_spec
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -30,6 +31,7 @@ from vlm_requests import (
     user,
 )
 
+import figlang_tasks
 from figlang_tasks import FigLangError
 from figlang_tasks.core.score_requests import KEY
 from figlang_tasks.mini import DEMO_MODEL_DIR
@@ -37,6 +39,8 @@ from figlang_tasks.models import vlm
 from figlang_tasks.models.vlm import FigLangBlind, FigLangVLM, VLMError
 from figlang_tasks.models.vlm_generation import cut_at, generation_settings, stop_strings
 from figlang_tasks.models.vlm_scoring import answer_tokens, joiner
+
+EMPTY_FILE = str(Path(figlang_tasks.__file__).with_name("py.typed"))
 
 # --- answers in words ---
 
@@ -152,7 +156,8 @@ def test_a_request_that_cannot_be_answered_is_an_error_that_names_it(build: Buil
         ),
         ({"peft": "/there/is/no/such/folder"}, "cannot load the adapter"),
         ({"chat_template": "/there/is/no/such/file"}, "chat_template=/there/is/no/such/file: no file with a Jinja"),
-        ({"chat_template": os.devnull}, "has no chat template"),
+        ({"chat_template": os.devnull}, "this is a device, where a file is needed"),
+        ({"chat_template": EMPTY_FILE}, "has no chat template"),
         ({"enable_thinking": "no"}, "enable_thinking='no'; valid: True, False"),
         ({"enable_thinking": False}, "enable_thinking=False: the chat template does not have this option"),
     ],
