@@ -22,6 +22,7 @@ from loguru import logger
 from PIL import Image
 from tqdm import tqdm
 
+from figlang_tasks import models
 from figlang_tasks.core import notes, redaction, score_requests, status
 from figlang_tasks.core.chat_reply import ModelNames
 from figlang_tasks.core.errors import FigLangError
@@ -58,6 +59,7 @@ class Answers:
         self._asked: Counter[str] = Counter()  # how often a request was asked in this run, by its digest
         self._found = self._all = 0
         self._model_names = ModelNames()
+        self.padded_pictures: dict[str, set[Any]] = {}  # by task, the documents of which a picture was padded
 
     def execute(self, lm: Any, kind: str, requests: Sequence[Instance]) -> list[Any]:
         """Answer requests in order; called by the harness."""
@@ -70,6 +72,13 @@ class Answers:
                 answers += self._others.execute(lm, kind, members)
             else:
                 answers += getattr(lm, kind)(members)
+        # Now, because after this the processes wait for each other, and later one of them may end by Ctrl-C. Rounds are
+        # not equally many in all processes, so of tasks in rounds the pictures of this process alone are known.
+        is_in_rounds = any(
+            request.task_name in self._tasks and self._tasks[request.task_name].OUTPUT_TYPE == IN_ROUNDS
+            for request in requests
+        )
+        self.padded_pictures = models.padded_pictures(lm, of_all_processes=not is_in_rounds)
         return answers
 
     def close(self) -> None:

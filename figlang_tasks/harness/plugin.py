@@ -215,9 +215,8 @@ def _prepare_and_evaluate(original: Callable[..., Any], given: dict[str, Any]) -
         if store and others:
             backend = given["distributed_executor_backend"]
             others.finalize(success=done, dist_backend=backend, accelerator=getattr(lm, "accelerator", None))
-    padded = models.padded_pictures(lm)  # of all processes
     if results is not None:
-        judgement.complete(results, ours, padded)
+        judgement.complete(results, ours, asked.padded_pictures)
     return results
 
 

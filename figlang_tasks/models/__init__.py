@@ -159,14 +159,20 @@ def each_image_alone(messages: Sequence[Mapping[str, Any]], kind: str) -> list[l
     ]
 
 
-def padded_pictures(model: object) -> dict[str, set[Any]]:
-    """By task, the documents of which a process has padded a picture (`FigLangVLM.padded_pictures`)."""
+def padded_pictures(model: object, of_all_processes: bool) -> dict[str, set[Any]]:
+    """By task, the documents of which a picture was padded (`FigLangVLM.padded_pictures`), in this process or in all.
+
+    Those of all processes are gathered, so each process must call this.
+    """
     from torch import distributed
 
-    of_processes = [getattr(model, "padded_pictures", {})]
-    if distributed.is_initialized():
+    padded = getattr(model, "padded_pictures", None)
+    if padded is None:
+        return {}
+    of_processes = [padded]
+    if of_all_processes and distributed.is_initialized():
         of_processes *= distributed.get_world_size()
-        distributed.all_gather_object(of_processes, getattr(model, "padded_pictures", {}))
+        distributed.all_gather_object(of_processes, padded)
     merged: dict[str, set[Any]] = {}
     for documents_by_task in of_processes:
         for task, documents in documents_by_task.items():
