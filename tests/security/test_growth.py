@@ -175,5 +175,7 @@ def test_readers_take_linear_time_on_what_expressions_repeat(name: str) -> None:
 def test_a_quadratic_reader_is_found(expression: str, piece: str) -> None:
     pattern = re.compile(expression)
     assert piece in repeated_texts(pattern)
-    with pytest.raises(AssertionError, match="again and again, 4000 characters: .* s, 16000: "):
-        assert_linear(pattern.findall, [piece], (SMALL, 4 * SMALL))
+    lengths = (SMALL, 4 * SMALL)
+    # On a busy machine one measurement may take the shorter text for a slow one.
+    attempts = (grows_too_fast(pattern.findall, partial(repeat, piece), lengths) for _ in range(10))
+    assert any(growth.startswith("4000 characters: ") for growth in attempts)
