@@ -78,7 +78,8 @@ class Answers:
             request.task_name in self._tasks and self._tasks[request.task_name].OUTPUT_TYPE == IN_ROUNDS
             for request in requests
         )
-        self.padded_pictures = models.padded_pictures(lm, of_all_processes=not is_in_rounds)
+        for task, documents in models.padded_pictures(lm, of_all_processes=not is_in_rounds).items():
+            self.padded_pictures.setdefault(task, set()).update(documents)
         return answers
 
     def close(self) -> None:

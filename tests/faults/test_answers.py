@@ -323,3 +323,12 @@ def test_a_replay_reads_its_file_each_time(tmp_path: Path) -> None:
     path.write_text(text.replace("The picture and", "PICTURE and"), encoding="utf-8")
     second = evaluate(TASK, "figlang_replay", f"samples={saved}", **options)
     assert all(answer.startswith("PICTURE") for answer in demo_runs.answers(second, TASK).values())
+
+
+def test_padded_pictures_of_one_call_stay_where_the_next_has_others() -> None:
+    """After ordinary tasks those of all processes are known, after tasks in rounds those of this process alone."""
+    answers = Answers({}, None, None)
+    for padded in ({"ordinary": {1, 2}}, {"in_rounds": {3}}, {"ordinary": {4}}):
+        lm = SimpleNamespace(padded_pictures=padded, generate_until=lambda requests: [])
+        answers.execute(lm, "generate_until", [])
+    assert answers.padded_pictures == {"ordinary": {1, 2, 4}, "in_rounds": {3}}
