@@ -164,8 +164,7 @@ def caveats(run: Run, tasks: Collection[str] = (), run_path: str | None = None) 
 
 def contradicted(tasks: Iterable[tuple[Run, TaskRun]]) -> list[str]:
     """Tasks whose results file says otherwise than the samples, with what it says."""
-    sentences = [contradiction(run, task, task.contradictions) for run, task in tasks if task.contradictions]
-    return list(dict.fromkeys(sentences))  # several answers to each row are of one file
+    return [contradiction(run, task, task.contradictions) for run, task in tasks if task.contradictions]
 
 
 def contradiction(run: Run, task: TaskRun, contradictions: Sequence[str]) -> str:
