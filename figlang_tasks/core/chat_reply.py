@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field, StrictFloat, StrictInt, StrictStr, TypeAd
 
 from figlang_tasks.core import redaction
 from figlang_tasks.core.row_files import brief, first_fault
-from figlang_tasks.core.text import printable
+from figlang_tasks.core.text import LONGEST_NAME, printable
 
 NO_LOGPROBS = (
     "this API gives no logprobs, so it cannot answer score requests. vLLM (`vllm serve MODEL`, with --max-logprobs 20 "
@@ -29,7 +29,6 @@ NO_LOGPROBS = (
 _REMEDY = "Look into the log of the server, or use another server"
 
 _LONGEST_REPLY = 64_000_000  # bytes: more than any limit of tokens allows
-_LONGEST_NAME = 200  # characters of a model's name that are kept
 _SHOWN = 100  # characters of a reply or an error that a message shows
 
 _TEXT_PARTS = {"text": "text", "output_text": "text"}
@@ -170,7 +169,7 @@ def read_reply(body: bytes, server: str) -> ChatReply:
         text=text,
         refusal=refusal,
         finish_reason=finish_reason,
-        served_by=printable(completion.model, _LONGEST_NAME) if isinstance(completion.model, str) else "",
+        served_by=printable(completion.model, LONGEST_NAME) if isinstance(completion.model, str) else "",
         tokens_read=_token_count(usage, "prompt_tokens"),
         tokens_written=_token_count(usage, "completion_tokens"),
         tokens_thought=_token_count(usage.get("completion_tokens_details"), "reasoning_tokens"),
@@ -278,7 +277,7 @@ def _token_count(usage: object, name: str) -> int | None:
 def address(base_url: object) -> str:
     """The address of a server for messages, without what is secret in it."""
     text: str = redaction.redacted(str(base_url).rstrip("/"))
-    return printable(text, _LONGEST_NAME)
+    return printable(text, LONGEST_NAME)
 
 
 # "gpt-4o" is answered by "gpt-4o-2024-08-06", "gemini-1.5-pro" by "gemini-1.5-pro-002"; "gpt-4" is not "gpt-4-32k".
@@ -308,6 +307,6 @@ class ModelNames:
             return
         self._is_told = True
         logger.warning(
-            f"figlang_tasks: {reply.server} was asked for the model {printable(asked, _LONGEST_NAME)}, and "
+            f"figlang_tasks: {reply.server} was asked for the model {printable(asked, LONGEST_NAME)}, and "
             f"{reply.served_by} answered: check that this is the model that you mean"
         )

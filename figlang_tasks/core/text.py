@@ -38,10 +38,19 @@ _PATH = re.compile(
 )
 
 
+LONGEST_NAME = 200
+"""Characters of a model's name, or a run's, that are shown: tables and charts take a name of any length."""
+
+
+def shortened(text: str, limit: int) -> str:
+    """A text, or the beginning of a longer one, in at most `limit` characters."""
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
 def printable(text: object, limit: int | None = None) -> str:
     """`text` in one line, without the characters that a terminal would obey: names of runs, ids and files hold any."""
     shown = _ONE_LINE.sub(" ", str(text))
-    return shown if limit is None or len(shown) <= limit else shown[: limit - 3] + "..."
+    return shown if limit is None else shortened(shown, limit)
 
 
 def is_blank(text: str) -> bool:

@@ -29,7 +29,7 @@ from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, RunError
 from figlang_tasks.core.hub import OWN
 from figlang_tasks.core.row_files import first_fault, saved_lines
-from figlang_tasks.core.text import listing, whole_characters
+from figlang_tasks.core.text import LONGEST_NAME, listing, shortened, whole_characters
 from figlang_tasks.results.contradictions import SavedTask, find_contradictions
 from figlang_tasks.results.files import (
     facts_of,
@@ -49,7 +49,6 @@ from figlang_tasks.scoring.read_by_model import with_read_by_model
 if TYPE_CHECKING:
     from figlang_tasks.metrics.significance import Statistic
 
-_LONGEST_NAME = 200
 _Value = TypeVar("_Value")
 
 AGAIN = "evaluate again (figlang_replay scores saved outputs without the model)"
@@ -257,7 +256,9 @@ def read(argument: str, whole: bool = False) -> Run:
 def _argument(argument: str) -> tuple[str | None, Path]:
     """Name and path that the user gave."""
     name, sign, path = argument.partition("=")
-    return (_shown_name(name), Path(path)) if sign and not os.path.exists(argument) else (None, Path(argument))
+    if sign and not os.path.exists(argument):
+        return shortened(name, LONGEST_NAME), Path(path)
+    return None, Path(argument)
 
 
 def _matching(argument: str) -> list[str]:
@@ -405,12 +406,7 @@ def _metadata(config: Mapping[str, Any]) -> dict[str, Any]:
 
 def model_name(results: Mapping[str, Any]) -> str:
     """The last part of the model's name by the content of a results file, as it is shown; "" if it has none."""
-    return _shown_name(Path(str(results.get("model_name") or results.get("model_source") or "")).name)
-
-
-def _shown_name(name: str) -> str:
-    """A name of a run, or the beginning of a very long one: tables and charts take a name of any length."""
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 3] + "..."
+    return shortened(Path(str(results.get("model_name") or results.get("model_source") or "")).name, LONGEST_NAME)
 
 
 def cut(results: Mapping[str, Any], task: str, documents: int | None = None) -> str | None:
