@@ -63,6 +63,11 @@ def content_of(path: Path) -> bytes:
         raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
+def released_table(path: Path, delimiter: str = ",") -> list[dict[str, str]]:
+    """The rows of a CSV or TSV file of a release, as they are: rows of users are read by :func:`lines`."""
+    return list(csv.DictReader(io.StringIO(content_of(path).decode("utf-8"), newline=""), delimiter=delimiter))
+
+
 def valid(
     rows: Iterable[tuple[str, Any]], make: Callable[[Any, str], _Row], key: Callable[[_Row], str] | None = None
 ) -> tuple[list[_Row], list[str]]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from figlang_tasks.benchmarks.admire import measures
-from figlang_tasks.core.row_files import content_of
+from figlang_tasks.core.row_files import content_of, released_table
 from figlang_tasks.scoring import OVERALL, evaluate
 
 
@@ -21,9 +19,9 @@ def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
     boards.append(("b", "en", "train", measures.SEQUENCE, {"item": "item_acc", "sent": "sense_acc"}))
     for part, board, split, declared, names in boards:
         submission = f"{part}_submission_{board}{'_train' if part == 'b' else ''}.tsv"
-        handed_in = {row["compound"]: row for row in _rows(folder / "official_sample" / submission)}
+        handed_in = {row["compound"]: row for row in released_table(folder / "official_sample" / submission, "\t")}
         records = []
-        for row in _rows(folder / "targets" / f"{part}_{board}_{split}_targets.tsv"):
+        for row in released_table(folder / "targets" / f"{part}_{board}_{split}_targets.tsv", "\t"):
             both = (row, handed_in[row["compound"]])
             gold, predicted = (
                 each["expected_item"] if part == "b" else re.findall(r"\w+\.png", each["expected_order"])
@@ -37,8 +35,3 @@ def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
             for suffix, scope in (("all", OVERALL), ("id", "idiomatic"), ("lit", "literal")):
                 cell = f"{theirs}_{suffix}_{board}"
                 yield f"{part.upper()} {cell}", f"{round(official[cell], 9) + 0.0:.9f}", found[name][scope].value
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    table = content_of(path).decode("utf-8")
-    return list(csv.DictReader(io.StringIO(table, newline=""), delimiter="\t"))

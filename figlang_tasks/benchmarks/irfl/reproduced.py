@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from pathlib import Path
 
 from figlang_tasks.benchmarks.irfl.tables import ROWS, TYPES, file_name
-from figlang_tasks.core.row_files import content_of
+from figlang_tasks.core.row_files import released_table
 
 COMPARED_WITH = "in the release"
 """What the numbers of `cells` are compared with: no model's results were released, so that no printed one can be."""
@@ -27,8 +25,7 @@ def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
         file = folder / file_name(name)
         if not file.exists():
             continue
-        table = content_of(file).decode("utf-8")
-        rows = list(csv.DictReader(io.StringIO(table, newline="")))
+        rows = released_table(file)
         yield _with_paper(name), str(released_rows), len(rows)
         for kind, released in TYPES.get(name, {}).items():
             yield _with_paper(f"{name}, {kind}"), str(released), sum(row["type"] == kind for row in rows)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from pathlib import Path
 
 from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.prompting import render
-from figlang_tasks.core.row_files import content_of
+from figlang_tasks.core.row_files import released_table
 
 
 def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
     """Name of each number, the number as it was printed, and ours."""
-    table = content_of(folder / "vflute_test.csv").decode("utf-8")
-    released = list(csv.DictReader(io.StringIO(table, newline="")))
+    released = released_table(folder / "vflute_test.csv")
     numbers = rows.instruction_numbers(source_of("V-FLUTE").splits, "test")
     prompts = (
         render("vflute/question.jinja", instruction=numbers[int(row["id"].rpartition("-")[2])], claim=row["claim"])
