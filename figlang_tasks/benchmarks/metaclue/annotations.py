@@ -161,9 +161,15 @@ def read(dataset: str) -> Table:
     return Table(tuple(rows), found.folder, found.revision, hashlib.sha256(path.read_bytes()).hexdigest()[:12])
 
 
+@hub.kept(maxsize=1 << 14)  # the check of boxes and the documents of both concepts need it
+def picture_size(picture: Path, where: str) -> tuple[int, int]:
+    """Width and height of a picture, upright."""
+    return images.size_of(picture, where)
+
+
 def check_boxes(row: Annotation, picture: Path) -> None:
     """Check that boxes lie within the picture; half a pixel more is rounding."""
-    width, height = images.size_of(picture, row.where)
+    width, height = picture_size(picture, row.where)
     for number, box in enumerate(row.boxes):
         if box.bbox[2] > width + 0.5 or box.bbox[3] > height + 0.5:
             raise DataError(

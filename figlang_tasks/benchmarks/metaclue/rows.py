@@ -151,7 +151,7 @@ def _localize(dataset: str, task: str, table: Table, rows: Sequence[Annotation])
     for row, role in itertools.product(rows, ROLES):
         if not (boxes := [box for box in row.boxes if box.role == role]):
             continue
-        width, height = images.size_of(table.folder / row.image, row.where)
+        width, height = annotation_file.picture_size(table.folder / row.image, row.where)
         own = {
             "convention": LOCALIZE[task],
             "role": role,
