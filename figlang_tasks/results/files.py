@@ -139,12 +139,13 @@ def _is_partial(path: Path) -> bool:
     return path.name.endswith(PARTIAL) and bool(_RESULTS_NAME.fullmatch(whole.name) or task_of(whole))
 
 
-def missing_samples(path: Path, used: Mapping[str, Path]) -> list[str]:
+def missing_samples(path: Path, used: Mapping[str, Path], contents: Mapping[Path, Mapping[str, Any]]) -> list[str]:
     """What is missing of a run: a sentence for each results file with values of tasks that have no samples file.
 
     Args:
         path: as a user named the run; of a single samples file nothing is missing.
         used: the samples file of each task that is read. Results that are older than it are of an earlier run.
+        contents: the content of the results files that were read already.
     """
     if path.suffix == ".jsonl":
         return []
@@ -155,7 +156,7 @@ def missing_samples(path: Path, used: Mapping[str, Path]) -> list[str]:
         if not _RESULTS_NAME.fullmatch(file.name):
             continue
         try:
-            tasks = tasks_of_ours(results_file(file))
+            tasks = tasks_of_ours(contents[file] if file in contents else results_file(file))
         except RunError as error:
             if file.name > max(results_path(samples).name for samples in used.values()):
                 sentences.append(str(error))

@@ -235,12 +235,16 @@ def read(argument: str, whole: bool = False) -> Run:
     """
     name, path = _argument(argument)
     files = samples_files(path)
-    missing = tuple(missing_samples(path, files))
+    contents: dict[Path, dict[str, Any]] = {}
+    for beside in map(results_path, files.values()):
+        if beside not in contents and beside.exists():
+            contents[beside] = results_file(beside)
+
+    missing = tuple(missing_samples(path, files, contents))
     if missing and whole:
         raise RunError(f"{missing[0]}. Or give the samples file of one task alone")
     for sentence in missing:
         logger.warning(f"figlang_tasks: {sentence}")
-    contents = {beside: results_file(beside) for beside in map(results_path, files.values()) if beside.exists()}
     runs = {task: _task_run(task, file, contents.get(results_path(file), {})) for task, file in files.items()}
     found = {run.task: run for run in runs.values() if run is not None}
     if not found:
