@@ -211,9 +211,10 @@ def facts(found: Evaluation) -> dict[str, Any]:
     """What a task file could not say and the records do: scorer, kernel, data revision, settings of BLEU, readings."""
     metadata: dict[str, Any] = {}
     if found.scored:
-        metadata["explanation_scorer"] = found.scored.provenance
-        if found.scored.kernel:
-            metadata["explanation_kernel"] = found.scored.kernel
+        scores = found.scored.scores
+        metadata["explanation_scorer"] = scores.signature
+        if scores.kernel:
+            metadata["explanation_kernel"] = scores.kernel
     for field, name in (("revision", "data_revision"), ("bleu", "bleu")):
         if texts := sorted({str(record[field]) for record in found.records if field in record}):
             metadata[name] = ", ".join(texts)

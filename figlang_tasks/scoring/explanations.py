@@ -101,8 +101,9 @@ class PairScores(NamedTuple):
     """The explanation scores of pairs of texts.
 
     Attributes:
-        signature: of the scorer.
-        kernel: the library that computed them, on which the seventh digit depends; no part of the signature.
+        signature: of the scorer, or what was counted without one.
+        kernel: the library that computed them, on which the seventh digit depends; no part of the signature. Empty
+            without scores.
         details: bertscore, bleurt if there is one, and mean, by pair of texts.
     """
 
@@ -115,15 +116,13 @@ class Scored(NamedTuple):
     """The explanation scores of a task."""
 
     name: str  # of the scorer, or off
-    provenance: str  # its signature, or what was counted without one
-    kernel: str  # that computed them; "" without scores
     labels_alone: bool  # whether the task asks for no explanations
-    details: Mapping[tuple[str, str], Mapping[str, float]]  # bertscore, bleurt if there is one, mean, by pair of texts
+    scores: PairScores
 
     def add_to(self, records: Iterable[Any]) -> None:
         """Write the scores into records of the task, under ``explanation_scores``."""
         for record in filter(explained.is_explained, records):
-            details = self.details.get(explained.pair(record))
+            details = self.scores.details.get(explained.pair(record))
             if details and explained.needs_score(record):
                 record["explanation_scores"] = {"scorer": self.name, **details}
             if self.labels_alone:
@@ -142,7 +141,7 @@ def score(records: Sequence[Record], option: str | Literal[False] | None = None)
     scores = _scores(name, pairs, scheme) if pairs and name != OFF else None
     if scores is None:
         scores = PairScores(f"none ({scheme.of_labels} counts labels alone)", "", {})
-    scored = Scored(name, scores.signature, scores.kernel, option in (OFF, False), scores.details)
+    scored = Scored(name, option in (OFF, False), scores)
     scored.add_to(own)
     return scored
 
