@@ -136,7 +136,6 @@ class FigLangVLM(ModelBase):
         self.pictures.set(image_options)
         # By task, the documents of which a picture was padded, because the processor refuses its shape.
         self.padded_pictures: dict[str, set[Any]] = {}
-        self._asked: Sequence[Prompt] = ()  # the batch that the model works on
         self.template = ChatTemplate(self.processor, enable_thinking)
         self.model = vlm_loading.load_model(
             pretrained,
@@ -232,9 +231,12 @@ class FigLangVLM(ModelBase):
         """Yield each prompt with its result by `run`."""
         with closing(self._loaded(group)) as loaded:
             for whole, made in loaded:
+                tried: list[Prompt] = []  # the last batch that the model worked on
 
-                def step(part: Sequence[Prompt], whole: Any = whole, made: Any = made) -> list[Any]:
-                    self._asked = part
+                def step(
+                    part: Sequence[Prompt], whole: Any = whole, made: Any = made, tried: list[Prompt] = tried
+                ) -> list[Any]:
+                    tried[:] = part
                     inputs = made if len(part) == len(whole) else self._processed(part)
                     return run(part, inputs.to(self.device, dtype=self.model.dtype))
 
@@ -242,13 +244,12 @@ class FigLangVLM(ModelBase):
                     try:
                         answered = list(self._batches.run(whole, step))
                     except MemoryError as error:
-                        raise self._out_of_memory(error) from error
+                        raise self._out_of_memory(error, tried[0]) from error
                 for part, results in answered:
                     yield from zip(part, results, strict=True)
 
-    def _out_of_memory(self, error: MemoryError) -> VLMError:
+    def _out_of_memory(self, error: MemoryError, prompt: Prompt) -> VLMError:
         """The error that names the prompt for which memory did not suffice, though it was alone in its batch."""
-        prompt = self._asked[0]
         return VLMError(
             f"figlang_vlm: {prompt.where}: MemoryError: {error}, with {sizes(prompt.images)}. {self._remedy(prompt)}. "
             "A model needs less memory by dtype=bfloat16, load_in_4bit=True or device_map=auto in --model_args"
