@@ -128,8 +128,6 @@ def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, 
 
 def _record(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     output = results[0] if results else None
-    if output is not None and not isinstance(output, str):
-        output = str(output)
     return _explained(doc, output) if "explanation" in doc else _chosen(doc, output)
 
 
