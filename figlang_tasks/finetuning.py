@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from figlang_tasks import resource_dir
 from figlang_tasks.core import hub, images, row_files, task_files
-from figlang_tasks.core.benchmark import asked_for, benchmarks
+from figlang_tasks.core.benchmark import benchmarks, parse_request
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import folded
 
@@ -54,7 +54,7 @@ def write(
         The number of rows written, and the ids of the others by what is wrong with them, in words.
     """
     tasks = list(map(TrainingTask, members(name)))
-    evaluated = {task.subject(doc) for task in tasks for doc in task.benchmark.load(task.asked, False)}
+    evaluated = {task.subject(doc) for task in tasks for doc in task.benchmark.documents(task.request)}
     parts: frozenset[str] = frozenset() if keep_shared else frozenset().union(*evaluated)
     (folder / "images").mkdir(parents=True)
     rows: list[Example] = []
@@ -131,7 +131,7 @@ def _no_rows(benchmark: str) -> DataError:
 class TrainingTask:
     def __init__(self, config: Mapping[str, Any]) -> None:
         self.name, self.config = config["task"], config
-        self.benchmark, self.asked = asked_for(config["dataset_name"])
+        self.benchmark, self.request = parse_request(config["dataset_name"])
         if self.benchmark.finetuning is None:
             raise _no_rows(self.benchmark.name)
         if config["doc_to_messages"] is None:
@@ -139,21 +139,21 @@ class TrainingTask:
         self.finetuning = self.benchmark.finetuning
 
     def documents(self, split: Split, rows_from: Path | None) -> Any:
-        instead = self.finetuning.splits.get(split) or ({"split": split} if "split" in self.asked else {})
+        instead = self.finetuning.splits.get(split) or ({"split": split} if "split" in self.request else {})
         if rows_from is not None and (instead or self.finetuning.splits):
-            raise DataError(f"{self.name}: {self.asked['dataset']} has training rows of its own: leave --rows out")
+            raise DataError(f"{self.name}: {self.request.dataset} has training rows of its own: leave --rows out")
         if not instead and rows_from is None:
             raise DataError(
-                f"{self.name}: {self.asked['dataset']} has no rows for {split}, apart from those that the task "
+                f"{self.name}: {self.request.dataset} has no rows for {split}, apart from those that the task "
                 f"evaluates: name a data folder with others, for example --rows my_{split}"
             )
-        return self.benchmark.load({**self.asked, **instead}, True)
+        return self.benchmark.documents(self.request.with_parameters(instead), check_images=True)
 
     def subject(self, doc: Mapping[str, Any]) -> frozenset[str]:
         """What a row is about: its texts, and the key of what its picture shows."""
         keys = [folded(doc[column]) for column in self.finetuning.texts if column in doc]
         if "image" in doc:
-            keys.append(images.content_key(images.decode(doc["image"], doc["id"], self.asked["dataset"])))
+            keys.append(images.content_key(images.decode(doc["image"], doc["id"], self.request.dataset)))
         return frozenset(keys)
 
     def call(self, key: str, *args: Any) -> Any:

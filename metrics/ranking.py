@@ -111,6 +111,11 @@ def random_tie_precision_at_k(scores: Sequence[float] | Floats, positives: Seque
     return (int(np.count_nonzero(good & above)) + places * share) / count
 
 
+def best_place(scores: Sequence[float]) -> int | None:
+    """The place of the highest score; None if several share it."""
+    return None if tied_at_top(scores) else list(scores).index(max(scores))
+
+
 def tied_at_top(scores: Sequence[float] | Floats) -> bool:
     """Whether the highest score occurs more than once, so that there is no single choice.
 

@@ -11,7 +11,7 @@ import typer
 
 from figlang_tasks import finetuning
 from figlang_tasks.cli import new_folder, say, warn
-from figlang_tasks.cli.tasks import MINI, asked_of
+from figlang_tasks.cli.tasks import MINI, requests_of
 from figlang_tasks.core import checks, hub
 from figlang_tasks.core.benchmark import Benchmark, benchmarks, names
 from figlang_tasks.core.errors import DataError, PartMissing
@@ -83,12 +83,12 @@ def _fetch(benchmark: Benchmark) -> None:
         say(f"{benchmark.name}: its rows are not on the hub: {benchmark.source.bring}")
     if benchmark.source.repository is None:
         return
-    for asked in checks.parts(benchmark, asked_of(benchmark.name)):
+    for request in checks.parts(benchmark, requests_of(benchmark.name)):
         try:
-            rows = checks.rows_of(benchmark.load(asked, False))
-            tell(f"{checks.label(asked)}: {rows} rows", hub.snapshot(benchmark.source))
+            rows = checks.rows_of(benchmark.documents(request))
+            tell(f"{checks.label(request)}: {rows} rows", hub.snapshot(benchmark.source))
         except PartMissing as error:
-            say(f"{benchmark.name}: {checks.label(asked)}: {error}")
+            say(f"{benchmark.name}: {checks.label(request)}: {error}")
 
 
 def _fetch_weights(weights: Weights, users: str) -> None:
@@ -108,7 +108,7 @@ def check(benchmark: Named) -> None:
     FIGLANG_DATA_DIR=my_data figlang data check metaclue
     """
     with hub.downloading_nothing():
-        lines, faults = checks.check(benchmark, asked_of(benchmark.name))
+        lines, faults = checks.check(benchmark, requests_of(benchmark.name))
     say("\n".join(lines))
     if faults:
         raise typer.Exit(1)

@@ -6,19 +6,20 @@ Task files are read as the harnesses read them, but nothing that they name is im
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
 from figlang_tasks import resource_dir
 from figlang_tasks.cli import say
 from figlang_tasks.core import task_files
-from figlang_tasks.core.benchmark import asked_for, benchmarks, names, of_dataset
+from figlang_tasks.core.benchmark import benchmarks, names, of_dataset, parse_request
 from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.core.request import Request
 from figlang_tasks.core.text import did_you_mean
 
 Harness = Literal["lmms_eval", "lm_eval"]
@@ -34,7 +35,7 @@ class Definition:
     benchmark: str  # name of its folder; `MINI` for tasks on our own data
     harnesses: tuple[Harness, ...]
     members: tuple[str, ...] = ()  # of a group: tasks and groups, in order
-    asked: Mapping[str, str] = field(default_factory=dict)  # ``dataset``, and split, table, question ... of it
+    request: Request | None = None  # of a task; a group has none
     rows: int | None = None  # as published
 
 
@@ -106,21 +107,38 @@ def _definition(file: Path, harness: Harness) -> Definition | None:
         return define(content["group"], members=tuple(content["task"]))
     if "task" not in content:
         return None
-    asked = content["dataset_kwargs"] if harness == "lm_eval" else asked_for(content["dataset_name"])[1]
-    return define(content["task"], asked=asked, rows=of_dataset(asked["dataset"]).rows(asked))
+    request = _request(content, harness)
+    return define(content["task"], request=request, rows=of_dataset(request.dataset).rows(request))
 
 
-def asked_of(benchmark: str) -> list[Mapping[str, str]]:
+def _request(content: Mapping[str, Any], harness: Harness) -> Request:
+    """What a task file asks of a dataset."""
+    if harness == "lmms_eval":
+        return parse_request(content["dataset_name"])[1]
+    parameters = {key: str(value) for key, value in content["dataset_kwargs"].items()}
+    return Request.of(parameters.pop("dataset"), **parameters)
+
+
+def requests_of(benchmark: str) -> list[Request]:
     """What the tasks of a benchmark ask of its data."""
-    return [each.asked for each in definitions().values() if each.benchmark == benchmark and each.asked]
+    requests = []
+    for definition in definitions().values():
+        if definition.benchmark == benchmark and definition.request is not None:
+            requests.append(definition.request)
+    return requests
 
 
-def _words(asked: Mapping[str, str]) -> Iterator[str]:
-    for key, value in asked.items():
+def _words(definition: Definition) -> str:
+    """What a task asks of its dataset, or how many members a group has."""
+    if definition.request is None:
+        return f"group of {len(definition.members)}"
+    words = []
+    for key, value in definition.request.items():
         if key in ("prompt", "scorer"):
-            yield f"{key} {value}"
-        elif key != "dataset":
-            yield key if value == "true" else value
+            words.append(f"{key} {value}")
+        else:
+            words.append(key if value == "true" else value)
+    return ", ".join(words)
 
 
 # --- the list ---
@@ -155,6 +173,6 @@ def _listing(found: Sequence[Definition]) -> Iterator[str]:
     yield f"{'':{width}}   rows  data"
     for each in found:
         rows = "-" if each.rows is None else f"{each.rows:,}"
-        yield f"{each.name:{width}}  {rows:>5}  {', '.join(_words(each.asked)) or f'group of {len(each.members)}'}"
+        yield f"{each.name:{width}}  {rows:>5}  {_words(each)}"
     cards = ", ".join(dict.fromkeys(f"docs/cards/{each.benchmark}.md" for each in found))
     yield f"\nrows: as published; - if not. Metrics and versions: {cards}."

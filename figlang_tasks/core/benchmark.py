@@ -18,19 +18,17 @@ from typing import TYPE_CHECKING, Any
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.core.hub import Snapshot, Source, kept, snapshot
-from figlang_tasks.core.options import Options
 from figlang_tasks.core.presentation import BarSection, Parts
+from figlang_tasks.core.request import Request
 
 if TYPE_CHECKING:
     import datasets
     from PIL import Image
 
     from figlang_tasks.core.card import Answer, Card, Document, Record
+    from figlang_tasks.scoring.task import Task
 
 PACKAGE = "figlang_tasks.benchmarks"
-
-Asked = Mapping[str, str]
-"""What a task file asks for: ``dataset``, and the keys of its ``dataset_name`` with their values."""
 
 
 @dataclass(frozen=True)
@@ -73,14 +71,14 @@ class FineTuning:
     """Which rows of a benchmark models may be fine-tuned on (:mod:`figlang_tasks.finetuning`).
 
     Attributes:
-        splits: request used instead of the task's own, for ``train`` and ``validation``. Not needed where the
-            tasks ask for a ``split``; where there is neither, the user names another folder of rows.
+        splits: parameters of the request for ``train`` and ``validation``, in place of the task's own. Not needed where
+            the tasks ask for a ``split``; where there is neither, the user names another folder of rows.
         texts: columns of documents that say what a row is about: a row that shares such a text, or the picture in
             ``image``, with a row of the evaluation is left out.
         right: whether the record of a reference answer says that the answer was read as it is meant.
     """
 
-    splits: Mapping[str, Asked] = field(hash=False, default_factory=dict)
+    splits: Mapping[str, Mapping[str, str]] = field(hash=False, default_factory=dict)
     texts: tuple[str, ...]
     right: Callable[[Record], bool] = lambda record: record["predicted"] == record["gold"]
 
@@ -94,15 +92,8 @@ class Benchmark:
         about: what it measures, in at most 39 characters: the line of ``figlang tasks``.
         citation: its paper in BibTeX; "" where there is none.
         sources: its datasets: the published one first, then others that it takes data from, and the shipped one.
-        measures: ``(records) -> Measures``: the measures of the task that wrote these records, at least one.
-        load: ``(asked, look_at_pictures) -> documents``, pictures undecoded. Raises `DataError` with the first faults.
-        keys, optional_keys: of ``dataset_name`` in its task files, beside the dataset.
-        asked: ``(data, record) -> asked``: what the task that wrote the record asks for; by default that the first of
-            `keys` is the part of the data.
-        options: the options of its tasks (``lmms_eval_specific_kwargs``).
-        preflight: ``(config, asked)``: what else can be checked before a model is loaded. Raises `DataError` or
-            `ValueError` with what is wrong.
-        count: ``(asked) -> rows`` as published, or shipped; None where nobody knows. By default by the splits of the
+        keys, optional_keys: of requests for its datasets (``dataset_name`` in task files).
+        count: ``(request) -> rows`` as published, or shipped; None where nobody knows. By default by the splits of the
             source.
         picture: ``(dataset, name, where) -> picture`` by the name that a card has for it; None where documents hold
             their picture in the column ``image``, or there is none.
@@ -128,14 +119,9 @@ class Benchmark:
     about: str
     citation: str = ""
     sources: tuple[Source, ...]
-    measures: Callable[[Sequence[Record]], Any]
-    load: Callable[[Asked, bool], datasets.Dataset]
     keys: tuple[str, ...] = ("split",)
     optional_keys: tuple[str, ...] = ()
-    asked: Callable[[DataId, Record], Asked] | None = None
-    options: type[Options] = Options
-    preflight: Callable[[Mapping[str, Any], Asked], None] | None = None
-    count: Callable[[Asked], int | None] | None = None
+    count: Callable[[Request], int | None] | None = None
     picture: Callable[[str, str, str], Image.Image] | None = None
     card: Callable[[DataId, Sequence[Record], Document], Card] | None = None
     answer: Callable[[Sequence[Record]], Answer] | None = None
@@ -162,16 +148,36 @@ class Benchmark:
         """The folder of its package, with its published figures (``published.json``), if it has any."""
         return Path(str(import_module(f"{PACKAGE}.{self.name}").__file__)).parent
 
-    def documents(self, data: DataId, record: Record, look_at_pictures: bool = False) -> datasets.Dataset:
-        """The documents of the task that wrote `record`; errors as of `load`."""
-        default = {"dataset": data.dataset, self.keys[0]: data.part}
-        return self.load(default if self.asked is None else self.asked(data, record), look_at_pictures)
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """Its kinds of tasks, from its module ``tasks``, which is imported now."""
+        tasks: tuple[Task, ...] = import_module(f"{PACKAGE}.{self.name}.tasks").TASKS
+        return tasks
 
-    def rows(self, asked: Asked) -> int | None:
+    def task(self, name: str) -> Task:
+        """The kind of task of this name; a `DataError` if there is none."""
+        for task in self.tasks:
+            if task.name == name:
+                return task
+        raise DataError(f"{self.name} has no task {name!r}; it has {', '.join(task.name for task in self.tasks)}")
+
+    def task_for(self, request: Request) -> Task:
+        """The kind of task that a request is for; if it is for none, the first, whose loader says what is wrong."""
+        for task in self.tasks:
+            if task.is_for(request):
+                return task
+        return self.tasks[0]
+
+    def documents(self, request: Request, check_images: bool = False) -> datasets.Dataset:
+        """The documents for a request, each with the request; a `DataError` has the first faults of the data."""
+        documents = self.task_for(request).documents(request, check_images)
+        return documents.add_column("request", [str(request)] * len(documents))
+
+    def rows(self, request: Request) -> int | None:
         """Number of rows for this request; None if unknown."""
         if self.count is not None:
-            return self.count(asked)
-        return source_of(asked["dataset"]).splits.get(asked.get("split", ""))
+            return self.count(request)
+        return source_of(request.dataset).splits.get(request.get("split", ""))
 
 
 def names() -> tuple[str, ...]:
@@ -213,24 +219,31 @@ def folder_of(dataset: str) -> Path:
 # --- what a task file asks for ---
 
 
-def asked_for(dataset_name: object) -> tuple[Benchmark, Asked]:
-    """The benchmark that a task file names, and what it asks for: ``dataset_name: FLUTE,part=train,prompt=v2``.
+def parse_request(text: object) -> tuple[Benchmark, Request]:
+    """The benchmark and the request that a text names: ``dataset_name: FLUTE,part=train,prompt=v2`` in a task file.
 
-    The harness hands it to ``process_docs`` as the ``config_name`` of its stub, which is ``default`` where a task file
-    has none. It may hold none of ``<>:/\\|?*``.
+    The harness hands the text to ``process_docs`` as the ``config_name`` of its stub, which is ``default`` where a task
+    file has none. It may hold none of ``<>:/\\|?*``.
+
+    Raises:
+        DataError: there is no such dataset, or its benchmark does not take these keys.
     """
-    dataset, *rest = str(dataset_name).split(",")
-    asked = {"dataset": dataset} | dict(each.partition("=")[::2] for each in rest)
     try:
-        benchmark = of_dataset(dataset)
+        benchmark = of_dataset(str(text).partition(",")[0])
     except DataError as error:
-        raise DataError(f"dataset_name is {dataset_name!r}: {error}") from error
-    keys, optional = benchmark.keys, benchmark.optional_keys
-    known = set(keys) <= asked.keys() - {"dataset"} <= {*keys, *optional}
-    if not known or len(asked) <= len(rest) or not all(asked.values()):
-        form = ",".join(["DATASET", *(f"{key}=..." for key in keys)]) + "".join(f"[,{key}=...]" for key in optional)
-        raise DataError(f"dataset_name is {dataset_name!r}; it must be {form}")
-    return benchmark, asked
+        raise DataError(f"dataset_name is {text!r}: {error}") from error
+    keys, optional_keys = benchmark.keys, benchmark.optional_keys
+    try:
+        given = Request.parse(str(text))
+    except DataError:
+        given = None
+    if given is None or not set(keys) <= set(given) <= {*keys, *optional_keys}:
+        needed = "".join(f",{key}=..." for key in keys)
+        optional = "".join(f"[,{key}=...]" for key in optional_keys)
+        raise DataError(f"dataset_name is {text!r}; it must be DATASET{needed}{optional}")
+    # In one order, so that equal requests are written alike.
+    in_order = tuple((key, given[key]) for key in (*keys, *optional_keys) if key in given)
+    return benchmark, Request(given.dataset, in_order)
 
 
 def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
@@ -239,8 +252,8 @@ def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
     The harness loads a stub with that name, because it cannot load gated or local data with clear errors.
     """
     try:
-        benchmark, asked = asked_for(stub.config_name)
-        return benchmark.load(asked, True)
+        benchmark, request = parse_request(stub.config_name)
+        return benchmark.documents(request, check_images=True)
     except DataError as error:
         raise DataError(f"figlang_tasks: {error}") from error
     except ValueError as error:
@@ -253,14 +266,14 @@ def task_faults(config: Mapping[str, Any]) -> list[Exception]:
     `config`: the task's YAML as a dict, with ``model``, ``limit`` and ``offset`` of the run.
     """
     try:
-        benchmark, asked = asked_for(config.get("dataset_name"))
+        benchmark, request = parse_request(config.get("dataset_name"))
     except DataError as error:
         return [error]
-    own = benchmark.preflight
+    task = benchmark.task_for(request)
     steps: list[Callable[[], object]] = [
-        lambda: benchmark.options.blocks(config),
-        lambda: chosen(len(benchmark.load(asked, True)), config),
-        lambda: own and own(config, asked),
+        lambda: task.options.blocks(config),
+        lambda: chosen(len(task.documents(request, True)), config),
+        lambda: task.preflight and task.preflight(config, request),
     ]
     found: dict[str, Exception] = {}
     for step in steps:

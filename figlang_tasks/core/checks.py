@@ -10,22 +10,27 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from figlang_tasks.core import hub
-from figlang_tasks.core.benchmark import Asked, Benchmark
+from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
+from figlang_tasks.core.request import Request
 from figlang_tasks.core.text import table
 
 if TYPE_CHECKING:
     import datasets
 
 
-def parts(benchmark: Benchmark, asked: Iterable[Asked]) -> list[Asked]:
+def parts(benchmark: Benchmark, requests: Iterable[Request]) -> list[Request]:
     """The parts of the published data that tasks ask for, each once, and its other splits; options are left out."""
-    source, keys = benchmark.source, ("dataset", *benchmark.keys)
-    splits = source.splits if benchmark.keys == ("split",) else ()
-    wanted = [*asked, *({"dataset": source.name, "split": split} for split in splits)]
-    values = dict.fromkeys(tuple(each[key] for key in keys) for each in wanted if each["dataset"] == source.name)
-    return [dict(zip(keys, each, strict=True)) for each in values]
+    source = benchmark.source
+    wanted: dict[Request, None] = {}
+    for request in requests:
+        if request.dataset == source.name:
+            wanted[Request.of(source.name, **{key: request[key] for key in benchmark.keys})] = None
+    if benchmark.keys == ("split",):
+        for split in source.splits:
+            wanted[Request.of(source.name, split=split)] = None
+    return list(wanted)
 
 
 def rows_of(documents: datasets.Dataset) -> int:
@@ -33,37 +38,37 @@ def rows_of(documents: datasets.Dataset) -> int:
     return len(set(documents["row"])) if "row" in documents.column_names else len(documents)
 
 
-def label(asked: Asked) -> str:
+def label(request: Request) -> str:
     """A part of the data as commands name it: ``FLUTE, heldout``."""
-    return ", ".join(asked.values())
+    return ", ".join([request.dataset, *request.values()])
 
 
-def check(benchmark: Benchmark, asked: Iterable[Asked]) -> tuple[list[str], list[str]]:
+def check(benchmark: Benchmark, requests: Iterable[Request]) -> tuple[list[str], list[str]]:
     """What to print of the published data of a benchmark on this machine, with its faults; and the faults alone.
 
-    `asked` is what its tasks ask for. That a part is missing is a fault if no other part is there.
+    `requests` are those of its tasks. That a part is missing is a fault if no other part is there.
     """
     here = hub.snapshot(benchmark.source)  # a part of a repository is enough: the check says what is missing
     rows = [["", "here", "published", ""]]
     faults: list[str] = []
     lacking: dict[str, list[str]] = {}  # what is missing, and for which parts
     own = False
-    for each in parts(benchmark, asked):
-        count, published, remark = "-", str(benchmark.rows(each) or "-"), ""
+    for request in parts(benchmark, requests):
+        count, published, remark = "-", str(benchmark.rows(request) or "-"), ""
         try:
-            documents = benchmark.load(each, True)
+            documents = benchmark.documents(request, check_images=True)
             count = str(rows_of(documents))
             if hub.OWN in documents[:1].get("revision", ()):
                 own, published, remark = True, "-", "rows of your own: no published results are shown with them"
             elif count != published:
                 remark = DataId.parse(documents[0]["data"]).name
         except PartMissing as error:
-            lacking.setdefault(str(error), []).append(" ".join([*each.values()][1:]))
+            lacking.setdefault(str(error), []).append(" ".join(request.values()))
             remark = "not here"
         except DataError as error:
             faults += error.faults or [str(error)]
             remark = "faulty"
-        rows.append([label(each), count, published, remark])
+        rows.append([label(request), count, published, remark])
     try:
         faults += map(str, benchmark.check() if benchmark.check else ())
     except PartMissing as error:

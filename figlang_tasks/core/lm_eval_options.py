@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from figlang_tasks.core.benchmark import of_dataset
 from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.request import Request
 
 if TYPE_CHECKING:
     import datasets
@@ -42,15 +43,18 @@ def documents(**settings: Any) -> dict[str, datasets.Dataset]:
         keys = ("dataset", *benchmark.keys)
         found = _options(settings, (*keys, *benchmark.optional_keys, "num_fewshot"), required=keys)
         shots = found.pop("num_fewshot", 0)
-        asked = {key: "off" if value is False else str(value) for key, value in found.items()}  # a bare off is False
-        docs = benchmark.load(asked, False)
+        dataset = str(found.pop("dataset"))
+        # A bare off is False.
+        parameters = {key: "off" if value is False else str(value) for key, value in found.items()}
+        request = Request.of(dataset, **parameters)
+        docs = benchmark.documents(request)
         if "image" in docs.column_names:
             if "description" not in docs.column_names:
-                raise ValueError(f"{', '.join(asked.values())}: its tasks show pictures, and lm-eval shows none")
+                raise ValueError(f"{request}: its tasks show pictures, and lm-eval shows none")
             docs = docs.remove_columns("image")
         if benchmark.preflight is not None:
             options = {"num_shots": shots} if shots else {}
-            benchmark.preflight({"lmms_eval_specific_kwargs": options, "needs_scorer": True}, asked)
+            benchmark.preflight({"lmms_eval_specific_kwargs": options, "needs_scorer": True}, request)
         return {"test": docs.add_column("num_shots", [shots] * len(docs)) if shots else docs}
     except (DataError, ValueError) as error:
         raise LmEvalError(f"figlang_tasks: {error}") from error

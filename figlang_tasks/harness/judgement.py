@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
@@ -11,52 +12,200 @@ from loguru import logger
 from figlang_tasks.answers.next_question import texts_of_row, without_next_questions
 from figlang_tasks.core import notes, redaction
 from figlang_tasks.harness.identity import PACKAGES, package_versions
-from figlang_tasks.scoring import OVERALL, Measures, judged, to_json
-from figlang_tasks.scoring.evaluation import Answers, Evaluation, Judged, Number, Source, Value, facts, with_source
+from figlang_tasks.scoring import OVERALL, Measures, to_json
+from figlang_tasks.scoring.evaluation import guarded
 from figlang_tasks.scoring.measure import REPEAT
+from figlang_tasks.scoring.task_evaluation import Item, TaskEvaluation
 
 _PACKAGES = (*PACKAGES, "torch")  # that a result depends on
 _KINDS = ("", "_stderr", "_stderr_clt", "_stderr_clustered")  # of numbers that the harness has of a metric
+_ITEMS = "sample"
+"""The key under which ``process_results`` returns records: the harness gathers them from all processes as it does the
+numbers of metrics, and hands them to the aggregator of that name."""
 
 
-def process_results(task: Any, original: Callable[..., Any], doc: Any, results: Sequence[Any]) -> Any:
-    """Judge the answer to a document, or the several answers of ``--repeats``, each with a record of its own."""
-    if not (results and isinstance(results[0], list)):
-        return _judged(task, original, doc, results)
-    texts = [*results[0], *[""] * (task.config.repeats - len(results[0]))]  # --max_tokens may be spent before the last
-    found = [_judged(task, original, doc, [text]) for text in texts]
-    ours = {name for name, value in found[0].items() if isinstance(value, Number | Judged)}
-    for number, each in enumerate(found if ours else (), start=1):
-        each["sample"][REPEAT] = number
-    several = {name: Answers(each[name] for each in found) for name in [*ours, *(["sample"] if ours else [])]}
-    return {**found[0], **several}
+class JudgedTask:
+    """A task of ours in one run: it judges the answers by our rules, and evaluates all of them at once.
 
-
-def _judged(task: Any, original: Callable[..., Any], doc: Any, results: Sequence[Any]) -> Any:
-    """Judge an answer: readers see it up to the next question that it invents, papers' own rules all of it.
-
-    An error message of the harness counts as no answer, even if it contains "yes". So does a refusal of a server, but
-    the record says that it is one.
+    It stands in for two methods of the harness's task until `restore`.
     """
-    is_refused = any(map(notes.is_refusal, results))
-    said = ["" if is_refused or notes.is_no_answer(each) else each for each in results]
-    shown_texts = _declared(task, "shown_texts") or texts_of_row
-    outputs = without_next_questions(doc, said, task.doc_to_text, shown_texts, _declared(task, "other_wordings"))
-    found = original(doc, outputs)
-    ours = [name for name, aggregate in task.aggregation().items() if hasattr(aggregate, "measures")]
-    if not isinstance(found.get("sample"), dict):  # of another process_results than ours
-        return {name: value for name, value in found.items() if name not in ours}
-    if is_refused and ours and found["sample"].get("status") == "empty":
-        found = _as_refused(found, task.aggregation()[ours[0]].measures)
-    option = (task.lmms_eval_specific_kwargs or {}).get("scorer")
-    return with_source(found, ours, Source(found["sample"], next(iter(results), None), option, task.config.task))
+
+    def __init__(self, task: Any) -> None:
+        self.task = task
+        self._process_results = task.process_results
+        self._aggregation = task.aggregation
+        self._evaluation: TaskEvaluation | None = None
+        task.process_results = self.process_results
+        task.aggregation = self.aggregation
+
+    def restore(self) -> None:
+        """Give the task its own methods back."""
+        del self.task.process_results, self.task.aggregation
+
+    @property
+    def name(self) -> str:
+        return str(self.task.config.task)
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics of the task file that are ours."""
+        return [metric for metric, aggregate in self._aggregation().items() if hasattr(aggregate, "measures")]
+
+    @property
+    def measures(self) -> Measures | None:
+        """The measures of the task; None if none of its metrics is ours."""
+        for aggregate in self._aggregation().values():
+            if hasattr(aggregate, "measures"):
+                measures: Measures = aggregate.measures
+                return measures
+        return None
+
+    # --- what the harness calls ---
+
+    def process_results(self, doc: Any, results: Sequence[Any]) -> dict[str, Any]:
+        """Judge the answer to a document, or the several answers of ``--repeats``, each with a record of its own.
+
+        The harness may call it from several threads.
+        """
+        if not (results and isinstance(results[0], list)):
+            return self._judged(doc, results)
+        texts = [*results[0], *[""] * (self.task.config.repeats - len(results[0]))]  # --max_tokens may be spent early
+        judged = [self._judged(doc, [text]) for text in texts]
+        if not isinstance(judged[0].get(_ITEMS), Item):
+            return judged[0]
+        for number, values in enumerate(judged, start=1):
+            values[_ITEMS].record[REPEAT] = number
+        several = {name: [values[name] for values in judged] for name in [_ITEMS, *self.metrics] if name in judged[0]}
+        return {**judged[0], **several}
+
+    def aggregation(self) -> dict[str, Callable[..., Any]]:
+        """The task's aggregators, and that of the records."""
+        return {**self._aggregation(), _ITEMS: self._evaluate}
+
+    def _judged(self, doc: Any, results: Sequence[Any]) -> dict[str, Any]:
+        """Judge an answer: readers see it up to the next question that it invents, papers' own rules all of it.
+
+        An error message of the harness counts as no answer, even if it contains "yes". So does a refusal of a server,
+        but the record says that it is one.
+        """
+        is_refused = any(map(notes.is_refusal, results))
+        said = ["" if is_refused or notes.is_no_answer(text) else text for text in results]
+        shown_texts = _declared(self.task, "shown_texts") or texts_of_row
+        other_wordings = _declared(self.task, "other_wordings")
+        outputs = without_next_questions(doc, said, self.task.doc_to_text, shown_texts, other_wordings)
+        values: dict[str, Any] = self._process_results(doc, outputs)
+        record = values.get(_ITEMS)
+        if not isinstance(record, dict):  # of another process_results than ours
+            return {name: value for name, value in values.items() if name not in self.metrics}
+        if is_refused and self.measures is not None and record.get("status") == "empty":
+            record = {**record, "status": "refused", "rule": "refusal"}
+            values = {**values, **self.measures.values(record)}
+        # The harness's table has a row for a metric only if documents have the key.
+        return {**dict.fromkeys(self.metrics), **values, _ITEMS: Item(record, next(iter(results), None))}
+
+    def _evaluate(self, items: Sequence[Any]) -> float:
+        """Evaluate all records; the result is taken by `complete`, since the harness takes a number alone."""
+        measures = self.measures
+        if measures is not None:
+            scorer = (self.task.lmms_eval_specific_kwargs or {}).get("scorer")
+            self._evaluation = guarded(
+                "evaluation", lambda: TaskEvaluation.of(_each_answer(items), measures, self.name, scorer), None
+            )
+        return math.nan
+
+    # --- at the end ---
+
+    def complete(self, results: dict[str, Any], padded_pictures: Collection[Any]) -> None:
+        """Complete what the harness's ``evaluate`` returned of the task, in place.
+
+        The table gets its values and standard errors, the metadata all measures in all scopes, signatures and versions,
+        and samples their records.
+
+        Args:
+            padded_pictures: the documents of which a picture was padded, because the model's processor refuses its
+                shape.
+        """
+        evaluation = self._evaluation
+        samples = results.get("samples", {}).get(self.name, [])
+        metadata: dict[str, Any] = {"versions": package_versions(_PACKAGES)}
+        metadata |= _without_answers(self.name, evaluation, samples)
+        if padded_pictures:
+            metadata["padded_pictures"] = sorted(padded_pictures)
+        self._complete_row(results["results"].get(self.name, {}))
+        if evaluation is not None:
+            metadata |= evaluation.metadata()
+            if evaluation.estimates:
+                metadata["measures"] = to_json(evaluation.estimates)
+            if evaluation.repeats:
+                metadata["repeats"] = evaluation.repeats
+        elif self.metrics:
+            logger.error(
+                f"figlang_tasks: {self.name}: its process_results returns no record under `sample`, of which "
+                f"{', '.join(self.metrics)} are made: let it return TASK.values(doc, record) of its "
+                "figlang_tasks.scoring.Task, or give the task file a metric_list of its own"
+            )
+            notes.note(f"{self.name}: no records, so that its metrics are missing, see the log")
+
+        config = results["configs"][self.name]
+        before = config.get("metadata") or {}
+        config["metadata"] = {**before, **metadata} if isinstance(before, Mapping) else [*before, metadata]
+        samples.sort(key=lambda sample: sample["doc_id"])  # of several processes it is one after the other
+        samples[:] = [part for sample in samples for part in self._of_each_answer(sample)]
+        for sample in samples:
+            self._complete_sample(sample)
+
+    def _complete_row(self, row: dict[str, Any]) -> None:
+        """Give a row of the table the values of our metrics; what has none, or is no metric of the task, is left out."""
+        metrics = self.metrics
+        known = {f"{metric}{kind}": metric for metric in self._aggregation() for kind in _KINDS}
+        estimates = self._evaluation.estimates if self._evaluation else {}
+        for key in [key for key in row if "," in key]:
+            name, _, filter_name = key.rpartition(",")
+            metric = known.get(name, "")
+            estimate = estimates.get(metric, {}).get(OVERALL) if metric in metrics else None
+            if not metric or (metric in metrics and estimate is None):
+                del row[key]
+            elif estimate is not None and name == metric:
+                row[key] = float(estimate.value)
+                row[f"{metric}_stderr,{filter_name}"] = "N/A" if estimate.stderr is None else estimate.stderr
+
+    def _of_each_answer(self, sample: dict[str, Any]) -> list[dict[str, Any]]:
+        """The samples of the several answers to a document; the sample itself where there is one answer."""
+        items = sample.get(_ITEMS)
+        if not isinstance(items, list):
+            return [sample]
+        texts = sample["filtered_resps"][0]
+        parts = []
+        for number in range(len(items)):
+            text = texts[number] if number < len(texts) else ""
+            part = {**sample, "resps": [[text]], "filtered_resps": [text]}
+            for name in [_ITEMS, *self.metrics]:
+                if name in sample:
+                    part[name] = sample[name][number]
+            if number:  # the harness keeps those of the first
+                part["token_counts"] = [None]
+            parts.append(part)
+        return parts
+
+    def _complete_sample(self, sample: dict[str, Any]) -> None:
+        """Put the record into a sample, and take out what a server repeats of the keys that it was sent."""
+        item = sample.get(_ITEMS)
+        if isinstance(item, Item):
+            sample[_ITEMS] = item.record
+            if self._evaluation is not None and self._evaluation.scored:
+                self._evaluation.scored.add_to([item.record])
+            for measure in self.measures.in_table if self.measures else ():
+                if measure.rare:
+                    sample.pop(measure.name, None)
+        sample.update(redaction.without_secrets({field: value for field, value in sample.items() if field != "doc"}))
 
 
-def _as_refused(numbers_by_metric: Mapping[str, Any], measures: Measures) -> dict[str, Any]:
-    """What a document has for each metric, once its record says that the server refused an answer."""
-    record = {**numbers_by_metric["sample"], "status": "refused", "rule": "refusal"}
-    refused = judged(record, measures)
-    return {name: refused.get(name, number) for name, number in numbers_by_metric.items()}
+def _each_answer(items: Sequence[Any]) -> list[Item]:
+    """The items of all answers, one after the other, where documents that were asked several times have a list."""
+    answers: list[Item] = []
+    for item in items:
+        answers += item if isinstance(item, list) else [item]
+    return answers
 
 
 def _declared(task: Any, name: str) -> Any:
@@ -68,86 +217,9 @@ def _declared(task: Any, name: str) -> Any:
     return None
 
 
-def complete(results: dict[str, Any], tasks: Mapping[str, Any], padded: Mapping[str, Collection[Any]]) -> None:
-    """Complete what the harness's ``evaluate`` returned, in place: values, standard errors, scopes, signatures.
-
-    `padded`: by task, the documents of which a picture was padded, because the model's processor refuses its shape.
-    """
-    for name, task in tasks.items():
-        row, samples = results["results"].get(name, {}), results.get("samples", {}).get(name, [])
-        evaluation = next((value.evaluation for value in row.values() if isinstance(value, Value)), None)
-        found: dict[str, Any] = {"versions": package_versions(_PACKAGES), **_without_answers(name, evaluation, samples)}
-        if name in padded:
-            found["padded_pictures"] = sorted(padded[name])
-        measures = [metric for metric, each in task.aggregation().items() if hasattr(each, "measures")]
-        _complete_row(row, task, measures, evaluation)
-        if evaluation:
-            found |= facts(evaluation)
-            if evaluation.estimates:
-                found["measures"] = to_json(evaluation.estimates)
-            if evaluation.repeats:
-                found["repeats"] = evaluation.repeats
-        elif measures:
-            logger.error(
-                f"figlang_tasks: {name}: its process_results returns no record under `sample`, of which "
-                f"{', '.join(measures)} are made: let it return figlang_tasks.scoring.judged(record, MEASURES), or "
-                "give the task file a metric_list of its own"
-            )
-            notes.note(f"{name}: no records, so that its metrics are missing, see the log")
-        config = results["configs"][name]
-        before = config.get("metadata") or {}
-        config["metadata"] = {**before, **found} if isinstance(before, Mapping) else [*before, found]
-        samples.sort(key=lambda sample: sample["doc_id"])  # of several processes it is one after the other
-        samples[:] = [each for sample in samples for each in _of_each_answer(sample)]
-        for sample in samples:
-            _complete_sample(sample, evaluation)
-
-
-def _complete_row(row: dict[str, Any], task: Any, measures: Sequence[str], evaluation: Evaluation | None) -> None:
-    """Give a row of the table the values of our metrics, and leave out what has none, or is no metric of the task."""
-    known = {f"{metric}{kind}": metric for metric in task.aggregation() for kind in _KINDS}
-    for key in [key for key in row if "," in key]:
-        name, _, of = key.rpartition(",")
-        metric = known.get(name, "")
-        own = evaluation.estimates.get(metric, {}).get(OVERALL) if evaluation and metric in measures else None
-        if not metric or (metric in measures and own is None):
-            del row[key]
-        elif own is not None and name == metric:
-            row[key] = float(own.value)
-            row[f"{metric}_stderr,{of}"] = "N/A" if own.stderr is None else own.stderr
-
-
-def _of_each_answer(sample: dict[str, Any]) -> list[dict[str, Any]]:
-    """The samples of the several answers to a document; the sample itself where there is one answer."""
-    if not isinstance(sample.get("sample"), Answers):
-        return [sample]
-    texts = sample["filtered_resps"][0]
-    made = []
-    for number in range(len(sample["sample"])):
-        own = {name: value[number] if isinstance(value, Answers) else value for name, value in sample.items()}
-        text = texts[number] if number < len(texts) else ""
-        made.append({**own, "resps": [[text]], "filtered_resps": [text]})
-        if number:  # the harness keeps those of the first
-            made[-1]["token_counts"] = [None]
-    return made
-
-
-def _complete_sample(sample: dict[str, Any], evaluation: Evaluation | None) -> None:
-    """Take from a sample what was for the aggregators, and what a server repeats of the keys that it was sent."""
-    for name, value in list(sample.items()):
-        if isinstance(value, Number):
-            sample[name] = float(value)
-        elif isinstance(value, Judged):
-            if value.counts:
-                sample[name] = None
-            else:
-                del sample[name]
-    if evaluation and evaluation.scored and "sample" in sample:
-        evaluation.scored.add_to([sample["sample"]])
-    sample.update(redaction.without_secrets({field: value for field, value in sample.items() if field != "doc"}))
-
-
-def _without_answers(name: str, evaluation: Evaluation | None, samples: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+def _without_answers(
+    name: str, evaluation: TaskEvaluation | None, samples: Sequence[Mapping[str, Any]]
+) -> dict[str, int]:
     """How many requests got no answer, if any: the run has failed, whatever its numbers are; how many were refused."""
     from lmms_eval.models.model_utils.usage_metrics import is_budget_exceeded
 

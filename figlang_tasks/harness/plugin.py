@@ -203,20 +203,24 @@ def _prepare_and_evaluate(original: Callable[..., Any], given: dict[str, Any]) -
     _choose_prompts(lm, ours)
     for task in ours.values():
         _prepare(task)
+    judged_tasks = [judgement.JudgedTask(task) for task in ours.values()]
     others = given["response_cache"]
     if store:
         others = _cache_of_others(store, {name: found[name] for name in found.keys() - ours.keys()})
     done = False
     try:
-        with closing(answers.Answers(ours, store, others)) as asked:
-            results = original(**{**given, "response_cache": asked})
+        with closing(answers.Answers(ours, store, others)) as run_answers:
+            results = original(**{**given, "response_cache": run_answers})
         done = True
     finally:
+        for judged_task in judged_tasks:
+            judged_task.restore()
         if store and others:
             backend = given["distributed_executor_backend"]
             others.finalize(success=done, dist_backend=backend, accelerator=getattr(lm, "accelerator", None))
     if results is not None:
-        judgement.complete(results, ours, asked.padded_pictures)
+        for judged_task in judged_tasks:
+            judged_task.complete(results, run_answers.padded_pictures.get(judged_task.name, ()))
     return results
 
 
@@ -236,11 +240,9 @@ def _cache_of_others(store: answers.Store, tasks: Mapping[str, Any]) -> Response
 
 
 def _prepare(task: Any) -> None:
-    """Let a task judge all answers by our rules, and say what data it holds (the column `data` of its documents)."""
+    """Let a task keep all answers to a row, and say what data it holds (the column `data` of its documents)."""
     from lmms_eval.api.filter import FilterEnsemble
 
-    if "process_results" not in vars(task):
-        task.process_results = functools.partial(judgement.process_results, task, task.process_results)
     if task.config.repeats > 1 and task.config.filter_list is None:
         task._filters = [FilterEnsemble("none", [])]  # all answers, where the harness takes the first
         settings = task.config.generation_kwargs

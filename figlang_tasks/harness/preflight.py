@@ -14,7 +14,7 @@ from loguru import logger
 
 from figlang_tasks import models
 from figlang_tasks.core import hub, score_requests, status
-from figlang_tasks.core.benchmark import asked_for, task_faults
+from figlang_tasks.core.benchmark import parse_request, task_faults
 from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.core.redaction import redacted
 from figlang_tasks.core.task_files import ALL_TASKS
@@ -119,9 +119,11 @@ def _check_pairs(option: str, value: object) -> None:
 
 def _shows_pictures(config: Mapping[str, Any]) -> bool:
     """Whether the first document of a task has a picture in its prompt."""
-    benchmark, asked = asked_for(config["dataset_name"])
+    benchmark, request = parse_request(config["dataset_name"])
     kwargs = config.get("lmms_eval_specific_kwargs") or {}
-    messages = config["doc_to_messages"](benchmark.load(asked, True)[0], kwargs.get("default", kwargs))
+    messages = config["doc_to_messages"](
+        benchmark.documents(request, check_images=True)[0], kwargs.get("default", kwargs)
+    )
     return any(part["type"] == "image" for message in messages for part in message["content"])
 
 

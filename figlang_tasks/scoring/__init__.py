@@ -1,7 +1,6 @@
 """From the records of a task to its values: metrics are declared once, as :class:`Measure`."""
 
-from figlang_tasks.scoring.evaluation import Measures, evaluate, judged
-from figlang_tasks.scoring.lm_eval import judged_for_lm_eval
+from figlang_tasks.scoring.evaluation import Measures, evaluate
 from figlang_tasks.scoring.measure import (
     BOOTSTRAP,
     OVERALL,
@@ -22,3 +21,4 @@ from figlang_tasks.scoring.measure import (
     ratio,
     to_json,
 )
+from figlang_tasks.scoring.task import Task, process_results

@@ -1,7 +1,6 @@
 """The measures of all records of a task, inside a harness and outside of one.
 
-A harness calls an aggregator once a metric: the first call computes all measures, the others look up. An exception
-inside one would lose every model output of the run (lmms-eval 0.7.3), so a failure is logged with its cause, gives NaN
+An exception in a run would lose every model output (lmms-eval 0.7.3), so a failure is logged with its cause, gives NaN
 for that metric alone, and status 1 at the end of our ``lmms_eval`` command.
 """
 
@@ -10,14 +9,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from loguru import logger
 
-from figlang_tasks.answers.thoughts import EXPLAINED
-from figlang_tasks.core import notes, status
-from figlang_tasks.scoring import explanations
+from figlang_tasks.core import notes
 from figlang_tasks.scoring.measure import (
     OVERALL,
     REPEAT,
@@ -30,8 +28,7 @@ from figlang_tasks.scoring.measure import (
     full_name,
     row_of,
 )
-from figlang_tasks.scoring.notices import UNFINISHED, is_thought_alone, notices
-from figlang_tasks.scoring.readings import count_readings
+from figlang_tasks.scoring.notices import UNFINISHED
 
 STDERR_RESAMPLES = 1_000
 """Resamples of the bootstrap of a standard error: it is then known to about 2 % of itself."""
@@ -39,35 +36,50 @@ STDERR_RESAMPLES = 1_000
 _Value = TypeVar("_Value")
 
 
-class Measures(list[dict[str, Any]]):
-    """All measures of a kind of task; made by `of`. As a list it is the ``metric_list`` of its task files.
+@dataclass(frozen=True, eq=False)
+class Measures:
+    """All measures of a kind of task; made by `of`.
 
     Attributes:
         by_name: the measures, in the order of tables.
         row: the row of the benchmark that a record is of.
     """
 
-    by_name: dict[str, Measure]
+    by_name: Mapping[str, Measure]
     row: Callable[[Record], str]
 
     @classmethod
     def of(cls, *measures: Measure, row: Callable[[Record], str] = row_of) -> Measures:
         """The measures, in the order of tables; beside ``parse_rate`` the share of unfinished answers."""
-        found = cls()
-        found.by_name, found.row = {}, row
+        by_name: dict[str, Measure] = {}
         for measure in measures:
-            if found.by_name.setdefault(measure.name, measure) is not measure:
+            if measure.name in by_name:
                 raise ValueError(f"two measures of one name: {measure.name}")
+            by_name[measure.name] = measure
             if measure.name == "parse_rate":
-                found.by_name[UNFINISHED.name] = UNFINISHED
-        for measure in (each for each in found.all if each.headline):
-            entry = {"metric": measure.name, "aggregation": aggregator(measure.name, found)}
-            found.append({**entry, "higher_is_better": measure.higher_is_better})
-        return found
+                by_name[UNFINISHED.name] = UNFINISHED
+        return cls(by_name, row)
 
     @property
     def all(self) -> tuple[Measure, ...]:
         return tuple(self.by_name.values())
+
+    @property
+    def in_table(self) -> tuple[Measure, ...]:
+        """The measures of the harness's own table."""
+        return tuple(measure for measure in self.all if measure.headline)
+
+    def values(self, record: Record) -> dict[str, Any]:
+        """What ``process_results`` returns of a document: its record under ``sample``, and its number by metric.
+
+        The number is None where the record does not count, and of a metric that is no mean of numbers of records.
+        """
+        values: dict[str, Any] = {"sample": record}
+        for measure in self.in_table:
+            if not measure.rare:
+                is_counted = measure.each is not None and measure.applies(record)
+                values[measure.name] = measure.each(record) if is_counted else None
+        return values
 
     @property
     def sums(self) -> Measures:
@@ -85,142 +97,33 @@ class Measures(list[dict[str, Any]]):
         return sum(set(ids.values()) <= {len(ids), None} for ids in found.values())
 
 
-# --- from documents to aggregators: a harness hands over what a document has for the metric, and nothing else ---
+# --- in the harness ---
 
 
-def judged(record: Record, measures: Measures) -> dict[str, Any]:
-    """What ``process_results`` returns of one document: under ``sample`` the record, and its number by measure.
+def metric_entries(measures: Measures) -> list[dict[str, Any]]:
+    """The ``metric_list`` of task files with these measures: those of the harness's own table."""
+    return [
+        {
+            "metric": measure.name,
+            "aggregation": _aggregator(measure.name, measures),
+            "higher_is_better": measure.higher_is_better,
+        }
+        for measure in measures.in_table
+    ]
 
-    Of the headline measures that it counts for; None where a measure is no mean of numbers of records.
+
+def _aggregator(metric: str, measures: Measures) -> Callable[[Sequence[Any]], float]:
+    """The function that stands for a metric in a task file, and tells which measures the task has.
+
+    It computes nothing: `figlang_tasks.harness.judgement` evaluates all records at once, and fills the values in.
     """
-    counted = [each for each in measures.all if each.headline and not each.rare and each.counts(record)]
-    return {"sample": record, **{each.name: each.each(record) if each.each else None for each in counted}}
 
+    def aggregate(numbers: Sequence[Any]) -> float:
+        return math.nan
 
-class Source(NamedTuple):
-    """What the number of a document comes from."""
-
-    record: dict[str, Any]
-    output: str | None = None  # what the model said
-    scorer: str | Literal[False] | None = None  # the task's option
-    task: str = ""  # its name in messages
-
-
-class Number(float):
-    """The number of a document."""
-
-    source: Source
-
-
-class Judged:
-    """A document whose record the measure has no number of; `counts`: whether it counts for the measure."""
-
-    def __init__(self, source: Source, counts: bool) -> None:
-        self.source, self.counts = source, counts
-
-    def __str__(self) -> str:  # lm-eval writes it to the samples, where the record stands once, under "sample"
-        return "see sample"
-
-
-class Answers(list[Any]):
-    """A `Number` or `Judged` for each answer to a document that was asked several times."""
-
-
-def with_source(found: Mapping[str, Any], names: Iterable[str], source: Source) -> dict[str, Any]:
-    """What :func:`judged` returned, with the record behind the value of each of the metrics `names`.
-
-    Every document has every key: the first metric that is aggregated must get all records.
-    """
-    is_read_elsewhere = source.record.get("status") == "scores" or source.record.get("rule") == EXPLAINED
-    if not is_read_elsewhere and is_thought_alone(source.output):
-        source.record[UNFINISHED.name] = True
-    items: dict[str, Any] = {}
-    for name in names:
-        value = found.get(name)
-        if value is None:
-            items[name] = Judged(source, counts=name in found)
-        else:
-            items[name] = Number(value)
-            items[name].source = source
-    return {**found, **items}
-
-
-class Evaluation(NamedTuple):
-    """What comes of all records of a task."""
-
-    records: Sequence[Record]
-    outputs: Sequence[str | None]
-    estimates: Estimates
-    scored: explanations.Scored | None  # None of a task without explanations
-    repeats: Mapping[str, Any] | None  # of :func:`of_repeats`
-
-
-class Value(float):
-    """The value of a measure, with the evaluation that it comes from: lmms-eval hands on nothing else."""
-
-    evaluation: Evaluation | None = None
-
-
-_last: tuple[object, set[str], Evaluation] | None = None  # what it is of, the metrics that it was given for, and it
-
-
-def evaluation(name: str, items: Sequence[Any], measures: Measures) -> Evaluation:
-    """The evaluation of all records of a task; computed once, when its first metric is aggregated.
-
-    Each metric gets its own items, and of several processes its own copies of their records. One that is aggregated
-    once more is of another run. Explanation scores are added to the records.
-    """
-    global _last
-    sources: list[Source] = [each.source for item in items for each in (item if isinstance(item, Answers) else [item])]
-    first, records, outputs = sources[0], [each.record for each in sources], [each.output for each in sources]
-    key = (id(measures), [record["id"] for record in records], outputs)
-    if _last is not None and _last[0] == key and name not in _last[1]:
-        _last[1].add(name)
-        return _last[2]
-    status.tell("computing the metrics and their intervals ...")
-    scored = explanations.score(records, first.scorer)
-    told: list[str] = guarded("parse_rate", lambda: notices(measures.by_name, records, outputs), [])
-    for notice in told:
-        logger.warning(f"figlang_tasks: {first.task}: {notice}")
-    estimates = evaluate(records, measures, STDERR_RESAMPLES, in_run=True)
-    repeats = guarded("maj@K", lambda: of_repeats(records, measures, estimates), None)
-    found = Evaluation(records, outputs, estimates, scored, repeats)
-    _last = (key, {name}, found)
-    return found
-
-
-def aggregator(name: str, measures: Measures) -> Callable[[Sequence[Any]], Value]:
-    """The function that a harness calls for a metric of a task; NaN where it has no value."""
-
-    def value(items: Sequence[Any]) -> Value:
-        found = evaluation(name, items, measures)
-        own = found.estimates.get(name, {}).get(OVERALL)
-        made = Value(math.nan if own is None else own.value)
-        made.evaluation = found
-        return made
-
-    def aggregate(items: Sequence[Any]) -> Value:
-        return guarded(name, lambda: value(items), Value(math.nan))
-
-    aggregate.__name__ = name
+    aggregate.__name__ = metric
     aggregate.measures = measures  # type: ignore[attr-defined]
     return aggregate
-
-
-def facts(found: Evaluation) -> dict[str, Any]:
-    """What a task file could not say and the records do: scorer, kernel, data revision, settings of BLEU, readings."""
-    metadata: dict[str, Any] = {}
-    if found.scored:
-        scores = found.scored.scores
-        metadata["explanation_scorer"] = scores.signature
-        if scores.kernel:
-            metadata["explanation_kernel"] = scores.kernel
-    for field, name in (("revision", "data_revision"), ("bleu", "bleu")):
-        if texts := sorted({str(record[field]) for record in found.records if field in record}):
-            metadata[name] = ", ".join(texts)
-    if readings := count_readings(found.records):
-        metadata["readings"] = readings
-    return metadata
 
 
 # --- all measures of a task ---

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, ItemsView, Mapping, Sequence
 from typing import Any
 
 from figlang_tasks.metrics import __version__
-from figlang_tasks.scoring.evaluation import Measures, Source, facts, judged, with_source
+from figlang_tasks.scoring.evaluation import Measures, guarded, metric_entries
+from figlang_tasks.scoring.task_evaluation import Item, TaskEvaluation
+
+FACTS = "figlang_tasks"
+"""The key of the facts, in the first entry of a ``metric_list`` that :func:`metric_list_of_lm_eval` made."""
 
 
-class _Judged(dict[str, Any]):
-    """What lm-eval gets of a document: it saves all of it, and makes a row of its table of each of the `items`."""
+class _Values(dict[str, Any]):
+    """The values of a document: lm-eval saves them as they are, and its aggregators get the item for each metric.
 
-    def items(self) -> Any:
-        return {name: value for name, value in super().items() if name != "sample"}.items()
+    lm-eval copies the dict into its samples, and loops over `items` for what it aggregates.
+    """
+
+    def __init__(self, values: Mapping[str, Any], item: Item) -> None:
+        super().__init__(values)
+        self._item = item
+
+    def items(self) -> ItemsView[str, Any]:
+        return {name: self._item for name in self if name != "sample"}.items()
 
 
 class _Facts(dict[str, Any]):
@@ -23,35 +35,63 @@ class _Facts(dict[str, Any]):
         return self
 
 
-FACTS = "figlang_tasks"
-"""The key of the facts, in the first entry of a ``metric_list`` that :func:`metric_list_of_lm_eval` made."""
+def values_of_lm_eval(values: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:
+    """What ``process_results`` returns in lm-eval, of what it returns in lmms-eval; `results` is what the model said."""
+    return _Values(values, Item(values["sample"], next(iter(results), None)))
 
 
-def judged_for_lm_eval(record: dict[str, Any], measures: Measures, results: Sequence[str]) -> dict[str, Any]:
-    """As :func:`judged`, each value with its record; `results` is what the model said, for the notices on the run."""
-    source = Source(record, next(iter(results), None), task=record["data"])
-    return _Judged(with_source(judged(record, measures), (row["metric"] for row in measures), source))
+class _Evaluations:
+    """The latest evaluation, kept because lm-eval calls the aggregator of each metric separately.
+
+    Each metric gets its own items, and of several processes its own copies of their records. A metric that is
+    aggregated once more is of another run.
+    """
+
+    def __init__(self, measures: Measures) -> None:
+        self.facts = _Facts()
+        self._measures = measures
+        self._answers: list[tuple[str, str | None]] = []
+        self._given: set[str] = set()
+        self._latest: TaskEvaluation | None = None
+
+    def of(self, metric: str, items: Sequence[Item]) -> TaskEvaluation:
+        answers = [(item.record["id"], item.output) for item in items]
+        if self._latest is None or answers != self._answers or metric in self._given:
+            self._latest = None
+            self.facts.clear()
+            self._latest = TaskEvaluation.of(items, self._measures, task=items[0].record["data"])
+            self._answers, self._given = answers, set()
+            self._fill_facts(self._latest)
+        self._given.add(metric)
+        return self._latest
+
+    def _fill_facts(self, evaluation: TaskEvaluation) -> None:
+        data = sorted({record["data"] for record in evaluation.records})
+        self.facts.update(evaluation.metadata(), data=", ".join(data), versions={"figlang-tasks": __version__})
 
 
 def metric_list_of_lm_eval(measures: Measures) -> list[dict[str, Any]]:
     """The ``metric_list`` of task files of lm-eval.
 
-    A run writes :func:`facts` and the version of this package into its first entry: lm-eval saves the configuration of
-    a task once its metrics are there.
+    A run writes what its records tell, and the version of this package, into its first entry: lm-eval saves the
+    configuration of a task once its metrics are there.
     """
-    told = _Facts()
+    evaluations = _Evaluations(measures)
+    entries = [
+        {**entry, "aggregation": _aggregator(entry["metric"], evaluations)} for entry in metric_entries(measures)
+    ]
+    entries[0][FACTS] = evaluations.facts
+    return entries
 
-    def of(row: Mapping[str, Any]) -> dict[str, Any]:
-        def aggregate(items: Sequence[Any]) -> float | None:
-            told.clear()  # of the task before, where this evaluation fails
-            value = row["aggregation"](items)
-            if (found := value.evaluation) is not None:
-                data = sorted({record["data"] for record in found.records})
-                told.update(facts(found), data=", ".join(data), versions={"figlang-tasks": __version__})
-                return float(value) if row["metric"] in found.estimates else None
-            return float(value)
 
-        return {**row, "aggregation": aggregate}
+def _aggregator(metric: str, evaluations: _Evaluations) -> Callable[[Sequence[Item]], float | None]:
+    """The function that lm-eval calls for a metric: None where it has no value, NaN where its computation failed."""
 
-    first, *others = map(of, measures)
-    return [{**first, FACTS: told}, *others]
+    def aggregate(items: Sequence[Item]) -> float | None:
+        evaluation = guarded(metric, lambda: evaluations.of(metric, items), None)
+        if evaluation is None:
+            return math.nan
+        return evaluation.value(metric) if metric in evaluation.estimates else None
+
+    aggregate.__name__ = metric
+    return aggregate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from figlang_tasks.benchmarks.admire import measures, rows, submission, task
+from figlang_tasks.benchmarks.admire import measures, rows, submission
 from figlang_tasks.core.benchmark import Benchmark, Submission
 from figlang_tasks.core.card import Answer, Record, outcome
 from figlang_tasks.core.hub import Source
@@ -33,12 +33,8 @@ BENCHMARK = Benchmark(
   archivePrefix = {arXiv}
 }""",
     sources=(Source(name="AdMIRe", bring=f"unpack the archives of {rows.ARCHIVES} (docs/cards/admire.md)"),),
-    measures=measures.of_records,
-    load=lambda asked, look: rows.load(asked["dataset"], asked["table"], asked["shown"], look),
     keys=("table", "shown"),
-    asked=lambda data, record: {"dataset": data.dataset, "table": data.part, "shown": record["shown"]},
-    options=task.Options,
-    count=lambda asked: rows.ROWS.get(asked["table"]),
+    count=lambda request: rows.ROWS.get(request["table"]),
     answer=_answer,
     submission=Submission(submission.FILES, submission.files, submission.UPLOAD),
 )

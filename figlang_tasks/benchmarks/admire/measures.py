@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from figlang_tasks.benchmarks.admire.rows import SENSES
-from figlang_tasks.core.data_id import DataId
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring import BOOTSTRAP, Measure, Measures, Record, by_field, ratio
 from figlang_tasks.scoring.measure import unit_of
@@ -101,11 +100,3 @@ RANK = Measures.of(*_RANK, _PARSE_RATE)
 RANK_BOTH = Measures.of(*_RANK, _BOTH, _PARSE_RATE)
 SEQUENCE = Measures.of(*_SEQUENCE, _PARSE_RATE)
 SEQUENCE_BOTH = Measures.of(*_SEQUENCE, _BOTH, _PARSE_RATE)
-
-
-def of_records(records: Sequence[Record]) -> Measures:
-    """The measures of the task that wrote `records`."""
-    kind, part = DataId.parse(records[0]["data"]).part.split("_")
-    if kind == "sequence":
-        return SEQUENCE_BOTH if part == "both" else SEQUENCE
-    return RANK_BOTH if part == "both" else RANK

@@ -15,6 +15,7 @@ from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
+from figlang_tasks.core.request import Request
 
 if TYPE_CHECKING:
     import datasets
@@ -64,6 +65,11 @@ def load(dataset: str, table: str, shown: str, look_at_pictures: bool = True) ->
     texts = [[value for key, value in doc.items() if key != "paths"] for doc in documents]
     digest = hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:12]
     return datasets.Dataset.from_list([doc | {"data": str(DataId(dataset, table, digest))} for doc in documents])
+
+
+def documents(request: Request, check_images: bool) -> datasets.Dataset:
+    """The documents for a request, as ``AdMIRe,table=en_test,shown=pictures``; errors as of `load`."""
+    return load(request.dataset, request["table"], request["shown"], check_images)
 
 
 def _file(root: Path, table: str, look: bool) -> Path:

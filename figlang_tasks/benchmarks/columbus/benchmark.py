@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from figlang_tasks.benchmarks.columbus import measures, rows, task
-from figlang_tasks.core.benchmark import Asked, Benchmark
-from figlang_tasks.core.data_id import DataId
+from figlang_tasks.benchmarks.columbus import rows
+from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
-
-
-def asked(data: DataId, record: Mapping[str, Any]) -> Asked:
-    """What the task that wrote the record asks for."""
-    _, *parts = data.part.split("-")
-    graph = {"graph": "true"} if "graph" in parts else {}
-    return {"dataset": data.dataset, "order": "published" if "published" in parts else "benchmark"} | graph
-
 
 BENCHMARK = Benchmark(
     name="columbus",
@@ -31,12 +19,7 @@ BENCHMARK = Benchmark(
   archivePrefix = {arXiv}
 }""",
     sources=(Source(rows.NAME, repository="koen-47/COLUMBUS", revision=rows.REVISION),),
-    measures=measures.of_records,
-    load=lambda asked, _: rows.load(asked["dataset"], asked["order"], "graph" in asked),
     keys=("order",),
     optional_keys=("graph",),
-    asked=asked,
-    options=task.Options,
-    preflight=task.preflight,
     count=lambda _: 1005,  # of the hub's release
 )

@@ -6,8 +6,6 @@ A record has ``id``, ``data``, ``unit`` (the phrase), ``kind`` (text or icon), `
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from figlang_tasks.scoring import Measure, Measures, Record, Scopes
 
 
@@ -30,8 +28,3 @@ COLUMBUS = Measures.of(
         "parse_rate_official", each=lambda record: float(record["predicted_official"] is not None), diagnostic=True
     ),
 )
-
-
-def of_records(records: Sequence[Record]) -> Measures:
-    """The measures of the task that wrote `records`."""
-    return COLUMBUS

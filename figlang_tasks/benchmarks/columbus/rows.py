@@ -17,6 +17,7 @@ from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.hub import USE_THE_RELEASE
+from figlang_tasks.core.request import Request
 from figlang_tasks.core.row_files import brief
 
 if TYPE_CHECKING:
@@ -46,6 +47,11 @@ def here() -> hub.Snapshot:
 def load(dataset: str, order: str, graph: bool = False) -> datasets.Dataset:
     """The `documents` of the release in `here`."""
     return documents(here(), dataset, order, graph)
+
+
+def for_request(request: Request, check_images: bool) -> datasets.Dataset:
+    """The documents for a request, as ``COLUMBUS,order=benchmark,graph=true``; errors as of `load`."""
+    return load(request.dataset, request["order"], "graph" in request)
 
 
 def documents(found: hub.Snapshot, dataset: str, order: str, graph: bool = False) -> datasets.Dataset:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.flute import measures, rows, task
+from figlang_tasks.benchmarks.flute import rows
 from figlang_tasks.core.benchmark import Benchmark, FineTuning
 from figlang_tasks.core.hub import Source
 from figlang_tasks.core.presentation import Part, Parts
@@ -28,12 +28,8 @@ BENCHMARK = Benchmark(
         Source(name="FLUTE", splits={"train": 7534}, repository="ColumbiaNLP/FLUTE"),
         Source(name="figlang_mini_flute", splits={"train": 32}, folder=mini.FLUTE_DIR),
     ),
-    measures=measures.of_records,
-    load=lambda asked, _: task.documents(asked),
     keys=("part",),
     optional_keys=("prompt", "scorer"),
-    options=task.Options,
-    preflight=task.preflight,
     count=rows.count,
     card=entailment_card.card,
     answer=entailment_card.answer,

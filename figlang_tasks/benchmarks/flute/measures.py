@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from figlang_tasks.benchmarks.flute.rows import PARAPHRASE_AND_SARCASM
 from figlang_tasks.scoring import Measure, Measures, Record, Scopes
 from figlang_tasks.scoring.explained import PARSE_DISAGREEMENT, SCHEMES, explained_measures, parse_rate
-from figlang_tasks.scoring.lm_eval import metric_list_of_lm_eval
 
 
 def _scopes(record: Record) -> tuple[str, ...]:
@@ -30,13 +27,3 @@ V1 = Measures.of(*explained_measures(SCHEMES["contradiction"], _TYPES), _ACC_OFF
 V2 = Measures.of(*explained_measures(SCHEMES["all"], _TYPES), _ACC_OFFICIAL)
 BLIND = Measures.of(parse_rate(), PARSE_DISAGREEMENT)
 """Of rows without a published answer."""
-
-
-def of_records(records: Sequence[Record]) -> Measures:
-    """The measures of the task that wrote `records`."""
-    if not any("gold" in record for record in records):
-        return BLIND
-    return V1 if records[0]["explained"] == "contradiction" else V2
-
-
-V1_LM_EVAL, V2_LM_EVAL, BLIND_LM_EVAL = map(metric_list_of_lm_eval, (V1, V2, BLIND))

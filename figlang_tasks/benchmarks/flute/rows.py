@@ -22,6 +22,7 @@ from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.exemplars import drawn
+from figlang_tasks.core.request import Request
 from figlang_tasks.core.text import HALF_A_PAIR
 from figlang_tasks.metrics.intervals import linked
 
@@ -335,7 +336,7 @@ def blind_data(rows: Sequence[Mapping[str, Any]]) -> str:
     return str(DataId("FLUTE", "codalab", digest[:12]))
 
 
-def count(asked: Mapping[str, Any]) -> int:
+def count(request: Request) -> int:
     """The number of rows for this request."""
     sizes = {"heldout": sum(HELDOUT_SIZES.values()), "codalab": BLIND_ROWS}
-    return sizes.get(asked["part"]) or source_of(asked["dataset"]).splits["train"]
+    return sizes.get(request["part"]) or source_of(request.dataset).splits["train"]

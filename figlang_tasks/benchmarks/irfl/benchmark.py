@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.irfl import card, charts, generate, measures, rows, tables, task, training
+from figlang_tasks.benchmarks.irfl import card, charts, generate, rows, tables, training
 from figlang_tasks.benchmarks.irfl.archive import pictures
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
@@ -28,13 +28,8 @@ BENCHMARK = Benchmark(
         Source(name="IRFL", repository="lampent/IRFL"),
         Source(name="figlang_mini_irfl", folder=mini.IRFL_DIR),
     ),
-    measures=measures.of_records,
-    load=rows.load_asked,
     keys=("table",),
     optional_keys=("rotations",),
-    asked=rows.asked,
-    options=task.Options,
-    preflight=task.preflight,
     count=tables.count,
     picture=lambda dataset, name, where: pictures(dataset).read(name, where),
     card=card.card,

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 
 from loguru import logger
 
-from figlang_tasks.benchmarks.irfl.random_tables import CONFIGURATIONS
 from figlang_tasks.benchmarks.irfl.rows import CLASSES, LETTERS, figurative_type
 from figlang_tasks.core import notes
 from figlang_tasks.core.data_id import DataId
@@ -193,13 +192,3 @@ RETRIEVE = Measures.of(
     _PARSE_RATE,
 )
 """Of rankings; rows of which images are missing are left out: Table 7."""
-
-
-def of_records(records: Sequence[Record]) -> Measures:
-    """The measures of the task that wrote `records`."""
-    first = records[0]
-    if "positive" in first:
-        return RETRIEVE
-    if DataId.parse(first["data"]).part in CONFIGURATIONS:
-        return RANDOM
-    return DETECT if first["id"] == first["row"] else CIRCULAR  # rotations of a row have ids of their own

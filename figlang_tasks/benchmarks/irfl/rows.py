@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from figlang_tasks.benchmarks.irfl import random_tables, tables
 from figlang_tasks.benchmarks.irfl.archive import pictures
 from figlang_tasks.core import hub
-from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.request import Request
 from figlang_tasks.core.row_files import progress
 
 if TYPE_CHECKING:
@@ -117,15 +117,9 @@ def text(doc: Mapping[str, Any], phrase_only: bool = False) -> str:
     return f"{doc['phrase']}.{'.'.join(definitions)}."
 
 
-def asked(data: DataId, record: Mapping[str, Any]) -> dict[str, str]:
-    """What the task that wrote `record` asks for."""
-    rotations = {"rotations": "true"} if "-rotation" in record["id"] else {}
-    return {"dataset": data.dataset, "table": data.part} | rotations
-
-
-def load_asked(asked: Mapping[str, str], look_at_pictures: bool = True) -> datasets.Dataset:
-    """The documents that a task file asks for, as ``IRFL,table=...,rotations=true``; errors as of `load`."""
-    return load(asked["dataset"], asked["table"], rotations=asked.get("rotations") == "true")
+def documents(request: Request, check_images: bool) -> datasets.Dataset:
+    """The documents for a request, as ``IRFL,table=...,rotations=true``; errors as of `load`."""
+    return load(request.dataset, request["table"], rotations=request.get("rotations") == "true")
 
 
 def check() -> Iterator[DataError]:

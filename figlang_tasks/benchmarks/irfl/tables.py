@@ -19,6 +19,7 @@ from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.hub import USE_THE_RELEASE
+from figlang_tasks.core.request import Request
 
 # Rows of each table of the release.
 ROWS = {
@@ -241,6 +242,6 @@ def _role(kind: str, image: _Image, phrase: str, known: str | None) -> str:
     return image.sub_category or known or "random"
 
 
-def count(asked: Mapping[str, Any]) -> int | None:
+def count(request: Request) -> int | None:
     """How many rows a table of the release has; None for candidates drawn at random, and for our own tables."""
-    return ROWS.get(asked["table"]) if asked["dataset"] == "IRFL" else None
+    return ROWS.get(request["table"]) if request.dataset == "IRFL" else None

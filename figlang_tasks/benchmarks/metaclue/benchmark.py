@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.metaclue import card, measures, rows, task
+from figlang_tasks.benchmarks.metaclue import card, rows
 from figlang_tasks.core import images
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
@@ -29,11 +29,7 @@ BENCHMARK = Benchmark(
         Source(name="MetaCLUE", bring="docs/cards/metaclue.md"),
         Source(name="figlang_mini_metaclue", folder=mini.METACLUE_DIR),
     ),
-    measures=measures.of_records,
-    load=lambda asked, look: rows.load(asked["dataset"], asked["task"], look),
     keys=("task",),
-    options=task.Options,
-    preflight=task.preflight,
     count=rows.count,
     picture=lambda dataset, name, where: images.decode({"path": name}, where, dataset),
     card=card.card,

@@ -44,7 +44,6 @@ from figlang_tasks.scoring import (
     Scopes,
     by_field,
     grouped,
-    judged,
     ratio,
 )
 from figlang_tasks.scoring.evaluation import STDERR_RESAMPLES
@@ -56,11 +55,6 @@ SCORES = "scores"
 def image_of(record: Record) -> str:
     """The image that a record is of: what is resampled, and a row of the benchmark."""
     return str(record["id"]).partition("#")[0]
-
-
-def judged_of_image(record: Record, measures: Measures) -> dict[str, Any]:
-    """The record and its numbers, with the image as the record's ``unit``."""
-    return judged({**record, "unit": image_of(record)}, measures)
 
 
 def _measures(*measures: Measure) -> Measures:
@@ -340,18 +334,3 @@ GENERATE = _measures(
         bounds=(0.0, math.inf),
     ),
 )
-
-
-_BY_FIELD = {
-    "gold": CLASSIFY,
-    "chosen": RETRIEVE,
-    "caption": CAPTION,
-    "question": VQA,
-    "truth": LOCALIZE,
-    "file": GENERATE,
-}
-
-
-def of_records(records: Sequence[Record]) -> Measures:
-    """The measures of the task that wrote `records`."""
-    return _BY_FIELD[next((field for field in _BY_FIELD if field in records[0]), "")]  # a KeyError: of no task

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.prompting import render
+from figlang_tasks.core.request import Request
 
 if TYPE_CHECKING:
     import datasets
@@ -54,6 +55,11 @@ def load(dataset: str, task: str, look_at_pictures: bool = False) -> datasets.Da
     if not found:
         raise PartMissing(f"{dataset}/{FILE} has no image for the task {task}")
     return datasets.Dataset.from_list(found)
+
+
+def documents(request: Request, check_images: bool) -> datasets.Dataset:
+    """The documents for a request, as ``MetaCLUE,task=caption``; errors as of `load`."""
+    return load(request.dataset, request["task"], check_images)
 
 
 def _check(dataset: str, folder: Path | None, row: Annotation, where: str) -> None:
@@ -201,10 +207,10 @@ TASKS: dict[str, Callable[[str, str, Table, Sequence[Annotation]], list[dict[str
 }
 
 
-def count(asked: Mapping[str, str]) -> int | None:
+def count(request: Request) -> int | None:
     """Number of rows of a task, as published; None where that depends on the annotations (questions, concepts)."""
-    task = asked["task"]
-    if source_of(asked["dataset"]).folder is not None:
+    task = request["task"]
+    if source_of(request.dataset).folder is not None:
         return None
     metaphors = PAPER["metaphor"]
     if task.startswith(CLASSIFY):

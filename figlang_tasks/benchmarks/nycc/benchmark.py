@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from figlang_tasks.benchmarks.nycc import measures, rows, task
+from figlang_tasks.benchmarks.nycc import rows
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
 
@@ -29,12 +29,7 @@ BENCHMARK = Benchmark(
             title="New Yorker Caption Contest",
         ),
     ),
-    measures=measures.of_records,
-    load=lambda asked, look: rows.load(asked["dataset"], asked["config"], asked["fold"], look),
     keys=("config", "fold"),
-    asked=rows.asked_by,
-    options=task.Options,
-    preflight=task.preflight,
     count=rows.count,
     scorer="vflute25",
     check=lambda: rows.training_faults("NYCC"),

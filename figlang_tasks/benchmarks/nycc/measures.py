@@ -18,7 +18,6 @@ from figlang_tasks.metrics import overlap, ranking
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring import BOOTSTRAP, Measure, Measures, Record, Scopes, grouped
 from figlang_tasks.scoring.explained import PARSE_DISAGREEMENT, SCHEMES, explained_measures
-from figlang_tasks.scoring.lm_eval import metric_list_of_lm_eval
 from figlang_tasks.scoring.measure import unit_of
 
 
@@ -89,11 +88,3 @@ EXPLANATION = Measures.of(
         if measure.name not in ("acc", "parse_disagreement")
     ),
 )
-
-
-def of_records(records: Sequence[Record]) -> Measures:
-    """The measures of the task that wrote `records`."""
-    return EXPLANATION if "bleu_sums" in records[0] else RANKING if "winner_source" in records[0] else MATCHING
-
-
-MATCHING_LM_EVAL, RANKING_LM_EVAL, EXPLANATION_LM_EVAL = map(metric_list_of_lm_eval, (MATCHING, RANKING, EXPLANATION))

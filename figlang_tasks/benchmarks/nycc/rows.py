@@ -23,6 +23,7 @@ from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.prompting import render
+from figlang_tasks.core.request import Request
 
 if TYPE_CHECKING:
     import datasets
@@ -72,9 +73,9 @@ def config(name: str) -> Config:
     return Config(found["task"], found["pixels"] is not None, int(found["fold"] or 0))
 
 
-def configs(asked: Mapping[str, str]) -> list[str]:
+def configs(request: Mapping[str, str]) -> list[str]:
     """The configurations that a task reads, one for each of its folds; a `DataError` if there are none such."""
-    name, fold = asked["config"], str(asked["fold"])
+    name, fold = request["config"], request["fold"]
     if config(name).fold:
         raise DataError(f"NYCC,config={name}: write the fold apart, as config=matching,fold=3")
     if fold != ALL and fold not in tuple("01234"):
@@ -82,17 +83,9 @@ def configs(asked: Mapping[str, str]) -> list[str]:
     return [name if number == "0" else f"{name}_{number}" for number in ("01234" if fold == ALL else fold)]
 
 
-def asked_by(data: DataId, record: Mapping[str, object]) -> dict[str, str]:
-    """What the task that wrote a record asks for."""
-    name, _, fold = data.part.rpartition("_")
-    if fold not in (ALL, *"1234"):
-        name, fold = data.part, "0"
-    return {"dataset": data.dataset, "config": name, "fold": fold}
-
-
-def count(asked: Mapping[str, str]) -> int:
+def count(request: Request) -> int:
     """Number of test rows of a task, as published or as inferred (:data:`SEEN`)."""
-    return sum(_count(name) for name in configs(asked))
+    return sum(_count(name) for name in configs(request))
 
 
 def _count(name: str) -> int:
@@ -117,6 +110,11 @@ def load(dataset: str, name: str, fold: str = ALL, check_images: bool = True) ->
     data = str(replace(known[0], part=f"{name}_{ALL}", digest=digest))
     found = datasets.concatenate_datasets([each.remove_columns("data") for each in folds])
     return found.add_column("data", [data] * len(found))
+
+
+def documents(request: Request, check_images: bool) -> datasets.Dataset:
+    """The documents for a request, as ``NYCC,config=matching,fold=all``; errors as of `load`."""
+    return load(request.dataset, request["config"], request["fold"], check_images)
 
 
 def _fold(dataset: str, name: str, check_images: bool) -> datasets.Dataset:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.nykms import card, measures, rows, task, template, training
+from figlang_tasks.benchmarks.nykms import card, rows, tasks, template, training
 from figlang_tasks.core.benchmark import Benchmark, FineTuning
 from figlang_tasks.core.hub import Source
 
@@ -30,22 +30,13 @@ BENCHMARK = Benchmark(
         ),
         Source(name="figlang_mini_nykms", folder=mini.NYKMS_DIR),
     ),
-    measures=measures.of_records,
-    load=lambda asked, look_at_pictures: rows.load(
-        asked["dataset"], asked["question"], asked["modality"], look_at_pictures, asked.get("split")
-    ),
     keys=("question", "modality"),
     optional_keys=("split",),
-    asked=lambda data, record: {
-        "dataset": data.dataset,
-        "question": record["question"],
-        "modality": record["modality"],
-    },
     count=rows.count,
     card=card.card,
     answer=card.answer,
     fetch=rows.fetch_contests,
     template=template.template,
-    finetuning=FineTuning(texts=("caption", "description"), right=task.answered_as_annotated),
+    finetuning=FineTuning(texts=("caption", "description"), right=tasks.answered_as_annotated),
     trainer=training.train,
 )

@@ -21,7 +21,6 @@ from figlang_tasks.benchmarks.nykms.parse import FIELDS, LABELS
 from figlang_tasks.metrics import classification, overlap
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring import BOOTSTRAP, TWO_CLASSES, Measure, Measures, Record, Scopes, grouped
-from figlang_tasks.scoring.lm_eval import metric_list_of_lm_eval
 from figlang_tasks.scoring.measure import unit_of
 
 WORDS: Final = ("MW", "SW")
@@ -117,14 +116,3 @@ def _of(question: str) -> Measures:
 
 
 BY_QUESTION: Final = {question: _of(question) for question in FIELDS}
-METAPHOR, SARCASM, MC, MW, ME, SC, SW, ST, SE = BY_QUESTION.values()
-
-
-def of_records(records: Sequence[Record]) -> Measures:
-    """The measures of the task that wrote `records`."""
-    return BY_QUESTION[records[0]["question"]]
-
-
-METAPHOR_LM_EVAL, SARCASM_LM_EVAL = map(metric_list_of_lm_eval, (METAPHOR, SARCASM))
-MC_LM_EVAL, MW_LM_EVAL, ME_LM_EVAL = map(metric_list_of_lm_eval, (MC, MW, ME))
-SC_LM_EVAL, SW_LM_EVAL, ST_LM_EVAL, SE_LM_EVAL = map(metric_list_of_lm_eval, (SC, SW, ST, SE))

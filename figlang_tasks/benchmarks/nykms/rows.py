@@ -26,6 +26,7 @@ from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
+from figlang_tasks.core.request import Request
 
 if TYPE_CHECKING:
     import datasets
@@ -81,6 +82,11 @@ def split_of(row: AnnotatedCaption) -> str:
 def part(question: str) -> str:
     """The file (without ``.jsonl``) that holds the answers to a question."""
     return "nyk_m" if question in ("metaphor", "mc", "mw", "me") else "nyk_s"
+
+
+def documents(request: Request, check_images: bool) -> datasets.Dataset:
+    """The documents for a request, as ``NYK-MS,question=mc,modality=image``; errors as of `load`."""
+    return load(request.dataset, request["question"], request["modality"], check_images, request.get("split"))
 
 
 @hub.kept(maxsize=18)
@@ -287,9 +293,9 @@ def _comparable(caption: str) -> str:
     return " ".join(caption.casefold().split())
 
 
-def count(asked: Mapping[str, str]) -> int | None:
+def count(request: Request) -> int | None:
     """The number of rows for this request in the paper; None for a split, and for other datasets."""
-    if "split" in asked or asked["dataset"] != "NYK-MS":
+    if "split" in request or request.dataset != "NYK-MS":
         return None
-    question = asked["question"]
+    question = request["question"]
     return (PAPER_ROWS if FIELDS[question][0] in LABELS else PAPER_POSITIVES)[part(question)]

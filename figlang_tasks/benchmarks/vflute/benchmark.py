@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.vflute import measures, report, task, template
+from figlang_tasks.benchmarks.vflute import report, template
 from figlang_tasks.core.benchmark import Benchmark, FineTuning
 from figlang_tasks.core.hub import Source
 from figlang_tasks.scoring import entailment_card
@@ -39,12 +39,7 @@ BENCHMARK = Benchmark(
             title="figlang_mini (V-FLUTE)",
         ),
     ),
-    measures=measures.of_records,
-    load=task.documents,
     optional_keys=("instructions",),
-    asked=task.asked_by,
-    options=task.Options,
-    preflight=task.preflight,
     card=report.card,
     answer=entailment_card.answer,
     parts=report.PARTS,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from figlang_tasks.benchmarks.vflute import rows
-from figlang_tasks.benchmarks.vflute.task import stages_of
+from figlang_tasks.benchmarks.vflute.tasks import stages_of
 from figlang_tasks.core.card import Document, Record
 from figlang_tasks.core.choice import Choice
 

@@ -44,8 +44,3 @@ INSTRUCTIONS = Measures.of(
 _BOARD = Scheme((Threshold("f1@0", 0.0), Threshold("f1@50", 0.50), Threshold("f1@60", 0.60)), "figlang24", main="f1@60")
 FIGLANG24 = Measures.of(*(measure for measure in explained_measures(_BOARD) if not measure.diagnostic))
 """Of the board of the FigLang 2024 shared task (``figlang submit score2024``)."""
-
-
-def of_records(records: Sequence[Record]) -> Measures:
-    """The measures of the task that wrote `records`."""
-    return INSTRUCTIONS if "instruction" in records[0] else VFLUTE

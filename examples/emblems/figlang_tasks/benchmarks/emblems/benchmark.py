@@ -11,5 +11,5 @@ BENCHMARK = Benchmark(
     about="does a picture convey a saying?",
     sources=(Source(name="Emblems", bring="python make_emblems.py my_data"),),
     measures=measures.of_records,
-    load=lambda asked, _: rows.load(asked["dataset"], asked["split"]),
+    load=lambda request, _: rows.load(request.dataset, request["split"]),
 )

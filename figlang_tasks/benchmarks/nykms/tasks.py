@@ -1,4 +1,4 @@
-"""What the NYK-MS task files name (arXiv 2409.01037), in lmms-eval and in lm-eval: documents, prompts, scoring.
+"""The kinds of tasks of NYK-MS (arXiv 2409.01037), and what its task files name in lmms-eval and in lm-eval.
 
 A document carries its question and whether the cartoon is shown or told.
 """
@@ -28,12 +28,12 @@ from figlang_tasks.benchmarks.nykms.parse import (
 from figlang_tasks.core import images
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.prompting import render, user_turn
+from figlang_tasks.core.request import Request
 from figlang_tasks.metrics import overlap
-from figlang_tasks.scoring import judged, judged_for_lm_eval
+from figlang_tasks.scoring import Task, process_results
+from figlang_tasks.scoring.lm_eval import metric_list_of_lm_eval, values_of_lm_eval
 from figlang_tasks.scoring.readings import COUNTS_AS
-
-Document = Mapping[str, Any]
-
+from figlang_tasks.scoring.task import Document, MetricValues
 
 # --- prompts ---
 
@@ -82,18 +82,14 @@ def doc_to_target(doc: Document) -> str:
 # --- scoring ---
 
 
-def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """The record of one output (`measures`) and its numbers."""
-    return judged(_record(doc, results[0]), measures.BY_QUESTION[doc["question"]])
-
-
-def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+def lm_eval_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
     """The record of one output and its numbers for lm-eval."""
-    (output,) = without_next_questions(doc, results, doc_to_text, shown_texts)
-    return judged_for_lm_eval(_record(doc, output), measures.BY_QUESTION[doc["question"]], results)
+    outputs = without_next_questions(doc, results, doc_to_text, shown_texts)
+    return values_of_lm_eval(process_results(doc, outputs), results)
 
 
-def _record(doc: Document, output: str | None) -> dict[str, Any]:
+def record(doc: Document, output: str | None) -> dict[str, Any]:
+    """The record of one output (`measures`)."""
     fields = FIELDS[doc["question"]]
     parsed = parse_official(whole(output), doc["question"])
     answers = parsed.value or nothing(doc["question"])
@@ -113,7 +109,7 @@ def _record(doc: Document, output: str | None) -> dict[str, Any]:
             if field in MARKED_FIELDS:
                 kinds[field] = annotated.kind
             words[field] = _scores(field, text, annotated)
-    record = {
+    made = {
         "id": doc["id"],
         "data": doc["data"],
         "unit": doc["cartoon"],
@@ -130,8 +126,8 @@ def _record(doc: Document, output: str | None) -> dict[str, Any]:
         "bleu": overlap.signature(),
     }
     if parsed.value is None and fields[0] in LABELS:
-        record[COUNTS_AS] = "No"
-    return record
+        made[COUNTS_AS] = "No"
+    return made
 
 
 def _scores(field: str, predicted: str, annotated: Annotation) -> dict[str, Any]:
@@ -165,3 +161,51 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
     numbered = doc["question"] in ("metaphor", "sarcasm")
     answers = {word: render("nykms/answer.jinja", lines=[word], numbered=numbered) for word in ("No", "Yes")}
     return answers, "Yes" if doc["label"] else "No"
+
+
+# --- the kinds ---
+
+
+def _task(question: str, description: str) -> Task:
+    """The kind of task that asks a question of the paper, `question` a key of ``parse.FIELDS``."""
+
+    def is_for(request: Request) -> bool:
+        return request["question"] == question
+
+    return Task(
+        name=f"nykms_{question}",
+        description=description,
+        is_for=is_for,
+        documents=rows.documents,
+        record=record,
+        measures=measures.BY_QUESTION[question],
+    )
+
+
+METAPHOR = _task(
+    "metaphor", "The paper's joint prompt: is there a metaphor, in which word or object, and what does it mean?"
+)
+SARCASM = _task("sarcasm", "The paper's joint prompt: is there sarcasm, in what, of what, and why?")
+MC = _task("mc", "Does a cartoon with its caption contain metaphor?")
+MW = _task("mw", "Which word or object contains the metaphor?")
+ME = _task("me", "What does the metaphor mean, and why?")
+SC = _task("sc", "Does a cartoon with its caption contain sarcasm?")
+SW = _task("sw", "Which word or object contains the sarcasm?")
+ST = _task("st", "What does the sarcasm satirize?")
+SE = _task("se", "Why is it sarcasm?")
+TASKS = (METAPHOR, SARCASM, MC, MW, ME, SC, SW, ST, SE)
+
+METAPHOR_METRICS, SARCASM_METRICS = METAPHOR.metric_list, SARCASM.metric_list
+MC_METRICS, MW_METRICS, ME_METRICS = MC.metric_list, MW.metric_list, ME.metric_list
+SC_METRICS, SW_METRICS, ST_METRICS, SE_METRICS = SC.metric_list, SW.metric_list, ST.metric_list, SE.metric_list
+(
+    METAPHOR_LM_EVAL,
+    SARCASM_LM_EVAL,
+    MC_LM_EVAL,
+    MW_LM_EVAL,
+    ME_LM_EVAL,
+    SC_LM_EVAL,
+    SW_LM_EVAL,
+    ST_LM_EVAL,
+    SE_LM_EVAL,
+) = (metric_list_of_lm_eval(task.measures) for task in TASKS)

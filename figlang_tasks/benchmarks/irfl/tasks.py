@@ -1,10 +1,10 @@
-"""What the IRFL task files name: documents, prompts, scoring."""
+"""The kinds of tasks of IRFL, and what its task files name: documents, prompts, scoring."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, ClassVar, Literal
 
 from loguru import logger
@@ -13,18 +13,18 @@ from PIL import Image
 from figlang_tasks.answers.choices import Choices
 from figlang_tasks.answers.option import option
 from figlang_tasks.answers.yes_no import yes_no
-from figlang_tasks.benchmarks.irfl import rows
+from figlang_tasks.benchmarks.irfl import measures, random_tables, rows
 from figlang_tasks.benchmarks.irfl.archive import grid, pictures
-from figlang_tasks.benchmarks.irfl.measures import DETECT, NO_SCORES, RETRIEVE, SCORES, of_records
-from figlang_tasks.core import notes, score_requests
-from figlang_tasks.core.benchmark import Asked, chosen
+from figlang_tasks.benchmarks.irfl.measures import NO_SCORES, SCORES
+from figlang_tasks.core import notes
+from figlang_tasks.core.benchmark import chosen
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, turn_with_pictures_inside
+from figlang_tasks.core.request import Request
 from figlang_tasks.metrics import ranking
-from figlang_tasks.scoring import judged
-
-Document = Mapping[str, Any]
+from figlang_tasks.scoring import Task
+from figlang_tasks.scoring.task import Document, MetricValues, task_of
 
 # Of the four parts of a grid, in the order of the letters: "the top-left image", "upper left", "left top".
 PLACES = tuple(
@@ -57,9 +57,9 @@ class Options(TaskOptions):
 # --- data ---
 
 
-def preflight(config: Mapping[str, Any], asked: Asked) -> None:
+def preflight(config: Mapping[str, Any], request: Request) -> None:
     """Check that a run holds a whole row, whose documents (pictures, rotations) are judged together."""
-    of_docs = list(rows.load_asked(asked)["row"])
+    of_docs = list(rows.documents(request, check_images=True)["row"])
     places = chosen(len(of_docs), config)
     sizes, here = Counter(of_docs), Counter(of_docs[place] for place in places)
     if all(found < sizes[row] for row, found in here.items()):
@@ -116,61 +116,48 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
     return {label: label for label in labels}, doc_to_target(doc)
 
 
-# --- scoring of one document ---
+# --- detection ---
 
 
-def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """The record of a choice and its numbers: by matching scores where the backend gives them, else in words."""
-    record = _choice(doc, results[0])
-    return judged(record, of_records([record]))
+def detection_record(doc: Document, output: str | None, places: Sequence[str] = ()) -> dict[str, Any]:
+    """The record of a choice in words; `places` are names of the parts of a grid, as expressions."""
+    candidates = Choices(len(doc["candidates"]), are_pictures=True, places=tuple(places))
+    choice = option(output, candidates)
+    return _detection_record(doc, choice.value, choice.status, choice.rule, None)
 
 
-def grid_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+def detection_record_of_scores(doc: Document, scores: list[float]) -> dict[str, Any]:
+    """The record of a choice by matching scores.
+
+    A tie chose nothing: of the images that share the highest score none is the model's choice.
+    """
+    return _detection_record(doc, ranking.best_place(scores), SCORES, "argmax", scores)
+
+
+def _detection_record(
+    doc: Document, chosen: int | None, status: str, rule: str, scores: list[float] | None
+) -> dict[str, Any]:
+    shared = {name: doc[name] for name in ("id", "data", "row", "type", "candidates", "roles", "answer")}
+    return shared | {"unit": doc["phrase"], "chosen": chosen, "status": status, "rule": rule, "scores": scores}
+
+
+def grid_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
     """The record of a choice among the four parts of one picture, and its numbers; an answer may name their place."""
-    return judged(_choice(doc, results[0], PLACES), DETECT)
+    return task_of(doc).values(doc, detection_record(doc, results[0], PLACES))
 
 
-def match_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+def match_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
     """The record of a choice by matching scores, and its numbers.
 
     A request that got no answer counts as wrong; where it is in words, the run has failed.
     """
-    record = _choice(doc, results[0])
+    task = task_of(doc)
+    record = task.answer_record(doc, results[0])
     if record["scores"] is None and results[0]:
         _report_no_scores()
         notes.note("irfl_match: answers without matching scores have no accuracy, see the log")
         record |= {"chosen": None, "status": NO_SCORES, "rule": ""}
-    return judged(record, DETECT)
-
-
-def retrieve_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """The record of one image of a row, by its matching score or by Yes or No in words, and its numbers."""
-    scores = score_requests.read_answer(results[0])
-    if scores is not None and len(scores) == 1:
-        value, status, rule = scores[0], SCORES, SCORES
-    else:
-        found = yes_no(results[0], FIGURATIVE)
-        status, rule = found.status, found.rule
-        value = UNREADABLE[doc["positive"]] if found.value is None else float(found.value)
-    record = {name: doc[name] for name in ("id", "data", "row", "type", "role", "positive", "images")}
-    record |= {"unit": doc["phrase"], "uuid": doc["candidates"][0], "value": value, "status": status, "rule": rule}
-    return judged(record, RETRIEVE)
-
-
-def _choice(doc: Document, output: str, places: Sequence[str] = ()) -> dict[str, Any]:
-    """The record of one document of detection (`measures`)."""
-    count = len(doc["candidates"])
-    scores = score_requests.read_answer(output)
-    if scores is not None and len(scores) == count:
-        status, rule = SCORES, "argmax"
-        # A tie chose nothing: of the images that share the highest score none is the model's choice.
-        chosen = None if ranking.tied_at_top(scores) else scores.index(max(scores))
-    else:
-        scores = None
-        found = option(output, Choices(count, are_pictures=True, places=tuple(places)))
-        chosen, status, rule = found.value, found.status, found.rule
-    record = {name: doc[name] for name in ("id", "data", "row", "type", "candidates", "roles", "answer")}
-    return record | {"unit": doc["phrase"], "chosen": chosen, "status": status, "rule": rule, "scores": scores}
+    return task.values(doc, record)
 
 
 @lru_cache(maxsize=1)  # once a process
@@ -180,3 +167,79 @@ def _report_no_scores() -> None:
         "accuracy. Use a model class that gives scores (figlang_clip, figlang_vlm, figlang_openai), or run irfl_detect "
         "with this one."
     )
+
+
+# --- retrieval ---
+
+
+def retrieval_record(doc: Document, output: str | None) -> dict[str, Any]:
+    """The record of one image of a row by Yes or No in words."""
+    verdict = yes_no(output, FIGURATIVE)
+    value = UNREADABLE[doc["positive"]] if verdict.value is None else float(verdict.value)
+    return _retrieval_record(doc, value, verdict.status, verdict.rule)
+
+
+def retrieval_record_of_scores(doc: Document, scores: list[float]) -> dict[str, Any]:
+    """The record of one image of a row by its matching score."""
+    return _retrieval_record(doc, scores[0], SCORES, SCORES)
+
+
+def _retrieval_record(doc: Document, value: float, status: str, rule: str) -> dict[str, Any]:
+    return {
+        **{name: doc[name] for name in ("id", "data", "row", "type", "role", "positive", "images")},
+        "unit": doc["phrase"],
+        "uuid": doc["candidates"][0],
+        "value": value,
+        "status": status,
+        "rule": rule,
+    }
+
+
+# --- the kinds ---
+
+
+def _is_retrieval(request: Request) -> bool:
+    return request["table"].endswith("-retrieval-task")
+
+
+def _has_random_candidates(request: Request) -> bool:
+    return request["table"] in random_tables.CONFIGURATIONS
+
+
+def _has_rotations(request: Request) -> bool:
+    return request.get("rotations") == "true"
+
+
+_task = partial(Task, documents=rows.documents, options=Options, preflight=preflight)
+_detection = partial(_task, record=detection_record, record_of_scores=detection_record_of_scores)
+
+RETRIEVE = _task(
+    name="irfl_retrieve",
+    description="Rank the images of a row by how well each shows the figurative meaning of a phrase.",
+    is_for=_is_retrieval,
+    record=retrieval_record,
+    record_of_scores=retrieval_record_of_scores,
+    measures=measures.RETRIEVE,
+)
+RANDOM = _detection(
+    name="irfl_random",
+    description="Choose the image that shows the figurative meaning of a phrase among randomly drawn ones.",
+    is_for=_has_random_candidates,
+    measures=measures.RANDOM,
+)
+CIRCULAR = _detection(
+    name="irfl_detect_circular",
+    description="As irfl_detect, with each row in all rotations, so that each letter is right once.",
+    is_for=_has_rotations,
+    measures=measures.CIRCULAR,
+)
+DETECT = _detection(
+    name="irfl_detect",
+    description="Choose the image that shows the figurative meaning of a phrase among partly literal ones.",
+    measures=measures.DETECT,
+)
+TASKS = (RETRIEVE, RANDOM, CIRCULAR, DETECT)
+"""A request is for the first of them that takes it."""
+
+RETRIEVE_METRICS, RANDOM_METRICS = RETRIEVE.metric_list, RANDOM.metric_list
+CIRCULAR_METRICS, DETECT_METRICS = CIRCULAR.metric_list, DETECT.metric_list

@@ -1,25 +1,26 @@
-"""What the AdMIRe task files name: documents, prompts, scoring.
+"""The kinds of tasks of AdMIRe, and what its task files name: documents, prompts, scoring.
 
 A document says by ``sentence`` which subtask it is of: a sequence has none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from itertools import permutations
 from typing import Any, ClassVar, Literal
 
 from PIL import Image
 
-from figlang_tasks.benchmarks.admire import measures, parse
+from figlang_tasks.benchmarks.admire import measures, parse, rows
 from figlang_tasks.benchmarks.admire.rows import LETTERS, SENSES
-from figlang_tasks.core import images, score_requests
+from figlang_tasks.core import images
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, turn_with_pictures_inside
-from figlang_tasks.scoring import judged
-
-Document = Mapping[str, Any]
+from figlang_tasks.core.request import Request
+from figlang_tasks.scoring import Task
+from figlang_tasks.scoring.task import Document
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 
@@ -89,43 +90,111 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
     return dict(zip(answers, answers, strict=True)), doc_to_target(doc)
 
 
-def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """The record of a ranking and its numbers: by matching scores where the backend gives them, else in words.
+def ranking_record(doc: Document, output: str | None) -> dict[str, Any]:
+    """The record of a ranking in words; one that is not read is none."""
+    ranking = parse.ranking(output, len(doc["names"]))
+    return _ranking_record(doc, ranking.value, ranking.status, ranking.rule, None)
+
+
+def ranking_record_of_scores(doc: Document, scores: list[float]) -> dict[str, Any]:
+    """The record of a ranking by matching scores.
 
     Equal scores keep the order in which the pictures were shown, which a hash decides.
     """
+    places = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)
+    return _ranking_record(doc, places, "scores", "sorted", scores)
+
+
+def _ranking_record(
+    doc: Document, places: Sequence[int] | None, status: str, rule: str, scores: list[float] | None
+) -> dict[str, Any]:
     names = doc["names"]
-    scores = score_requests.read_answer(results[0])
-    if scores is not None and len(scores) == len(names):
-        places: Sequence[int] | None = sorted(range(len(names)), key=scores.__getitem__, reverse=True)
-        status, rule = "scores", "sorted"
-    else:
-        found, scores = parse.ranking(results[0], len(names)), None
-        places, status, rule = found.value, found.status, found.rule
-    record = _shared(doc) | {
+    return _shared(doc) | {
         "gold": list(doc["order"]),
         "predicted": None if places is None else [names[place] for place in places],
         "status": status,
         "rule": rule,
         "scores": scores,
     }
-    return judged(record, measures.of_records([record]))
 
 
-def sequence_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """The record of the chosen picture and sense, and its numbers; what is not read is wrong."""
-    item, sense = parse.sequence(results[0], len(doc["names"]))
+def sequence_record(doc: Document, output: str | None) -> dict[str, Any]:
+    """The record of the chosen picture and sense; what is not read is wrong."""
+    item, sense = parse.sequence(output, len(doc["names"]))
     decided = sense if item.status == "read" else item
-    record = _shared(doc) | {
+    return _shared(doc) | {
         "gold": doc["order"][0],
         "predicted": None if item.value is None else doc["names"][item.value],
         "predicted_sense": sense.value,
         "status": decided.status,
         "rule": decided.rule,
     }
-    return judged(record, measures.of_records([record]))
 
 
 def _shared(doc: Document) -> dict[str, Any]:
-    found = {name: doc[name] for name in ("id", "data", "shown", "sense")}
-    return found | {"unit": doc["compound"], "names": list(doc["names"])}
+    shared = {name: doc[name] for name in ("id", "data", "shown", "sense")}
+    return shared | {"unit": doc["compound"], "names": list(doc["names"])}
+
+
+# --- the kinds ---
+
+
+def _is_ranking(request: Request) -> bool:
+    return not request["table"].startswith("sequence")
+
+
+def _is_sequence(request: Request) -> bool:
+    return request["table"].startswith("sequence")
+
+
+def _has_both_senses(request: Request) -> bool:
+    return request["table"].endswith("_both")
+
+
+def _is_ranking_of_both(request: Request) -> bool:
+    return _is_ranking(request) and _has_both_senses(request)
+
+
+def _is_sequence_of_both(request: Request) -> bool:
+    return _is_sequence(request) and _has_both_senses(request)
+
+
+_ranking = partial(
+    Task,
+    documents=rows.documents,
+    options=Options,
+    record=ranking_record,
+    record_of_scores=ranking_record_of_scores,
+    candidates="names",
+)
+_sequence = partial(Task, documents=rows.documents, options=Options, record=sequence_record)
+
+RANK_BOTH = _ranking(
+    name="admire_rank_both",
+    description="As admire_rank, of the compounds of all parts, each in its idiomatic and its literal sense.",
+    is_for=_is_ranking_of_both,
+    measures=measures.RANK_BOTH,
+)
+RANK = _ranking(
+    name="admire_rank",
+    description="Rank five pictures by how well they show the sense of a compound in a sentence.",
+    is_for=_is_ranking,
+    measures=measures.RANK,
+)
+SEQUENCE_BOTH = _sequence(
+    name="admire_sequence_both",
+    description="As admire_sequence, of the compounds of all parts, each in its idiomatic and its literal sense.",
+    is_for=_is_sequence_of_both,
+    measures=measures.SEQUENCE_BOTH,
+)
+SEQUENCE = _sequence(
+    name="admire_sequence",
+    description="Choose the picture that ends a sequence, and name the sense in which it shows the compound.",
+    is_for=_is_sequence,
+    measures=measures.SEQUENCE,
+)
+TASKS = (RANK_BOTH, RANK, SEQUENCE_BOTH, SEQUENCE)
+"""A request is for the first of them that takes it."""
+
+RANK_METRICS, RANK_BOTH_METRICS = RANK.metric_list, RANK_BOTH.metric_list
+SEQUENCE_METRICS, SEQUENCE_BOTH_METRICS = SEQUENCE.metric_list, SEQUENCE_BOTH.metric_list

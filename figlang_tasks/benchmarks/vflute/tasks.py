@@ -1,9 +1,10 @@
-"""What the V-FLUTE task files name: documents, prompts, scoring."""
+"""The kinds of tasks of V-FLUTE, and what its task files name: documents, prompts, scoring."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from loguru import logger
@@ -12,23 +13,20 @@ from pydantic import Field
 
 from figlang_tasks.answers.entailment import entailment
 from figlang_tasks.answers.next_question import before_next_question, whole
-from figlang_tasks.benchmarks.vflute import rows
-from figlang_tasks.benchmarks.vflute.measures import INSTRUCTIONS, VFLUTE
+from figlang_tasks.benchmarks.vflute import measures, rows
 from figlang_tasks.benchmarks.vflute.parse import parse_official
 from figlang_tasks.core import images
-from figlang_tasks.core.benchmark import Asked
-from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
-from figlang_tasks.scoring import explanations, judged
+from figlang_tasks.core.request import Request
+from figlang_tasks.scoring import Task, explanations
 from figlang_tasks.scoring.explained import record_of
+from figlang_tasks.scoring.task import Document, MetricValues, task_of
 
 if TYPE_CHECKING:
     import datasets
-
-Document = Mapping[str, Any]
 
 BLIND_SIZE = (336, 336)  # the paper gives no size of its white square; this is LLaVA-1.5's input
 
@@ -58,30 +56,24 @@ class Options(TaskOptions):
 # --- data ---
 
 
-def documents(asked: Asked, check_images: bool) -> datasets.Dataset:
-    """The documents that a task file asks for, as ``V-FLUTE,split=test,instructions=all``."""
-    if asked.get("instructions", "all") != "all":
-        raise DataError(f"dataset_name: instructions={asked['instructions']}; it must be all, or be left out")
-    found = rows.load(asked["dataset"], asked["split"], check_images=check_images)
-    return rows.with_all_instructions(found) if "instructions" in asked else found
+def documents(request: Request, check_images: bool) -> datasets.Dataset:
+    """The documents for a request, as ``V-FLUTE,split=test,instructions=all``."""
+    if request.get("instructions", "all") != "all":
+        raise DataError(f"dataset_name: instructions={request['instructions']}; it must be all, or be left out")
+    documents = rows.load(request.dataset, request["split"], check_images=check_images)
+    return rows.with_all_instructions(documents) if "instructions" in request else documents
 
 
-def asked_by(data: DataId, record: Mapping[str, Any]) -> dict[str, str]:
-    """What the task that wrote a record asks for."""
-    every = {"instructions": "all"} if "instruction" in record else {}
-    return {"dataset": data.dataset, "split": data.part} | every
-
-
-def preflight(config: Mapping[str, Any], asked: Asked) -> None:
+def preflight(config: Mapping[str, Any], request: Request) -> None:
     """Draw the exemplars and fetch the scorer's weights; see `Benchmark.preflight`."""
     blocks = Options.blocks(config)
-    if "instructions" in asked and any(options.instruction for options in blocks):
+    if "instructions" in request and any(options.instruction for options in blocks):
         raise ValueError("V-FLUTE task option instruction: dataset_name asks with all; leave one out")
     in_two_calls = config.get("output_type") == "generate_until_agentic"
     if in_two_calls and any(options.num_shots or options.label_only for options in blocks):
         raise ValueError("V-FLUTE scene-graph tasks take neither num_shots nor label_only; valid: instruction, blind")
     for count, seed in {(options.num_shots, options.fewshot_seed) for options in blocks if options.num_shots}:
-        rows.exemplars(asked["dataset"], count, seed)
+        rows.exemplars(request.dataset, count, seed)
     for scorer in {options.scorer for options in blocks}:
         explanations.preflight(scorer)
 
@@ -182,22 +174,18 @@ def _picture(doc: Document, options: Options) -> Image.Image:
 # --- scoring ---
 
 
-def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """The record of one output and its numbers."""
-    return _judge(doc, results[0])
-
-
-def scene_graph_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+def scene_graph_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
     """The record of the answer in a two-stage run (:func:`scene_graph_doc_to_text`), and its numbers."""
+    task = task_of(doc)
     stages = stages_of(results[0])
     if stages is None:
         # The run was cut short (max_agentic_steps below 2): what there is, is no answer.
         if results[0]:  # else the request failed, which is reported elsewhere
             logger.error(f"figlang_tasks: {doc['id']}: the output has no second stage; judged as no answer")
-        return _judge(doc, "", scene_graph=True)
+        return task.values(doc, record(doc, "", scene_graph=True))
     answer = str(stages["answer"])
     answer = before_next_question(answer, other_wordings(doc), shown_texts(doc))
-    return _judge(doc, answer, scene_graph=True)
+    return task.values(doc, record(doc, answer, scene_graph=True))
 
 
 def stages_of(output: str) -> dict[str, Any] | None:
@@ -210,14 +198,15 @@ def stages_of(output: str) -> dict[str, Any] | None:
     return stages if is_whole else None
 
 
-def _judge(doc: Document, output: str, scene_graph: bool = False) -> dict[str, Any]:
+def record(doc: Document, output: str | None, scene_graph: bool = False) -> dict[str, Any]:
+    """The record of one output; `scene_graph`: it is the second stage's."""
     official = parse_official(whole(output), scene_graph=scene_graph)
-    record = record_of(doc, rows.LABELS[doc["label"]], official, entailment(output, [doc["claim"]]).value)
+    made = record_of(doc, rows.LABELS[doc["label"]], official, entailment(output, [doc["claim"]]).value)
     if "revision" in doc:  # of the user's rows
-        record["revision"] = doc["revision"]
-    if "row" not in doc:
-        return judged(record, VFLUTE)
-    return judged(record | {"row": doc["row"], "instruction": doc["instruction"]}, INSTRUCTIONS)
+        made["revision"] = doc["revision"]
+    if "row" in doc:
+        made |= {"row": doc["row"], "instruction": doc["instruction"]}
+    return made
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
@@ -225,3 +214,29 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
     # Not the claim: one released claim begins with "Label: entailment".
     text = "The picture and the claim belong together, or they do not."
     return {label: render("vflute/answer.jinja", explanation=text, label=label) for label in rows.LABELS}, doc["label"]
+
+
+# --- the kinds ---
+
+
+def _is_for_all_instructions(request: Request) -> bool:
+    return "instructions" in request
+
+
+_task = partial(Task, documents=documents, options=Options, preflight=preflight, record=record)
+
+INSTRUCTIONS = _task(
+    name="vflute_instructions",
+    description="Each row is asked with each of the 21 instructions of Table 8.",
+    is_for=_is_for_all_instructions,
+    measures=measures.INSTRUCTIONS,
+)
+VFLUTE = _task(
+    name="vflute",
+    description="Does a picture entail or contradict a figurative claim, and why?",
+    measures=measures.VFLUTE,
+)
+TASKS = (INSTRUCTIONS, VFLUTE)
+"""A request is for the first of them that takes it."""
+
+INSTRUCTIONS_METRICS, VFLUTE_METRICS = INSTRUCTIONS.metric_list, VFLUTE.metric_list

@@ -1,26 +1,26 @@
-"""What the task files of the New Yorker Caption Contest name, in both harnesses: documents, prompts, scoring."""
+"""The kinds of tasks of the New Yorker Caption Contest, and what its task files name in both harnesses."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from PIL import Image
 from pydantic import Field
 
 from figlang_tasks.answers.next_question import whole, without_next_questions
-from figlang_tasks.answers.verdict import Read
 from figlang_tasks.benchmarks.nycc import measures, parse, rows
-from figlang_tasks.core import images, score_requests
-from figlang_tasks.core.benchmark import Asked
+from figlang_tasks.core import images
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render
+from figlang_tasks.core.request import Request
 from figlang_tasks.metrics import overlap, ranking
-from figlang_tasks.scoring import explanations, judged, judged_for_lm_eval
+from figlang_tasks.scoring import Task, explanations, process_results
 from figlang_tasks.scoring.explained import Explained, record_of
-
-Document = Mapping[str, Any]
+from figlang_tasks.scoring.lm_eval import metric_list_of_lm_eval, values_of_lm_eval
+from figlang_tasks.scoring.task import Document, MetricValues
 
 SEED = 42  # of the exemplars; the paper's were drawn in the order of its own run
 
@@ -39,13 +39,13 @@ class Options(TaskOptions):
     scorer: explanations.Choice = None
 
 
-def preflight(config: Mapping[str, Any], asked: Asked) -> None:
+def preflight(config: Mapping[str, Any], request: Request) -> None:
     """Draw exemplars and fetch the scorer's weights; see `Benchmark.preflight`."""
     for options in Options.blocks(config):
-        for name in rows.configs(asked) if options.num_shots else ():
-            rows.check_exemplars(asked["dataset"], name)
-            rows.exemplars(asked["dataset"], name, "", options.num_shots, SEED)
-        if rows.config(asked["config"]).task == "explanation":
+        for name in rows.configs(request) if options.num_shots else ():
+            rows.check_exemplars(request.dataset, name)
+            rows.exemplars(request.dataset, name, "", options.num_shots, SEED)
+        if rows.config(request["config"]).task == "explanation":
             explanations.preflight(options.scorer, required=config.get("needs_scorer", False))
 
 
@@ -114,53 +114,48 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
     return ({letter: doc_to_target(doc, letter) for letter in letters}, doc["label"]) if letters else ({"": ""}, "")
 
 
-def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """The record of one output and its numbers."""
-    record = _record(doc, results)
-    return judged(record, measures.of_records([record]))
-
-
-def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+def lm_eval_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
     """The record of one output and its numbers for lm-eval."""
-    record = _record(doc, without_next_questions(doc, results, doc_to_text, shown_texts))
-    return judged_for_lm_eval(record, measures.of_records([record]), results)
+    outputs = without_next_questions(doc, results, doc_to_text, shown_texts)
+    return values_of_lm_eval(process_results(doc, outputs), results)
 
 
-def _record(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    output = results[0] if results else None
-    return _explained(doc, output) if "explanation" in doc else _chosen(doc, output)
-
-
-def _chosen(doc: Document, output: str | None) -> dict[str, Any]:
-    """The record of a choice: by the highest matching score where the backend gives scores, else by an answer in words.
-
-    No answer, and a tie at the top, is a wrong answer.
-    """
+def choice_record(doc: Document, output: str | None) -> dict[str, Any]:
+    """The record of a choice in words; no answer is a wrong answer."""
     pixels, count = rows.config(doc["config"]).pixels, len(doc["captions"])
-    scores = score_requests.read_answer(output)
-    if scores is not None and len(scores) == count:
-        # Of captions that share the highest score none is the model's choice.
-        best = None if ranking.tied_at_top(scores) else "ABCDE"[scores.index(max(scores))]
-        found, common, official = Read(best, "read", "argmax"), best, best
-    else:
-        scores, found = None, parse.letter(output, count, pixels, doc["captions"])
-        common = parse.common(output, count, doc["captions"]).value
-        official = parse.parse_official(whole(output) or "", count, pixels)
-        if official is None and pixels:
-            official = parse.DEFAULTS[count]
-    return {name: doc[name] for name in ("id", "data", "fold", "winner_source") if name in doc} | {
-        "unit": doc["family"],
-        "gold": doc["label"],
-        "predicted": found.value,
+    letter = parse.letter(output, count, pixels, doc["captions"])
+    common = parse.common(output, count, doc["captions"]).value
+    official = parse.parse_official(whole(output) or "", count, pixels)
+    if official is None and pixels:
+        official = parse.DEFAULTS[count]
+    predictions = {
+        "predicted": letter.value,
         "predicted_strict": common,
         "predicted_official": official,
-        "status": found.status if scores is None else "scores",
-        "rule": found.rule,
-        "scores": scores,
+        "status": letter.status,
+        "rule": letter.rule,
+        "scores": None,
     }
+    return {**_shared(doc), **predictions}
 
 
-def _explained(doc: Document, output: str | None) -> dict[str, Any]:
+def choice_record_of_scores(doc: Document, scores: list[float]) -> dict[str, Any]:
+    """The record of a choice by the highest matching score. A tie at the top is a wrong answer.
+
+    Of captions that share the highest score none is the model's choice.
+    """
+    best = ranking.best_place(scores)
+    letter = None if best is None else "ABCDE"[best]
+    predictions = dict.fromkeys(("predicted", "predicted_strict", "predicted_official"), letter)
+    return {**_shared(doc), **predictions, "status": "scores", "rule": "argmax", "scores": scores}
+
+
+def _shared(doc: Document) -> dict[str, Any]:
+    shared = {name: doc[name] for name in ("id", "data", "fold", "winner_source") if name in doc}
+    return {**shared, "unit": doc["family"], "gold": doc["label"]}
+
+
+def explanation_record(doc: Document, output: str | None) -> dict[str, Any]:
     """The record of an explanation. Its label says whether there is one: no label is asked for."""
     from rouge_score.rouge_scorer import RougeScorer
 
@@ -175,3 +170,45 @@ def _explained(doc: Document, output: str | None) -> dict[str, Any]:
         "rouge_l": rouge.score(doc["label"], text)["rougeL"].fmeasure,
         "bleu": overlap.signature(corpus=True),
     }
+
+
+# --- the kinds ---
+
+
+def _asks(task: str) -> Callable[[Request], bool]:
+    """The function of a request that tells whether it is for one of the contest's tasks."""
+
+    def is_for(request: Request) -> bool:
+        return rows.config(request["config"]).task == task
+
+    return is_for
+
+
+_task = partial(Task, documents=rows.documents, options=Options, preflight=preflight)
+_choice = partial(_task, record=choice_record, record_of_scores=choice_record_of_scores, candidates="captions")
+
+MATCHING = _choice(
+    name="nycc_match",
+    description="Which of five captions belongs to the cartoon?",
+    is_for=_asks("matching"),
+    measures=measures.MATCHING,
+)
+RANKING = _choice(
+    name="nycc_rank",
+    description="Which of two captions of a cartoon is funnier?",
+    is_for=_asks("ranking"),
+    measures=measures.RANKING,
+)
+EXPLANATION = _task(
+    name="nycc_explain",
+    description="Why is the caption of a cartoon funny?",
+    is_for=_asks("explanation"),
+    record=explanation_record,
+    measures=measures.EXPLANATION,
+)
+TASKS = (MATCHING, RANKING, EXPLANATION)
+
+MATCHING_METRICS, RANKING_METRICS = MATCHING.metric_list, RANKING.metric_list
+EXPLANATION_METRICS = EXPLANATION.metric_list
+MATCHING_LM_EVAL, RANKING_LM_EVAL = map(metric_list_of_lm_eval, (MATCHING.measures, RANKING.measures))
+EXPLANATION_LM_EVAL = metric_list_of_lm_eval(EXPLANATION.measures)

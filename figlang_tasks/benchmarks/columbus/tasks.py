@@ -1,26 +1,23 @@
-"""What the COLUMBUS task files name: documents, prompts, scoring."""
+"""The task of COLUMBUS, and what its task files name: documents, prompts, scoring."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from PIL import Image
 
 from figlang_tasks.answers.next_question import whole
-from figlang_tasks.answers.verdict import Read
-from figlang_tasks.benchmarks.columbus import parse
-from figlang_tasks.benchmarks.columbus.measures import COLUMBUS
+from figlang_tasks.benchmarks.columbus import measures, parse, rows
 from figlang_tasks.benchmarks.columbus.rows import DESCRIPTIONS, LETTERS
-from figlang_tasks.core import images, score_requests
-from figlang_tasks.core.benchmark import Asked
+from figlang_tasks.core import images
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
+from figlang_tasks.core.request import Request
 from figlang_tasks.metrics import ranking
-from figlang_tasks.scoring import judged
-
-Document = Mapping[str, Any]
+from figlang_tasks.scoring import Task
+from figlang_tasks.scoring.task import Document
 
 
 class Options(TaskOptions):
@@ -38,10 +35,10 @@ class Options(TaskOptions):
     picture: bool = True
 
 
-def preflight(config: Mapping[str, Any], asked: Asked) -> None:
+def preflight(config: Mapping[str, Any], request: Request) -> None:
     """Check that the prompt has what it needs; see `Benchmark.preflight`."""
     for options in Options.blocks(config):
-        if options.prompt in DESCRIPTIONS and "graph" not in asked:
+        if options.prompt in DESCRIPTIONS and "graph" not in request:
             raise ValueError(f"prompt={options.prompt} describes pictures: write graph=true into dataset_name")
         if not options.picture and options.prompt not in DESCRIPTIONS:
             raise ValueError(f"picture=false with prompt={options.prompt}; valid: {', '.join(DESCRIPTIONS)}")
@@ -92,17 +89,44 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
     return {letter: f"({letter}) {text}" for letter, text in by_letter(doc).items()}, doc["answer"]
 
 
-def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """The record of one output and its numbers. No answer is a wrong answer, and so is a tie of scores."""
-    output, options = results[0], by_letter(doc)
-    scores = score_requests.read_answer(output)
-    if scores is not None and len(scores) == len(options):
-        official: str | None = LETTERS[scores.index(max(scores))]  # the first of equals, as released
-        found = Read(None if ranking.tied_at_top(scores) else official, "read", "argmax")
-    else:
-        scores, found = None, parse.letter(output, options)
-        official = parse.parse_official(whole(output) or "", options)
-    record = {name: doc[name] for name in ("id", "data", "unit", "kind", "overlap")}
-    record |= {"gold": doc["answer"], "predicted": found.value, "predicted_official": official}
-    status = found.status if scores is None else "scores"
-    return judged(record | {"status": status, "rule": found.rule, "scores": scores}, COLUMBUS)
+def record(doc: Document, output: str | None) -> dict[str, Any]:
+    """The record of an answer in words; no answer is a wrong one."""
+    options = by_letter(doc)
+    letter = parse.letter(output, options)
+    official = parse.parse_official(whole(output) or "", options)
+    return _record(doc, letter.value, official, letter.status, letter.rule, None)
+
+
+def record_of_scores(doc: Document, scores: list[float]) -> dict[str, Any]:
+    """The record of a choice by scores. A tie is a wrong answer; the released code takes the first of equals."""
+    best = ranking.best_place(scores)
+    letter = None if best is None else LETTERS[best]
+    return _record(doc, letter, LETTERS[scores.index(max(scores))], "scores", "argmax", scores)
+
+
+def _record(
+    doc: Document, predicted: str | None, official: str | None, status: str, rule: str, scores: list[float] | None
+) -> dict[str, Any]:
+    return {
+        **{name: doc[name] for name in ("id", "data", "unit", "kind", "overlap")},
+        "gold": doc["answer"],
+        "predicted": predicted,
+        "predicted_official": official,
+        "status": status,
+        "rule": rule,
+        "scores": scores,
+    }
+
+
+COLUMBUS = Task(
+    name="columbus",
+    description="Which of four words or phrases does a rebus convey?",
+    documents=rows.for_request,
+    options=Options,
+    preflight=preflight,
+    record=record,
+    record_of_scores=record_of_scores,
+    measures=measures.COLUMBUS,
+)
+TASKS = (COLUMBUS,)
+METRICS = COLUMBUS.metric_list

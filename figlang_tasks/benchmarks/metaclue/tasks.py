@@ -1,4 +1,4 @@
-"""What the MetaCLUE task files name: documents, prompts, scoring (by sections 3.1 to 3.4 of the paper)."""
+"""The kinds of tasks of MetaCLUE, and what its task files name (by sections 3.1 to 3.4 of the paper)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -21,17 +22,17 @@ from figlang_tasks.benchmarks.metaclue import measures, rows
 from figlang_tasks.benchmarks.metaclue.annotations import PARTS
 from figlang_tasks.benchmarks.metaclue.boxes import Boxes, parse_boxes
 from figlang_tasks.benchmarks.metaclue.captions import Statement, in_one_line, parse_caption, parse_official
-from figlang_tasks.benchmarks.metaclue.measures import SCORES, judged_of_image
+from figlang_tasks.benchmarks.metaclue.measures import SCORES, image_of
 from figlang_tasks.core import images, score_requests, status
-from figlang_tasks.core.benchmark import Asked
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
+from figlang_tasks.core.request import Request
 from figlang_tasks.metrics import captions, ranking
-
-Document = Mapping[str, Any]
+from figlang_tasks.scoring import Task
+from figlang_tasks.scoring.task import Document, MetricValues, task_of
 
 ANSWERS = ("No", "Yes")
 METAPHOR = "metaphors?|metaphorical"
@@ -57,9 +58,9 @@ class Options(TaskOptions):
     convention: Literal["thousand", "unit", "pixel", "pixel28", "thousand_yx", "loc1024"] | None = None
 
 
-def preflight(config: Mapping[str, Any], asked: Asked) -> None:
+def preflight(config: Mapping[str, Any], request: Request) -> None:
     """Check the programs of the metrics and the model's convention of boxes; see `Benchmark.preflight`."""
-    kwargs, task = config.get("lmms_eval_specific_kwargs") or {}, asked["task"]
+    kwargs, task = config.get("lmms_eval_specific_kwargs") or {}, request["task"]
     if task.startswith(("caption", "vqa")) and status.in_first_process():
         captions.available()  # report now, not after hours, that METEOR or SPICE will be missing
     convention = Options.of(kwargs.get(str(config.get("model"))) or kwargs.get("default")).convention
@@ -70,11 +71,6 @@ def preflight(config: Mapping[str, Any], asked: Asked) -> None:
             "run a task file of your own with `include: metaclue_localize.yaml` and "
             f"`dataset_name: MetaCLUE,task={right}` (docs/cards/metaclue.md)"
         )
-
-
-def task_of(doc: Document) -> str:
-    """The task of a document, one of ``rows.TASKS``."""
-    return DataId.parse(doc["data"]).part
 
 
 # --- prompts ---
@@ -93,7 +89,7 @@ def shown_texts(doc: Document) -> list[str]:
 
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
     """The picture, RGB, upright; none for text-to-image."""
-    if task_of(doc) == "generate":
+    if DataId.parse(doc["data"]).part == "generate":
         return []
     return [images.decode({"path": doc["image"]}, f"{doc['dataset']} {doc['id']}", doc["dataset"])]
 
@@ -133,43 +129,46 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
 # --- is this a metaphor? (3.1) ---
 
 
-def classify_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """The record of one document and its numbers; an output that is neither yes nor no is wrong."""
-    found = yes_no(results[0], about=METAPHOR)
-    record = {
-        "id": doc["id"],
-        "data": doc["data"],
+def classification_record(doc: Document, output: str | None) -> dict[str, Any]:
+    """The record of an answer; one that is neither yes nor no is wrong."""
+    verdict = yes_no(output, about=METAPHOR)
+    return {
+        **_shared(doc),
         "gold": int(doc["metaphor"]),
-        "predicted": None if found.value is None else int(found.value),
-        "status": found.status,
-        "rule": found.rule,
+        "predicted": None if verdict.value is None else int(verdict.value),
+        "status": verdict.status,
+        "rule": verdict.rule,
     }
-    return judged_of_image(record, measures.CLASSIFY)
+
+
+def _shared(doc: Document) -> dict[str, Any]:
+    """What all records have; the image is what is resampled."""
+    return {"id": doc["id"], "data": doc["data"], "unit": image_of(doc)}
 
 
 # --- which of K statements is this image's? (3.2, Table 2) ---
 
 
-def retrieve_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """The record of one choice and its numbers: by scores where the backend gives them, else in words.
+def retrieval_record(doc: Document, output: str | None) -> dict[str, Any]:
+    """The record of a choice in words, without a rank."""
+    if score_requests.read_answer(output) is not None or _BROKEN_SCORES.match(output or ""):
+        # The numbers in it are scores, and none is a choice.
+        return _retrieval_record(doc, None, None, "unreadable", SCORES)
+    texts = doc["candidates"]
+    choice = option(output, Choices(len(texts), names="numbers", texts=tuple(texts)))
+    return _retrieval_record(doc, choice.value, None, choice.status, choice.rule)
 
-    A tie goes against the model.
-    """
-    texts, answer, output = doc["candidates"], doc["answer"], results[0]
-    scores = score_requests.read_answer(output)
-    rank: int | None = None
-    if scores is not None and len(scores) == len(texts):
-        rank = ranking.best_rank(scores, [place == answer for place in range(len(texts))])
-        chosen = None if ranking.tied_at_top(scores) else scores.index(max(scores))
-        status, rule = SCORES, "argmax"
-    elif scores is not None or _BROKEN_SCORES.match(output or ""):  # the numbers in it are scores, and none is a choice
-        chosen, status, rule = None, "unreadable", SCORES
-    else:
-        found = option(output, Choices(len(texts), names="numbers", texts=tuple(texts)))
-        chosen, status, rule = found.value, found.status, found.rule
-    record = {
-        "id": doc["id"],
-        "data": doc["data"],
+
+def retrieval_record_of_scores(doc: Document, scores: list[float]) -> dict[str, Any]:
+    """The record of a choice by the score of each candidate. A tie goes against the model."""
+    rank = ranking.best_rank(scores, [place == doc["answer"] for place in range(len(scores))])
+    return _retrieval_record(doc, ranking.best_place(scores), rank, SCORES, "argmax")
+
+
+def _retrieval_record(doc: Document, chosen: int | None, rank: int | None, status: str, rule: str) -> dict[str, Any]:
+    texts, answer = doc["candidates"], doc["answer"]
+    return {
+        **_shared(doc),
         "candidates": len(texts),
         "answer": answer,
         "chosen": chosen,
@@ -179,54 +178,58 @@ def retrieve_process_results(doc: Document, results: Sequence[str]) -> dict[str,
         "status": status,
         "rule": rule,
     }
-    return judged_of_image(record, measures.RETRIEVE)
 
 
 # --- what is compared with what? (3.2, Table 3) ---
 
 
-def caption_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """The record and the numbers of a caption as the paper reads it: the whole answer is the statement."""
-    output = whole(results[0])
-    return _captioned(doc, output, parse_official(output))
+def caption_record(doc: Document, output: str | None) -> dict[str, Any]:
+    """The record of a caption as the paper reads it: the whole answer is the statement."""
+    answer = whole(output)
+    return _caption_record(doc, answer, parse_official(answer))
 
 
-def careful_caption_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+def careful_caption_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
     """The record and the numbers of a caption without the words around the statement."""
-    return _captioned(doc, results[0], parse_caption(results[0]))
+    return task_of(doc).values(doc, _caption_record(doc, results[0], parse_caption(results[0])))
 
 
-def _captioned(doc: Document, output: str, found: Read[Statement]) -> dict[str, Any]:
-    caption = found.value.text if found.value else in_one_line(output)
+def _caption_record(doc: Document, output: str | None, statement: Read[Statement]) -> dict[str, Any]:
+    caption = statement.value.text if statement.value else in_one_line(output)
     record: dict[str, Any] = {
-        "id": doc["id"],
-        "data": doc["data"],
+        **_shared(doc),
         "caption": caption,
         "references": list(doc["references"]),
-        "status": found.status,
-        "rule": found.rule,
+        "status": statement.status,
+        "rule": statement.rule,
         "em": captions.exact_match(caption, doc["references"]),
     }
     for part in PARTS:
-        text, references = getattr(found.value, part, None), list(doc[f"references_{part}"])
-        right = captions.exact_match(text or "", references)
-        record |= {part: text, f"references_{part}": references, f"em_{part}": right}
-    return judged_of_image(record, measures.CAPTION)
+        text, references = getattr(statement.value, part, None), list(doc[f"references_{part}"])
+        record[part] = text
+        record[f"references_{part}"] = references
+        record[f"em_{part}"] = captions.exact_match(text or "", references)
+    return record
 
 
-def vqa_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """The record and the numbers of an answer: the output without thoughts and special tokens."""
-    answer, references = in_one_line(results[0]), list(doc["references"])
-    record = {name: doc[name] for name in ("id", "data", "role", "question")}
-    record |= {"answer": answer, "references": references, "em": captions.exact_match(answer, references)}
-    return judged_of_image(record, measures.VQA)
+def vqa_record(doc: Document, output: str | None) -> dict[str, Any]:
+    """The record of an answer: the output without thoughts and special tokens."""
+    answer, references = in_one_line(output), list(doc["references"])
+    return {
+        **_shared(doc),
+        "role": doc["role"],
+        "question": doc["question"],
+        "answer": answer,
+        "references": references,
+        "em": captions.exact_match(answer, references),
+    }
 
 
 # --- where are the concepts? (3.3, Table 4) ---
 
 
-def localize_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """The record of the boxes of one concept and its numbers; `dropped` has those of the other concept too.
+def localization_record(doc: Document, output: str | None) -> dict[str, Any]:
+    """The record of the boxes of one concept; `dropped` has those of the other concept too.
 
     A model is asked for one concept at a time, as the paper asks its phrase-grounding model.
     """
@@ -234,11 +237,15 @@ def localize_process_results(doc: Document, results: Sequence[str]) -> dict[str,
     width, height = doc["width"], doc["height"]
     seen = resized(width, height) if convention == "pixel28" else (width, height)
     read: Any = "pixel" if convention == "pixel28" else convention
-    found = parse_boxes(results[0], read, *seen, role=role, names={doc["concept"]: role})
+    found = parse_boxes(output, read, *seen, role=role, names={doc["concept"]: role})
     boxes = found.value or Boxes((), ())
     other = {"primary": boxes.secondary, "secondary": boxes.primary}[role]
     scale = (width / seen[0], height / seen[1]) * 2
-    record = {name: doc[name] for name in ("id", "data", "role", "concept", "convention")} | {
+    return {
+        **_shared(doc),
+        "role": role,
+        "concept": doc["concept"],
+        "convention": convention,
         "truth": [list(map(float, box)) for box in doc["boxes"]],
         "types": list(doc["types"]),
         "predicted": [[edge * factor for edge, factor in zip(box, scale, strict=True)] for box in getattr(boxes, role)],
@@ -246,7 +253,6 @@ def localize_process_results(doc: Document, results: Sequence[str]) -> dict[str,
         "status": found.status,
         "rule": found.rule,
     }
-    return judged_of_image(record, measures.LOCALIZE)
 
 
 # As the harness's class qwen2_5_vl sets its processor.
@@ -272,26 +278,21 @@ def resized(width: int, height: int) -> tuple[int, int]:
 # --- draw it (3.4) ---
 
 
-def generate_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """The record of one document and its numbers.
+def generation_record(doc: Document, output: str | None) -> dict[str, Any]:
+    """The record of a picture that the model made.
 
     Classes of the harness answer JSON with a list ``images`` of paths, the path of a picture, or that of a folder with
     ``{number}.png`` or ``{number}_s0.png``.
     """
-    file = generated_picture(results[0], doc["number"])
+    file = generated_picture(output, doc["number"])
     if file is not None:
         try:
             measures.generated(file)
         except (DataError, OSError) as error:
             logger.warning(f"figlang_tasks: {doc['id']}: counts as no picture: {error}")
             file = None
-    record = {
-        "id": doc["id"],
-        "data": doc["data"],
-        "prompt": render("metaclue/draw.jinja", doc=doc),
-        "file": None if file is None else str(file),
-    }
-    return judged_of_image(record, measures.GENERATE)
+    prompt = render("metaclue/draw.jinja", doc=doc)
+    return {**_shared(doc), "prompt": prompt, "file": None if file is None else str(file)}
 
 
 def generated_picture(output: str | None, number: int) -> Path | None:
@@ -317,3 +318,67 @@ def _in_folder(folder: Path, number: int) -> Path | None:
     """The picture for the document `number` in a folder of generated ones; None if there is none."""
     names = [f"{number:04d}{end}{suffix}" for end in ("", "_s0") for suffix in SUFFIXES]
     return next((folder / name for name in names if (folder / name).is_file()), None)
+
+
+# --- the kinds ---
+
+
+def _named(*beginnings: str) -> Callable[[Request], bool]:
+    """The function of a request that tells whether its task begins with one of these words."""
+
+    def is_for(request: Request) -> bool:
+        return request["task"].startswith(beginnings)
+
+    return is_for
+
+
+_task = partial(Task, documents=rows.documents, options=Options, preflight=preflight)
+
+CLASSIFY = _task(
+    name="metaclue_classify",
+    description="Is this picture a visual metaphor?",
+    is_for=_named("classify"),
+    record=classification_record,
+    measures=measures.CLASSIFY,
+)
+RETRIEVE = _task(
+    name="metaclue_retrieve",
+    description="Which of K statements says what a visual metaphor says?",
+    is_for=_named("retrieve"),
+    record=retrieval_record,
+    record_of_scores=retrieval_record_of_scores,
+    measures=measures.RETRIEVE,
+)
+CAPTION = _task(
+    name="metaclue_caption",
+    description="State what is compared with what in a visual metaphor, and in what.",
+    is_for=_named("caption"),
+    record=caption_record,
+    measures=measures.CAPTION,
+)
+VQA = _task(
+    name="metaclue_vqa",
+    description="Answer a question about the primary concept, the secondary concept or their relationship.",
+    is_for=_named("vqa"),
+    record=vqa_record,
+    measures=measures.VQA,
+)
+LOCALIZE = _task(
+    name="metaclue_localize",
+    description="Draw a box around what stands for a concept of a visual metaphor.",
+    is_for=_named("localize"),
+    record=localization_record,
+    measures=measures.LOCALIZE,
+)
+GENERATE = _task(
+    name="metaclue_generate",
+    description="Draw a picture of a metaphor.",
+    is_for=_named("generate"),
+    record=generation_record,
+    measures=measures.GENERATE,
+)
+TASKS = (CLASSIFY, RETRIEVE, CAPTION, VQA, LOCALIZE, GENERATE)
+
+CLASSIFY_METRICS, RETRIEVE_METRICS = CLASSIFY.metric_list, RETRIEVE.metric_list
+CAPTION_METRICS, VQA_METRICS = CAPTION.metric_list, VQA.metric_list
+LOCALIZE_METRICS, GENERATE_METRICS = LOCALIZE.metric_list, GENERATE.metric_list

@@ -1,4 +1,4 @@
-"""What the FLUTE task files of both harnesses name: documents, prompts, scoring.
+"""The kinds of tasks of FLUTE, and what its task files of both harnesses name: documents, prompts, scoring.
 
 The first version of arXiv 2205.12404 (v1) and the EMNLP version with its shared task (v2) differ in prompt and metric.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pydantic import Field
@@ -15,17 +16,17 @@ from figlang_tasks.answers.next_question import whole, without_next_questions
 from figlang_tasks.answers.thoughts import explanation_in_thought
 from figlang_tasks.benchmarks.flute import measures, rows
 from figlang_tasks.benchmarks.flute.parse import parse_careful, parse_official
-from figlang_tasks.core.benchmark import Asked
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
-from figlang_tasks.scoring import explanations, judged, judged_for_lm_eval
+from figlang_tasks.core.request import Request
+from figlang_tasks.scoring import Task, explanations, process_results
 from figlang_tasks.scoring.explained import SCHEMES, Explained, record_of
+from figlang_tasks.scoring.lm_eval import metric_list_of_lm_eval, values_of_lm_eval
+from figlang_tasks.scoring.task import Document, MetricValues
 
 if TYPE_CHECKING:
     import datasets
-
-Document = Mapping[str, Any]
 
 SCHEME_OF_PROMPT: Final = {"v1": "contradiction", "v2": "all"}
 BLIND = "codalab"
@@ -52,34 +53,34 @@ class Options(TaskOptions):
 # --- data ---
 
 
-def documents(asked: Mapping[str, str]) -> datasets.Dataset:
-    """The documents that a task file asks for, as ``FLUTE,part=heldout,prompt=v2``."""
-    if asked["part"] == BLIND:
+def documents(request: Request, check_images: bool) -> datasets.Dataset:
+    """The documents for a request, as ``FLUTE,part=heldout,prompt=v2``."""
+    if request["part"] == BLIND:
         return rows.load_blind()
-    return rows.load(asked["dataset"], asked["part"], _prompt(asked), asked.get("scorer", ""))
+    return rows.load(request.dataset, request["part"], _prompt(request), request.get("scorer", ""))
 
 
-def _prompt(asked: Mapping[str, str]) -> str:
-    prompt = asked.get("prompt", "v2")
+def _prompt(request: Request) -> str:
+    prompt = request.get("prompt", "v2")
     if prompt not in SCHEME_OF_PROMPT:
         raise ValueError(f"prompt={prompt!r} of a FLUTE task; valid: {', '.join(SCHEME_OF_PROMPT)}")
     return prompt
 
 
-def preflight(config: Mapping[str, Any], asked: Asked) -> None:
+def preflight(config: Mapping[str, Any], request: Request) -> None:
     """Draw the exemplars and fetch the scorer's weights; see `Benchmark.preflight`."""
     blocks = Options.blocks(config)
-    named = Options.of({"scorer": asked.get("scorer")}).scorer
+    named = Options.of({"scorer": request.get("scorer")}).scorer
     for count in {options.num_shots for options in blocks if options.num_shots}:
-        if asked["part"] not in WITH_EXEMPLARS:
+        if request["part"] not in WITH_EXEMPLARS:
             raise ValueError(
-                f"FLUTE task option num_shots={count}: exemplars are rows of the part rest, so part={asked['part']} "
+                f"FLUTE task option num_shots={count}: exemplars are rows of the part rest, so part={request['part']} "
                 f"would ask them too; valid parts: {', '.join(WITH_EXEMPLARS)}"
             )
-        rows.exemplars(asked["dataset"], count, _prompt(asked))
-    if asked["part"] == BLIND:
+        rows.exemplars(request.dataset, count, _prompt(request))
+    if request["part"] == BLIND:
         return
-    paper = SCHEMES[SCHEME_OF_PROMPT[_prompt(asked)]].scorer
+    paper = SCHEMES[SCHEME_OF_PROMPT[_prompt(request)]].scorer
     for scorer in {each.scorer for each in blocks}:
         explanations.preflight(named if scorer is None else scorer, paper, required=config.get("needs_scorer", False))
 
@@ -152,20 +153,13 @@ def _read(doc: Document, output: str | None) -> tuple[Explained, int | None, int
     return found, official.value, careful.value
 
 
-def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """The record of one output and its numbers; of a blind row the label is read and not judged."""
-    record = _record(doc, results[0])
-    return judged(record, measures.of_records([record]))
-
-
-def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+def lm_eval_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
     """The record of one output and its numbers for lm-eval."""
-    (output,) = without_next_questions(doc, results, doc_to_text, shown_texts)
-    record = _record(doc, output)
-    return judged_for_lm_eval(record, measures.of_records([record]), results)
+    outputs = without_next_questions(doc, results, doc_to_text, shown_texts)
+    return values_of_lm_eval(process_results(doc, outputs), results)
 
 
-def _record(doc: Document, output: str | None) -> dict[str, Any]:
+def record(doc: Document, output: str | None) -> dict[str, Any]:
     """The record of one output; of a blind row what is handed in."""
     found, official, careful = _read(doc, output)
     if "label" not in doc:
@@ -187,3 +181,40 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
     """
     text = "The two sentences go together, or they do not."
     return {label: _answer(doc, label, text) for label in rows.LABELS}, doc.get("label", "Contradiction")
+
+
+# --- the kinds ---
+
+
+def _is_blind(request: Request) -> bool:
+    return request["part"] == BLIND
+
+
+def _is_for_v1(request: Request) -> bool:
+    return request.get("prompt") == "v1"
+
+
+_task = partial(Task, documents=documents, options=Options, preflight=preflight, record=record)
+
+BLIND_TASK = _task(
+    name="flute_blind",
+    description="As flute, of rows without a published answer: the output is handed in, and not judged.",
+    is_for=_is_blind,
+    measures=measures.BLIND,
+)
+V1 = _task(
+    name="flute_v1",
+    description="As flute by the paper's first version: contradictions alone are explained.",
+    is_for=_is_for_v1,
+    measures=measures.V1,
+)
+V2 = _task(
+    name="flute",
+    description="Does a sentence entail or contradict a figurative one, and why?",
+    measures=measures.V2,
+)
+TASKS = (BLIND_TASK, V1, V2)
+"""A request is for the first of them that takes it."""
+
+V1_METRICS, V2_METRICS, BLIND_METRICS = V1.metric_list, V2.metric_list, BLIND_TASK.metric_list
+V1_LM_EVAL, V2_LM_EVAL, BLIND_LM_EVAL = map(metric_list_of_lm_eval, (V1.measures, V2.measures, BLIND_TASK.measures))

@@ -1,0 +1,100 @@
+"""`Task`: one kind of task of a benchmark, declared once.
+
+A benchmark declares its kinds in its module ``tasks``, as the tuple ``TASKS``. Task files of one kind
+(``vflute``, ``vflute_val``, ``vflute_5shot``) differ in the rows that they ask for, and in options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from figlang_tasks.core import score_requests
+from figlang_tasks.core.benchmark import parse_request
+from figlang_tasks.core.options import Options
+from figlang_tasks.core.request import Request
+from figlang_tasks.scoring.evaluation import Measures, metric_entries
+
+if TYPE_CHECKING:
+    import datasets
+
+Document: TypeAlias = Mapping[str, Any]
+"""A row of a benchmark, as a task asks it."""
+
+MetricValues: TypeAlias = dict[str, Any]
+"""The record of a document under ``sample``, and its number for each metric of the harness's table."""
+
+
+def every_request(request: Request) -> bool:
+    """True: the only task of a benchmark is for all of its requests."""
+    return True
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Task:
+    """One kind of task of a benchmark.
+
+    Attributes:
+        name: stands under ``task`` in every record: ``vflute``, the same for all task files of this kind.
+        description: one line that says what a model has to do.
+        is_for: whether a request is for this kind of task.
+        documents: ``(request, check_images) -> documents``: the rows for a request, pictures undecoded. Raises
+            `DataError` with the first faults of the data.
+        options: the options of its task files (``lmms_eval_specific_kwargs``).
+        preflight: ``(config, request)``: checks what else can be checked before a model is loaded. Raises `DataError`
+            or `ValueError` with what is wrong.
+        record: ``(document, output) -> record`` of an answer in words; None is no answer.
+        record_of_scores: ``(document, scores) -> record`` of a score for each candidate, from a model that gives scores
+            in place of words; None where scores cannot answer.
+        candidates: the column of documents that holds a text or name for each of these scores.
+        measures: what its records are measured by.
+    """
+
+    name: str
+    description: str
+    documents: Callable[[Request, bool], datasets.Dataset]
+    record: Callable[[Document, str | None], dict[str, Any]]
+    measures: Measures
+    is_for: Callable[[Request], bool] = every_request
+    options: type[Options] = Options
+    preflight: Callable[[Mapping[str, Any], Request], None] | None = None
+    record_of_scores: Callable[[Document, list[float]], dict[str, Any]] | None = None
+    candidates: str = "candidates"
+
+    def __repr__(self) -> str:
+        return f"Task({self.name})"
+
+    @property
+    def metric_list(self) -> list[dict[str, Any]]:
+        """What its task files have as ``metric_list``."""
+        return metric_entries(self.measures)
+
+    def answer_record(self, document: Document, output: str | None) -> dict[str, Any]:
+        """The record of an answer: by its scores if it has one for each candidate, else by its words."""
+        if self.record_of_scores is not None:
+            scores = score_requests.read_answer(output)
+            if scores is not None and len(scores) == len(document[self.candidates]):
+                return self.record_of_scores(document, scores)
+        return self.record(document, output)
+
+    def complete_record(self, document: Document, record: Mapping[str, Any]) -> dict[str, Any]:
+        """The record with the task that wrote it and the request that its document is for."""
+        return {"task": self.name, "request": document["request"], **record}
+
+    def values(self, document: Document, record: Mapping[str, Any]) -> MetricValues:
+        """What ``process_results`` returns: the complete record, and its number for each metric that it counts for."""
+        return self.measures.values(self.complete_record(document, record))
+
+
+def task_of(document: Document) -> Task:
+    """The kind of task that a document is for."""
+    benchmark, request = parse_request(document["request"])
+    task: Task = benchmark.task_for(request)
+    return task
+
+
+def process_results(doc: Document, results: Sequence[str]) -> MetricValues:
+    """The record of an answer to a document and its numbers; named by task files."""
+    task = task_of(doc)
+    return task.values(doc, task.answer_record(doc, results[0]))

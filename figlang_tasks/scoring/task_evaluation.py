@@ -1,0 +1,92 @@
+"""The evaluation of one task in one run: what its records give, computed once, when all answers are there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from loguru import logger
+
+from figlang_tasks.answers.thoughts import EXPLAINED
+from figlang_tasks.core import status
+from figlang_tasks.scoring import explanations
+from figlang_tasks.scoring.evaluation import STDERR_RESAMPLES, Measures, evaluate, guarded, of_repeats
+from figlang_tasks.scoring.measure import OVERALL, Estimates
+from figlang_tasks.scoring.notices import UNFINISHED, is_thought_alone, notices
+from figlang_tasks.scoring.readings import count_readings
+
+
+@dataclass(frozen=True)
+class Item:
+    """The record of an answer on its way through the harness to the evaluation, with what the model said."""
+
+    record: dict[str, Any]
+    output: str | None
+
+    def __post_init__(self) -> None:
+        is_read_elsewhere = self.record.get("status") == "scores" or self.record.get("rule") == EXPLAINED
+        if not is_read_elsewhere and is_thought_alone(self.output):
+            self.record[UNFINISHED.name] = True
+
+
+@dataclass(frozen=True)
+class TaskEvaluation:
+    """What comes of all records of a task.
+
+    Attributes:
+        records, outputs: of each answer, in one order; explanation scores are added to the records.
+        estimates: of every measure that has a value; NaN where its computation failed.
+        scored: the explanation scores; None of a task without explanations.
+        repeats: the headline metric of rows that were asked several times (:func:`of_repeats`), else None.
+    """
+
+    records: Sequence[dict[str, Any]]
+    outputs: Sequence[str | None]
+    estimates: Estimates
+    scored: explanations.Scored | None
+    repeats: Mapping[str, Any] | None
+
+    @classmethod
+    def of(
+        cls, items: Sequence[Item], measures: Measures, task: str, scorer: str | Literal[False] | None = None
+    ) -> TaskEvaluation:
+        """Evaluate all answers to a task.
+
+        Args:
+            task: its name in messages.
+            scorer: the task's option.
+        """
+        records = [item.record for item in items]
+        outputs = [item.output for item in items]
+        status.tell("computing the metrics and their intervals ...")
+        scored = explanations.score(records, scorer)
+        warnings: list[str] = guarded("parse_rate", lambda: notices(measures.by_name, records, outputs), [])
+        for warning in warnings:
+            logger.warning(f"figlang_tasks: {task}: {warning}")
+        estimates = evaluate(records, measures, STDERR_RESAMPLES, in_run=True)
+        repeats = guarded("maj@K", lambda: of_repeats(records, measures, estimates), None)
+        return cls(records, outputs, estimates, scored, repeats)
+
+    def value(self, metric: str) -> float:
+        """The value of a metric over all rows; NaN where it has none."""
+        estimate = self.estimates.get(metric, {}).get(OVERALL)
+        return math.nan if estimate is None else float(estimate.value)
+
+    def metadata(self) -> dict[str, Any]:
+        """What only the records tell: scorer and kernel, revision of the data, settings of BLEU, how answers were read."""
+        metadata: dict[str, Any] = {}
+        if self.scored:
+            scores = self.scored.scores
+            metadata["explanation_scorer"] = scores.signature
+            if scores.kernel:
+                metadata["explanation_kernel"] = scores.kernel
+        for field, name in (("revision", "data_revision"), ("bleu", "bleu")):
+            texts = {str(record[field]) for record in self.records if field in record}
+            if texts:
+                metadata[name] = ", ".join(sorted(texts))
+        readings = count_readings(self.records)
+        if readings:
+            metadata["readings"] = readings
+        return metadata
