@@ -9,10 +9,12 @@ import typer
 import figlang_tasks
 from figlang_tasks.cli import say, warn
 from figlang_tasks.core.benchmark import benchmarks, names
+from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.text import printable
 from figlang_tasks.report.verdict import contradicted
 from figlang_tasks.results.provenance import harness, option
-from figlang_tasks.results.runs import Run, RunError, TaskRun, read
+from figlang_tasks.results.runs import read
+from figlang_tasks.results.task_run import Run, TaskRun
 
 _UNKNOWN = "unknown"
 
@@ -68,13 +70,13 @@ def signature(run: Run, task: TaskRun) -> str:
     name, version = harness(run)
     parts = {
         "data": str(task.data),
-        "rows": "own" if task.own else None,
+        "rows": "own" if task.has_user_rows else None,
         "prompt": task.metadata.get("prompt_hash", _UNKNOWN),
         "template": run.results.get("chat_template_sha") or ("none" if run.results.get("lm_eval_version") else None),
         "generation": option(run, "gen_kwargs") or None,
         "harness": " ".join(dict.fromkeys([name.replace("_", "-"), version])),
         "figlang-tasks": versions.get("figlang-tasks", _UNKNOWN),
-        "cut": task.cut,
+        "cut": task.partial,
         "scorer": (task.signature or task.scorer or "none") if task.explained else None,
     }
     named = [f"{name}:{value}" for name, value in parts.items() if value is not None]

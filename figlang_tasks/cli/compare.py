@@ -19,7 +19,8 @@ from figlang_tasks.core.text import alignment, latex, printable, printable_lines
 from figlang_tasks.report import verdict
 from figlang_tasks.results import comparison, frame, measures, published, tables
 from figlang_tasks.results.comparison import Difference
-from figlang_tasks.results.runs import Run, TaskRun, limited, read_all
+from figlang_tasks.results.runs import read_all
+from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, full_name
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class _Comparison:
     def content(self) -> dict[str, Any]:
         """The object of ``--json``."""
         return {
-            "runs": [{"name": run.name, "path": str(run.path), "limited": limited(run)} for run in self.runs],
+            "runs": [{"name": run.name, "path": str(run.path), "limited": run.partial} for run in self.runs],
             "resamples": self.resamples,
             "seed": self.seed,
             "tests": verdict.count_tests(self.differences),

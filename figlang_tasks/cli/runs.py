@@ -11,12 +11,13 @@ import typer
 
 from figlang_tasks.cli import say, say_json, warn
 from figlang_tasks.cli.options import AsJson
+from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.text import table
 from figlang_tasks.report.verdict import contradiction
 from figlang_tasks.results import measures
 from figlang_tasks.results.files import below
 from figlang_tasks.results.provenance import evaluated_at, option
-from figlang_tasks.results.runs import RunError, read
+from figlang_tasks.results.runs import read
 from figlang_tasks.scoring import OVERALL, Estimates
 
 
@@ -79,8 +80,8 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
             "text": measures.estimate_text(metric, estimate) if estimate else "",
             "rows": task.rows,
             "date": f"{date:%Y-%m-%d %H:%M}" if date else None,
-            "complete": not task.cut if run.results else None,
-            "cut": task.cut,
+            "complete": not task.partial if run.results else None,
+            "cut": task.partial,
         }
 
 

@@ -18,7 +18,7 @@ from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing
 from figlang_tasks.metrics.explanation import Scorer, WeightsError, get_scorer
 from figlang_tasks.results import runs
-from figlang_tasks.results.runs import Run, TaskRun
+from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.results.writing import ChangedTask, write_run
 from figlang_tasks.scoring import evaluate, explained, explanations
 
@@ -76,7 +76,7 @@ def scoring() -> Iterator[None]:
 def _explained(run: Run) -> dict[str, str]:
     """The tasks of a run that have explanations to score, with their papers' scorers."""
     for task in run.tasks.values():
-        runs.check_consistent(task)
+        task.check_consistent()
     tasks = [task for task in run.tasks.values() if task.explained]
     if not tasks:
         raise FigLangError(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from figlang_tasks import scoring
 from figlang_tasks.core.hub import OWN
-from figlang_tasks.results import files, frame, measures, published, runs, tables
+from figlang_tasks.results import frame, measures, published, results_file, tables
 from figlang_tasks.scoring import OVERALL, Estimates
 from figlang_tasks.scoring.notices import leaves_words, read_command, unread_notice
 
@@ -44,7 +44,8 @@ def summary_table(results: Mapping[str, Any]) -> str:
 
     A line is a task; where there is one task, a line is a scope, and published figures stand beneath.
     """
-    tasks = {name: _task(results, name, estimates) for name, estimates in runs.reported(results).items()}
+    reported = results_file.reported_estimates(results)
+    tasks = {name: _task(results, name, estimates) for name, estimates in reported.items()}
     parts = []
     for title, names in _groups(results, tasks).items():
         members = [tasks[name] for name in names]
@@ -55,7 +56,7 @@ def summary_table(results: Mapping[str, Any]) -> str:
         if alone:
             about = published.protocol(alone.name, alone.published)
             parts += _unlike([about and f"published, not measured here: {about}", alone.left_out])
-            places.append(_shared(runs.model_name(results), alone))
+            places.append(_shared(results_file.model_name(results), alone))
         parts += _unlike(["\n".join(_unlike(places))])
         parts += [f"{task.name}: {task.unread}" for task in members if task.unread]
     return "\n\n".join(parts)
@@ -65,7 +66,7 @@ def is_ours(results: Mapping[str, Any], name: str) -> bool:
     """Whether `name` in results is a task of ours, or a group of such tasks alone."""
     if members := results.get("group_subtasks", {}).get(name):
         return all(is_ours(results, each) for each in members)
-    return files.measured_metadata(results, name) is not None
+    return results_file.measured_metadata(results, name) is not None
 
 
 def next_commands(results: Iterable[Mapping[str, Any]], folder: Path) -> str:
@@ -73,7 +74,7 @@ def next_commands(results: Iterable[Mapping[str, Any]], folder: Path) -> str:
     report = f"next: figlang report {shlex.quote(str(folder))} -o report.html"
     for content in results:
         for name in content["results"]:
-            readings = (files.measured_metadata(content, name) or {}).get("readings")
+            readings = (results_file.measured_metadata(content, name) or {}).get("readings")
             if unread_notice(readings) and leaves_words(readings):
                 return f"{report}\nto have a language model read what is left: {read_command(str(folder))}"
     return report
@@ -85,9 +86,13 @@ def next_commands(results: Iterable[Mapping[str, Any]], folder: Path) -> str:
 def _task(results: Mapping[str, Any], name: str, estimates: Estimates) -> _Task:
     metadata = results["configs"][name]["metadata"]
     counts = [estimate.rows for _, _, estimate in scoring.flat(estimates) if estimate.rows is not None]
-    own, data = metadata.get("data_revision") == OWN, str(metadata.get("data") or "").partition("@")[0]
-    scorer = metadata.get("explanation_scorer")
-    measured = published.Measured(max(counts, default=0), runs.cut(results, name), scorer, own, data)
+    measured = published.Measured(
+        rows=max(counts, default=0),
+        partial=results_file.partial_reason(results, name),
+        scorer=metadata.get("explanation_scorer"),
+        has_user_rows=metadata.get("data_revision") == OWN,
+        data=str(metadata.get("data") or "").partition("@")[0],
+    )
     version = str((metadata.get("versions") or {}).get("figlang-tasks", "of unknown version"))
     names = [scoring.full_name(measure, scope) for measure, scope, _ in scoring.flat(estimates)]
     figures, left_out = published.comparable(name, names, [measured])
@@ -115,10 +120,10 @@ def _place(task: _Task) -> str:
 def _shared(model: str, task: _Task) -> str:
     """One line that says what was measured; "" for a run that was cut short, or of an unknown model."""
     main, run = measures.headline(task.overall), task.measured
-    if not (model and main) or measures.of(main).diagnostic or run.cut:
+    if not (model and main) or measures.of(main).diagnostic or run.partial:
         return ""
     value = measures.estimate_text(main, task.estimates[main][OVERALL], run.rows)
-    rows = f"{run.rows} {'own ' * run.own}rows"
+    rows = f"{run.rows} own rows" if run.has_user_rows else f"{run.rows} rows"
     signature = (run.scorer or "").split("|")  # the name tells whether its models are others than the paper's
     scorer = [f"scorer {part}" for part in signature[:1] if part] + [part for part in signature if "dtype:" in part]
     return ", ".join([f"{model} on {task.name}: {main} {value}", rows, *scorer, f"figlang_tasks {task.version}"])

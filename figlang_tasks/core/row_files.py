@@ -17,13 +17,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from figlang_tasks.core import files
-from figlang_tasks.core.errors import DataError, RunError
+from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import HALF_A_PAIR
-
-SAMPLES_NAME = re.compile(
-    r"(?:(?P<before>.+?)_)?samples_(?P<task>[^.]+?)(?:_(?P<after>\d{4}-\d\d-\d\dT[\d.-]+?))?\.jsonl"
-)
-"""A samples file: ``DATE_samples_TASK.jsonl`` of lmms-eval, ``samples_TASK_DATE.jsonl`` of lm-eval."""
 
 PARTIAL = ".partial"
 """Ends the name of a file that could not be written whole, and of a folder that is being written."""
@@ -212,23 +207,3 @@ def require_no_placeholder(text: str, column: str, where: str) -> None:
     """Refuse a text of a row that holds a placeholder of a picture, such as ``<image>``."""
     if fault := placeholder_fault(text):
         raise DataError(f"{where}: {column} is {brief(text)}: it {fault}")
-
-
-def saved_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each line of a samples file: its place (file and line), and its JSON object."""
-    where = ""
-    try:
-        files.check_file(path, files.MOST_BYTES_OF_SAMPLES)
-        with path.open("rb") as file:
-            for number, found in json_lines(file):
-                where = f"{path}, line {number}"
-                if isinstance(found, str):
-                    raise RunError(
-                        f"{where} {found}. Was the file cut off (an interruption, a full disk)? Restore the file that "
-                        "the harness wrote; the last line may be deleted"
-                    )
-                yield where, found
-    except OSError as error:
-        raise RunError(f"{path} cannot be read: {error.strerror}") from error
-    if not where:
-        raise RunError(f"{path} is empty: the run that wrote it has failed; evaluate again with --log_samples")

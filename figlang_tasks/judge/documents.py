@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.results.runs import TaskRun
+from figlang_tasks.results.task_run import TaskRun
 
 
 class RunDocuments:

@@ -18,7 +18,7 @@ from figlang_tasks.judge import key, sheet
 from figlang_tasks.judge.documents import RunDocuments
 from figlang_tasks.results import runs
 from figlang_tasks.results.comparison import check_rows, check_scorers
-from figlang_tasks.results.runs import Run, TaskRun
+from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring.explained import the_scheme
 
 NO_EXPLANATION = "(no explanation)"
@@ -85,7 +85,7 @@ def _explained(run: Run) -> TaskRun:
     if (answers := len(found[0].lines)) != len(set(found[0].ids)):
         raise FigLangError(f"{run.path}: {answers} answers to {len(set(found[0].ids))} rows: leave out --repeats")
     found[0].computed(lambda _, records: the_scheme(records))
-    runs.check_consistent(found[0])
+    found[0].check_consistent()
     return found[0]
 
 

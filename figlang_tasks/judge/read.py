@@ -12,7 +12,7 @@ from figlang_tasks.core.prompting import prompt_hash
 from figlang_tasks.judge.kept_answers import KeptAnswer, KeptAnswers
 from figlang_tasks.judge.server import ModelServer, Reply, ask_all
 from figlang_tasks.judge.unread import ReadableTask, UnreadAnswer, UnreadAnswers, read_option
-from figlang_tasks.results.runs import TaskRun
+from figlang_tasks.results.task_run import TaskRun
 from figlang_tasks.results.writing import ChangedTask, write_run
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measures, evaluate
 from figlang_tasks.scoring.read_by_model import SUFFIX, Reading, ReadingStatus, headline_of, read_by_model

@@ -21,7 +21,7 @@ from figlang_tasks.core.text import listing, whole_characters
 from figlang_tasks.judge.documents import RunDocuments
 from figlang_tasks.judge.kept_answers import key_of
 from figlang_tasks.judge.server import Content, last_object
-from figlang_tasks.results.runs import Run, TaskRun, check_consistent, outputs
+from figlang_tasks.results.task_run import Run, TaskRun, outputs
 from figlang_tasks.scoring.measure import Record
 from figlang_tasks.scoring.read_by_model import ReadingStatus, headline_of
 from figlang_tasks.scoring.readings import READ_BY
@@ -124,7 +124,7 @@ def find_unread(run: Run, model: str) -> UnreadAnswers:
             continue
         if any(READ_BY in record for record in task.records):
             raise FigLangError(f"{task.path}: a language model has read this run: give the run that it was made from")
-        check_consistent(task)
+        task.check_consistent()
         tasks[name] = ReadableTask(task, choice, _unread_of(task, choice, model))
     if not tasks:
         reasons = listing(f"{name}: {reason}" for name, reason in left_out.items())

@@ -24,7 +24,7 @@ from loguru import logger
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.files import MOST_BYTES_OF_SAMPLES, read_file
 from figlang_tasks.core.options import PICTURES_FIRST
-from figlang_tasks.core.row_files import SAMPLES_NAME, saved_lines
+from figlang_tasks.core.samples_files import saved_lines, task_of
 from figlang_tasks.core.text import listing
 from figlang_tasks.models.base import Offline
 
@@ -50,9 +50,9 @@ def find(samples: str) -> dict[str, list[Path]]:
     given = Path(samples).expanduser()
     by_task: dict[str, list[Path]] = {}
     for path in sorted(given.rglob("*samples_*.jsonl")) if given.is_dir() else [given]:
-        named = SAMPLES_NAME.fullmatch(path.name)
-        if named and path.is_file():
-            by_task.setdefault(named["task"], []).append(path)
+        task = task_of(path)
+        if task and path.is_file():
+            by_task.setdefault(task, []).append(path)
     if not by_task:
         raise RunError(
             f"samples={samples}: no file .._samples_<task>.jsonl there (lm-eval: samples_<task>_...jsonl), as "

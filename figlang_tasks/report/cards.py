@@ -7,7 +7,7 @@ from typing import Any
 
 from figlang_tasks.core.card import OPEN, WRONG, Answer, Card, Document, Record, clip, outcome
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.results.runs import TaskRun, outputs
+from figlang_tasks.results.task_run import TaskRun, outputs
 from figlang_tasks.scoring.readings import is_unread
 
 Line = Mapping[str, Any]

@@ -14,7 +14,7 @@ from figlang_tasks.report import cards
 from figlang_tasks.report.cards import Card, Line
 from figlang_tasks.report.originals import Originals, Picture
 from figlang_tasks.report.thumbnails import thumbnails
-from figlang_tasks.results.runs import Run
+from figlang_tasks.results.task_run import Run
 from figlang_tasks.scoring.measure import REPEAT
 from figlang_tasks.scoring.readings import is_unread
 

@@ -12,7 +12,7 @@ from figlang_tasks.core import images
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.hub import downloading_nothing
-from figlang_tasks.results.runs import TaskRun
+from figlang_tasks.results.task_run import TaskRun
 
 
 class Picture(NamedTuple):

@@ -26,7 +26,7 @@ from figlang_tasks.core.text import without_paths
 from figlang_tasks.report import gallery
 from figlang_tasks.report.verdict import contradicted
 from figlang_tasks.results import provenance
-from figlang_tasks.results.runs import Run, limited
+from figlang_tasks.results.task_run import Run
 from figlang_tasks.scoring.readings import UNREAD, WITHOUT_WORDS
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def render(runs: Sequence[Run], found: Sequence[Group], shown: gallery.Gallery, 
             script=Markup(script),
             groups=found,
             names=names,
-            cut={run.name: cut for run in runs if (cut := limited(run))},
+            partial={run.name: run.partial for run in runs if run.partial},
             told=[
                 (run.name, provenance.of_run(run), {each.task: provenance.of_task(each) for each in run.tasks.values()})
                 for run in runs

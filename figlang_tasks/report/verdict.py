@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from figlang_tasks.core.text import listing, printable
 from figlang_tasks.results import measures
 from figlang_tasks.results.comparison import Difference, adjusted, compare
-from figlang_tasks.results.runs import Run, TaskRun, check_consistent, limited
+from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def verdicts(differences: Sequence[Difference]) -> list[str]:
 def against(baseline: Run, runs: Sequence[Run]) -> list[str]:
     """A sentence for each task that `runs` of one model share with `baseline`: whether it is better."""
     for task in baseline.tasks.values():
-        check_consistent(task)
+        task.check_consistent()
     if baseline.name in {run.name for run in runs}:
         baseline = replace(baseline, name="the baseline")
     shared = [run for run in runs if run.tasks.keys() & baseline.tasks.keys()] or runs
@@ -149,11 +149,11 @@ def caveats(run: Run, tasks: Collection[str] = (), run_path: str | None = None) 
         run_path: the run in the commands that a warning names; by default its path as it was given.
     """
     found = [f"{run.name}: {sentence}" for sentence in run.missing]
-    if how := limited(run):
-        found.append(f"{run.name} was cut short: {how}")
+    if run.partial:
+        found.append(f"{run.name} was cut short: {run.partial}")
     chosen: Iterable[TaskRun] = [run.tasks[name] for name in tasks if name in run.tasks] or run.tasks.values()
     for task in chosen:
-        told = task.notices(run_path or str(run.path))
+        told = task.warnings(run_path or str(run.path))
         if task.unanswered:
             told.insert(0, f"{task.unanswered} of {len(task.lines)} rows have no answer and count as wrong")
         if task.sampled:

@@ -18,7 +18,7 @@ from figlang_tasks.metrics import significance
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
 from figlang_tasks.metrics.significance import Statistic, holm
 from figlang_tasks.results import measures
-from figlang_tasks.results.runs import AGAIN, Run, TaskRun, outputs
+from figlang_tasks.results.task_run import SCORE_AGAIN, Run, TaskRun, outputs
 from figlang_tasks.scoring import OVERALL, Estimate, Measure, Record, flat, full_name
 from figlang_tasks.scoring.explained import MEAN_SCORE, SCHEMES
 from figlang_tasks.scoring.measure import REPEAT, by_repeat, unit_of
@@ -167,7 +167,7 @@ def _check_comparable(task: str, sides: Sides, repeats: Mapping[str, int]) -> No
         if len(versions) > 1:
             raise ComparisonError(
                 f"{task}: {first_name} is of task version {first.version}, {name} of {other.version}, whose scores are "
-                f"not comparable: {AGAIN}"
+                f"not comparable: {SCORE_AGAIN}"
             )
         if len({run.metadata.get("prompt_hash") for run in (first, other)} - {None}) > 1:
             logger.warning(f"figlang_tasks: {task}: {first_name} and {name} used different prompts")
@@ -248,7 +248,7 @@ def answers_per_row(task: str, name: str, run: TaskRun) -> int:
     if any(len(records) < rows for records in answers):
         raise ComparisonError(
             f"{task}: {name} has up to {len(answers)} answers to a row, but {len(run.records)} to {rows} rows: some "
-            f"have fewer than others. Restore the file that the harness wrote ({run.path}), or {AGAIN}"
+            f"have fewer than others. Restore the file that the harness wrote ({run.path}), or {SCORE_AGAIN}"
         )
     return len(answers)
 

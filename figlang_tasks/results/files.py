@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,12 +10,10 @@ from typing import Any
 from loguru import logger
 
 from figlang_tasks.core.errors import RunError
-from figlang_tasks.core.files import MOST_BYTES_OF_SAMPLES, read_file
-from figlang_tasks.core.row_files import PARTIAL, SAMPLES_NAME
+from figlang_tasks.core.row_files import PARTIAL
+from figlang_tasks.core.samples_files import SAMPLES_NAME, task_of
 from figlang_tasks.core.text import listing
-from figlang_tasks.scoring.lm_eval import FACTS
-
-EVALUATE_AGAIN = "evaluate again (with --use_cache FOLDER no answer is computed twice)"
+from figlang_tasks.results.results_file import EVALUATE_AGAIN, read_results_file, tasks_of_ours
 
 _RESULTS_NAME = re.compile(r"(?:.+_)?results(?:_\d{4}-\d\d-\d\dT[\d.-]+)?\.json")
 _SCORED_BESIDE = re.compile(r"(?:.+_)?samples_.+\.[a-z][^.]*\.jsonl")
@@ -73,12 +70,6 @@ def results_path(samples: Path) -> Path:
     return samples.with_name("_".join(filter(None, parts)) + ".json")
 
 
-def task_of(samples: Path) -> str:
-    """The task that a harness named a samples file after; "" if it did not."""
-    named = SAMPLES_NAME.fullmatch(samples.name)
-    return named["task"] if named else ""
-
-
 def _samples_of_results(path: Path) -> dict[str, Path]:
     """The samples files of the date of a results file."""
     if _is_partial(path):
@@ -87,7 +78,7 @@ def _samples_of_results(path: Path) -> dict[str, Path]:
     if samples:
         return samples
     if _RESULTS_NAME.fullmatch(path.name):
-        results = results_file(path)  # one that a kill has cut off is told as such
+        results = read_results_file(path)  # one that a kill has cut off is told as such
         if tasks := tasks_of_ours(results):
             raise RunError(without_samples_message(path, tasks))
     raise RunError(f"{path} is of no run with samples (--log_samples): give another")
@@ -156,7 +147,7 @@ def missing_samples(path: Path, used: Mapping[str, Path], contents: Mapping[Path
         if not _RESULTS_NAME.fullmatch(file.name):
             continue
         try:
-            tasks = tasks_of_ours(contents[file] if file in contents else results_file(file))
+            tasks = tasks_of_ours(contents[file] if file in contents else read_results_file(file))
         except RunError as error:
             if file.name > max(results_path(samples).name for samples in used.values()):
                 sentences.append(str(error))
@@ -190,49 +181,3 @@ def without_samples_message(results: Path, tasks: list[str]) -> str:
         f"{results}: results of {listing(tasks)} have no samples{because}: restore the samples files that the harness "
         f"wrote (--log_samples), or {EVALUATE_AGAIN}"
     )
-
-
-# --- results files ---
-
-
-_OF_TASKS = ("configs", "n-samples", "results")
-"""What a results file has for each task: an object each."""
-
-
-def results_file(path: Path) -> dict[str, Any]:
-    """The content of a results file."""
-    try:
-        content = json.loads(read_file(path, MOST_BYTES_OF_SAMPLES).decode("utf-8"))
-        if not isinstance(content, dict):
-            raise ValueError("it holds no object")
-        for name in ("configs", "config", "results", "n-samples", "usage"):
-            of_tasks = content.get(name) or {}
-            inner = of_tasks.values() if name in _OF_TASKS and isinstance(of_tasks, dict) else ()
-            if not all(isinstance(each, dict) for each in (of_tasks, *inner)):
-                raise ValueError(f"its {name!r} is no object")
-    except (OSError, ValueError, RecursionError) as error:
-        raise RunError(
-            f"{path} cannot be read ({error}). Was the file cut off (a kill, a full disk)? Restore the file that the "
-            f"harness wrote, or {EVALUATE_AGAIN}"
-        ) from error
-    return content
-
-
-def tasks_of_ours(results: Mapping[str, Any]) -> list[str]:
-    """The tasks of ours that results have values of."""
-    configs = results.get("configs") or {}
-    return [task for task in configs if measured_metadata(results, task) is not None or facts_of(configs[task])]
-
-
-def measured_metadata(results: Mapping[str, Any], task: str) -> Mapping[str, Any] | None:
-    """The metadata of a task of ours with its measures; None if a results file has none."""
-    metadata = ((results.get("configs") or {}).get(task) or {}).get("metadata")
-    return metadata if isinstance(metadata, Mapping) and "measures" in metadata else None
-
-
-def facts_of(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the first metric of a task of lm-eval tells of the run; that harness has no place for it elsewhere."""
-    entries = config.get("metric_list")
-    first = entries[0] if isinstance(entries, list) and entries else {}
-    facts = first.get(FACTS) if isinstance(first, Mapping) else None
-    return facts if isinstance(facts, Mapping) else {}

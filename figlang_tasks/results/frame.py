@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
-from figlang_tasks.results import files, runs
+from figlang_tasks.results import results_file, runs
 from figlang_tasks.scoring import Estimates, flat
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
              task scope metric  value    low   high    n
         0  vflute   all  f1@60  0.473  0.436  0.509  723
     """
-    found = runs.reported(results) if isinstance(results, Mapping) else _of_path(Path(results))
+    found = results_file.reported_estimates(results) if isinstance(results, Mapping) else _of_path(Path(results))
     if not found:
         where = "the results hold" if isinstance(results, Mapping) else f"{results} holds"
         raise RunError(
@@ -72,10 +72,10 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
 
 def _of_path(path: Path) -> Mapping[str, Estimates]:
     if path.suffix == ".json":
-        return runs.reported(files.results_file(path))
+        return results_file.reported_estimates(results_file.read_results_file(path))
     tasks = runs.read(str(path)).tasks
     for task in tasks.values():
-        runs.check_consistent(task)
+        task.check_consistent()
     return {name: task.reported or task.estimates for name, task in tasks.items()}
 
 

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from figlang_tasks.core.redaction import redacted
 from figlang_tasks.core.text import without_paths
-from figlang_tasks.results.runs import Run, TaskRun, limited
+from figlang_tasks.results.task_run import Run, TaskRun
 
 # What of lmms-eval's command line changes a result of all rows, in the order of the command.
 OPTIONS = (
@@ -35,7 +35,7 @@ def of_run(run: Run) -> dict[str, str]:
     return _told(
         {
             "read from": run.path,
-            "cut to": limited(run),
+            "cut to": run.partial,
             **options(run),
             "harness": " ".join(harness(run)) if run.results else None,
             "date": date and f"{date:%Y-%m-%d %H:%M} UTC",

@@ -77,9 +77,9 @@ class Measured:
     """Facts of a run on which it depends whether published results are comparable."""
 
     rows: int  # of the benchmark
-    cut: str | None = None  # why the run is partial
+    partial: str | None = None  # why the run is partial: ``limit 8``
     scorer: str | None = None  # signature or name of the explanation scorer
-    own: bool = False  # whether the user brought the rows
+    has_user_rows: bool = False  # whether the user brought the rows
     data: str = ""  # dataset and part
 
 
@@ -98,10 +98,13 @@ def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) ->
     if isinstance(expected, str):
         return [], f"published figures are left out: they are of {expected}"
     for run in measured:
-        if run.own or run.cut is not None or expected not in (None, run.rows):
-            about = ", ".join(filter(None, [run.data, run.cut]))
-            has = f"{run.rows} rows" + " of your own" * run.own + f" ({about})" * bool(about)
-            return [], f"published figures are left out: they are of {expected or 'all'} released rows, a run has {has}"
+        if run.has_user_rows or run.partial is not None or expected not in (None, run.rows):
+            about = ", ".join(filter(None, [run.data, run.partial]))
+            rows = f"{run.rows} rows of your own" if run.has_user_rows else f"{run.rows} rows"
+            if about:
+                rows += f" ({about})"
+            released = f"{expected or 'all'} released rows"
+            return [], f"published figures are left out: they are of {released}, a run has {rows}"
     scorers = {(run.scorer or "no known scorer").partition("|")[0]: None for run in measured}
     by = {metric: scorer for metric in theirs if (scorer := _scorer_of(metric)) and set(scorers) != {scorer}}
     if not by:

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from figlang_tasks.core.row_files import SAMPLES_NAME
+from figlang_tasks.core.samples_files import task_of
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import files
-from figlang_tasks.results.runs import Run, TaskRun
+from figlang_tasks.results.results_file import read_results_file
+from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, Estimates, to_json
 from figlang_tasks.scoring.readings import count_readings
 
@@ -44,7 +45,7 @@ def write_run(run: Run, changed: Mapping[str, ChangedTask], folder: Path) -> lis
     for name, task in run.tasks.items():
         results_path = files.results_path(task.path)
         if results_path.name not in contents and results_path.exists():
-            contents[results_path.name] = files.results_file(results_path)
+            contents[results_path.name] = read_results_file(results_path)
         samples_path = folder / samples_name(task)
         if name in changed:
             lines = changed[name].task.lines
@@ -59,7 +60,7 @@ def write_run(run: Run, changed: Mapping[str, ChangedTask], folder: Path) -> lis
 
 def samples_name(task: TaskRun) -> str:
     """The name of the samples file of a task, as the harness names it."""
-    return task.path.name if SAMPLES_NAME.fullmatch(task.path.name) else f"samples_{task.task}.jsonl"
+    return task.path.name if task_of(task.path) else f"samples_{task.task}.jsonl"
 
 
 def _add_values(changed: ChangedTask, results: Results) -> None:

@@ -13,7 +13,7 @@ from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing, printable, whole_characters
 from figlang_tasks.results.contradictions import is_possible
-from figlang_tasks.results.runs import Run, TaskRun, check_consistent
+from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, Estimate, Measure, full_name
 
 
@@ -42,18 +42,18 @@ def answered(task: TaskRun, count: int | None = None) -> TaskRun:
         raise SubmissionError(
             f"{task.path}: {answers} answers to {len(set(task.ids))} rows: evaluate without --repeats"
         )
-    if task.cut:
-        raise SubmissionError(f"{task.path}: the run was cut short ({task.cut}): evaluate again without it")
+    if task.partial:
+        raise SubmissionError(f"{task.path}: the run was cut short ({task.partial}): evaluate again without it")
     if count not in (None, task.rows):  # no results file tells of samples that were cut
         raise SubmissionError(f"{task.path}: {task.rows} of the {count} rows of {task.data.part}: evaluate all rows")
-    check_consistent(task)
+    task.check_consistent()
     return task
 
 
 def all_rows(run: Run) -> Run:
     """`run` after checking that it has all rows."""
     for task in run.tasks.values():
-        answered(task, None if task.own else source_of(task.data.dataset).splits.get(task.data.part))
+        answered(task, None if task.has_user_rows else source_of(task.data.dataset).splits.get(task.data.part))
         if not task.config:
             raise SubmissionError(f"{task.path}: no metrics: the results file of the run is not next to it")
     return run
@@ -115,7 +115,8 @@ def released(task: TaskRun) -> tuple[str | None, str | None]:
     source = source_of(task.data.dataset)
     # Rows of a dataset that is read at one commit alone do not say where they came from.
     revision = task.data.revision or task.records[0].get("revision") or source.revision or ""
-    return None if task.own else source.repository, revision if re.fullmatch("[0-9a-f]{40}", revision) else None
+    repository = None if task.has_user_rows else source.repository
+    return repository, revision if re.fullmatch("[0-9a-f]{40}", revision) else None
 
 
 def plain(text: str) -> str:

@@ -9,7 +9,7 @@ from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import listing
 from figlang_tasks.metrics.files import write_whole
-from figlang_tasks.results.runs import Run
+from figlang_tasks.results.task_run import Run
 from figlang_tasks.submit import SubmissionError, answered, each_once, zipped
 
 

@@ -21,7 +21,7 @@ from figlang_tasks.core.redaction import redacted
 from figlang_tasks.core.text import without_paths
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import provenance
-from figlang_tasks.results.runs import Run, TaskRun, outputs
+from figlang_tasks.results.task_run import Run, TaskRun, outputs
 from figlang_tasks.scoring import Estimate, Measure
 from figlang_tasks.submit import SubmissionError, all_rows, brief, plain, released, values
 

@@ -10,7 +10,7 @@ from typing import Any
 from figlang_tasks.benchmarks.flute.rows import BLIND_ROWS, LABELS
 from figlang_tasks.core.text import listing
 from figlang_tasks.metrics.files import write_whole
-from figlang_tasks.results.runs import Run, TaskRun
+from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import Record
 from figlang_tasks.submit import SubmissionError, answered, the_task
 

@@ -24,7 +24,7 @@ from figlang_tasks.core import files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.text import listing, printable
 from figlang_tasks.metrics.files import write_whole
-from figlang_tasks.results.runs import Run, TaskRun
+from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import explanations
 from figlang_tasks.scoring.explained import pair
 from figlang_tasks.submit import SubmissionError, answered, plain, the_task, zipped
@@ -78,7 +78,7 @@ def write(run: Run, output: Path) -> dict[str, Any]:
 
 
 def _fits(task: TaskRun) -> bool:
-    return task.explained and task.data.name == f"{DATASET}/{SPLIT}" and not task.own
+    return task.explained and task.data.name == f"{DATASET}/{SPLIT}" and not task.has_user_rows
 
 
 def _csv(rows: Sequence[tuple[str, int | None, str]]) -> bytes:

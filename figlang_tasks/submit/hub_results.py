@@ -16,7 +16,7 @@ from figlang_tasks.core import files
 from figlang_tasks.core.text import printable, without_paths
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import provenance
-from figlang_tasks.results.runs import Run, TaskRun
+from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.submit import SubmissionError, model_card, released, tasks_of, values
 
 FOLDER = ".eval_results"

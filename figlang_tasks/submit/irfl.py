@@ -12,7 +12,7 @@ import figlang_tasks
 from figlang_tasks.benchmarks.irfl import tables
 from figlang_tasks.core.text import listing, table
 from figlang_tasks.results import provenance
-from figlang_tasks.results.runs import Run, TaskRun
+from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL
 from figlang_tasks.submit import SubmissionError, answered, brief, tasks_of
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import figlang_tasks
 from figlang_tasks.core.text import printable, without_paths
 from figlang_tasks.results import frame, measures, provenance, tables
-from figlang_tasks.results.runs import Run, TaskRun
+from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL
 from figlang_tasks.submit import SubmissionError, all_rows, plain, released
 
@@ -67,7 +67,7 @@ def _facts(run: Run, task: TaskRun) -> str:
     }
     facts.pop("samples file")
     lines = [f"- {name}: {_code(fact)}" for name, fact in facts.items()]
-    if task.own:
+    if task.has_user_rows:
         lines.append("- rows of the author's own in place of the release's")
     if repository:
         commit = f" at {_code(revision)}" if revision else ""

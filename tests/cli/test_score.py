@@ -107,7 +107,7 @@ def test_a_run_of_several_tasks_is_written_whole(tmp_path: Path) -> None:
         assert {"alias": task, **written} == pytest.approx(values, abs=1e-5)
     assert after["results"][tasks[2]] == whole["results"][tasks[2]]
     read = runs.read(str(folder))
-    assert runs.limited(read) is None and read.tasks["figlang_mini"].contradictions == ()
+    assert read.partial is None and read.tasks["figlang_mini"].contradictions == ()
 
 
 def test_texts_of_all_kinds(samples_file: Path) -> None:

@@ -20,11 +20,12 @@ from PIL import Image
 from figlang_tasks.benchmarks.columbus import rows as columbus_rows
 from figlang_tasks.benchmarks.irfl.archive import ARCHIVE, Pictures
 from figlang_tasks.benchmarks.metaclue import annotations as metaclue_annotations
-from figlang_tasks.core import files, hub, images, row_files
+from figlang_tasks.core import files, hub, images, row_files, samples_files
 from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.judge import key, sheet
 from figlang_tasks.models import probe, vlm_loading
-from figlang_tasks.results.runs import read, results_file
+from figlang_tasks.results.results_file import read_results_file
+from figlang_tasks.results.runs import read
 from figlang_tasks.submit import SubmissionError, figlang2024, hub_results
 
 HUGE = 30 << 30
@@ -63,7 +64,7 @@ def read_lines(path: Path) -> None:
 
 
 def read_samples(path: Path) -> None:
-    list(row_files.saved_lines(path))
+    list(samples_files.saved_lines(path))
 
 
 def read_picture(path: Path) -> None:
@@ -88,7 +89,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "rows.csv": read_lines,
     "rows.tsv": read_lines,
     "samples_vflute.jsonl": read_samples,
-    "results.json": results_file,
+    "results.json": read_results_file,
     "picture.png": read_picture,
     "picture.jpg": read_size,
     "test-00000-of-00001.parquet": read_table,

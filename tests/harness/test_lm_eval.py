@@ -168,7 +168,7 @@ def test_lm_eval_by_the_documented_command(tiny_model: Path, tmp_path: Path) -> 
     result = typer.testing.CliRunner().invoke(app, command_line)
     assert result.exit_code == 0, result.output
     again = runs.read(str(tmp_path / "again")).tasks["flute"]
-    assert again.signature == signature and again.cut == "limit 8"
+    assert again.signature == signature and again.partial == "limit 8"
     assert "acc_official" in again.reported  # not in lm-eval's table
     for name, scopes in again.reported.items():
         if name == "acc_official":

@@ -23,7 +23,8 @@ from report_runs import lines_of, write_run
 
 from figlang_tasks.judge.server import ModelServer, ask_all
 from figlang_tasks.judge.server import Reply as ServerReply
-from figlang_tasks.results.runs import Run, outputs, read
+from figlang_tasks.results.runs import read
+from figlang_tasks.results.task_run import Run, outputs
 from figlang_tasks.scoring import OVERALL, flat
 
 # By task: a plain answer that chooses the first of the options, and the main metric without explanation scores.

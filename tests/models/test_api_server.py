@@ -152,7 +152,7 @@ def test_the_command_ends_with_status_1(options: tuple[str, ...], server: OpenAI
     results = json.loads(path.read_text(encoding="utf-8"))
     if "--max_tokens" in options:
         assert "--max_tokens is spent" in done.stdout + done.stderr
-        assert results["usage"]["budget_exceeded"] is True  # runs.limited
+        assert results["usage"]["budget_exceeded"] is True  # Run.partial
     else:
         assert results["configs"][TASK]["metadata"]["unanswered"] == 2
         assert "requests got no answer and count as wrong" in done.stdout + done.stderr
@@ -166,7 +166,7 @@ def test_a_command_whose_answers_are_refused_ends_with_status_0(server: OpenAISe
     assert done.returncode == 0, done.stderr[-2000:]
     (task,) = read(str(tmp_path)).tasks.values()
     assert [record["status"] for record in task.records] == ["refused"] * 2 and not task.unanswered
-    assert answered(replace(task, cut="")) is not None  # it can be handed in
+    assert answered(replace(task, partial="")) is not None  # it can be handed in
 
 
 @pytest.mark.parametrize("server", [["hang"] * 100], indirect=True)

@@ -15,7 +15,8 @@ from report_runs import TASKS, lines_of, write_run
 from figlang_tasks.report import page as report_page
 from figlang_tasks.report.gallery import Gallery, build
 from figlang_tasks.report.page import render
-from figlang_tasks.results.runs import Run, read
+from figlang_tasks.results.runs import read
+from figlang_tasks.results.task_run import Run
 
 pytestmark = pytest.mark.slow  # a program of its own
 

@@ -21,9 +21,10 @@ from report_runs import TASKS, lines_of, run_of, write_run
 from figlang_tasks.benchmarks.vflute import rows as vflute_rows
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import source_of
+from figlang_tasks.core.errors import RunError
 from figlang_tasks.report import gallery, thumbnails
 from figlang_tasks.report.originals import Picture
-from figlang_tasks.results.runs import RunError, read
+from figlang_tasks.results.runs import read
 
 
 @lru_cache(maxsize=len(TASKS))

@@ -20,7 +20,8 @@ from figlang_tasks.report import page
 from figlang_tasks.report.charts import Chart
 from figlang_tasks.report.gallery import Gallery, build
 from figlang_tasks.report.sections import Group, Section, Table
-from figlang_tasks.results.runs import Run, read
+from figlang_tasks.results.runs import read
+from figlang_tasks.results.task_run import Run
 from figlang_tasks.scoring import OVERALL, evaluate, to_json
 
 

@@ -24,7 +24,7 @@ from figlang_tasks.report.sections import Group, Section, Table
 from figlang_tasks.report.sections.differences import compared
 from figlang_tasks.report.verdict import p_text
 from figlang_tasks.results import comparison, runs
-from figlang_tasks.results.runs import Run
+from figlang_tasks.results.task_run import Run
 from figlang_tasks.scoring import Estimate
 
 HOSTILE = '</td><script>alert("$1$")</script>'

@@ -17,7 +17,7 @@ from report_runs import write_run as write_report_run
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.results import runs
 from figlang_tasks.results.contradictions import is_possible
-from figlang_tasks.results.runs import TaskRun
+from figlang_tasks.results.task_run import TaskRun
 from figlang_tasks.scoring import OVERALL, Estimate, Measure, to_json
 from figlang_tasks.scoring.readings import count_readings
 
@@ -147,7 +147,7 @@ def test_the_samples_are_used(tmp_path: Path) -> None:
     task = read(tmp_path, set_number("acc", "value", 0.751))
     assert task.estimates["acc"][OVERALL].value == RIGHT / ROWS
     with pytest.raises(RunError, match="Are these files of two runs, or was one changed"):
-        runs.check_consistent(task)
+        task.check_consistent()
 
 
 def test_a_scorer_has_the_parts_of_its_recipe(tmp_path: Path) -> None:

@@ -176,5 +176,5 @@ def test_fewer_documents_than_a_limit_has_left(folder: Path) -> None:
     content["config"]["limit"] = 8
     content["n-samples"][IDIOM] = {"original": 20, "effective": 8}
     results.write_text(json.dumps(content))
-    cut = runs.read(str(folder)).tasks[IDIOM].cut
-    assert cut == "limit 8, 4 of 8 documents are in the samples"
+    partial = runs.read(str(folder)).tasks[IDIOM].partial
+    assert partial == "limit 8, 4 of 8 documents are in the samples"

@@ -13,11 +13,11 @@ import report_runs
 
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.results import provenance, runs
-from figlang_tasks.results.runs import TaskRun
+from figlang_tasks.results.task_run import Run, TaskRun
 
 
-def run_of(**results: Any) -> runs.Run:
-    return runs.Run("run", Path(), {}, results)
+def run_of(**results: Any) -> Run:
+    return Run("run", Path(), {}, results)
 
 
 def task_of(data: str, line: dict[str, Any], metadata: dict[str, Any]) -> TaskRun:

@@ -81,6 +81,9 @@ def test_the_rows_of_the_figures_are_those_of_the_tasks() -> None:
     }
 
 
+USER_ROWS = Measured(723, has_user_rows=True)
+
+
 @pytest.mark.parametrize(
     ("task", "metrics", "runs", "kept", "told"),
     [
@@ -88,7 +91,7 @@ def test_the_rows_of_the_figures_are_those_of_the_tasks() -> None:
         ("vflute", ["f1@0"], [Measured(723)], ["f1@0"], ""),
         ("vflute", ["f1@0"], [Measured(723), Measured(8, data="V-FLUTE/x")], [], "a run has 8 rows (V-FLUTE/x)"),
         ("vflute", ["f1@0"], [Measured(723, "offset 4")], [], "a run has 723 rows (offset 4)"),
-        ("vflute", ["f1@0"], [Measured(723, own=True)], [], "of 723 released rows, a run has 723 rows of your own"),
+        ("vflute", ["f1@0"], [USER_ROWS], [], "of 723 released rows, a run has 723 rows of your own"),
         ("vflute", ["f1@60"], [Measured(723)], [], "f1@60 are left out: .* vflute25, in a run by no known scorer"),
         ("vflute", ["acc"], [Measured(8, "limit 8")], [], ""),  # nothing to leave out
         ("irfl_random2_simile", ["acc"], [Measured(99)], [], "random candidates, which were not released"),

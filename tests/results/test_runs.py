@@ -14,8 +14,9 @@ import pytest
 import varied_runs
 from saved_samples import NAME, evaluated
 
+from figlang_tasks.core.errors import RunError
 from figlang_tasks.results import runs
-from figlang_tasks.results.runs import RunError
+from figlang_tasks.results.results_file import model_name, partial_reason
 
 RESULTS = "2026-01-02T03-04-05_results.json"
 
@@ -42,7 +43,7 @@ def test_a_whole_run_is_read_from_its_folder() -> None:
     assert mini.reported == mini.estimates
     assert run.tasks["mini_irfl_match_simile"].benchmark.name == "irfl"
     assert not run.tasks["mini_irfl_match_simile"].explained
-    assert runs.limited(run) is None
+    assert run.partial is None
 
 
 def test_a_file_of_a_run_names_that_task_or_all_of_its_date() -> None:
@@ -111,7 +112,7 @@ def test_names_of_lm_eval(folder: Path) -> None:
     task = run.tasks["figlang_mini"]
     assert (run.name, task.reported) == ("tiny", {}), "lm-eval has no place for scopes: they come from the records"
     assert {"all", "muse"} < task.estimates["acc"].keys()
-    assert runs.limited(run) == "limit 8"
+    assert run.partial == "limit 8"
 
 
 def test_a_very_long_name_is_cut(folder: Path) -> None:
@@ -119,16 +120,16 @@ def test_a_very_long_name_is_cut(folder: Path) -> None:
     (folder / RESULTS).write_text(json.dumps({"model_name": long_name}), encoding="utf-8")
     assert runs.read(str(folder)).name == "m" * 197 + "..."
     assert runs.read(f"{'n' * 300}={folder}").name == runs.read(f"{'n' * 300}={folder}").given == "n" * 197 + "..."
-    assert runs.model_name({"model_name": "m" * 200}) == "m" * 200
+    assert model_name({"model_name": "m" * 200}) == "m" * 200
 
 
 def test_a_limit_of_all_rows_is_no_cut() -> None:
-    assert runs.cut({"config": {"limit": -1.0}}, "vflute") is None
+    assert partial_reason({"config": {"limit": -1.0}}, "vflute") is None
     counts = {"vflute": {"original": 723, "effective": 723}, "flute": {"original": 1500, "effective": 1000}}
     results = {"config": {"limit": 1000.0}, "n-samples": counts}
-    assert (runs.cut(results, "vflute"), runs.cut(results, "flute")) == (None, "limit 1000")
-    assert runs.cut(results | {"config": {}}, "vflute", 400) == "400 of 723 documents are in the samples"
-    assert runs.cut({"config": {"limit": 0.5, "offset": 4}}, "vflute") == "limit 0.5, offset 4"
+    assert (partial_reason(results, "vflute"), partial_reason(results, "flute")) == (None, "limit 1000")
+    assert partial_reason(results | {"config": {}}, "vflute", 400) == "400 of 723 documents are in the samples"
+    assert partial_reason({"config": {"limit": 0.5, "offset": 4}}, "vflute") == "limit 0.5, offset 4"
 
 
 def refused(path: Path | str, match: str) -> None:
@@ -167,9 +168,9 @@ def test_a_folder_may_hold_a_run_of_each_task(folder: Path) -> None:
     (folder / RESULTS).write_text(json.dumps({"config": {}}), encoding="utf-8")
     (folder / RESULTS.replace("2026-01-02", "2026-01-03")).write_text(json.dumps(second), encoding="utf-8")
     run = runs.read(str(folder))
-    assert {name: task.cut for name, task in run.tasks.items()} == {"figlang_mini": None, "vflute_sg": "offset 4"}
-    assert runs.limited(run) == "offset 4 in vflute_sg"
-    assert run.tasks["figlang_mini"].measured.cut is None
+    assert {name: task.partial for name, task in run.tasks.items()} == {"figlang_mini": None, "vflute_sg": "offset 4"}
+    assert run.partial == "offset 4 in vflute_sg"
+    assert run.tasks["figlang_mini"].measured.partial is None
 
 
 def test_tasks_of_others_are_passed_over(folder: Path) -> None:

@@ -16,7 +16,7 @@ from figlang_tasks.core import task_files
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.results import measures, published, runs
-from figlang_tasks.results.runs import TaskRun
+from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, evaluate, flat, full_name
 
 LISTS = {
@@ -28,7 +28,7 @@ LISTS = {
 
 
 @cache
-def run(name: str) -> runs.Run:
+def run(name: str) -> Run:
     return runs.read(str({"weak": varied_runs.weak, "strong": varied_runs.strong}[name]()))
 
 

@@ -17,7 +17,7 @@ from varied_runs import strong
 
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.results import measures, runs
-from figlang_tasks.results.runs import Run, TaskRun
+from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.submit import SubmissionError, every_eval_ever, released, values
 
 SCHEMA = Path(__file__).with_name("every_eval_ever.schema.json")

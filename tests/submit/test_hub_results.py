@@ -15,6 +15,7 @@ from published_runs import WRITES_EVAL_RESULTS, estimates_of, records, results, 
 from figlang_tasks.core.benchmark import Benchmark, benchmarks, source_of
 from figlang_tasks.report.verdict import against
 from figlang_tasks.results import runs
+from figlang_tasks.results.task_run import Run
 from figlang_tasks.submit import SubmissionError, hub_results, model_card
 
 needs_eval_results = pytest.mark.skipif(not WRITES_EVAL_RESULTS, reason="huggingface_hub below 2.0")
@@ -22,25 +23,25 @@ INTERVAL = [f"{100 * end:.1f}" for end in whole_estimates()["f1@0"]["all"][1:3] 
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> runs.Run:
+def run(tmp_path: Path) -> Run:
     return runs.read(str(write_run(tmp_path / "run", records(), results())))
 
 
 @pytest.mark.skipif(WRITES_EVAL_RESULTS, reason="huggingface_hub 2.0 or newer")
-def test_hub_needs_a_newer_client(run: runs.Run, tmp_path: Path) -> None:
+def test_hub_needs_a_newer_client(run: Run, tmp_path: Path) -> None:
     told = commands.refused("submit", "hub", run.path, "--repo", "org/model", "-o", tmp_path / "model")
     assert "this huggingface_hub cannot write .eval_results: pip install --upgrade huggingface_hub" in told
     assert not (tmp_path / "model").exists()
 
 
-def written(found: runs.Run, folder: Path) -> dict[str, str]:
+def written(found: Run, folder: Path) -> dict[str, str]:
     """The content of the files by path."""
     paths, _ = hub_results.write([found], folder)
     return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in paths}
 
 
 @needs_eval_results
-def test_one_entry_for_each_metric(run: runs.Run, tmp_path: Path) -> None:
+def test_one_entry_for_each_metric(run: Run, tmp_path: Path) -> None:
     from huggingface_hub import parse_eval_result_entries
 
     made = written(run, tmp_path / "model")
@@ -57,7 +58,7 @@ def test_one_entry_for_each_metric(run: runs.Run, tmp_path: Path) -> None:
     )
 
 
-def test_the_section_says_how_to_get_the_numbers_again(run: runs.Run) -> None:
+def test_the_section_says_how_to_get_the_numbers_again(run: Run) -> None:
     section = model_card.section([run])
     for expected in (
         "| scope |   n |        **f1@0 ↑** |             acc ↑ |",
@@ -99,14 +100,14 @@ def test_a_dataset_without_a_repository_has_no_entries(tmp_path: Path) -> None:
 
 
 @needs_eval_results
-def test_one_task_in_two_runs_is_refused(run: runs.Run, tmp_path: Path) -> None:
+def test_one_task_in_two_runs_is_refused(run: Run, tmp_path: Path) -> None:
     again = runs.read(str(write_run(tmp_path / "again", records(), results())))
     with pytest.raises(SubmissionError, match="vflute is in .*run.* and in .*again.*: give one of the two"):
         hub_results.write([run, again], tmp_path / "model")
 
 
 @needs_eval_results
-def test_the_card_says_what_compare_says_of_a_baseline(run: runs.Run, tmp_path: Path) -> None:
+def test_the_card_says_what_compare_says_of_a_baseline(run: Run, tmp_path: Path) -> None:
     wrong = [{**each, "predicted": 1 - each["gold"]} for each in records()]
     pair = (f"base={write_run(tmp_path / 'base', wrong)}", f"tuned={run.path}")
     commands.figlang(*("submit", "hub", pair[1], "--baseline", pair[0], "--repo", "a/b", "-o", tmp_path))
@@ -154,7 +155,7 @@ def test_what_a_run_says_of_itself_cannot_leave_the_section(tmp_path: Path) -> N
 
 @needs_eval_results
 def test_the_command_writes_a_folder_and_says_how_to_upload_it(
-    run: runs.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     result = commands.figlang("submit", "hub", run.path, "--repo", "org/model")
@@ -176,7 +177,7 @@ def test_the_command_writes_a_folder_and_says_how_to_upload_it(
 
 @pytest.mark.parametrize("repo", ["a/b/c", "org/..", "org/"])
 def test_what_is_no_repository_names_no_folder(
-    repo: str, run: runs.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    repo: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder := tmp_path / "here").mkdir()
     monkeypatch.chdir(folder)

@@ -11,7 +11,8 @@ from typing import Any
 from figlang_tasks import resource_dir
 from figlang_tasks.core import task_files
 from figlang_tasks.core.benchmark import asked_for
-from figlang_tasks.results.runs import Run, read
+from figlang_tasks.results.runs import read
+from figlang_tasks.results.task_run import Run
 
 DATE = "20260102_030405"
 METADATA = {"version": "2-0", "prompt_hash": "abc123", "explanation_scorer": "embedded|" + "key:value," * 20}

@@ -14,7 +14,7 @@ from figlang_tasks.report.sections.layout import Group, Section, Table
 from figlang_tasks.report.sections.overview import overview
 from figlang_tasks.report.sections.results import by_task, dataset_name, slug
 from figlang_tasks.report.sections.tables import numbers, parsing
-from figlang_tasks.results.runs import Run
+from figlang_tasks.results.task_run import Run
 
 __all__ = ["Group", "Section", "Table", "build"]
 

@@ -16,7 +16,7 @@ from figlang_tasks.report.sections.results import Results, dataset_name, short_n
 from figlang_tasks.report.verdict import ALPHA, better, count_tests, p_text
 from figlang_tasks.results import comparison, measures
 from figlang_tasks.results.comparison import ComparisonError, Difference
-from figlang_tasks.results.runs import Run
+from figlang_tasks.results.task_run import Run
 
 
 def differences(results: Results, found: Sequence[Difference], notes: Sequence[str]) -> Section | None:

@@ -17,7 +17,7 @@ from figlang_tasks.report.sections.results import (
 )
 from figlang_tasks.report.verdict import caveats, verdicts
 from figlang_tasks.results.comparison import Difference
-from figlang_tasks.results.runs import Run
+from figlang_tasks.results.task_run import Run
 from figlang_tasks.scoring import Estimate
 
 

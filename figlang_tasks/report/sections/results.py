@@ -12,7 +12,7 @@ from figlang_tasks.report.charts import Reference
 from figlang_tasks.results import measures
 from figlang_tasks.results import published as papers
 from figlang_tasks.results.comparison import OF_EXPLANATIONS
-from figlang_tasks.results.runs import Run, TaskRun
+from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, Estimate, full_name
 
 

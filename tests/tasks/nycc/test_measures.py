@@ -14,7 +14,7 @@ from scipy import stats
 from figlang_tasks.benchmarks.nycc.measures import MATCHING
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.results import comparison
-from figlang_tasks.results.runs import Run, TaskRun
+from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import evaluate
 
 DATA = "NYCC/matching_from_pixels:000000000000"

@@ -95,6 +95,6 @@ def test_a_run_says_whose_rows_it_has_and_no_published_figure_is_with_it(
 
     run = runs.read(str(tmp_path / "out"))
     task = run.tasks["vflute"]
-    assert task.own and task.rows == 723
+    assert task.has_user_rows and task.rows == 723
     assert released(all_rows(run).tasks["vflute"]) == (None, None)
     assert "|rows:own|" in signature(run, task)
