@@ -52,9 +52,10 @@ def documents(**settings: Any) -> dict[str, datasets.Dataset]:
             if "description" not in docs.column_names:
                 raise ValueError(f"{request}: its tasks show pictures, and lm-eval shows none")
             docs = docs.remove_columns("image")
-        if benchmark.preflight is not None:
+        task = benchmark.task_for(request)
+        if task.preflight is not None:
             options = {"num_shots": shots} if shots else {}
-            benchmark.preflight({"lmms_eval_specific_kwargs": options, "needs_scorer": True}, request)
+            task.preflight({"lmms_eval_specific_kwargs": options, "needs_scorer": True}, request)
         return {"test": docs.add_column("num_shots", [shots] * len(docs)) if shots else docs}
     except (DataError, ValueError) as error:
         raise LmEvalError(f"figlang_tasks: {error}") from error

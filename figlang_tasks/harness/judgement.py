@@ -155,7 +155,7 @@ class JudgedTask:
             self._complete_sample(sample)
 
     def _complete_row(self, row: dict[str, Any]) -> None:
-        """Give a row of the table the values of our metrics; what has none, or is no metric of the task, is left out."""
+        """Give a row of the table the values of our metrics; leave out what has none, or is no metric of the task."""
         metrics = self.metrics
         known = {f"{metric}{kind}": metric for metric in self._aggregation() for kind in _KINDS}
         estimates = self._evaluation.estimates if self._evaluation else {}

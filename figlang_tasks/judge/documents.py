@@ -24,7 +24,7 @@ class RunDocuments:
             FigLangError: the data here is not that of the run.
         """
         task = self._task
-        documents = task.benchmark.documents(task.data, task.records[0])
+        documents = task.benchmark.documents(task.request)
         data = documents["data"][0]
         if data != str(task.data):
             raise FigLangError(f"the samples are of {task.data}, but the data here is {data}: use the data of the run")

@@ -35,7 +35,7 @@ class Originals:
     def __init__(self, run: TaskRun) -> None:
         self._run = run
         with downloading_nothing():
-            self._whole = run.benchmark.documents(run.data, run.lines[0]["sample"])
+            self._whole = run.benchmark.documents(run.request)
         found = DataId.parse(self._whole[0]["data"])
         if found.texts != run.data.texts:
             raise DataError(f"the run had {run.data}, and the data here is {found}: other texts")

@@ -102,7 +102,7 @@ def _expected(task: SavedTask) -> set[str]:
     if not task.reported:
         return set()
     of_task_file = {str(entry.get("metric")) for entry in task.config.get("metric_list") or ()}
-    of_benchmark = {entry["metric"] for entry in task.measures}
+    of_benchmark = {measure.name for measure in task.measures.in_table}
     if not of_task_file or of_benchmark <= of_task_file:
         return set(task.measures.by_name)
     return of_task_file

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
 
 from figlang_tasks.core.benchmark import benchmarks
-from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measure, Measures, full_name
+from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measure, full_name
 from figlang_tasks.scoring.read_by_model import read_by_model
 
 
@@ -18,12 +17,11 @@ def every() -> Iterator[Measure]:
     Several may share a name, and then agree in all but scopes.
     """
     for benchmark in benchmarks().values():
-        for found in vars(sys.modules[benchmark.measures.__module__]).values():
-            if isinstance(found, Measures):
-                for measure in found.all:
-                    yield measure
-                    if measure.own is None:
-                        yield read_by_model(measure)
+        for task in benchmark.tasks:
+            for measure in task.measures.all:
+                yield measure
+                if measure.own is None:
+                    yield read_by_model(measure)
 
 
 @cache

@@ -18,9 +18,10 @@ from typing import Any
 
 from loguru import logger
 
-from figlang_tasks.core.benchmark import of_dataset
+from figlang_tasks.core.benchmark import of_dataset, parse_request
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, RunError
+from figlang_tasks.core.request import Request
 from figlang_tasks.core.samples_files import saved_lines
 from figlang_tasks.core.text import LONGEST_NAME, listing, shortened, whole_characters
 from figlang_tasks.results.files import missing_samples, results_path, samples_files
@@ -33,8 +34,11 @@ from figlang_tasks.results.results_file import (
     task_config,
 )
 from figlang_tasks.results.task_run import SCORE_AGAIN, Run, TaskRun
-from figlang_tasks.scoring import Record
+from figlang_tasks.scoring import Record, Task
 from figlang_tasks.scoring.measure import REPEAT
+
+_FIELDS = ("task", "request", "id", "data")
+"""Texts in every record."""
 
 
 def read_all(arguments: Sequence[str], repeats: bool = False, whole: bool = False) -> list[Run]:
@@ -121,6 +125,7 @@ def _read_task(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | N
         return None
     records = [line["sample"] for line in lines]
     data = _data_of(path, records)
+    kind, request = _kind_of(path, records)
     config = task_config(results, task, results_path(path))
     metadata = config.get("metadata") or {}
     scorer = _scorer_of(path, records)
@@ -129,6 +134,8 @@ def _read_task(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | N
         task=whole_characters(task),  # a file may have any name
         path=path,
         sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+        kind=kind,
+        request=request,
         data=data,
         lines=tuple(lines),
         reported=estimates_of(metadata, f"{task} in {results_path(path)}"),
@@ -157,18 +164,17 @@ def _lines_with_records(task: str, path: Path, results: Mapping[str, Any]) -> li
     is_ours = bool(lines) or measured_metadata(results, task) is not None
     if is_ours and first_without:
         raise RunError(
-            f"{first_without} has no `sample` record of figlang_tasks (id, data, status: a text; repeat: a number), "
-            "but other lines or the results file have the task: restore the file that the harness wrote"
+            f"{first_without} has no `sample` record of figlang_tasks ({', '.join(_FIELDS)}, status: texts; repeat: a "
+            "number), but other lines or the results file have the task: restore the file that the harness wrote"
         )
     return lines
 
 
 def _is_record(value: object) -> bool:
     """Whether a value is a record, as far as any task has the same."""
-    if not isinstance(value, dict) or "data" not in value:
+    if not isinstance(value, dict) or not all(isinstance(value.get(field), str) for field in _FIELDS):
         return False
-    has_texts = isinstance(value.get("id"), str) and isinstance(value.get("status", ""), str)
-    return has_texts and isinstance(value.get(REPEAT, 1), int)
+    return isinstance(value.get("status", ""), str) and isinstance(value.get(REPEAT, 1), int)
 
 
 def _data_of(path: Path, records: Sequence[Record]) -> DataId:
@@ -185,6 +191,24 @@ def _data_of(path: Path, records: Sequence[Record]) -> DataId:
     except (ValueError, DataError) as error:
         raise RunError(f"{path}: {error}") from error
     return data
+
+
+def _kind_of(path: Path, records: Sequence[Record]) -> tuple[Task, Request]:
+    """The kind of task that wrote all records of a samples file, and its request."""
+    first_lines: dict[tuple[str, str], int] = {}
+    for number, record in enumerate(records, start=1):
+        first_lines.setdefault((record["task"], record["request"]), number)
+    kinds: list[tuple[Task, Request]] = []
+    for (name, text), number in first_lines.items():
+        try:
+            benchmark, request = parse_request(text)
+            kinds.append((benchmark.task(name), request))
+        except DataError as error:
+            raise RunError(f"{path}, line {number}: task {name}, request {text}: {error}") from error
+    if len(kinds) > 1:
+        places = ", ".join(f"{name} of {text} in line {number}" for (name, text), number in first_lines.items())
+        raise RunError(f"{path} has records of several tasks ({places}): split the file, one for each")
+    return kinds[0]
 
 
 def _scorer_of(path: Path, records: Sequence[Record]) -> str | None:

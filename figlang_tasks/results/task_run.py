@@ -15,10 +15,11 @@ from figlang_tasks.core.benchmark import Benchmark, of_dataset
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.hub import OWN
+from figlang_tasks.core.request import Request
 from figlang_tasks.core.text import listing
 from figlang_tasks.results.contradictions import SavedTask, find_contradictions
 from figlang_tasks.results.published import Measured
-from figlang_tasks.scoring import Estimates, Measures, Record
+from figlang_tasks.scoring import Estimates, Measures, Record, Task
 from figlang_tasks.scoring.explained import is_explained
 from figlang_tasks.scoring.notices import notices
 from figlang_tasks.scoring.read_by_model import with_read_by_model
@@ -37,8 +38,11 @@ class TaskRun:
     """The saved results of one task of a run.
 
     Attributes:
+        task: the name of its task file.
         path: of the samples file.
         sha256: of the samples file.
+        kind: the kind of task that wrote the records.
+        request: what the task file asked of its dataset.
         lines: the lines of the samples file; each has its record under ``sample``.
         reported: the estimates in the results file; NaN where the computation failed. Empty without a results file,
             and of lm-eval.
@@ -52,6 +56,8 @@ class TaskRun:
     task: str
     path: Path
     sha256: str
+    kind: Task
+    request: Request
     data: DataId
     lines: tuple[Mapping[str, Any], ...]
     reported: Estimates
@@ -119,8 +125,7 @@ class TaskRun:
     @cached_property
     def measures(self) -> Measures:
         """The measures of the task; of one that a language model has read, with that of its readings."""
-        with self.reading("a record"):
-            return with_read_by_model(self.benchmark.measures(self.records), self.records)
+        return with_read_by_model(self.kind.measures, self.records)
 
     @cached_property
     def rows(self) -> int:

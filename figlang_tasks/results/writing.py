@@ -67,12 +67,11 @@ def _add_values(changed: ChangedTask, results: Results) -> None:
     """Put values, intervals and metadata of a task into the content of a results file, as in a run that has them."""
     task = changed.task
     table = results.setdefault("results", {}).setdefault(task.task, {})
-    for entry in task.measures:
-        metric = entry["metric"]
-        if metric in changed.new_values:
-            estimate = changed.new_values[metric][OVERALL]
-            table[f"{metric},none"] = estimate.value
-            table[f"{metric}_stderr,none"] = "N/A" if estimate.stderr is None else estimate.stderr
+    for measure in task.measures.in_table:
+        if measure.name in changed.new_values:
+            estimate = changed.new_values[measure.name][OVERALL]
+            table[f"{measure.name},none"] = estimate.value
+            table[f"{measure.name}_stderr,none"] = "N/A" if estimate.stderr is None else estimate.stderr
     config = results.setdefault("configs", {}).setdefault(task.task, {})
     metadata = {**(config.get("metadata") or {}), **changed.metadata, "measures": to_json(task.reported)}
     readings = count_readings(task.records)

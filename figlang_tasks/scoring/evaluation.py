@@ -76,9 +76,11 @@ class Measures:
         """
         values: dict[str, Any] = {"sample": record}
         for measure in self.in_table:
-            if not measure.rare:
-                is_counted = measure.each is not None and measure.applies(record)
-                values[measure.name] = measure.each(record) if is_counted else None
+            if measure.rare:
+                continue
+            values[measure.name] = None
+            if measure.each is not None and measure.applies(record):
+                values[measure.name] = measure.each(record)
         return values
 
     @property

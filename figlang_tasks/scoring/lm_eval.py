@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, ItemsView, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from figlang_tasks.metrics import __version__
@@ -24,7 +24,7 @@ class _Values(dict[str, Any]):
         super().__init__(values)
         self._item = item
 
-    def items(self) -> ItemsView[str, Any]:
+    def items(self) -> Any:
         return {name: self._item for name in self if name != "sample"}.items()
 
 
@@ -36,7 +36,7 @@ class _Facts(dict[str, Any]):
 
 
 def values_of_lm_eval(values: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:
-    """What ``process_results`` returns in lm-eval, of what it returns in lmms-eval; `results` is what the model said."""
+    """What ``process_results`` returns in lm-eval, from what it returns in lmms-eval and what the model said."""
     return _Values(values, Item(values["sample"], next(iter(results), None)))
 
 
@@ -77,9 +77,9 @@ def metric_list_of_lm_eval(measures: Measures) -> list[dict[str, Any]]:
     configuration of a task once its metrics are there.
     """
     evaluations = _Evaluations(measures)
-    entries = [
-        {**entry, "aggregation": _aggregator(entry["metric"], evaluations)} for entry in metric_entries(measures)
-    ]
+    entries = metric_entries(measures)
+    for entry in entries:
+        entry["aggregation"] = _aggregator(entry["metric"], evaluations)
     entries[0][FACTS] = evaluations.facts
     return entries
 

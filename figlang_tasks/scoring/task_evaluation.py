@@ -75,7 +75,7 @@ class TaskEvaluation:
         return math.nan if estimate is None else float(estimate.value)
 
     def metadata(self) -> dict[str, Any]:
-        """What only the records tell: scorer and kernel, revision of the data, settings of BLEU, how answers were read."""
+        """What only the records tell: scorer, kernel, revision of the data, settings of BLEU, how answers were read."""
         metadata: dict[str, Any] = {}
         if self.scored:
             scores = self.scored.scores

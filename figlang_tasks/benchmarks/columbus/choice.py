@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from figlang_tasks.benchmarks.columbus.task import by_letter
+from figlang_tasks.benchmarks.columbus.tasks import by_letter
 from figlang_tasks.core.card import Document, Record
 from figlang_tasks.core.choice import Choice
 

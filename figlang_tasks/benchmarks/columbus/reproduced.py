@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from figlang_tasks.benchmarks.columbus import measures, rows, task
+from figlang_tasks.benchmarks.columbus import measures, rows, tasks
 from figlang_tasks.core.hub import Snapshot
 from figlang_tasks.core.row_files import content_of
 from figlang_tasks.scoring import evaluate
@@ -29,7 +29,7 @@ def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
             outputs = [(Path(row["image"]).stem, row["output"]) for row in json.loads(content_of(whole))["results"]]
         else:
             outputs = [row[:2] for row in json.loads(content_of(extract))["runs"][prompt]["rows"]]
-        records = [task.process_results(documents[row_id], [output])["sample"] for row_id, output in outputs]
+        records = [tasks.COLUMBUS.answer_record(documents[row_id], output) for row_id, output in outputs]
         value = evaluate(records, measures.COLUMBUS, 0)["acc_official"][figure["metric"].split("_")[-1]].value
         name = f"{figure['table']} {figure['model']}, prompt {prompt}, {figure['metric']}"
         yield name, f"{100 * figure['value']:.1f}", 100 * value

@@ -14,9 +14,9 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from figlang_tasks.benchmarks.irfl import rows, tables, task
+from figlang_tasks.benchmarks.irfl import rows, tables
 from figlang_tasks.benchmarks.irfl.archive import pictures
-from figlang_tasks.benchmarks.irfl.measures import of_records
+from figlang_tasks.benchmarks.irfl.tasks import DETECT, RETRIEVE, doc_to_visual
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import folded
 from figlang_tasks.scoring.evaluation import headlines
@@ -66,7 +66,7 @@ def train(
 
     def features(of: Sequence[Document]) -> Any:
         return probe_pair.features(
-            own, of, lambda doc: rows.text(doc, phrase_only), lambda doc: task.doc_to_visual(doc, {"prompt": "text"})
+            own, of, lambda doc: rows.text(doc, phrase_only), lambda doc: doc_to_visual(doc, {"prompt": "text"})
         )
 
     test, pairs = features(tested), features(documents)
@@ -125,9 +125,9 @@ def _tested(dataset: str, table: str) -> list[Document]:
 
 def _values(tested: Sequence[Document], answers: Sequence[str]) -> dict[str, float]:
     """The headline measures, by full name, of matching scores as answers."""
-    judge = task.retrieve_process_results if "positive" in tested[0] else task.match_process_results
-    records = [judge(document, [answer])["sample"] for document, answer in zip(tested, answers, strict=True)]
-    return headlines(records, of_records(records))
+    task = RETRIEVE if "positive" in tested[0] else DETECT
+    records = [task.answer_record(document, answer) for document, answer in zip(tested, answers, strict=True)]
+    return headlines(records, task.measures)
 
 
 def published_values(table: str, phrase_only: bool) -> dict[str, str]:

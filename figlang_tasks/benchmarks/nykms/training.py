@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from figlang_tasks.benchmarks.nykms import measures, rows, task
+from figlang_tasks.benchmarks.nykms import measures, rows, tasks
 from figlang_tasks.core import images
 from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.scoring.evaluation import headlines
@@ -107,8 +107,8 @@ def train(
 def _values(documents: Sequence[Any], labels: Sequence[int]) -> dict[str, float]:
     """The measures of Table 11 of labels 0 and 1."""
     answered = zip(documents, labels, strict=True)
-    records = [task.process_results(document, [ANSWERS[label]])["sample"] for document, label in answered]
-    return headlines(records, measures.of_records(records))
+    records = [tasks.record(document, ANSWERS[label]) for document, label in answered]
+    return headlines(records, measures.BY_QUESTION[records[0]["question"]])
 
 
 def _published(system: str) -> dict[str, str]:
@@ -119,7 +119,7 @@ def _published(system: str) -> dict[str, str]:
 
 
 def _picture(document: Any) -> Any:
-    return task.doc_to_visual(document)[0]
+    return tasks.doc_to_visual(document)[0]
 
 
 def _refuse_shared_cartoons(documents: Mapping[str, Sequence[Any]], dataset: str) -> None:
