@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from figlang_tasks.scoring import Measure, Measures, evaluate
-from figlang_tasks.scoring.evaluation import Source, aggregator, judged, of_repeats, with_source
+from figlang_tasks.scoring.evaluation import of_repeats
+from figlang_tasks.scoring.lm_eval import metric_list_of_lm_eval, values_of_lm_eval
 from figlang_tasks.scoring.measure import REPEAT
 
 RIGHT = Measure("right", each=lambda record: float(record["said"] == "A"), answer=lambda record: record["said"])
@@ -26,21 +27,17 @@ def records(*rows: Sequence[str | None]) -> list[dict[str, Any]]:
     return made
 
 
-def handed_over(metric: str, *answers: str) -> list[Any]:
-    """What the harness gives to the aggregator of a metric, of a run that says nothing but answers in its records."""
-    items = []
-    rows: list[list[str | None]] = [[answer] for answer in answers]
-    for record in records(*rows):
-        items.append(with_source(judged(record, MEASURES), ["right", "wrong"], Source(record))[metric])
-    return items
-
-
-def test_a_second_evaluation_in_one_process_has_its_own_numbers() -> None:
+def test_a_second_evaluation_of_lm_eval_in_one_process_has_its_own_numbers() -> None:
     """Rows and outputs may be equal: what is judged is not (another option of the task, another reader)."""
     values = {}
+    entries = metric_list_of_lm_eval(MEASURES)
     for run, answers in {"first": ("A", "A", "B", "B"), "second": ("A", "B", "B", "B")}.items():
-        for metric in ("right", "wrong"):
-            values[run, metric] = float(aggregator(metric, MEASURES)(handed_over(metric, *answers)))
+        documents = [
+            values_of_lm_eval(MEASURES.values(record), []) for record in records(*[[said] for said in answers])
+        ]
+        for entry in entries:
+            items = [dict(document.items())[entry["metric"]] for document in documents]
+            values[run, entry["metric"]] = entry["aggregation"](items)
     assert values == {
         ("first", "right"): 0.5,
         ("first", "wrong"): 0.5,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import math
 import pickle
 import random
@@ -34,12 +33,11 @@ from figlang_tasks.scoring import (
     failed,
     from_json,
     grouped,
-    judged,
-    judged_for_lm_eval,
     to_json,
 )
-from figlang_tasks.scoring.evaluation import Number
-from figlang_tasks.scoring.lm_eval import metric_list_of_lm_eval
+from figlang_tasks.scoring.evaluation import metric_entries
+from figlang_tasks.scoring.lm_eval import metric_list_of_lm_eval, values_of_lm_eval
+from figlang_tasks.scoring.task_evaluation import Item
 
 ACC = Measure("acc", each=lambda record: record["hit"], scopes=by_field("part", ("easy", "hard", "never")))
 LENGTH = Measure("length", each=lambda record: record.get("length"), interval=BOOTSTRAP, percent=False)
@@ -142,31 +140,34 @@ def test_a_share_counts_0_or_1() -> None:
 
 def test_a_document_leaves_its_record_and_the_numbers_of_the_headline_measures() -> None:
     own = record(1, length=2.5)
-    assert judged(own, ALL) == {"sample": own, "acc": 1.0, "length": 2.5}
-    assert judged(record(2), ALL).keys() == {"sample", "acc"}, "it has no length"
-    assert [row["metric"] for row in ALL] == ["acc", "length"], "f1 is no headline"
+    assert ALL.values(own) == {"sample": own, "acc": 1.0, "length": 2.5}
+    assert ALL.values(record(2)) == {"sample": record(2), "acc": 1.0, "length": None}, "it has no length"
+    assert [entry["metric"] for entry in metric_entries(ALL)] == ["acc", "length"], "f1 is no headline"
 
 
 def test_lm_eval_gets_the_records_with_the_numbers() -> None:
     shown = Measures.of(ACC, Measure("f1", statistic=counts_of_labels, interval=TWO_CLASSES))
     rows = metric_list_of_lm_eval(shown)
     records = [record(at, at % 2, data="b" if at else "a") | ({} if at else {"revision": "v9"}) for at in range(4)]
-    of_documents = [judged_for_lm_eval(each, shown, []) for each in records]
+    of_documents = [values_of_lm_eval(shown.values(each), []) for each in records]
     assert [dict(each)["sample"] for each in of_documents] == records, "what lm-eval saves"
     assert {name for each in of_documents for name, _ in each.items()} == {"acc", "f1"}, "what it makes rows of"
     kept = copy.deepcopy(rows)[0]["figlang_tasks"]  # lm-eval copies task files before a run
-    found = {row["metric"]: row["aggregation"]([each[row["metric"]] for each in of_documents]) for row in rows}
+    found = {
+        row["metric"]: row["aggregation"]([dict(each.items())[row["metric"]] for each in of_documents]) for row in rows
+    }
     assert found == {"acc": 0.5, "f1": pytest.approx(1 / 3)}
     assert kept == {"data": "a, b", "data_revision": "v9", "versions": {"figlang-tasks": figlang_tasks.__version__}}
-    without = judged_for_lm_eval(record(9, data="b") | {"length": None}, ALL, [])
+    without = values_of_lm_eval(ALL.values(record(9, data="b") | {"length": None}), [])
     assert set(without) == {"sample", "acc", "length"}, "every process has every key"
     length = metric_list_of_lm_eval(ALL)[1]["aggregation"]
-    assert length([without["length"]]) is None, "no record counts"
-    some = judged_for_lm_eval(record(8, data="b", length=2.5), ALL, [])["length"]
-    assert length([without["length"], some]) == 2.5
-    sent = pickle.loads(pickle.dumps(of_documents[1]["acc"]))
-    assert isinstance(sent, Number) and (float(sent), sent.source.record) == (1.0, records[1])
-    assert json.dumps(of_documents[1]["acc"]) == "1.0" and str(of_documents[1]["f1"]) == "see sample"
+    (item,) = {id(item): item for _, item in without.items()}.values()
+    assert length([item]) is None, "no record counts"
+    other = next(iter(values_of_lm_eval(ALL.values(record(8, data="b", length=2.5)), []).items()))[1]
+    assert length([item, other]) == 2.5
+    sent = pickle.loads(pickle.dumps(dict(of_documents[1].items())["acc"]))
+    assert sent == Item(records[1], None)
+    assert (of_documents[1]["acc"], of_documents[1]["f1"]) == (1.0, None), "what lm-eval saves"
     notes.noted()
     assert math.isnan(rows[0]["aggregation"]([object()])), "an error in an aggregator would cost the whole run"
     assert notes.noted() == ["acc failed; its value is NaN, see the log"] and kept == {}

@@ -15,10 +15,10 @@ from demo_runs import Says, evaluate
 
 from figlang_tasks.benchmarks.flute.measures import V2
 from figlang_tasks.scoring import Measures
-from figlang_tasks.scoring.evaluation import Source, with_source
 from figlang_tasks.scoring.evaluation import evaluate as values
 from figlang_tasks.scoring.explained import parse_rate
 from figlang_tasks.scoring.notices import notices
+from figlang_tasks.scoring.task_evaluation import Item
 
 NOTHING = "these scores say nothing about the model"
 HELP = "The model's chat template (lm_eval: --apply_chat_template), a few-shot task or a larger model may help"
@@ -119,7 +119,7 @@ def test_what_is_said_of_the_outputs_of_a_task(
 ) -> None:
     records = [row(number, *each) for number, each in enumerate(rows)]
     for record, output in zip(records, outputs, strict=False):
-        with_source({}, (), Source(record, output))
+        Item(record, output)
     assert notices(V2.by_name, records, outputs) == expected
     unfinished = values(records, Measures.of(parse_rate()), 0).get("unfinished", {})
     share = outputs.count("<think>It may be A, or") / len(records)
@@ -182,5 +182,5 @@ def test_a_thought_that_holds_the_explanation_is_an_answer() -> None:
     output = "<reasoning>Snow is quiet.</reasoning>"
     for rule, is_unfinished in (("reasoning", False), ("thought", True)):
         record = row(0, 1, 1, "read") | {"rule": rule}
-        with_source({}, (), Source(record, output))
+        Item(record, output)
         assert record.get("unfinished", False) == is_unfinished
