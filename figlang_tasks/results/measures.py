@@ -22,7 +22,7 @@ def every() -> Iterator[Measure]:
             if isinstance(found, Measures):
                 for measure in found.all:
                     yield measure
-                    if measure.own is None:
+                    if measure.estimate_of is None:
                         yield read_by_model(measure)
 
 
@@ -39,16 +39,20 @@ def named(name: str) -> tuple[Measure, str] | None:
 def of(name: str) -> Measure:
     """The measure that a full name tells; one of the user's own is no share, and more of it is better."""
     found = named(name)
-    return Measure(name, own=lambda records, scope: None, percent=False) if found is None else found[0]
+    if found is not None:
+        return found[0]
+    return Measure(
+        name, "A metric of your own.", "your task file", estimate_of=lambda records, scope: None, percent=False
+    )
 
 
 def headline(names: Iterable[str]) -> str:
     """The metric that stands for a task in tables, comparisons, reports and model cards; "" without any.
 
-    It is the one that its benchmark declares as `main`. Where that has no value (F1@60 without explanation scores), or
-    none is declared, it is the first that is not diagnostic.
+    It is the one whose declared role is headline. Where that has no value (F1@60 without explanation scores), or none
+    is declared, it is the first that is not diagnostic.
     """
-    return min(names, key=lambda name: of(name).standing, default="")
+    return min(names, key=lambda name: of(name).order, default="")
 
 
 def name_text(name: str) -> str:

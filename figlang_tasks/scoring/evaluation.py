@@ -18,18 +18,8 @@ from loguru import logger
 from figlang_tasks.answers.thoughts import EXPLAINED
 from figlang_tasks.core import notes, status
 from figlang_tasks.scoring import explanations
-from figlang_tasks.scoring.measure import (
-    OVERALL,
-    REPEAT,
-    Estimate,
-    Estimates,
-    Measure,
-    Record,
-    by_repeat,
-    flat,
-    full_name,
-    row_of,
-)
+from figlang_tasks.scoring.estimates import OVERALL, Estimate, Estimates, flat, full_name
+from figlang_tasks.scoring.measure import REPEAT, Measure, Record, by_repeat, row_of
 from figlang_tasks.scoring.notices import UNFINISHED, is_thought_alone, notices
 from figlang_tasks.scoring.readings import count_readings
 
@@ -60,7 +50,7 @@ class Measures(list[dict[str, Any]]):
                 raise ValueError(f"two measures of one name: {measure.name}")
             if measure.name == "parse_rate":
                 found.by_name[UNFINISHED.name] = UNFINISHED
-        for measure in (each for each in found.all if each.headline):
+        for measure in (each for each in found.all if each.in_table):
             entry = {"metric": measure.name, "aggregation": aggregator(measure.name, found)}
             found.append({**entry, "higher_is_better": measure.higher_is_better})
         return found
@@ -72,7 +62,7 @@ class Measures(list[dict[str, Any]]):
     @property
     def sums(self) -> Measures:
         """Functions of sums over records; the others may need Java, large models or a run's pictures."""
-        return Measures.of(*(measure for measure in self.all if measure.own is None), row=self.row)
+        return Measures.of(*(measure for measure in self.all if measure.estimate_of is None), row=self.row)
 
     def rows(self, records: Iterable[Record]) -> int:
         """Number of rows of the benchmark in `records`: rotations, pictures and several answers of a row count once.
@@ -91,10 +81,13 @@ class Measures(list[dict[str, Any]]):
 def judged(record: Record, measures: Measures) -> dict[str, Any]:
     """What ``process_results`` returns of one document: under ``sample`` the record, and its number by measure.
 
-    Of the headline measures that it counts for; None where a measure is no mean of numbers of records.
+    Of the measures in the harness's table that it counts for; None where a measure is no mean of numbers of records.
     """
-    counted = [each for each in measures.all if each.headline and not each.rare and each.counts(record)]
-    return {"sample": record, **{each.name: each.each(record) if each.each else None for each in counted}}
+    counted = [each for each in measures.all if each.in_table and not each.omit_zero and each.counts(record)]
+    return {
+        "sample": record,
+        **{each.name: each.value_of_record(record) if each.value_of_record else None for each in counted},
+    }
 
 
 class Source(NamedTuple):
@@ -241,12 +234,12 @@ def evaluate(
 ) -> dict[str, dict[str, Estimate]]:
     """Every measure of a task, of all records and of each scope, where it has a value.
 
-    Headline measures have a standard error, of so many resamples. In a run a measure that fails is :func:`guarded`, and
-    measures make their remarks.
+    Measures in the harness's table have a standard error, of so many resamples. In a run a measure that fails is
+    :func:`guarded`, and measures warn of what they leave out.
     """
     found = {}
     for measure in measures.all:
-        compute = partial(_in_scopes, measure, records, measures, stderr_resamples * measure.headline, in_run)
+        compute = partial(_in_scopes, measure, records, measures, stderr_resamples * measure.in_table, in_run)
         own = guarded(measure.name, compute, {OVERALL: Estimate(math.nan)}) if in_run else compute()
         if own:
             found[measure.name] = own
@@ -259,8 +252,8 @@ def _in_scopes(
     found: dict[str, Estimate] = {}
     for scope, own in measure.in_scopes(records).items():
         resamples = stderr_resamples if scope == OVERALL else 0
-        if in_run and measure.remark and scope == OVERALL:
-            measure.remark(by_repeat(own)[0])
+        if in_run and measure.warn and scope == OVERALL:
+            measure.warn(by_repeat(own)[0])
         estimate = measure.estimate(own, scope, resamples)
         if estimate is not None:
             found[scope] = estimate._replace(rows=measures.rows(own), stderr=estimate.stderr if resamples else None)
@@ -270,11 +263,11 @@ def _in_scopes(
 
 
 def headlines(records: Sequence[Record], measures: Measures) -> dict[str, float]:
-    """Values of the headline measures that are no diagnostics, by full name."""
+    """Values of the measures in the harness's table that are no diagnostics, by full name."""
     return {
         full_name(name, scope): estimate.value
         for name, scope, estimate in flat(evaluate(records, measures, stderr_resamples=0))
-        if measures.by_name[name].headline and not measures.by_name[name].diagnostic
+        if measures.by_name[name].in_table and not measures.by_name[name].is_diagnostic
     }
 
 
@@ -290,7 +283,7 @@ def of_repeats(records: Sequence[Record], measures: Measures, estimates: Estimat
     known = [measure for measure in measures.all if measure.name in estimates]
     if len(rounds) == 1 or not known:
         return None
-    headline = min(known, key=lambda measure: measure.standing)
+    headline = min(known, key=lambda measure: measure.order)
     found = {"answers": len(rounds), "metric": headline.name, "mean": estimates[headline.name][OVERALL].value}
     if headline.answer is not None:
         rows: dict[str, list[Record]] = {}

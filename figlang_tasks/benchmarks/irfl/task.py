@@ -15,7 +15,7 @@ from figlang_tasks.answers.option import option
 from figlang_tasks.answers.yes_no import yes_no
 from figlang_tasks.benchmarks.irfl import rows
 from figlang_tasks.benchmarks.irfl.archive import grid, pictures
-from figlang_tasks.benchmarks.irfl.measures import DETECT, NO_SCORES, RETRIEVE, SCORES, of_records
+from figlang_tasks.benchmarks.irfl.measures import DETECT, RETRIEVE, of_records
 from figlang_tasks.core import notes, score_requests
 from figlang_tasks.core.benchmark import Asked, chosen
 from figlang_tasks.core.options import Kwargs
@@ -139,7 +139,7 @@ def match_process_results(doc: Document, results: Sequence[str]) -> dict[str, An
     if record["scores"] is None and results[0]:
         _report_no_scores()
         notes.note("irfl_match: answers without matching scores have no accuracy, see the log")
-        record |= {"chosen": None, "status": NO_SCORES, "rule": ""}
+        record |= {"chosen": None, "status": "no_scores", "rule": ""}
     return judged(record, DETECT)
 
 
@@ -147,7 +147,7 @@ def retrieve_process_results(doc: Document, results: Sequence[str]) -> dict[str,
     """The record of one image of a row, by its matching score or by Yes or No in words, and its numbers."""
     scores = score_requests.read_answer(results[0])
     if scores is not None and len(scores) == 1:
-        value, status, rule = scores[0], SCORES, SCORES
+        value, status, rule = scores[0], "scores", "scores"
     else:
         found = yes_no(results[0], FIGURATIVE)
         status, rule = found.status, found.rule
@@ -162,7 +162,7 @@ def _choice(doc: Document, output: str, places: Sequence[str] = ()) -> dict[str,
     count = len(doc["candidates"])
     scores = score_requests.read_answer(output)
     if scores is not None and len(scores) == count:
-        status, rule = SCORES, "argmax"
+        status, rule = "scores", "argmax"
         # A tie chose nothing: of the images that share the highest score none is the model's choice.
         chosen = None if ranking.tied_at_top(scores) else scores.index(max(scores))
     else:

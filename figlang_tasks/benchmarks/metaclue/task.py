@@ -21,7 +21,7 @@ from figlang_tasks.benchmarks.metaclue import measures, rows
 from figlang_tasks.benchmarks.metaclue.annotations import PARTS
 from figlang_tasks.benchmarks.metaclue.boxes import Boxes, parse_boxes
 from figlang_tasks.benchmarks.metaclue.captions import Statement, in_one_line, parse_caption, parse_official
-from figlang_tasks.benchmarks.metaclue.measures import SCORES, judged_of_image
+from figlang_tasks.benchmarks.metaclue.measures import judged_of_image
 from figlang_tasks.core import images, score_requests, status
 from figlang_tasks.core.benchmark import Asked
 from figlang_tasks.core.data_id import DataId
@@ -161,9 +161,9 @@ def retrieve_process_results(doc: Document, results: Sequence[str]) -> dict[str,
     if scores is not None and len(scores) == len(texts):
         rank = ranking.best_rank(scores, [place == answer for place in range(len(texts))])
         chosen = None if ranking.tied_at_top(scores) else scores.index(max(scores))
-        status, rule = SCORES, "argmax"
+        status, rule = "scores", "argmax"
     elif scores is not None or _BROKEN_SCORES.match(output or ""):  # the numbers in it are scores, and none is a choice
-        chosen, status, rule = None, "unreadable", SCORES
+        chosen, status, rule = None, "unreadable", "scores"
     else:
         found = option(output, Choices(len(texts), names="numbers", texts=tuple(texts)))
         chosen, status, rule = found.value, found.status, found.rule

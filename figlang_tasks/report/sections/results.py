@@ -28,7 +28,7 @@ class Result:
     def heads(self) -> list[str]:
         """The measures with a value of all rows, those that tell how the run went last."""
         overall = [name for name, scopes in self.of.estimates.items() if OVERALL in scopes]
-        return sorted(overall, key=lambda name: self.of.measures.by_name[name].diagnostic)
+        return sorted(overall, key=lambda name: self.of.measures.by_name[name].is_diagnostic)
 
 
 Results = Mapping[str, Sequence[Result]]
@@ -51,7 +51,7 @@ def headline(results: Sequence[Result]) -> str | None:
     if results[0].of.explained and len({result.of.signature or result.of.scorer for result in results}) > 1:
         shared = [head for head in shared if head not in OF_EXPLANATIONS]
     found = measures.headline(shared or [head for result in results for head in result.heads])
-    return found if measures.of(found).percent and not measures.of(found).diagnostic else None
+    return found if measures.of(found).percent and not measures.of(found).is_diagnostic else None
 
 
 def places(results: Sequence[Result]) -> list[str]:
