@@ -225,7 +225,7 @@ def _compare_task(
     places = list(dict.fromkeys(itertools.chain(*itertools.chain(*values.values()))))
     heads, scopes = list(declared), list(dict.fromkeys(scope for _, scope in places))
     places.sort(key=lambda place: (heads.index(place[0]), scopes.index(place[1])))
-    main = measures.headline(metric for metric, scope in places if scope == OVERALL)
+    main = measures.headline((metric for metric, scope in places if scope == OVERALL), declared)
     compared = [place for place in places if is_chosen(place, main, declared[place[0]])]
     if any(metric in OF_EXPLANATIONS for metric, _ in compared):
         check_scorers(task, sides)

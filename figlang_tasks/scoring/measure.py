@@ -191,6 +191,11 @@ class Measure:
             raise ValueError(f"measure {self.name} must have exactly one of value_of_record, statistic and estimate_of")
 
     @property
+    def meaning(self) -> str:
+        """Description and source in one text."""
+        return f"{self.description} ({self.source})"
+
+    @property
     def order(self) -> tuple[bool, bool]:
         """Sort key that puts the headline metric of a task first, and its diagnostic ones last."""
         return self.role != "headline", self.is_diagnostic

@@ -173,7 +173,12 @@ RANDOM = Measures.of(replace(_ACC, source="IRFL, arXiv 2303.15445, Tables 4 and 
 """Of a choice among random candidates, of which none is partial-literal: Tables 4 and 5."""
 
 CIRCULAR = Measures.of(
-    replace(_ACC, description="Share of rotated rows with the right choice.", scopes=None),
+    replace(
+        _ACC,
+        description="Share of right choices, with each row in all rotations of its images.",
+        source="figlang_tasks",
+        scopes=None,
+    ),
     Measure(
         "all_rotations_acc",
         description="Share of rows with the right choice in every rotation of their images.",

@@ -53,7 +53,7 @@ class _Winners(NamedTuple):
 
 
 _WINNERS: Mapping[str, _Winners] = {
-    "": _Winners("rows", lambda record: True),
+    "": _Winners("all rows", lambda record: True),
     "_crowd": _Winners(
         "rows whose winner the crowd chose", lambda record: bool(record["winner_source"] == "crowd_winner")
     ),
@@ -69,7 +69,7 @@ def _accuracy(suffix: str) -> Measure:
     winners = _WINNERS[suffix]
     return Measure(
         f"acc{suffix}",
-        description=f"Share of {winners.rows} with the right letter.",
+        description=f"Share with the right letter, of {winners.rows}.",
         source=_TABLE_2,
         value_of_record=lambda record: float(record["predicted"] == record["gold"]),
         applies=winners.applies,
@@ -83,7 +83,7 @@ def _official_accuracy(suffix: str) -> Measure:
     winners = _WINNERS[suffix]
     return Measure(
         f"acc{suffix}_official",
-        description=f"Share of {winners.rows} with the right letter by the released rules, which guess one.",
+        description=f"Share with the right letter by the released rules, which guess one, of {winners.rows}.",
         source="New Yorker Caption Contest, arXiv 2209.06293, released eval_crossval.py",
         value_of_record=lambda record: float(record["predicted_official"] == record["gold"]),
         applies=winners.applies,
