@@ -124,7 +124,7 @@ def _tested(dataset: str, table: str) -> list[Document]:
 
 
 def _values(tested: Sequence[Document], answers: Sequence[str]) -> dict[str, float]:
-    """The headline measures, by full name, of matching scores as answers."""
+    """The measures of the table, by full name, of matching scores as answers."""
     judge = task.retrieve_process_results if "positive" in tested[0] else task.match_process_results
     records = [judge(document, [answer])["sample"] for document, answer in zip(tested, answers, strict=True)]
     return headlines(records, of_records(records))
