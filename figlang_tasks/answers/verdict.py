@@ -17,16 +17,21 @@ _KEY = r"(?:answer|final_answer|label|verdict|choice|option|prediction|selection
 _JSON_VALUE = re.compile(rf"""["']{_KEY}["']\s{{0,3}}:\s{{0,3}}["']?(?P<value>[^"'\n{{}}]{{1,200}})""", re.I)
 _BOX = re.compile(r"\\f?box(?:ed)?\s?\{\s?(?:\\\w{4,8}\s?\{)?(?P<value>[^{}\n]{1,200})\}", re.I)
 
-Status: TypeAlias = Literal["read", "refused", "ambiguous", "unreadable", "out_of_range", "empty", "missing"]
-"""Outcome of reading an output; there is a value if and only if it is `read`.
+UnreadStatus: TypeAlias = Literal["refused", "ambiguous", "unreadable", "out_of_range", "empty", "missing"]
+"""Outcomes of reading an output in which no answer was found; see `Status`."""
+
+Status: TypeAlias = Literal["read", "scores", UnreadStatus, "no_scores"]
+"""What became of an output: every status that a record may have. A reader finds a value if and only if it is `read`.
 
 - read: an answer was found.
+- scores: the output is scores of a backend, which need no reading.
 - refused: the model declines: it cannot tell, or finds that no option fits. Or its server refuses an answer.
 - ambiguous: several answers, and nothing tells which one is meant.
 - unreadable: words, but no answer in them.
 - out_of_range: an option that was not offered, a coordinate that the convention does not have.
 - empty: nothing but white space, or a thought (rule ``thought``).
 - missing: no output at all (None).
+- no_scores: words, where only scores count (IRFL's task of matching).
 """
 
 

@@ -171,7 +171,7 @@ class _Comparison:
         """The columns of the table of the runs: with the main metric all that stands in the harness's table."""
         if self.is_short:
             _, run = self.compared(task)[0]
-            return [each.name for each in run.measures.all if each.headline and not each.diagnostic]
+            return [each.name for each in run.measures.all if each.in_table and not each.is_diagnostic]
         own = self.by_task[task]
         return list(dict.fromkeys([each.name for each in own if each.scope == OVERALL] or [each.name for each in own]))
 

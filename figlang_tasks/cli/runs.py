@@ -18,6 +18,7 @@ from figlang_tasks.results import measures
 from figlang_tasks.results.files import below
 from figlang_tasks.results.provenance import evaluated_at, option
 from figlang_tasks.results.runs import read
+from figlang_tasks.results.task_run import TaskRun
 from figlang_tasks.scoring import OVERALL, Estimates
 
 
@@ -60,13 +61,13 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
     date = evaluated_at(run)
     for task in run.tasks.values():
         estimates = task.reported_estimates or task.estimates
-        metric = _main_metric(estimates)
+        metric = _headline(task, estimates)
         # The intervals of all metrics would take seconds for each task; what is shown is compared whole.
         contradictions = task.contradictions_of([metric])
         if contradictions:
             warn(f"{path}: {contradiction(run, task, contradictions)}")
             estimates = task.estimates
-            metric = _main_metric(estimates)
+            metric = _headline(task, estimates)
         estimate = estimates[metric][OVERALL] if metric else None
         yield {
             "path": str(path),
@@ -85,10 +86,13 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
         }
 
 
-def _main_metric(estimates: Estimates) -> str:
+def _headline(task: TaskRun, estimates: Estimates) -> str:
     """The metric that stands for a task; "" if none has a value of all rows."""
-    values = {name: scopes[OVERALL].value for name, scopes in estimates.items() if OVERALL in scopes}
-    return measures.headline(name for name, value in values.items() if isfinite(value))
+    known: list[str] = []
+    for name, scopes in estimates.items():
+        if OVERALL in scopes and isfinite(scopes[OVERALL].value):
+            known.append(name)
+    return measures.headline(known, task.measures.by_name)
 
 
 def _cells(line: dict[str, Any]) -> list[str]:

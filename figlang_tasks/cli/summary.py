@@ -120,7 +120,7 @@ def _place(task: _Task) -> str:
 def _shared(model: str, task: _Task) -> str:
     """One line that says what was measured; "" for a run that was cut short, or of an unknown model."""
     main, run = measures.headline(task.overall), task.measured
-    if not (model and main) or measures.of(main).diagnostic or run.partial:
+    if not (model and main) or measures.of(main).is_diagnostic or run.partial:
         return ""
     value = measures.estimate_text(main, task.estimates[main][OVERALL], run.rows)
     rows = f"{run.rows} own rows" if run.has_user_rows else f"{run.rows} rows"
@@ -168,9 +168,9 @@ def _of_group(title: str, tasks: Sequence[_Task]) -> str:
     """A line for each task."""
     telling = {name for task in tasks for name in _telling(task.estimates)}
     columns = [name for name in dict.fromkeys(name for task in tasks for name in task.overall) if name in telling]
-    if sum(not measures.of(name).diagnostic for name in columns) > _WIDE:
+    if sum(not measures.of(name).is_diagnostic for name in columns) > _WIDE:
         main = {measures.headline(task.overall) for task in tasks}
-        columns = [name for name in columns if name in main or measures.of(name).diagnostic]
+        columns = [name for name in columns if name in main or measures.of(name).is_diagnostic]
     numbers = frame.values([("", {task.name.removeprefix(f"{title}_"): task.estimates for task in tasks})])
     own = numbers[(numbers["scope"] == OVERALL) & numbers["metric"].isin(columns)]
     return _markdown(title, tables.wide(own, ["task"], columns))
@@ -190,7 +190,7 @@ def _tells(name: str, values: Sequence[float]) -> bool:
     if any(map(math.isnan, values)):
         return True
     good = measure.text(1.0 if measure.higher_is_better else 0.0)
-    return measure.headline and (not measure.diagnostic or any(measure.text(value) != good for value in values))
+    return measure.in_table and (not measure.is_diagnostic or any(measure.text(value) != good for value in values))
 
 
 def _unlike(texts: Iterable[str | None]) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -53,12 +54,16 @@ def tasks(
         Harness | None,
         typer.Option("--path", help="Print only the folder with the task files for this harness.", show_default=False),
     ] = None,
+    metrics: Annotated[
+        bool, typer.Option("--metrics", help="Print what each metric of a benchmark means, and where it is from.")
+    ] = False,
 ) -> None:
-    """List the benchmarks, or the tasks of one of them.
+    """List the benchmarks, or the tasks or the metrics of one of them.
 
     \b
     figlang tasks irfl
     figlang tasks 'nykms_*_text'
+    figlang tasks irfl --metrics
 
     lmms-eval finds the tasks by itself. For lm-eval, which runs the text tasks, name their folder:
 
@@ -68,6 +73,9 @@ def tasks(
     """
     if path is not None:
         say(folder(path))
+        return
+    if metrics:
+        say("\n".join(_metrics(pattern)))
         return
     every = list(definitions().values())
     found = [each for each in every if _matches(each, pattern)]
@@ -165,6 +173,35 @@ def _overview(found: Sequence[Definition]) -> Iterator[str]:
         yield line(name, about, rows, access, ", ".join(needs)).rstrip()
     yield "\nrows: of the smallest and of the largest task. needs: scorer of explanations, Java, extras of pip."
     yield "`figlang tasks irfl` lists the tasks of a benchmark, `figlang doctor` what this machine lacks."
+
+
+def _metrics(benchmark: str | None) -> Iterator[str]:
+    """The metrics of each kind of task of a benchmark, a line each: name, role, description and source."""
+    if benchmark not in names():
+        meant = "" if benchmark is None else f", not {benchmark!r}{did_you_mean(benchmark, names())}"
+        raise FigLangError(f"figlang tasks --metrics takes a benchmark{meant}; give one of {', '.join(names())}")
+    from figlang_tasks.results.measures import headline
+
+    rows_by_kind: dict[str, list[list[str]]] = {}
+    for task in benchmarks()[benchmark].tasks:
+        measures = task.measures
+        headline_name = headline(measures.by_name, measures.by_name)
+        kind = f"{task.name}: {task.description}"
+        rows_by_kind[kind] = []
+        for measure in measures.all:
+            stands_for_task = measure.name == headline_name and not measure.is_diagnostic
+            role = "headline" if stands_for_task else measure.role
+            rows_by_kind[kind].append([f"{measure.name} {measure.arrow}", role, measure.description, measure.source])
+
+    all_rows = list(chain.from_iterable(rows_by_kind.values()))
+    widths = [max(map(len, column)) for column in zip(*all_rows, strict=True)]
+    for kind, rows in rows_by_kind.items():
+        yield kind
+        for row in rows:
+            cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+            yield ("  " + "  ".join(cells)).rstrip()
+    yield "\nheadline: it stands for its task where one number has to."
+    yield "diagnostic: it says how a run went, not how good the model is."
 
 
 def _listing(found: Sequence[Definition]) -> Iterator[str]:

@@ -195,7 +195,7 @@ class JudgedTask:
             if self._evaluation is not None and self._evaluation.scored:
                 self._evaluation.scored.add_to([item.record])
             for measure in self.measures.in_table if self.measures else ():
-                if measure.rare:
+                if measure.omit_zero:
                     sample.pop(measure.name, None)
         sample.update(redaction.without_secrets({field: value for field, value in sample.items() if field != "doc"}))
 

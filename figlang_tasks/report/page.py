@@ -13,6 +13,7 @@ import json
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -30,9 +31,7 @@ from figlang_tasks.results.task_run import Run
 from figlang_tasks.scoring.readings import UNREAD, WITHOUT_WORDS
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from figlang_tasks.report.sections import Group
+    from figlang_tasks.report.sections import Group, Table
 
 GENERATOR = "figlang_tasks"
 """Content of ``<meta name=generator>``; by it a report is known again."""
@@ -136,14 +135,20 @@ def _environment() -> Environment:
     return environment
 
 
-def _html(shown: pd.DataFrame) -> Markup:
-    """A table of texts, escaped; the first column is the head of each row."""
+def _html(table: Table) -> Markup:
+    """A table of texts, escaped; the first column is the head of each row, and heads of columns have tooltips."""
     import pandas as pd
 
+    shown = table.shown
     whole = shown.replace(r", (?=[\d.]+\])", ",\u00a0", regex=True)  # an interval stays in one line
     with pd.option_context("display.max_colwidth", None):
         html = whole.set_index(shown.columns[0]).to_html(border=0, index_names=False)
-    return Markup(html.replace('<tr style="text-align: right;">', "<tr>"))  # the policy of the page allows no style
+    html = html.replace('<tr style="text-align: right;">', "<tr>")  # the policy of the page allows no style
+    heads, end_of_heads, rows = html.partition("</thead>")
+    for column, tooltip in table.tooltips.items():
+        cell = f"<th>{escape(column, quote=False)}</th>"  # as pandas escapes it
+        heads = heads.replace(cell, cell.replace("<th>", f'<th title="{escape(tooltip)}">'))
+    return Markup(heads + end_of_heads + rows)
 
 
 def _policy(style: str, script: str) -> str:

@@ -100,7 +100,7 @@ def compare(
         left_out = scope != OVERALL and (overall or measure.averaged)
         if metrics is not None:
             return name in metrics or (metric in metrics and not left_out)
-        return not measure.diagnostic and not left_out if every else name == main
+        return not measure.is_diagnostic and not left_out if every else name == main
 
     return adjusted(
         [each for task, sides in shared.items() for each in _compare_task(task, sides, is_chosen, resamples, seed)]
@@ -225,11 +225,11 @@ def _compare_task(
     places = list(dict.fromkeys(itertools.chain(*itertools.chain(*values.values()))))
     heads, scopes = list(declared), list(dict.fromkeys(scope for _, scope in places))
     places.sort(key=lambda place: (heads.index(place[0]), scopes.index(place[1])))
-    main = measures.headline(metric for metric, scope in places if scope == OVERALL)
+    main = measures.headline((metric for metric, scope in places if scope == OVERALL), declared)
     compared = [place for place in places if is_chosen(place, main, declared[place[0]])]
     if any(metric in OF_EXPLANATIONS for metric, _ in compared):
         check_scorers(task, sides)
-    tested = [place for place in compared if not declared[place[0]].diagnostic]
+    tested = [place for place in compared if not declared[place[0]].is_diagnostic]
     tests = significance.compare_any(_statistics(task, sides, tested), resamples, seed)
     found = []
     for (i, first), (j, second) in itertools.combinations(enumerate(values), 2):

@@ -55,7 +55,7 @@ def find_contradictions(task: SavedTask, metrics: Collection[str]) -> list[str]:
         reported = task.reported.get(name, {})
         if any(math.isnan(estimate.value) for estimate in reported.values()):
             continue  # its computation failed, which the run said
-        if measure.own is not None:
+        if measure.estimate_of is not None:
             contradictions += _of_uncomputed(task, measure, reported)
             continue
         given = computed.get(name, {})
@@ -155,7 +155,7 @@ def _of_table(task: SavedTask, computed: Estimates, metrics: Collection[str]) ->
         is_stderr = name != metric
         if is_stderr and reported is None:
             continue  # lm-eval, which reports nothing more, has a method of its own
-        is_computed = measure.own is None and (metric in metrics or not is_stderr)
+        is_computed = measure.estimate_of is None and (metric in metrics or not is_stderr)
         given = computed.get(metric, {}).get(OVERALL) if is_computed else reported
 
         if is_stderr:

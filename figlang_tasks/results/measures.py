@@ -1,9 +1,9 @@
-"""Finds measures: of the records of a run, and by the names that command lines and data files use."""
+"""Finds measures by the names that command lines and data files use, and writes their values for people."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from figlang_tasks.core.benchmark import benchmarks
@@ -14,67 +14,98 @@ from figlang_tasks.scoring.read_by_model import read_by_model
 def every() -> Iterator[Measure]:
     """All measures of all benchmarks, each also of a language model's readings.
 
-    Several may share a name, and then agree in all but scopes.
+    Several may share a name, and then agree in all but descriptions, sources and scopes.
     """
     for benchmark in benchmarks().values():
         for task in benchmark.tasks:
             for measure in task.measures.all:
                 yield measure
-                if measure.own is None:
+                if measure.estimate_of is None:
                     yield read_by_model(measure)
 
 
 @cache
-def named(name: str) -> tuple[Measure, str] | None:
-    """Measure and scope that a full name tells (``f1@60_muse``); None if the measure does not exist."""
+def _by_full_name() -> Mapping[str, tuple[Measure, str]]:
+    """Measure and scope of every full name; of measures that share a name the first."""
+    found: dict[str, tuple[Measure, str]] = {}
     for measure in every():
-        for scope in (OVERALL, *(measure.scopes.names if measure.scopes else ())):
-            if name == full_name(measure.name, scope):
-                return measure, scope
-    return None
+        scopes = measure.scopes.names if measure.scopes else ()
+        for scope in (OVERALL, *scopes):
+            found.setdefault(full_name(measure.name, scope), (measure, scope))
+    return found
+
+
+def named(name: str) -> tuple[Measure, str] | None:
+    """Measure and scope that a full name means (``f1@60_muse``); None if no benchmark has it."""
+    return _by_full_name().get(name)
 
 
 def of(name: str) -> Measure:
-    """The measure that a full name tells; one of the user's own is no share, and more of it is better."""
-    found = named(name)
-    return Measure(name, own=lambda records, scope: None, percent=False) if found is None else found[0]
+    """The measure that a full name means; one of the user's own is no share, and more of it is better."""
+    measure_and_scope = named(name)
+    if measure_and_scope is not None:
+        return measure_and_scope[0]
+    return Measure(
+        name,
+        description="A metric of your own.",
+        source="your task file",
+        estimate_of=lambda records, scope: None,
+        percent=False,
+    )
 
 
-def headline(names: Iterable[str]) -> str:
+def headline(names: Iterable[str], declared: Mapping[str, Measure] | None = None) -> str:
     """The metric that stands for a task in tables, comparisons, reports and model cards; "" without any.
 
-    It is the one that its benchmark declares as `main`. Where that has no value (F1@60 without explanation scores), or
-    none is declared, it is the first that is not diagnostic.
+    It is the one whose declared role is headline. Where that has no value (F1@60 without explanation scores), or none
+    is declared, it is the first that is not diagnostic.
+
+    Args:
+        declared: the measures of the task by name, where it is known.
     """
-    return min(names, key=lambda name: of(name).standing, default="")
+
+    def order(name: str) -> tuple[bool, bool]:
+        measure = of(name) if declared is None else declared[name]
+        return measure.order
+
+    return min(names, key=order, default="")
 
 
 def name_text(name: str) -> str:
     """A metric as people read it: ``f1@60``; of a part of the rows ``f1@60 of MuSE``."""
-    found = named(name)
-    if found is None or found[1] == OVERALL:
+    measure_and_scope = named(name)
+    if measure_and_scope is None:
         return name
-    return f"{found[0].name} of {scope_text(found[1])}"
+    measure, scope = measure_and_scope
+    return name if scope == OVERALL else f"{measure.name} of {scope_text(scope)}"
 
 
 def with_arrow(name: str) -> str:
     """A name as the head of a column, with an arrow to better values; of a measure of the user's own without."""
-    found = named(name)
-    return name if found is None else f"{name_text(name)} {found[0].arrow}"
+    if named(name) is None:
+        return name
+    return f"{name_text(name)} {of(name).arrow}"
 
 
 def scope_text(scope: str) -> str:
     """A part of a benchmark as people read it: ``HAIVMet (vismet)``; as it is where no benchmark names it."""
+    return _scope_texts().get(scope, scope)
+
+
+@cache
+def _scope_texts() -> Mapping[str, str]:
+    """The names of parts that benchmarks declare, by scope; of several the first."""
+    text_by_scope: dict[str, str] = {}
     for benchmark in benchmarks().values():
-        if scope in benchmark.parts.of:
-            return benchmark.parts.of[scope].name
-    return scope
+        for scope, part in benchmark.parts.of.items():
+            text_by_scope.setdefault(scope, part.name)
+    return text_by_scope
 
 
 def overlap(estimates: Estimates) -> bool:
     """Whether a row counts in several parts."""
     for scopes in estimates.values():
-        rows = {scope: each.rows or 0 for scope, each in scopes.items()}
+        rows = {scope: estimate.rows or 0 for scope, estimate in scopes.items()}
         if 0 < rows.pop(OVERALL, 0) < sum(rows.values()):
             return True
     return False
@@ -89,6 +120,10 @@ def estimate_text(measure: str, estimate: Estimate, n: int | None = None) -> str
     """A value with its interval, as people read it: ``57.0 [55.1, 58.9]``."""
     if math.isnan(estimate.value):
         return "failed, see the log"
-    ends = [text(measure, end) for end in (estimate.low, estimate.high) if end is not None]
-    fewer = "" if estimate.rows is None or n is None or estimate.rows == n else f" (n {estimate.rows})"
-    return text(measure, estimate.value) + (f" [{', '.join(ends)}]" if ends else "") + fewer
+    words = text(measure, estimate.value)
+    limits = [text(measure, limit) for limit in (estimate.low, estimate.high) if limit is not None]
+    if limits:
+        words += f" [{', '.join(limits)}]"
+    if n is not None and estimate.rows not in (None, n):
+        words += f" (n {estimate.rows})"
+    return words

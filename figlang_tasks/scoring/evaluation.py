@@ -16,18 +16,8 @@ from typing import Any, TypeVar
 from loguru import logger
 
 from figlang_tasks.core import notes
-from figlang_tasks.scoring.measure import (
-    OVERALL,
-    REPEAT,
-    Estimate,
-    Estimates,
-    Measure,
-    Record,
-    by_repeat,
-    flat,
-    full_name,
-    row_of,
-)
+from figlang_tasks.scoring.estimates import OVERALL, Estimate, Estimates, flat, full_name
+from figlang_tasks.scoring.measure import REPEAT, Measure, Record, by_repeat, row_of
 from figlang_tasks.scoring.notices import UNFINISHED
 
 STDERR_RESAMPLES = 1_000
@@ -66,7 +56,7 @@ class Measures:
     @property
     def in_table(self) -> tuple[Measure, ...]:
         """The measures of the harness's own table."""
-        return tuple(measure for measure in self.all if measure.headline)
+        return tuple(measure for measure in self.all if measure.in_table)
 
     def values(self, record: Record) -> dict[str, Any]:
         """What ``process_results`` returns of a document: its record under ``sample``, and its number by metric.
@@ -75,17 +65,17 @@ class Measures:
         """
         values: dict[str, Any] = {"sample": record}
         for measure in self.in_table:
-            if measure.rare:
+            if measure.omit_zero:
                 continue
             values[measure.name] = None
-            if measure.each is not None and measure.applies(record):
-                values[measure.name] = measure.each(record)
+            if measure.value_of_record is not None and measure.applies(record):
+                values[measure.name] = measure.value_of_record(record)
         return values
 
     @property
     def sums(self) -> Measures:
         """Functions of sums over records; the others may need Java, large models or a run's pictures."""
-        return Measures.of(*(measure for measure in self.all if measure.own is None), row=self.row)
+        return Measures.of(*(measure for measure in self.all if measure.estimate_of is None), row=self.row)
 
     def rows(self, records: Iterable[Record]) -> int:
         """Number of rows of the benchmark in `records`: rotations, pictures and several answers of a row count once.
@@ -145,12 +135,12 @@ def evaluate(
 ) -> dict[str, dict[str, Estimate]]:
     """Every measure of a task, of all records and of each scope, where it has a value.
 
-    Headline measures have a standard error, of so many resamples. In a run a measure that fails is :func:`guarded`, and
-    measures make their remarks.
+    Measures in the harness's table have a standard error, of so many resamples. In a run a measure that fails is
+    :func:`guarded`, and measures warn of what they leave out.
     """
     found = {}
     for measure in measures.all:
-        compute = partial(_in_scopes, measure, records, measures, stderr_resamples * measure.headline, in_run)
+        compute = partial(_in_scopes, measure, records, measures, stderr_resamples * measure.in_table, in_run)
         own = guarded(measure.name, compute, {OVERALL: Estimate(math.nan)}) if in_run else compute()
         if own:
             found[measure.name] = own
@@ -163,8 +153,8 @@ def _in_scopes(
     found: dict[str, Estimate] = {}
     for scope, own in measure.in_scopes(records).items():
         resamples = stderr_resamples if scope == OVERALL else 0
-        if in_run and measure.remark and scope == OVERALL:
-            measure.remark(by_repeat(own)[0])
+        if in_run and measure.warn and scope == OVERALL:
+            measure.warn(by_repeat(own)[0])
         estimate = measure.estimate(own, scope, resamples)
         if estimate is not None:
             found[scope] = estimate._replace(rows=measures.rows(own), stderr=estimate.stderr if resamples else None)
@@ -174,11 +164,11 @@ def _in_scopes(
 
 
 def headlines(records: Sequence[Record], measures: Measures) -> dict[str, float]:
-    """Values of the headline measures that are no diagnostics, by full name."""
+    """Values of the measures in the harness's table that are no diagnostics, by full name."""
     return {
         full_name(name, scope): estimate.value
         for name, scope, estimate in flat(evaluate(records, measures, stderr_resamples=0))
-        if measures.by_name[name].headline and not measures.by_name[name].diagnostic
+        if measures.by_name[name].in_table and not measures.by_name[name].is_diagnostic
     }
 
 
@@ -194,7 +184,7 @@ def of_repeats(records: Sequence[Record], measures: Measures, estimates: Estimat
     known = [measure for measure in measures.all if measure.name in estimates]
     if len(rounds) == 1 or not known:
         return None
-    headline = min(known, key=lambda measure: measure.standing)
+    headline = min(known, key=lambda measure: measure.order)
     found = {"answers": len(rounds), "metric": headline.name, "mean": estimates[headline.name][OVERALL].value}
     if headline.answer is not None:
         rows: dict[str, list[Record]] = {}

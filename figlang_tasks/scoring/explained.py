@@ -17,11 +17,12 @@ from typing import Any
 from figlang_tasks.answers.verdict import Read
 from figlang_tasks.metrics import classification
 from figlang_tasks.metrics.significance import Statistic
+from figlang_tasks.scoring.common_measures import PARSE_DISAGREEMENT, parse_rate
+from figlang_tasks.scoring.estimates import Estimate
 from figlang_tasks.scoring.measure import (
     BOOTSTRAP,
     TWO_CLASSES,
     WILSON,
-    Estimate,
     Measure,
     Record,
     Scopes,
@@ -78,7 +79,19 @@ class Threshold:
 
     name: str  # of the metric: f1@53
     at: float
+    source: str  # of the metric
     explained: classification.Explained | None = None  # of an accuracy, which rows must be explained; None: macro F1
+
+    @property
+    def description(self) -> str:
+        """What a value of the metric says."""
+        if self.explained is None:
+            return f"Macro F1, with a label counted as right only if its explanation scores above {self.at:g}."
+        if self.at == 0:
+            return "Share of outputs with the right label."
+        if self.explained == "contradiction":
+            return f"Share of outputs with the right label and, for a contradiction, a score above {self.at:g}."
+        return f"Share of outputs with the right label and an explanation that scores at least {self.at:g}."
 
 
 @dataclass(frozen=True)
@@ -87,7 +100,7 @@ class Scheme:
 
     thresholds: tuple[Threshold, ...]  # the first has a value without scores too: the labels' own
     scorer: str  # the paper's, where neither environment nor task name another
-    main: str  # the metric that stands for the task; "" if that is none of a threshold
+    headline: str  # the metric that stands for the task; "" if that is none of a threshold
 
     @property
     def of_labels(self) -> str:
@@ -96,29 +109,41 @@ class Scheme:
 
     @property
     def need_scores(self) -> tuple[str, ...]:
-        return (*(each.name for each in self.thresholds[1:]), MEAN_SCORE)
+        return (*(threshold.name for threshold in self.thresholds[1:]), MEAN_SCORE)
 
 
-def _thresholds(
-    name: str, at: tuple[float, ...] = (0.0, 0.5, 0.6), explained: classification.Explained | None = None
+def thresholds(
+    name: str, at: Sequence[float], source: str, explained: classification.Explained | None = None
 ) -> tuple[Threshold, ...]:
-    return tuple(Threshold(f"{name}@{round(100 * each)}", each, explained) for each in at)
+    """The thresholds of a metric, which are part of its names: ``f1@0``, ``f1@53``."""
+    return tuple(Threshold(f"{name}@{round(100 * value)}", value, source, explained) for value in at)
 
 
-_PAPER = (0.0, 0.53, 0.60)  # of V-FLUTE, section 4.2
+_VFLUTE_THRESHOLDS = (0.0, 0.53, 0.60)
+_FLUTE_THRESHOLDS = (0.0, 0.5, 0.6)
+_FLUTE_V1 = "FLUTE, arXiv 2205.12404v1, section 3"
 
 SCHEMES: Mapping[str, Scheme] = {
-    "f1": Scheme(_thresholds("f1", _PAPER), "vflute25", main="f1@60"),
+    "f1": Scheme(
+        thresholds("f1", _VFLUTE_THRESHOLDS, "V-FLUTE, arXiv 2405.01474, section 4.2 and Table 4"),
+        "vflute25",
+        headline="f1@60",
+    ),
     # FLUTE as in the FigLang 2022 shared task; beside it the definition of the paper's first version.
     "all": Scheme(
-        (*_thresholds("acc", explained="all"), *_thresholds("v1_acc", (0.5, 0.6), "contradiction")),
+        (
+            *thresholds("acc", _FLUTE_THRESHOLDS, "FigLang 2022 shared task, scoring script", "all"),
+            *thresholds("v1_acc", _FLUTE_THRESHOLDS[1:], _FLUTE_V1, "contradiction"),
+        ),
         "flute22",
-        main="acc@60",
+        headline="acc@60",
     ),
-    # FLUTE as in arXiv 2205.12404v1, section 3: entailments are answered "No." and have no explanation.
-    "contradiction": Scheme(_thresholds("acc", explained="contradiction"), "flute22", main="acc@60"),
+    # In FLUTE's first version entailments are answered "No." and have no explanation.
+    "contradiction": Scheme(
+        thresholds("acc", _FLUTE_THRESHOLDS, _FLUTE_V1, "contradiction"), "flute22", headline="acc@60"
+    ),
     # Explanations alone (New Yorker Caption Contest): a row is right if there is one.
-    "alone": Scheme(_thresholds("explained", _PAPER, "all"), "vflute25", main=""),
+    "alone": Scheme(thresholds("explained", _VFLUTE_THRESHOLDS, "figlang_tasks", "all"), "vflute25", headline=""),
 }
 """By what a record says under ``explained``; V-FLUTE's say nothing."""
 
@@ -192,7 +217,7 @@ def curve(records: Sequence[Record], at: Sequence[float] = classification.CURVE_
     return found
 
 
-def _at(threshold: Threshold, is_of_labels: bool, scopes: Scopes | None = None, main: bool = False) -> Measure:
+def _at(threshold: Threshold, is_of_labels: bool, scopes: Scopes | None = None, is_headline: bool = False) -> Measure:
     """The measure of one threshold; where it `is_of_labels`, without scores the labels alone decide."""
 
     def statistic(records: Sequence[Record]) -> Statistic | None:
@@ -213,13 +238,20 @@ def _at(threshold: Threshold, is_of_labels: bool, scopes: Scopes | None = None, 
 
     return Measure(
         threshold.name,
+        threshold.description,
+        threshold.source,
         statistic=statistic,
         interval=WILSON if threshold.explained else TWO_CLASSES,
         scopes=scopes,
-        main=main,
+        role="headline" if is_headline else "secondary",
         # It stands for a task whose explanations have no scores: of labels there is a majority.
         answer=_label if is_of_labels else None,
     )
+
+
+def _label_hit(record: Record) -> float:
+    """1 if the label of a record is right, else 0."""
+    return float(is_right(record))
 
 
 def _label(record: Record) -> int | None:
@@ -237,34 +269,33 @@ def _mean_score(records: Sequence[Record]) -> Statistic | None:
 def explained_measures(scheme: Scheme, scopes: Scopes | None = None) -> tuple[Measure, ...]:
     """The measures of labels and explanations, ``acc`` and ``parse_rate`` of labels alone, and the readers' dissent."""
     first = scheme.thresholds[0]
-    thresholded = [_at(each, each is first, scopes, main=each.name == scheme.main) for each in scheme.thresholds]
+    at_thresholds: list[Measure] = []
+    for threshold in scheme.thresholds:
+        at_thresholds.append(_at(threshold, threshold is first, scopes, threshold.name == scheme.headline))
     return (
-        *thresholded,
+        *at_thresholds,
         Measure(
             MEAN_SCORE,
+            description="Mean score of the explanations, of right and of wrong labels.",
+            source=first.source,
             statistic=_mean_score,
             interval=BOOTSTRAP,
             applies=needs_score,
             scopes=scopes,
             bounds=(-math.inf, math.inf),  # BLEURT is not bounded
         ),
-        Measure("acc", each=lambda record: float(is_right(record)), scopes=scopes),
-        parse_rate(scopes),
+        Measure(
+            "acc",
+            description="Share of outputs with the right label, whatever the explanation.",
+            source="figlang_tasks",
+            value_of_record=_label_hit,
+            scopes=scopes,
+        ),
+        parse_rate(has_label, scopes),
         PARSE_DISAGREEMENT,
     )
 
 
-def parse_rate(scopes: Scopes | None = None) -> Measure:
-    """The share of outputs that a label was found in."""
-    return Measure(
-        "parse_rate", each=lambda record: float(record["predicted"] is not None), scopes=scopes, diagnostic=True
-    )
-
-
-PARSE_DISAGREEMENT = Measure(
-    "parse_disagreement",
-    each=lambda record: float(record["predicted"] != record["predicted_strict"]),
-    higher_is_better=False,
-    diagnostic=True,
-)
-"""The share of outputs that a careful reader takes for another label than the paper's rules."""
+def has_label(record: Record) -> bool:
+    """Whether a label was read from an output."""
+    return record["predicted"] is not None

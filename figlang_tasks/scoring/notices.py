@@ -26,14 +26,21 @@ MOST_UNREAD = 0.05
 MOST_DISSENT = 0.1
 """Share of outputs that the paper's rules and our reader may take for different labels."""
 
+
+def _is_unfinished(record: Record) -> float:
+    """Whether the answer of a record is a thought alone; no answer stands behind it."""
+    return float(record.get("unfinished", False))
+
+
 UNFINISHED = Measure(
     "unfinished",
-    each=lambda record: float(record.get("unfinished", False)),
+    description="Share of answers that are a thought alone, with no answer after it.",
+    source="figlang_tasks",
+    value_of_record=_is_unfinished,
+    role="diagnostic",
+    omit_zero=True,
     higher_is_better=False,
-    diagnostic=True,
-    rare=True,
 )
-"""The share of answers that are a thought alone; no answer is behind it."""
 
 _SHOWN = 3
 _LONGEST = 80  # characters of an output
@@ -142,9 +149,13 @@ def is_thought_alone(output: str | None) -> bool:
 def _dissent(measures: Mapping[str, Measure], records: Sequence[Record]) -> list[int]:
     """The places of the records that the paper's rules and a careful reader read differently."""
     measure = measures.get("parse_disagreement")
-    if measure is None or measure.each is None:
+    if measure is None or measure.value_of_record is None:
         return []
-    return [place for place, record in enumerate(records) if measure.applies(record) and measure.each(record)]
+    places: list[int] = []
+    for place, record in enumerate(records):
+        if measure.applies(record) and measure.value_of_record(record):
+            places.append(place)
+    return places
 
 
 def _share(some: Sequence[object], records: Sequence[Record]) -> str:

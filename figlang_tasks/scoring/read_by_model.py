@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal, TypeAlias, TypedDict
 
+from figlang_tasks.scoring.estimates import OVERALL
 from figlang_tasks.scoring.evaluation import Measures
-from figlang_tasks.scoring.measure import OVERALL, Measure, Record
+from figlang_tasks.scoring.measure import Measure, Record
 from figlang_tasks.scoring.readings import READ_BY
 
 SUFFIX: Final = "_read_by_model"
@@ -51,12 +52,14 @@ def read_by_model(measure: Measure) -> Measure:
     return replace(
         measure,
         name=f"{measure.name}{SUFFIX}",
-        each=_of_readings(measure.each),
+        description=f"{measure.description} A language model read the answers that our readers left.",
+        source=f"{measure.source}; readings: figlang_tasks",
+        value_of_record=_of_readings(measure.value_of_record),
         statistic=_of_all_readings(measure.statistic),
         applies=_of_readings(measure.applies),
         answer=_of_readings(measure.answer),
-        main=False,
-        remark=None,
+        role="diagnostic" if measure.is_diagnostic else "secondary",
+        warn=None,
     )
 
 
@@ -84,10 +87,10 @@ def _of_all_readings(function: Any) -> Any:
 
 def headline_of(measures: Measures, records: Sequence[Record]) -> Measure | None:
     """The measure that stands for a task among those that records give a value by sums; None without any."""
-    for measure in sorted(measures.all, key=lambda measure: measure.standing):
-        if measure.diagnostic:
+    for measure in sorted(measures.all, key=lambda measure: measure.order):
+        if measure.is_diagnostic:
             return None
-        if measure.own is None and OVERALL in measure.statistics(records):
+        if measure.estimate_of is None and OVERALL in measure.statistics(records):
             return measure
     return None
 

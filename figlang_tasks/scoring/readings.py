@@ -6,13 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TypedDict, get_args
 
-from figlang_tasks.answers.verdict import Status
+from figlang_tasks.answers.verdict import Status, UnreadStatus
 from figlang_tasks.core.card import Record
 
-WITHOUT_WORDS = ("empty", "missing")
+WITHOUT_WORDS: tuple[UnreadStatus, ...] = ("empty", "missing")
 """Statuses of answers that hold nothing to read."""
 
-UNREAD = tuple(status for status in get_args(Status) if status != "read")
+ANSWERED: tuple[Status, ...] = ("read", "scores")
+"""Statuses of outputs with an answer."""
+
+UNREAD: tuple[UnreadStatus, ...] = get_args(UnreadStatus)
 """Statuses of answers that were not read."""
 
 READ_BY = "read_by"
@@ -37,6 +40,11 @@ class Readings(TypedDict):
     left: dict[str, int]
     scores: int
     left_count_as: str
+
+
+def has_answer(record: Record) -> bool:
+    """Whether an answer was read from the output of a record, or it is scores."""
+    return record["status"] in ANSWERED
 
 
 def is_unread(record: Record) -> bool:

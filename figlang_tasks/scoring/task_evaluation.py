@@ -12,8 +12,8 @@ from loguru import logger
 from figlang_tasks.answers.thoughts import EXPLAINED
 from figlang_tasks.core import status
 from figlang_tasks.scoring import explanations
+from figlang_tasks.scoring.estimates import OVERALL, Estimates
 from figlang_tasks.scoring.evaluation import STDERR_RESAMPLES, Measures, evaluate, guarded, of_repeats
-from figlang_tasks.scoring.measure import OVERALL, Estimates
 from figlang_tasks.scoring.notices import UNFINISHED, is_thought_alone, notices
 from figlang_tasks.scoring.readings import count_readings
 

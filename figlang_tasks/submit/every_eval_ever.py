@@ -213,12 +213,12 @@ def _texts(**values: Any) -> dict[str, str]:
 def _rows(task: TaskRun, log_id: str, model: str) -> list[dict[str, Any]]:
     """One row for each sample with a score; no rows if the task has no metric of single samples."""
     measure = _per_row(task)
-    if measure is None or measure.each is None:
+    if measure is None or measure.value_of_record is None:
         return []
     rows = []
     for line in task.lines:
         sample = line["sample"]
-        score = measure.each(sample) if measure.counts(sample) else None
+        score = measure.value_of_record(sample) if measure.counts(sample) else None
         if score is None:
             continue  # e.g. a negative, in a metric of the positives
         prompt, reference = plain(str(line.get("input", ""))), plain(str(line.get("target", "")))
@@ -254,7 +254,9 @@ def _rows(task: TaskRun, log_id: str, model: str) -> list[dict[str, Any]]:
 
 def _per_row(task: TaskRun) -> Measure | None:
     """The metric that says whether a sample is right; in NYK-MS its name begins with the question."""
-    found = [measure for measure in task.measures.all if measure.each and any(map(measure.counts, task.records))]
+    found = [
+        measure for measure in task.measures.all if measure.value_of_record and any(map(measure.counts, task.records))
+    ]
     for wanted in _PER_ROW:
         for measure in found:
             if measure.name == wanted or measure.name.endswith(f"_{wanted}"):

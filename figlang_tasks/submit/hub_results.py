@@ -80,7 +80,7 @@ def _entries(run: Run, task: TaskRun) -> list[Any]:
     ]
     entries = []
     for name, measure, found in values(task):
-        if measure.diagnostic:
+        if measure.is_diagnostic:
             continue
         about = [name, "percent" if measure.percent else "points"]
         if found.low is not None and found.high is not None:

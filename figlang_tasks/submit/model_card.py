@@ -55,7 +55,8 @@ def _table(task: TaskRun) -> str:
     found = frame.values([("", {task.task: task.estimates})]).dropna(subset="value")
     scopes = {OVERALL, *task.benchmark.parts.in_short}
     found = found[found["scope"].isin(scopes)]
-    main = measures.with_arrow(measures.headline(found["metric"][found["scope"] == OVERALL]))
+    headline = measures.headline(found["metric"][found["scope"] == OVERALL], task.measures.by_name)
+    main = measures.with_arrow(headline)
     shown = tables.wide(found, ["scope"], list(dict.fromkeys(found["metric"])))
     return tables.markdown(shown.rename(columns=measures.with_arrow).rename(columns={main: f"**{main}**"}))
 

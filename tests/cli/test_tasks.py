@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from functools import partial
@@ -82,6 +83,33 @@ def test_the_list_of_a_benchmark_has_a_line_for_each_task_and_group() -> None:
 
 
 @pytest.mark.slow
+def test_the_metrics_of_a_benchmark_say_what_they_mean_and_where_they_are_from() -> None:
+    head, *lines = figlang("irfl", "--metrics").stdout.partition("\n\n")[0].splitlines()
+    assert head == "detect:"
+    rows = [re.split(r" {2,}", line.strip()) for line in lines if line.startswith(" ")]
+    assert rows[0] == [
+        "acc ↑",
+        "headline",
+        "Share of rows with the right choice.",
+        "IRFL, arXiv 2303.15445, Table 3",
+    ]
+    assert rows[1][:2] == ["literal_preference ↓", "secondary"] and rows[4][:2] == ["tie_rate ↓", "diagnostic"]
+    assert {len(row) for row in rows} == {4}
+    for place in (1, 2, 3):  # columns are aligned
+        assert len({line.index(row[place], 20) for line, row in zip(lines[:4], rows, strict=False)}) == 1
+    for benchmark in names():
+        text = figlang(benchmark, "--metrics").stdout
+        roles = [line.split()[2] for line in text.partition("\n\n")[0].splitlines() if line.startswith(" ")]
+        assert set(roles) <= {"headline", "secondary", "diagnostic"}
+        assert "headline" in roles, benchmark
+
+
+def test_metrics_are_those_of_a_benchmark() -> None:
+    said = commands.refused("tasks", "irlf", "--metrics")
+    assert "takes a benchmark, not 'irlf' (did you mean `irfl`?); give one of admire, " in said
+    assert "takes a benchmark; give one of admire, " in commands.refused("tasks", "--metrics")
+
+
 def test_it_is_quick() -> None:
     script = "from figlang_tasks.cli.figlang import app; import sys; app(['tasks'], standalone_mode=False)"
     heavy = {"torch", "datasets", "lm_eval", "lmms_eval", "huggingface_hub", "pandas", "scipy"}

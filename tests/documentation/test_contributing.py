@@ -36,7 +36,7 @@ def test_a_new_metric_is_one_declaration(checkout: Path) -> None:
         checkout,
         'python -c "from figlang_tasks.benchmarks.irfl.measures import DETECT; '
         "m = DETECT.by_name['random_preference']; "
-        "print([m.each({'chosen': place, 'roles': ['answer', 'random']}) for place in (None, 0, 1)])\"",
+        "print([m.value_of_record({'chosen': place, 'roles': ['answer', 'random']}) for place in (None, 0, 1)])\"",
         checkout,
     )
     assert said == "[None, 0.0, 1.0]\n"

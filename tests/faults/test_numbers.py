@@ -30,7 +30,13 @@ def broken(records):
 
 MEASURES = Measures.of(
     Measure("acc", statistic=broken),
-    Measure("length", each=lambda record: float(len(record["reference"])), interval=BOOTSTRAP),
+    Measure(
+        "length",
+        "Mean length of the references.",
+        "this test",
+        value_of_record=lambda record: float(len(record["reference"])),
+        interval=BOOTSTRAP,
+    ),
 )
 
 

@@ -87,6 +87,14 @@ def test_a_cell_is_a_text_in_its_whole_length(run: Run) -> None:
     assert not any("style" in attributes for _, attributes in Parsed(text).elements)  # the policy allows none
 
 
+def test_the_head_of_a_column_says_what_its_metric_means_and_nothing_in_it_is_markup(run: Run) -> None:
+    tooltips = {"f1 <b> ↑": 'Share of "right" <i>answers</i>.', "n": "Rows."}
+    shown = pd.DataFrame({"model": ["<th>n</th>"], "n": ["4"], "f1 <b> ↑": ["1.0"], "acc ↑": ["1.0"]})
+    text = text_of(run, Section("one", "t", "", tables=(Table("t", shown, tooltips=tooltips),)))
+    heads = [attributes for element, attributes in Parsed(text).elements if element == "th"]
+    assert [head.get("title") for head in heads] == [None, "Rows.", *list(tooltips.values())[:1], None, None]
+
+
 def test_a_cut_run_is_told_at_the_top(tmp_path: Path, run: Run) -> None:
     lines = {"figlang_mini": lines_of("figlang_mini", 8)}
     counts = {"figlang_mini": {"original": 76, "effective": 8}}

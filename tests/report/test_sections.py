@@ -114,6 +114,11 @@ def test_the_summary_has_the_reported_values_in_percent() -> None:
     muse = 100 * reported["f1@53"]["muse"].value
     assert rows.loc[("strong", "MuSE"), "f1@53"].startswith(f"{muse:.1f} [")
     assert "NYCartoons is all entailment" in summary.note
+    assert summary.tooltips["f1@60 ↑"] == (
+        "Macro F1, with a label counted as right only if its explanation scores above 0.6. (V-FLUTE, arXiv 2405.01474, "
+        "section 4.2 and Table 4)"
+    )
+    assert summary.tooltips.keys() <= set(summary.shown.columns)
 
 
 def test_what_failed_is_told() -> None:

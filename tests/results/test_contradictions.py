@@ -219,4 +219,7 @@ def test_a_task_file_may_name_fewer_metrics(tmp_path: Path) -> None:
     ],
 )
 def test_an_estimate_lies_in_its_interval_and_its_bounds(estimate: Estimate, expected: bool) -> None:
-    assert is_possible(Measure("acc", each=lambda record: 1.0), estimate) is expected
+    assert (
+        is_possible(Measure("acc", "Always right.", "this test", value_of_record=lambda record: 1.0), estimate)
+        is expected
+    )

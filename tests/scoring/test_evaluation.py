@@ -12,8 +12,20 @@ from figlang_tasks.scoring.evaluation import of_repeats
 from figlang_tasks.scoring.lm_eval import metric_list_of_lm_eval, values_of_lm_eval
 from figlang_tasks.scoring.measure import REPEAT
 
-RIGHT = Measure("right", each=lambda record: float(record["said"] == "A"), answer=lambda record: record["said"])
-WRONG = Measure("wrong", each=lambda record: float(record["said"] != "A"), higher_is_better=False)
+RIGHT = Measure(
+    "right",
+    "Share of A.",
+    "this test",
+    value_of_record=lambda record: float(record["said"] == "A"),
+    answer=lambda record: record["said"],
+)
+WRONG = Measure(
+    "wrong",
+    "Share of other answers than A.",
+    "this test",
+    value_of_record=lambda record: float(record["said"] != "A"),
+    higher_is_better=False,
+)
 MEASURES = Measures.of(RIGHT, WRONG)
 
 

@@ -39,8 +39,21 @@ from figlang_tasks.scoring.evaluation import metric_entries
 from figlang_tasks.scoring.lm_eval import metric_list_of_lm_eval, values_of_lm_eval
 from figlang_tasks.scoring.task_evaluation import Item
 
-ACC = Measure("acc", each=lambda record: record["hit"], scopes=by_field("part", ("easy", "hard", "never")))
-LENGTH = Measure("length", each=lambda record: record.get("length"), interval=BOOTSTRAP, percent=False)
+ACC = Measure(
+    "acc",
+    "Share of hits.",
+    "this test",
+    value_of_record=lambda record: record["hit"],
+    scopes=by_field("part", ("easy", "hard", "never")),
+)
+LENGTH = Measure(
+    "length",
+    "Mean length.",
+    "this test",
+    value_of_record=lambda record: record.get("length"),
+    interval=BOOTSTRAP,
+    percent=False,
+)
 
 
 def counts_of_labels(records: Sequence[Record]) -> Any:
@@ -48,7 +61,7 @@ def counts_of_labels(records: Sequence[Record]) -> Any:
     return grouped([record["id"] for record in records], cells, partial(macro_f1, skip_absent=True))
 
 
-F1 = Measure("f1", statistic=counts_of_labels, interval=TWO_CLASSES, headline=False)
+F1 = Measure("f1", "Macro F1.", "this test", statistic=counts_of_labels, interval=TWO_CLASSES, in_table=False)
 ALL = Measures.of(ACC, LENGTH, F1)
 
 
@@ -109,7 +122,7 @@ def test_rotations_count_once_and_a_ranking_that_a_limit_has_cut_does_not_count(
 
 
 def test_a_measure_that_fails_costs_itself_alone() -> None:
-    broken = Measure("broken", each=lambda record: 1 / 0)
+    broken = Measure("broken", "Fails.", "this test", value_of_record=lambda record: 1 / 0)
     notes.noted()
     found = evaluate([record(1), record(2)], Measures.of(ACC, broken), in_run=True)
     assert math.isnan(found["broken"][OVERALL].value) and found["acc"][OVERALL].value == 1
@@ -121,10 +134,14 @@ def test_a_measure_that_fails_costs_itself_alone() -> None:
 
 
 def test_declarations_that_are_refused() -> None:
-    of: Any
-    for of in ({}, {"each": lambda record: 1.0, "own": lambda records, scope: None}):
-        with pytest.raises(ValueError, match="measure x must have exactly one of each, statistic and own"):
-            Measure("x", **of)
+    computations: Any
+    for computations in ({}, {"value_of_record": lambda record: 1.0, "estimate_of": lambda records, scope: None}):
+        with pytest.raises(ValueError, match="x must have exactly one of value_of_record, statistic and estimate_of"):
+            Measure("x", "Anything.", "this test", **computations)
+    with pytest.raises(ValueError, match="measure acc must have a description in one line, has ' '"):
+        replace(ACC, description=" ")
+    with pytest.raises(ValueError, match=r"measure acc must have a source in one line, has 'a\\nb'"):
+        replace(ACC, source="a\nb")
     with pytest.raises(ValueError, match="two measures of one name: acc"):
         Measures.of(ACC, replace(ACC))
 
@@ -138,7 +155,7 @@ def test_a_share_counts_0_or_1() -> None:
 # --- in a harness ---
 
 
-def test_a_document_leaves_its_record_and_the_numbers_of_the_headline_measures() -> None:
+def test_a_document_leaves_its_record_and_the_numbers_of_the_measures_in_the_table() -> None:
     own = record(1, length=2.5)
     assert ALL.values(own) == {"sample": own, "acc": 1.0, "length": 2.5}
     assert ALL.values(record(2)) == {"sample": record(2), "acc": 1.0, "length": None}, "it has no length"
@@ -146,7 +163,7 @@ def test_a_document_leaves_its_record_and_the_numbers_of_the_headline_measures()
 
 
 def test_lm_eval_gets_the_records_with_the_numbers() -> None:
-    shown = Measures.of(ACC, Measure("f1", statistic=counts_of_labels, interval=TWO_CLASSES))
+    shown = Measures.of(ACC, replace(F1, in_table=True))
     rows = metric_list_of_lm_eval(shown)
     records = [record(at, at % 2, data="b" if at else "a") | ({} if at else {"revision": "v9"}) for at in range(4)]
     of_documents = [values_of_lm_eval(shown.values(each), []) for each in records]
@@ -193,11 +210,7 @@ def test_a_damaged_file_is_told(content: Any, match: str) -> None:
 
 # --- a mean of parts that repeat one measurement, as folds do ---
 
-AVERAGED = Measure(
-    "acc",
-    each=lambda record: record["hit"],
-    scopes=by_field("part", ("easy", "hard"))._replace(averaged=True),
-)
+AVERAGED = replace(ACC, scopes=by_field("part", ("easy", "hard"))._replace(averaged=True))
 
 
 def in_parts(hits: Mapping[str, Sequence[int]], units: Mapping[str, Sequence[str]]) -> list[Record]:

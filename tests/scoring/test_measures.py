@@ -38,7 +38,7 @@ def test_tables_are_short_and_names_say_one_thing(name: str) -> None:
     found = entries[0]["aggregation"].measures
     rows = [entry["metric"] for entry in entries]
     assert len(set(rows)) == len(rows)
-    assert rows == [measure.name for measure in found.all if measure.headline] and len(set(rows) - {"unfinished"}) <= 10
+    assert rows == [measure.name for measure in found.all if measure.in_table] and len(set(rows) - {"unfinished"}) <= 10
     places = [
         (measure.name, scope)
         for measure in found.all
@@ -50,7 +50,7 @@ def test_tables_are_short_and_names_say_one_thing(name: str) -> None:
     assert [(of[0].name, of[1]) for of in told if of] == places
     assert measures.named(f"{names[0]}_nobody") is None
     for of, (declared, _) in zip(found.all, {each[0].name: each for each in told if each}.values(), strict=True):
-        facts = ("higher_is_better", "percent", "diagnostic", "interval", "main")
+        facts = ("higher_is_better", "percent", "role", "interval")
         assert [getattr(of, fact) for fact in facts] == [getattr(declared, fact) for fact in facts], of.name
 
 
@@ -70,7 +70,7 @@ def test_sums_over_saved_records_give_what_was_reported_and_the_harness_has_it_i
     }
     reported = {(name, scope): estimate.value for name, scope, estimate in flat(of.reported)}
     assert computed == pytest.approx({place: reported[place] for place in computed}, abs=1e-12)
-    assert all(own.by_name[name].own for name, _ in reported.keys() - computed.keys())
+    assert all(own.by_name[name].estimate_of for name, _ in reported.keys() - computed.keys())
     again = evaluate(of.records, own.sums)
     assert {name: scopes for name, scopes in of.reported.items() if name in again} == again
     assert {name for name, scopes in again.items() if scopes[OVERALL].rows == of.rows}, "some measure counts all rows"

@@ -8,12 +8,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from figlang_tasks.benchmarks.admire.rows import SENSES
 from figlang_tasks.metrics.significance import Statistic
-from figlang_tasks.scoring import BOOTSTRAP, Measure, Measures, Record, by_field, ratio
+from figlang_tasks.scoring import (
+    BOOTSTRAP,
+    Measure,
+    Measures,
+    Record,
+    by_field,
+    parse_rate,
+    ratio,
+    tie_rate,
+)
 from figlang_tasks.scoring.measure import unit_of
+
+_SCORER_A = "AdMIRe (SemEval-2025 Task 1), task_a_scoring.py"
+_SCORER_B = "AdMIRe (SemEval-2025 Task 1), scoring program of subtask B"
 
 WEIGHTS = (3, 1, 0, 0, 0)  # of the expected first, second ... picture (``task_a_scoring.py``)
 
@@ -72,31 +83,101 @@ def _in_both_senses(records: Sequence[Record]) -> Statistic | None:
     return ratio(pairs, list(pairs.values())) if pairs else None
 
 
-def _of_rankings(of: Callable[[Sequence[str], Sequence[str]], float]) -> Callable[[Record], float | None]:
-    return lambda record: None if record["predicted"] is None else of(record["gold"], record["predicted"])
+def _dcg_of_record(record: Record) -> float:
+    """The official DCG of a record; 0 without a ranking."""
+    return dcg(record["gold"], record["predicted"])
 
 
-def _is_tied(record: Record) -> float | None:
+def _if_ranked(correlation: Callable[[Sequence[str], Sequence[str]], float]) -> Callable[[Record], float | None]:
+    """The function of a record that returns a correlation; None without a ranking."""
+
+    def value_of_record(record: Record) -> float | None:
+        if record["predicted"] is None:
+            return None
+        return correlation(record["gold"], record["predicted"])
+
+    return value_of_record
+
+
+def _has_equal_scores(record: Record) -> float | None:
+    """Whether two pictures of a ranking have the same score; None for an answer in words."""
     scores = record["scores"]
     return None if scores is None else float(len(set(scores)) < len(scores))
 
 
-_score = partial(Measure, interval=BOOTSTRAP, scopes=_SENSES, percent=False, bounds=(-1.0, 1.0))
+def _is_right_sense(record: Record) -> float:
+    """Whether the sense of a sequence is the expected one."""
+    return float(record["predicted_sense"] == record["sense"])
+
+
 _RANK = (
-    Measure("acc", each=is_right, scopes=_SENSES, answer=_first),
-    _score("dcg", each=lambda record: dcg(record["gold"], record["predicted"]), bounds=(0.0, dcg("abcde", "abcde"))),
-    _score("rank_correlation", each=_of_rankings(rank_correlation)),
-    _score("file_name_correlation", each=_of_rankings(file_name_correlation), diagnostic=True, headline=False),
-    Measure("tie_rate", each=_is_tied, higher_is_better=False, diagnostic=True),
+    Measure(
+        "acc",
+        description="Share of rankings with the expected picture first.",
+        source=_SCORER_A,
+        value_of_record=is_right,
+        scopes=_SENSES,
+        answer=_first,
+    ),
+    Measure(
+        "dcg",
+        description="Mean of 3 / log2(1 + r1) + 1 / log2(1 + r2), r being the ranks of the expected two first.",
+        source=_SCORER_A,
+        value_of_record=_dcg_of_record,
+        interval=BOOTSTRAP,
+        scopes=_SENSES,
+        percent=False,
+        bounds=(0.0, dcg("abcde", "abcde")),
+    ),
+    Measure(
+        "rank_correlation",
+        description="Mean of Spearman's correlation of the expected and the predicted ranks.",
+        source="figlang_tasks",
+        value_of_record=_if_ranked(rank_correlation),
+        interval=BOOTSTRAP,
+        scopes=_SENSES,
+        percent=False,
+        bounds=(-1.0, 1.0),
+    ),
+    Measure(
+        "file_name_correlation",
+        description="The scorer's `corr`, a correlation of the places of file names; it says nothing about ranks.",
+        source=_SCORER_A,
+        value_of_record=_if_ranked(file_name_correlation),
+        interval=BOOTSTRAP,
+        scopes=_SENSES,
+        role="diagnostic",
+        in_table=False,
+        percent=False,
+        bounds=(-1.0, 1.0),
+    ),
+    tie_rate("Share of rankings by scores in which two pictures have the same score.", _has_equal_scores),
 )
 _SEQUENCE = (
-    Measure("item_acc", each=is_right, scopes=_SENSES, answer=lambda record: record["predicted"]),
-    Measure("sense_acc", each=lambda record: float(record["predicted_sense"] == record["sense"]), scopes=_SENSES),
+    Measure(
+        "item_acc",
+        description="Share of sequences with the right picture.",
+        source=_SCORER_B,
+        value_of_record=is_right,
+        scopes=_SENSES,
+        answer=lambda record: record["predicted"],
+    ),
+    Measure(
+        "sense_acc",
+        description="Share of sequences with the right sense, idiomatic or literal.",
+        source=_SCORER_B,
+        value_of_record=_is_right_sense,
+        scopes=_SENSES,
+    ),
 )
-_BOTH = Measure("both_senses_acc", statistic=_in_both_senses)
-_PARSE_RATE = Measure("parse_rate", each=lambda record: float(record["status"] in ("scores", "read")), diagnostic=True)
+_BOTH = Measure(
+    "both_senses_acc",
+    description="Share of compounds that are right in both senses.",
+    source="figlang_tasks",
+    statistic=_in_both_senses,
+)
 
-RANK = Measures.of(*_RANK, _PARSE_RATE)
-RANK_BOTH = Measures.of(*_RANK, _BOTH, _PARSE_RATE)
-SEQUENCE = Measures.of(*_SEQUENCE, _PARSE_RATE)
-SEQUENCE_BOTH = Measures.of(*_SEQUENCE, _BOTH, _PARSE_RATE)
+RANK = Measures.of(*_RANK, parse_rate())
+RANK_BOTH = Measures.of(*_RANK, _BOTH, parse_rate())
+SEQUENCE = Measures.of(*_SEQUENCE, parse_rate())
+SEQUENCE_BOTH = Measures.of(*_SEQUENCE, _BOTH, parse_rate())

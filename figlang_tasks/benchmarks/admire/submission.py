@@ -10,6 +10,7 @@ from figlang_tasks.benchmarks.admire.rows import ROWS
 from figlang_tasks.core.card import Record
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import listing
+from figlang_tasks.scoring.readings import has_answer
 
 UPLOAD = "CodaBench, competition 4345 for rankings, 4814 for sequences"
 FILES = {"en_test": "EN", "en_extended": "XE", "pt_test": "PT", "pt_extended": "XP"}
@@ -28,7 +29,7 @@ def files(records: Mapping[str, Sequence[Record]]) -> dict[str, bytes]:
     for table, rows in records.items():
         if len(rows) != ROWS[table]:
             raise DataError(f"{len(rows)} of the {ROWS[table]} rows of {table}: evaluate all rows of the release")
-        if lacking := [row["id"] for row in rows if row["status"] not in ("scores", "read")]:
+        if lacking := [row["id"] for row in rows if not has_answer(row)]:
             raise DataError(
                 f"{len(lacking)} of {len(rows)} rows of {table} have no complete answer ({listing(lacking)}), at "
                 "which the official scorer stops: this package does not guess"

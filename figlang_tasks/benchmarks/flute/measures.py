@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from figlang_tasks.benchmarks.flute.rows import PARAPHRASE_AND_SARCASM
-from figlang_tasks.scoring import Measure, Measures, Record, Scopes
-from figlang_tasks.scoring.explained import PARSE_DISAGREEMENT, SCHEMES, explained_measures, parse_rate
+from figlang_tasks.scoring import Measure, Measures, Record, Scopes, parse_rate
+from figlang_tasks.scoring.common_measures import PARSE_DISAGREEMENT
+from figlang_tasks.scoring.explained import SCHEMES, explained_measures, has_label
 
 
 def _scopes(record: Record) -> tuple[str, ...]:
@@ -15,15 +16,23 @@ def _scopes(record: Record) -> tuple[str, ...]:
 
 _TYPES = Scopes(("sarcasm", PARAPHRASE_AND_SARCASM, "simile", "metaphor", "idiom", "creative_paraphrase"), _scopes)
 
+
+def _is_right_officially(record: Record) -> float:
+    """Whether the label that the released rule reads is right."""
+    predicted = record.get("predicted_official", record["predicted"])
+    return float(predicted == record["gold"])
+
+
 _ACC_OFFICIAL = Measure(
     "acc_official",
-    # what task versions before 4-0 read by the released rule alone
-    each=lambda record: float(record.get("predicted_official", record["predicted"]) == record["gold"]),
-    headline=False,
+    description="Share of outputs in which the released rule reads the right label.",
+    source="FLUTE, arXiv 2205.12404, released code",
+    value_of_record=_is_right_officially,
     scopes=_TYPES,
+    in_table=False,
 )
 
 V1 = Measures.of(*explained_measures(SCHEMES["contradiction"], _TYPES), _ACC_OFFICIAL)
 V2 = Measures.of(*explained_measures(SCHEMES["all"], _TYPES), _ACC_OFFICIAL)
-BLIND = Measures.of(parse_rate(), PARSE_DISAGREEMENT)
+BLIND = Measures.of(parse_rate(has_label), PARSE_DISAGREEMENT)
 """Of rows without a published answer."""

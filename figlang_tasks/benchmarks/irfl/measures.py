@@ -9,6 +9,7 @@ goes by. Both have ``row``, ``unit`` (the phrase), ``type``, ``data`` and ``stat
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from loguru import logger
 
@@ -17,10 +18,21 @@ from figlang_tasks.core import notes
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.metrics import ranking
 from figlang_tasks.metrics.significance import Statistic
-from figlang_tasks.scoring import BOOTSTRAP, Measure, Measures, Record, Scopes, ratio
+from figlang_tasks.scoring import (
+    BOOTSTRAP,
+    Measure,
+    Measures,
+    Record,
+    Scopes,
+    parse_rate,
+    ratio,
+    tie_rate,
+)
+from figlang_tasks.scoring.readings import has_answer
 
-SCORES, NO_SCORES = "scores", "no_scores"
-"""Statuses beside those of ``figlang_tasks.answers``: matching scores; words where scores were needed."""
+_TABLE_3 = "IRFL, arXiv 2303.15445, Table 3"
+_TABLE_7 = "IRFL, arXiv 2303.15445, Table 7"
+_SECTION_4 = "IRFL, arXiv 2303.15445, section 4.1.2"
 
 LITERAL_ROLES = ("literal", "source", "target")
 
@@ -38,17 +50,13 @@ _TYPES = Scopes(CLASSES, _types)
 
 def _is_right(record: Record) -> float | None:
     """Whether the answer was chosen; words where scores were needed are no failure of the model."""
-    return None if record["status"] == NO_SCORES else float(record["chosen"] == record["answer"])
+    return None if record["status"] == "no_scores" else float(record["chosen"] == record["answer"])
 
 
 def _is_literal(record: Record) -> float | None:
     """Whether a failure chose a partial-literal image; None if it chose none."""
     chosen = record["chosen"]
     return None if chosen in (None, record["answer"]) else float(record["roles"][chosen] in LITERAL_ROLES)
-
-
-def _is_tied(record: Record) -> float | None:
-    return None if record["scores"] is None else float(ranking.tied_at_top(record["scores"]))
 
 
 def _scores_higher(first: str, second: str) -> Callable[[Record], float | None]:
@@ -65,7 +73,12 @@ def _scores_higher(first: str, second: str) -> Callable[[Record], float | None]:
 
 def _is_letter(place: int) -> Callable[[Record], float | None]:
     """The function of a record that tells whether its answer names the image at a place."""
-    return lambda record: None if record["chosen"] is None else float(record["chosen"] == place)
+
+    def value_of_record(record: Record) -> float | None:
+        chosen = record["chosen"]
+        return None if chosen is None else float(chosen == place)
+
+    return value_of_record
 
 
 def by_row(records: Sequence[Record], size: Callable[[Record], int]) -> tuple[list[list[Record]], int]:
@@ -94,6 +107,18 @@ def _report_cut(metric: str, size: Callable[[Record], int]) -> Callable[[Sequenc
     return report
 
 
+def _share_of_letter(place: int) -> Measure:
+    """The measure of how often the image at a place is chosen."""
+    return Measure(
+        f"share_{LETTERS[place]}",
+        description=f"Share of choices that are image {LETTERS[place]}.",
+        source="figlang_tasks",
+        value_of_record=_is_letter(place),
+        role="diagnostic",
+        in_table=False,
+    )
+
+
 def _rotations(record: Record) -> int:
     return len(record["candidates"])
 
@@ -105,31 +130,63 @@ def _all_rotations(records: Sequence[Record]) -> Statistic | None:
     return ratio(_units(whole), hits) if whole else None
 
 
-_ACC = Measure("acc", each=_is_right, scopes=_TYPES, answer=lambda record: record["chosen"])
-_TIE_RATE = Measure("tie_rate", each=_is_tied, higher_is_better=False, diagnostic=True)
-_PARSE_RATE = Measure("parse_rate", each=lambda record: float(record["status"] in (SCORES, "read")), diagnostic=True)
+_ACC = Measure(
+    "acc",
+    description="Share of rows with the right choice.",
+    source=_TABLE_3,
+    value_of_record=_is_right,
+    scopes=_TYPES,
+    answer=lambda record: record["chosen"],
+)
+_TIE_RATE = tie_rate("Share of rows by scores in which several images have the highest score.")
 
 DETECT = Measures.of(
     _ACC,
-    Measure("literal_preference", each=_is_literal, higher_is_better=False),
-    Measure("figurative_over_source", each=_scores_higher("answer", "source"), headline=False),
-    Measure("source_over_target", each=_scores_higher("source", "target"), headline=False),
+    Measure(
+        "literal_preference",
+        description="Share of wrong choices that are a partial-literal image.",
+        source=_SECTION_4,
+        value_of_record=_is_literal,
+        higher_is_better=False,
+    ),
+    Measure(
+        "figurative_over_source",
+        description="Share of similes by scores whose figurative image scores above that of the source.",
+        source=_SECTION_4,
+        value_of_record=_scores_higher("answer", "source"),
+        in_table=False,
+    ),
+    Measure(
+        "source_over_target",
+        description="Share of similes by scores whose image of the source scores above that of the target.",
+        source=_SECTION_4,
+        value_of_record=_scores_higher("source", "target"),
+        in_table=False,
+    ),
     _TIE_RATE,
-    _PARSE_RATE,
+    parse_rate(),
 )
 """Of a choice by words or by scores: Table 3, and section 4.1.2."""
 
-RANDOM = Measures.of(_ACC, _TIE_RATE, _PARSE_RATE)
+RANDOM = Measures.of(replace(_ACC, source="IRFL, arXiv 2303.15445, Tables 4 and 5"), _TIE_RATE, parse_rate())
 """Of a choice among random candidates, of which none is partial-literal: Tables 4 and 5."""
 
 CIRCULAR = Measures.of(
-    Measure("acc", each=_is_right, answer=lambda record: record["chosen"]),
-    Measure("all_rotations_acc", statistic=_all_rotations, remark=_report_cut("all_rotations_acc", _rotations)),
-    *(
-        Measure(f"share_{letter}", each=_is_letter(place), diagnostic=True, headline=False)
-        for place, letter in enumerate(LETTERS)
+    replace(
+        _ACC,
+        description="Share of right choices, with each row in all rotations of its images.",
+        source="figlang_tasks",
+        scopes=None,
     ),
-    _PARSE_RATE,
+    Measure(
+        "all_rotations_acc",
+        description="Share of rows with the right choice in every rotation of their images.",
+        source="figlang_tasks",
+        statistic=_all_rotations,
+        warn=_report_cut("all_rotations_acc", _rotations),
+    ),
+    *map(_share_of_letter, range(len(LETTERS))),
+    parse_rate(),
 )
 """Of every row in all rotations."""
 
@@ -169,26 +226,40 @@ def _pooled(records: Sequence[Record]) -> Statistic | None:
 
 def _value_of_answer(record: Record) -> float | None:
     """The value of an image by an answer to it, 1 for Yes and 0 for No; None where nothing was read."""
-    return float(record["value"]) if record["status"] in (SCORES, "read") else None
+    return float(record["value"]) if has_answer(record) else None
+
+
+def _depends_on_ties(values: list[float], positives: list[bool]) -> float:
+    """Whether ties decide precision@k of a ranking."""
+    return float(ranking.depends_on_ties(values, positives))
 
 
 RETRIEVE = Measures.of(
     Measure(
         "p@k",
+        description="Mean over rows of precision@k, with k the number of positives; ties go against the model.",
+        source=_TABLE_7,
         statistic=_mean_of_rows(ranking.precision_at_k),
         interval=BOOTSTRAP,
         scopes=_TYPES,
-        remark=_report_cut("p@k", images_of),
+        warn=_report_cut("p@k", images_of),
         answer=_value_of_answer,
     ),
-    Measure("expected_p@k", statistic=_mean_of_rows(ranking.random_tie_precision_at_k), interval=BOOTSTRAP),
-    Measure("pooled_p@k", statistic=_pooled, headline=False),
     Measure(
-        "tie_rate",
-        statistic=_mean_of_rows(lambda values, positives: float(ranking.depends_on_ties(values, positives))),
-        higher_is_better=False,
-        diagnostic=True,
+        "expected_p@k",
+        description="Mean over rows of precision@k that is expected if ties are broken at random.",
+        source="figlang_tasks",
+        statistic=_mean_of_rows(ranking.random_tie_precision_at_k),
+        interval=BOOTSTRAP,
     ),
-    _PARSE_RATE,
+    Measure(
+        "pooled_p@k",
+        description="Precision@k with the positives of all rows counted together.",
+        source="figlang_tasks",
+        statistic=_pooled,
+        in_table=False,
+    ),
+    tie_rate("Share of rows whose precision@k is decided by ties.", statistic=_mean_of_rows(_depends_on_ties)),
+    parse_rate(),
 )
 """Of rankings; rows of which images are missing are left out: Table 7."""

@@ -15,7 +15,6 @@ from figlang_tasks.answers.option import option
 from figlang_tasks.answers.yes_no import yes_no
 from figlang_tasks.benchmarks.irfl import measures, random_tables, rows
 from figlang_tasks.benchmarks.irfl.archive import grid, pictures
-from figlang_tasks.benchmarks.irfl.measures import NO_SCORES, SCORES
 from figlang_tasks.core import notes
 from figlang_tasks.core.benchmark import chosen
 from figlang_tasks.core.options import Kwargs
@@ -131,7 +130,7 @@ def detection_record_of_scores(doc: Document, scores: list[float]) -> dict[str, 
 
     A tie chose nothing: of the images that share the highest score none is the model's choice.
     """
-    return _detection_record(doc, ranking.best_place(scores), SCORES, "argmax", scores)
+    return _detection_record(doc, ranking.best_place(scores), "scores", "argmax", scores)
 
 
 def _detection_record(
@@ -156,7 +155,7 @@ def match_process_results(doc: Document, results: Sequence[str]) -> MetricValues
     if record["scores"] is None and results[0]:
         _report_no_scores()
         notes.note("irfl_match: answers without matching scores have no accuracy, see the log")
-        record |= {"chosen": None, "status": NO_SCORES, "rule": ""}
+        record |= {"chosen": None, "status": "no_scores", "rule": ""}
     return task.values(doc, record)
 
 
@@ -181,7 +180,7 @@ def retrieval_record(doc: Document, output: str | None) -> dict[str, Any]:
 
 def retrieval_record_of_scores(doc: Document, scores: list[float]) -> dict[str, Any]:
     """The record of one image of a row by its matching score."""
-    return _retrieval_record(doc, scores[0], SCORES, SCORES)
+    return _retrieval_record(doc, scores[0], "scores", "scores")
 
 
 def _retrieval_record(doc: Document, value: float, status: str, rule: str) -> dict[str, Any]:

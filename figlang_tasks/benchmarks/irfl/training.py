@@ -124,7 +124,7 @@ def _tested(dataset: str, table: str) -> list[Document]:
 
 
 def _values(tested: Sequence[Document], answers: Sequence[str]) -> dict[str, float]:
-    """The headline measures, by full name, of matching scores as answers."""
+    """The measures of the table, by full name, of matching scores as answers."""
     task = RETRIEVE if "positive" in tested[0] else DETECT
     records = [task.answer_record(document, answer) for document, answer in zip(tested, answers, strict=True)]
     return headlines(records, task.measures)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from figlang_tasks.benchmarks.metaclue.measures import SCORES
 from figlang_tasks.core.card import Document, Record
 from figlang_tasks.core.choice import Choice, yes_or_no
 
@@ -23,7 +22,7 @@ def _fields_of_yes_or_no(record: Record, label: str) -> Mapping[str, Any]:
 
 def _statements(record: Record, document: Document) -> Mapping[str, str]:
     """The statements by their number; none where the answer is in scores that cannot be used."""
-    if record["rule"] == SCORES:
+    if record["rule"] == "scores":
         return {}
     statements = (document or {})["candidates"]
     return {str(number): statement for number, statement in enumerate(statements, start=1)}

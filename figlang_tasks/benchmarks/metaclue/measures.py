@@ -44,12 +44,13 @@ from figlang_tasks.scoring import (
     Scopes,
     by_field,
     grouped,
+    parse_rate,
     ratio,
+    tie_rate,
 )
 from figlang_tasks.scoring.evaluation import STDERR_RESAMPLES
 
-SCORES = "scores"
-"""Status of an answer in scores, one for each candidate."""
+_PAPER = "MetaCLUE, arXiv 2212.09898"
 
 
 def image_of(record: Record) -> str:
@@ -61,58 +62,69 @@ def _measures(*measures: Measure) -> Measures:
     return Measures.of(*measures, row=image_of)
 
 
-def _parse_rate(is_parsed: Callable[[Record], bool]) -> Measure:
-    return Measure("parse_rate", each=lambda record: float(is_parsed(record)), diagnostic=True)
-
-
 def _mean(units: Sequence[str], values: Sequence[float]) -> Estimate:
-    """The mean of values, with its interval and standard error, for measures that compute an `own` estimate."""
-    found = ratio(units, values)
-    stderr = intervals.standard_error(found.rows, found.value, STDERR_RESAMPLES)
-    return Estimate.of(found.total(), BOOTSTRAP.of(found), stderr)
+    """The mean of values, with its interval and standard error, for measures with `estimate_of`."""
+    statistic = ratio(units, values)
+    stderr = intervals.standard_error(statistic.rows, statistic.value, STDERR_RESAMPLES)
+    return Estimate.of(statistic.total(), BOOTSTRAP.interval_of(statistic), stderr)
 
 
-_NO_INTERVAL = IntervalMethod("none", lambda found: None)
+def _no_interval(statistic: Statistic) -> None:
+    """None: the measure has no interval, or computes one of its own."""
+
+
+_NO_INTERVAL = IntervalMethod("none", _no_interval)
 
 # --- is this a metaphor? ---
 
 CLASSIFY = _measures(
     Measure(
         "acc",
-        each=lambda record: float(record["predicted"] == record["gold"]),
+        description="Share of images that are rightly called a metaphor or none.",
+        source=f"{_PAPER}, section 3.1 and Table 1",
+        value_of_record=lambda record: float(record["predicted"] == record["gold"]),
         scopes=Scopes(("metaphor", "negative"), lambda record: ("metaphor" if record["gold"] else "negative",)),
         answer=lambda record: record["predicted"],
     ),
-    Measure("yes_rate", each=lambda record: float(record["predicted"] == 1), diagnostic=True, headline=False),
-    _parse_rate(lambda record: record["predicted"] is not None),
+    Measure(
+        "yes_rate",
+        description="Share of outputs that call the image a metaphor.",
+        source="figlang_tasks",
+        value_of_record=lambda record: float(record["predicted"] == 1),
+        role="diagnostic",
+        in_table=False,
+    ),
+    parse_rate(),
 )
 
 # --- which statement? ---
 
 
+def _is_tied(record: Record) -> float | None:
+    """Whether several statements have the best score, so that none is chosen; None for an answer in words."""
+    return float(record["chosen"] is None) if record["status"] == "scores" else None
+
+
 RETRIEVE = _measures(
     Measure(
         "p@1",
-        each=lambda record: float(record["chosen"] == record["answer"]),
+        description="Share of images whose own statement is chosen; a tie goes against the model.",
+        source=f"{_PAPER}, section 3.2 and Table 2",
+        value_of_record=lambda record: float(record["chosen"] == record["answer"]),
         answer=lambda record: record["chosen"],
     ),
     Measure(
         "rank",
-        each=lambda record: None if record["rank"] is None else float(record["rank"]),
+        description="Mean rank of the right statement by scores; 1 is the best.",
+        source=f"{_PAPER}, section 3.2 and Table 2",
+        value_of_record=lambda record: None if record["rank"] is None else float(record["rank"]),
         interval=BOOTSTRAP,
         higher_is_better=False,
         percent=False,
         bounds=(1.0, math.inf),
     ),
-    Measure(
-        "tie_rate",  # several statements have the best score, and none is chosen
-        each=lambda record: float(record["chosen"] is None),
-        applies=lambda record: record["status"] == SCORES,
-        higher_is_better=False,
-        diagnostic=True,
-        headline=False,
-    ),
-    _parse_rate(lambda record: record["chosen"] is not None or record["status"] == SCORES),
+    tie_rate("Share of images by scores for which several statements have the best score.", _is_tied, in_table=False),
+    parse_rate(),
 )
 
 # --- what is compared with what? ---
@@ -170,16 +182,36 @@ def _by_java(records: Sequence[Record], scope: str, metric: str) -> Estimate | N
 
 
 def _of_texts(scopes: Scopes) -> tuple[Measure, ...]:
-    """The measures of Table 3. SPICE has an `own` value, so that `figlang compare` does not run Java for hours."""
-    of = partial(Measure, scopes=scopes)
+    """The measures of Table 3. SPICE has an `estimate_of`, so that `figlang compare` does not run Java for hours."""
+    declare = partial(Measure, source=f"{_PAPER}, section 3.2 and Table 3", scopes=scopes)
     return (
-        of("em", each=lambda record: float(record["em"])),
-        of("bleu4", statistic=_bleu4, interval=BOOTSTRAP),
-        of("rouge_l", statistic=partial(_mean_over_images, metric="rouge_l"), interval=BOOTSTRAP),
-        of("meteor", own=partial(_by_java, metric="meteor"), interval=_NO_INTERVAL),
-        of("spice", own=partial(_by_java, metric="spice"), interval=BOOTSTRAP),
-        of(
+        declare(
+            "em",
+            description="Share of texts that equal a reference, without regard to case and punctuation.",
+            value_of_record=lambda record: float(record["em"]),
+        ),
+        declare("bleu4", description="COCO's BLEU-4 of all texts.", statistic=_bleu4, interval=BOOTSTRAP),
+        declare(
+            "rouge_l",
+            description="Mean of COCO's ROUGE-L.",
+            statistic=partial(_mean_over_images, metric="rouge_l"),
+            interval=BOOTSTRAP,
+        ),
+        declare(
+            "meteor",
+            description="COCO's METEOR of all texts; needs Java.",
+            estimate_of=partial(_by_java, metric="meteor"),
+            interval=_NO_INTERVAL,
+        ),
+        declare(
+            "spice",
+            description="Mean of COCO's SPICE; needs Java.",
+            estimate_of=partial(_by_java, metric="spice"),
+            interval=BOOTSTRAP,
+        ),
+        declare(
             "cider",
+            description="Mean of COCO's CIDEr, from 0 to 10.",
             statistic=partial(_mean_over_images, metric="cider"),
             interval=BOOTSTRAP,
             percent=False,
@@ -196,16 +228,14 @@ def _part(record: Record, part: str) -> Record:
 
 _PARTS = ("primary", "secondary", "relationship")  # in the order of tables
 
-CAPTION = _measures(
-    *_of_texts(Scopes(_PARTS, lambda record: _PARTS, _part)), _parse_rate(lambda record: record["status"] == "read")
-)
+CAPTION = _measures(*_of_texts(Scopes(_PARTS, lambda record: _PARTS, _part)), parse_rate())
 VQA = _measures(*_of_texts(by_field("role", _PARTS)))
 
 # --- where are the concepts? ---
 
 
 _BOXES_RESAMPLES = 1_000  # each costs a whole computation
-_OF_BOXES = IntervalMethod("bootstrap over images, percentiles with tails of t", lambda found: None, _BOXES_RESAMPLES)
+_OF_BOXES = IntervalMethod("bootstrap over images, percentiles with tails of t", _no_interval, _BOXES_RESAMPLES)
 
 
 def _boxes_of(record: Record) -> boxes.BoxImage:
@@ -226,13 +256,15 @@ def _precision(found: tuple[boxes.BoxImage, ...], role: Any, of_type: Any) -> tu
 
 
 def _average_precision(threshold: int, role: str) -> Measure:
-    def own(records: Sequence[Record], scope: str) -> Estimate | None:
+    def estimate_of(records: Sequence[Record], scope: str) -> Estimate | None:
         both = _precision(tuple(map(_boxes_of, records)), role, None if scope == OVERALL else scope)
         return None if both is None else both[(50, 70).index(threshold)]
 
     return Measure(
         f"mAP{threshold}_{role}",
-        own=own,
+        description=f"Average precision of the boxes of the {role} concept; a hit overlaps by at least {threshold} %.",
+        source=f"{_PAPER}, section 3.3 and Table 4",
+        estimate_of=estimate_of,
         interval=_OF_BOXES,
         applies=lambda record: bool(record["role"] == role),
         # Boxes of other types are ignored, those that find nothing are wrong for each: every image counts.
@@ -242,7 +274,7 @@ def _average_precision(threshold: int, role: str) -> Measure:
 
 LOCALIZE = _measures(
     *(_average_precision(threshold, role) for threshold in (50, 70) for role in ROLES),
-    _parse_rate(lambda record: record["status"] == "read"),
+    parse_rate(),
 )
 
 # --- draw it ---
@@ -270,12 +302,12 @@ def generated(path: Path | str) -> Image.Image:
 def _of_pictures(
     metric: str, compute: Callable[[Sequence[Record]], Estimate]
 ) -> Callable[[Sequence[Record], str], Estimate | None]:
-    """An `own` value of all pictures, which is left out, with a note, where one is missing.
+    """An estimate of all pictures, which is left out, with a note, where one is missing.
 
     A mean over the pictures that exist is not the mean over all prompts.
     """
 
-    def own(records: Sequence[Record], scope: str) -> Estimate | None:
+    def estimate_of(records: Sequence[Record], scope: str) -> Estimate | None:
         try:
             if missing := [record["id"] for record in records if not record["file"]]:
                 raise DataError(
@@ -289,7 +321,7 @@ def _of_pictures(
             notes.note(message)
             return None
 
-    return own
+    return estimate_of
 
 
 def _clip_similarity(records: Sequence[Record]) -> Estimate:
@@ -318,15 +350,25 @@ def _dataset(record: Record) -> str:
 GENERATE = _measures(
     Measure(
         "clip_similarity",
-        own=_of_pictures("CLIP similarity", _clip_similarity),
+        description="Mean CLIP similarity of the pictures and their prompts, 0 to 100.",
+        source=f"{_PAPER}, section 3.4 and Table 5",
+        estimate_of=_of_pictures("CLIP similarity", _clip_similarity),
         interval=BOOTSTRAP,
         percent=False,
         bounds=(-math.inf, math.inf),
     ),
-    Measure("image_rate", each=lambda record: float(record["file"] is not None), diagnostic=True),
+    Measure(
+        "image_rate",
+        description="Share of prompts with a picture that can be opened.",
+        source="figlang_tasks",
+        value_of_record=lambda record: float(record["file"] is not None),
+        role="diagnostic",
+    ),
     Measure(
         "fid",
-        own=_of_pictures("FID", _fid),
+        description="Frechet inception distance of the pictures to the images of the benchmark.",
+        source=f"{_PAPER}, section 3.4 and Table 5",
+        estimate_of=_of_pictures("FID", _fid),
         interval=_NO_INTERVAL,
         applies=lambda record: _dataset(record) == DATASET,  # the mini benchmark has too few pictures
         higher_is_better=False,

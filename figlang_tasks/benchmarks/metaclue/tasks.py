@@ -22,7 +22,7 @@ from figlang_tasks.benchmarks.metaclue import measures, rows
 from figlang_tasks.benchmarks.metaclue.annotations import PARTS
 from figlang_tasks.benchmarks.metaclue.boxes import Boxes, parse_boxes
 from figlang_tasks.benchmarks.metaclue.captions import Statement, in_one_line, parse_caption, parse_official
-from figlang_tasks.benchmarks.metaclue.measures import SCORES, image_of
+from figlang_tasks.benchmarks.metaclue.measures import image_of
 from figlang_tasks.core import images, score_requests, status
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
@@ -153,7 +153,7 @@ def retrieval_record(doc: Document, output: str | None) -> dict[str, Any]:
     """The record of a choice in words, without a rank."""
     if score_requests.read_answer(output) is not None or _BROKEN_SCORES.match(output or ""):
         # The numbers in it are scores, and none is a choice.
-        return _retrieval_record(doc, None, None, "unreadable", SCORES)
+        return _retrieval_record(doc, None, None, "unreadable", "scores")
     texts = doc["candidates"]
     choice = option(output, Choices(len(texts), names="numbers", texts=tuple(texts)))
     return _retrieval_record(doc, choice.value, None, choice.status, choice.rule)
@@ -162,7 +162,7 @@ def retrieval_record(doc: Document, output: str | None) -> dict[str, Any]:
 def retrieval_record_of_scores(doc: Document, scores: list[float]) -> dict[str, Any]:
     """The record of a choice by the score of each candidate. A tie goes against the model."""
     rank = ranking.best_rank(scores, [place == doc["answer"] for place in range(len(scores))])
-    return _retrieval_record(doc, ranking.best_place(scores), rank, SCORES, "argmax")
+    return _retrieval_record(doc, ranking.best_place(scores), rank, "scores", "argmax")
 
 
 def _retrieval_record(doc: Document, chosen: int | None, rank: int | None, status: str, rule: str) -> dict[str, Any]:

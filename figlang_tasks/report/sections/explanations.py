@@ -99,7 +99,7 @@ def _curves_by_scope(declared: Measures, records: Sequence[Record]) -> dict[str,
     for scope, own in of_labels.in_scopes(records).items():
         if scope != OVERALL and of_labels.averaged:
             continue
-        first, *others = [explained.curve(each) for each in of_labels.repeats(own)]
+        first, *others = [explained.curve(each) for each in of_labels.parts(own)]
         if scope != OVERALL or others:
             first = [Estimate(Estimate.mean(at).value) for at in zip(first, *others, strict=True)]
         found[scope] = list(map(percent, first))

@@ -5,7 +5,8 @@ Texts may hold names of runs and of tasks, which are untrusted: the page has to 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from figlang_tasks.report.charts import Chart
@@ -22,11 +23,13 @@ class Table:
         caption: what it shows.
         shown: texts; the first column is the head of each row.
         note: what stands below; "" if nothing does.
+        tooltips: by column, what its head says when the mouse is over it.
     """
 
     caption: str
     shown: pd.DataFrame
     note: str = ""
+    tooltips: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

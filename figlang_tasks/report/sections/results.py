@@ -13,7 +13,7 @@ from figlang_tasks.results import measures
 from figlang_tasks.results import published as papers
 from figlang_tasks.results.comparison import OF_EXPLANATIONS
 from figlang_tasks.results.task_run import Run, TaskRun
-from figlang_tasks.scoring import OVERALL, Estimate, full_name
+from figlang_tasks.scoring import OVERALL, Estimate, Measure, full_name
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Result:
     def heads(self) -> list[str]:
         """The measures with a value of all rows, those that tell how the run went last."""
         overall = [name for name, scopes in self.of.estimates.items() if OVERALL in scopes]
-        return sorted(overall, key=lambda name: self.of.measures.by_name[name].diagnostic)
+        return sorted(overall, key=lambda name: self.of.measures.by_name[name].is_diagnostic)
 
 
 Results = Mapping[str, Sequence[Result]]
@@ -50,8 +50,14 @@ def headline(results: Sequence[Result]) -> str | None:
     shared = [head for head in results[0].heads if all(head in result.heads for result in results)]
     if results[0].of.explained and len({result.of.signature or result.of.scorer for result in results}) > 1:
         shared = [head for head in shared if head not in OF_EXPLANATIONS]
-    found = measures.headline(shared or [head for result in results for head in result.heads])
-    return found if measures.of(found).percent and not measures.of(found).diagnostic else None
+    declared: dict[str, Measure] = {}
+    for result in results:
+        declared.update(result.of.measures.by_name)
+    metric = measures.headline(shared or [head for result in results for head in result.heads], declared)
+    if not metric:
+        return None
+    is_share = declared[metric].percent and not declared[metric].is_diagnostic
+    return metric if is_share else None
 
 
 def places(results: Sequence[Result]) -> list[str]:

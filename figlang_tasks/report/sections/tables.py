@@ -90,7 +90,9 @@ def _table(results: Results) -> Table:
         .rename(columns=measures.with_arrow)
         .rename(columns={"scope": first.of.benchmark.parts.kind})
     )
-    return Table(listing(results), shown, " ".join(filter(None, notes)))
+    declared = first.of.measures.by_name
+    tooltips = {measures.with_arrow(name): declared[name].meaning for name in columns}
+    return Table(listing(results), shown, " ".join(filter(None, notes)), tooltips)
 
 
 def _with_published(

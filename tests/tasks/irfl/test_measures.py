@@ -130,7 +130,7 @@ def test_rows_cut_by_a_limit_are_left_out(
 def order(doc: dict[str, Any], *values: float) -> list[float | None]:
     """Of matching scores: whether the figurative image is above the source's, and that above the target's."""
     record = task.match_process_results(doc, scores(*values))["sample"]
-    both = (measures.DETECT.by_name[name].each for name in ("figurative_over_source", "source_over_target"))
+    both = (measures.DETECT.by_name[name].value_of_record for name in ("figurative_over_source", "source_over_target"))
     return [each(record) for each in both if each]
 
 

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from figlang_tasks.scoring import Measure, Measures, Record
+from figlang_tasks.scoring import Measure, Measures, Record, parse_rate
+
+
+def _is_right(record: Record) -> float:
+    """Whether the answer is the right one."""
+    return float(record["predicted"] == record["gold"])
+
 
 EMBLEMS = Measures.of(
-    Measure("acc", each=lambda record: float(record["predicted"] == record["gold"])),
-    Measure("parse_rate", each=lambda record: float(record["status"] == "read"), diagnostic=True),
+    Measure(
+        "acc",
+        description="Share of pictures with the right answer.",
+        source="figlang_tasks",
+        value_of_record=_is_right,
+    ),
+    parse_rate(),
 )
 
 
