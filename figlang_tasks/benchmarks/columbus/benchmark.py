@@ -20,6 +20,8 @@ def asked(data: DataId, record: Mapping[str, Any]) -> Asked:
 
 BENCHMARK = Benchmark(
     name="columbus",
+    version="2-1",
+    prompt_hash="f3ca24b6cf1e",
     about="which phrase does a rebus convey?",
     citation="""\
 @article{kraaijveld2024columbus,
