@@ -12,8 +12,10 @@ from lmms_eval.models.simple.vllm import VLLM
 
 from figlang_tasks import resource_dir
 from figlang_tasks.benchmarks.vflute import rows
+from figlang_tasks.core import task_files
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.prompting import prompt_hash
+from figlang_tasks.core.task_files import Harness
 from figlang_tasks.harness import plugin
 
 FILES = sorted(path for path in plugin.tasks_dir().rglob("*.yaml") if not path.name.startswith("_"))
@@ -109,6 +111,13 @@ def test_the_words_that_end_generation_are_those_of_a_prompt() -> None:
         prompts = [file.read_text(encoding="utf-8") for file in folder.glob("*.jinja")]
         for words in config(path)["generation_kwargs"]["until"]:
             assert any(words[1:] in prompt for prompt in prompts), path
+
+
+@pytest.mark.parametrize("harness", ["lmms_eval", "lm_eval"])
+def test_a_file_has_the_name_of_its_task_or_group(harness: Harness) -> None:
+    for name, path in task_files.files(harness).items():
+        content = task_files.read(path)
+        assert name == content.get("group", content["task"])
 
 
 def test_groups_name_existing_tasks() -> None:

@@ -10,18 +10,17 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, get_args
 
 import typer
 
-from figlang_tasks import resource_dir
 from figlang_tasks.cli import say
 from figlang_tasks.core import task_files
 from figlang_tasks.core.benchmark import asked_for, benchmarks, names, of_dataset
 from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.core.task_files import Harness
 from figlang_tasks.core.text import did_you_mean
 
-Harness = Literal["lmms_eval", "lm_eval"]
 HARNESSES: tuple[Harness, ...] = get_args(Harness)
 MINI = "figlang_mini"
 
@@ -66,7 +65,7 @@ def tasks(
       --model_args pretrained=ID --apply_chat_template
     """
     if path is not None:
-        say(folder(path))
+        say(task_files.folder(path))
         return
     every = list(definitions().values())
     found = [each for each in every if _matches(each, pattern)]
@@ -76,19 +75,15 @@ def tasks(
     say("\n".join(_overview(found) if pattern is None else _listing(found)))
 
 
-def folder(harness: Harness) -> Path:
-    """The folder with the task files for a harness."""
-    return resource_dir("task_yamls") / harness
-
-
 def definitions() -> dict[str, Definition]:
     """All tasks and groups by name: benchmark by benchmark, in the order of their files."""
     found: dict[str, Definition] = {}
     for harness in HARNESSES:
-        for file in sorted(folder(harness).rglob("*.yaml")):
-            if each := _definition(file, harness):
-                known = found.get(each.name)
-                found[each.name] = replace(known, harnesses=(*known.harnesses, harness)) if known else each
+        for name, file in task_files.files(harness).items():
+            definition = _definition(file, harness)
+            if name in found:
+                definition = replace(found[name], harnesses=(*found[name].harnesses, harness))
+            found[name] = definition
     order = [*names(), MINI]
     return dict(sorted(found.items(), key=lambda item: (order.index(item[1].benchmark), item[0])))
 
@@ -96,16 +91,14 @@ def definitions() -> dict[str, Definition]:
 # --- task files ---
 
 
-def _definition(file: Path, harness: Harness) -> Definition | None:
-    """What a task file defines; None for one that others include."""
+def _definition(file: Path, harness: Harness) -> Definition:
+    """What a task file defines."""
     content = task_files.read(file.resolve())
-    below = file.relative_to(folder(harness)).parts[0]
+    below = file.relative_to(task_files.folder(harness)).parts[0]
     benchmark = MINI if below == "mini" else below
     define = partial(Definition, benchmark=benchmark, harnesses=(harness,))
     if "group" in content:
         return define(content["group"], members=tuple(content["task"]))
-    if "task" not in content:
-        return None
     asked = content["dataset_kwargs"] if harness == "lm_eval" else asked_for(content["dataset_name"])[1]
     return define(content["task"], asked=asked, rows=of_dataset(asked["dataset"]).rows(asked))
 
