@@ -17,6 +17,7 @@ from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.prompting import prompt_hash
 from figlang_tasks.core.task_files import Harness
 from figlang_tasks.harness import plugin
+from figlang_tasks.harness.backend_settings import for_backend
 
 FILES = sorted(path for path in plugin.tasks_dir().rglob("*.yaml") if not path.name.startswith("_"))
 
@@ -57,17 +58,13 @@ def test_harness_rules() -> None:
         assert loaded["num_fewshot"] == 0, path
         assert loaded["output_type"] in {"generate_until", "generate_until_agentic"}, path
         settings = loaded["generation_kwargs"]
-        assert set(settings) >= {"max_new_tokens", "num_beams", "do_sample", "temperature", "top_p"}, path
-        assert "\n\n" not in settings["until"], path  # which the harness would add
+        assert "max_new_tokens" in settings and "\n\n" not in settings["until"], path  # which the harness would add
 
 
 @pytest.mark.parametrize("model", ["vllm", "vllm_generate", "sglang"])
 def test_engines_get_settings_that_they_accept_and_that_say_greedy(model: str) -> None:
     for path in TASK_FILES:
-        loaded = config(path)
-        if "default" not in (by_model := loaded["model_specific_generation_kwargs"]):
-            continue  # it takes scores alone
-        settings = loaded["generation_kwargs"] | by_model[model]
+        settings = for_backend(model, config(path)["generation_kwargs"])
         sampling = VLLM._build_sampling_params_dict(object.__new__(VLLM), settings)
         assert None not in sampling.values(), path
         assert (sampling["temperature"], settings["num_beams"]) == (0, 1), path
@@ -78,9 +75,7 @@ def test_each_task_has_settings_of_its_own() -> None:
     path = plugin.tasks_dir() / "flute" / "flute.yaml"
     first, second = (utils.load_yaml_config(str(path)) for _ in range(2))
     first["generation_kwargs"]["max_new_tokens"] = 1
-    first["model_specific_generation_kwargs"]["vllm"]["top_p"] = 0.5
     assert second["generation_kwargs"]["max_new_tokens"] == 128
-    assert second["model_specific_generation_kwargs"]["vllm"] == {"top_p": 1.0}
 
 
 NYCC_NEXT = ["\n\nThanks! How about this one?", "\n\nOK. Here is a description of the cartoon followed by the"]

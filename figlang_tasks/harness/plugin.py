@@ -23,6 +23,7 @@ from figlang_tasks.core import logs, redaction, score_requests, status
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.options import PICTURES_FIRST
 from figlang_tasks.harness import answers, identity, judgement, task_index
+from figlang_tasks.harness.backend_settings import for_backend
 from figlang_tasks.harness.preflight import check_output_path, listed, preflight, require_matches
 from figlang_tasks.harness.task_index import choose_blocks, is_ours, tasks_dir, tasks_of
 from figlang_tasks.harness.task_metadata import complete_metadata
@@ -239,14 +240,16 @@ def _cache_of_others(store: answers.Store, tasks: Mapping[str, Any]) -> Response
 
 
 def _prepare(task: Any) -> None:
-    """Let a task judge all answers by our rules."""
+    """Let a task judge all answers by our rules, and complete its settings of generation for the backend."""
     from lmms_eval.api.filter import FilterEnsemble
 
     if "process_results" not in vars(task):
         task.process_results = functools.partial(judgement.process_results, task, task.process_results)
+    if task.config.generation_kwargs is not None:
+        task.config.generation_kwargs = for_backend(task.model_name, task.config.generation_kwargs)
     if task.config.repeats > 1 and task.config.filter_list is None:
         task._filters = [FilterEnsemble("none", [])]  # all answers, where the harness takes the first
-        settings = task.config.generation_kwargs
+        settings = task.config.generation_kwargs or {}
         if not (settings.get("do_sample") and settings.get("temperature")) and status.in_first_process():
             logger.warning(
                 f"figlang_tasks: {task.config.task}: {task.config.repeats} answers to each row are asked for, but they "
