@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from figlang_tasks import resource_dir
 from figlang_tasks.core import hub, images, row_files, task_files
 from figlang_tasks.core.benchmark import benchmarks, parse_request
 from figlang_tasks.core.errors import DataError
@@ -109,9 +108,8 @@ def reading(name: str, folder: Path | None) -> Iterator[None]:
 
 def members(name: str) -> Iterator[dict[str, Any]]:
     """The task file of a task, or those of a group's tasks."""
-    files = (resource_dir("task_yamls") / "lmms_eval").rglob("*.yaml")
-    path = next((path for path in files if path.stem == name), None)
-    if path is None or name.startswith("_"):
+    path = task_files.files("lmms_eval").get(name)
+    if path is None:
         if name in benchmarks():
             raise _no_rows(name)
         raise DataError(f"there is no task {name}: `figlang tasks '*'` lists all")

@@ -17,9 +17,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from figlang_tasks import resource_dir
 from figlang_tasks.cli.output import guarded_output
-from figlang_tasks.core import interrupts, notes, redaction, status
+from figlang_tasks.core import interrupts, notes, redaction, status, task_files
 from figlang_tasks.core.task_files import ALL_TASKS
 from figlang_tasks.core.text import did_you_mean, printable, printable_lines
 
@@ -88,13 +87,11 @@ def refuse_misspelt(arguments: Sequence[str]) -> None:
     given, _ = parser.parse_known_args(arguments)
     if given.include_path:  # tasks of the user's own
         return
-    files = (resource_dir("task_yamls") / "lmms_eval").rglob("*.yaml")
-    texts = "\n".join(path.read_text(encoding="utf-8") for path in files)
-    own = set(re.findall(r"^(?:task|group): *(\w+)", texts, re.MULTILINE))
+    ours = task_files.files("lmms_eval")
     for name in given.tasks.split(","):
-        is_close = difflib.get_close_matches(name, own, cutoff=0.8)  # no task of the harness is
-        if is_close and name not in own and "*" not in name and not Path(name).exists():
-            sys.exit(f"figlang_tasks: no task {name!r}{did_you_mean(name, own)}. {ALL_TASKS}")
+        is_close = difflib.get_close_matches(name, ours, cutoff=0.8)  # no task of the harness is
+        if is_close and name not in ours and "*" not in name and not Path(name).exists():
+            sys.exit(f"figlang_tasks: no task {name!r}{did_you_mean(name, ours)}. {ALL_TASKS}")
 
 
 def _stand_around(keep_log: bool) -> None:

@@ -11,19 +11,18 @@ from fnmatch import fnmatchcase
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, get_args
 
 import typer
 
-from figlang_tasks import resource_dir
 from figlang_tasks.cli import say
 from figlang_tasks.core import task_files
 from figlang_tasks.core.benchmark import benchmarks, names, of_dataset, parse_request
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.request import Request
+from figlang_tasks.core.task_files import Harness
 from figlang_tasks.core.text import did_you_mean
 
-Harness = Literal["lmms_eval", "lm_eval"]
 HARNESSES: tuple[Harness, ...] = get_args(Harness)
 MINI = "figlang_mini"
 
@@ -72,7 +71,7 @@ def tasks(
       --model_args pretrained=ID --apply_chat_template
     """
     if path is not None:
-        say(folder(path))
+        say(task_files.folder(path))
         return
     if metrics:
         say("\n".join(_metrics(pattern)))
@@ -85,19 +84,15 @@ def tasks(
     say("\n".join(_overview(found) if pattern is None else _listing(found)))
 
 
-def folder(harness: Harness) -> Path:
-    """The folder with the task files for a harness."""
-    return resource_dir("task_yamls") / harness
-
-
 def definitions() -> dict[str, Definition]:
     """All tasks and groups by name: benchmark by benchmark, in the order of their files."""
     found: dict[str, Definition] = {}
     for harness in HARNESSES:
-        for file in sorted(folder(harness).rglob("*.yaml")):
-            if each := _definition(file, harness):
-                known = found.get(each.name)
-                found[each.name] = replace(known, harnesses=(*known.harnesses, harness)) if known else each
+        for name, file in task_files.files(harness).items():
+            definition = _definition(file, harness)
+            if name in found:
+                definition = replace(found[name], harnesses=(*found[name].harnesses, harness))
+            found[name] = definition
     order = [*names(), MINI]
     return dict(sorted(found.items(), key=lambda item: (order.index(item[1].benchmark), item[0])))
 
@@ -105,16 +100,14 @@ def definitions() -> dict[str, Definition]:
 # --- task files ---
 
 
-def _definition(file: Path, harness: Harness) -> Definition | None:
-    """What a task file defines; None for one that others include."""
+def _definition(file: Path, harness: Harness) -> Definition:
+    """What a task file defines."""
     content = task_files.read(file.resolve())
-    below = file.relative_to(folder(harness)).parts[0]
+    below = file.relative_to(task_files.folder(harness)).parts[0]
     benchmark = MINI if below == "mini" else below
     define = partial(Definition, benchmark=benchmark, harnesses=(harness,))
     if "group" in content:
         return define(content["group"], members=tuple(content["task"]))
-    if "task" not in content:
-        return None
     request = _request(content, harness)
     return define(content["task"], request=request, rows=of_dataset(request.dataset).rows(request))
 

@@ -89,6 +89,9 @@ class Benchmark:
 
     Attributes:
         name: of its package, its folders of prompts and of task files, and its card (``docs/cards/NAME.md``).
+        version: of its tasks, ``N-X``; CONTRIBUTING.md says when it rises. All its datasets have the same.
+        prompt_hash: of its prompts (:func:`figlang_tasks.core.prompting.prompt_hash`). A test fails when a prompt
+            changes and this does not.
         about: what it measures, in at most 39 characters: the line of ``figlang tasks``.
         citation: its paper in BibTeX; "" where there is none.
         sources: its datasets: the published one first, then others that it takes data from, and the shipped one.
@@ -116,6 +119,8 @@ class Benchmark:
     """
 
     name: str
+    version: str
+    prompt_hash: str
     about: str
     citation: str = ""
     sources: tuple[Source, ...]
@@ -142,6 +147,14 @@ class Benchmark:
     def source(self) -> Source:
         """The published dataset."""
         return self.sources[0]
+
+    def metadata(self, source: Source) -> dict[str, Any]:
+        """What results say of every task on a dataset, whatever the model: version, prompts, revision."""
+        return {
+            "version": self.version,
+            "prompt_hash": self.prompt_hash,
+            "data_revision": source.stated_revision,
+        }
 
     @property
     def folder(self) -> Path:

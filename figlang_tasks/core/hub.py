@@ -42,6 +42,7 @@ class Source:
         repository: dataset repository on the hub; None for data that this package ships or that has no release.
         revision: 40-hex commit that the repository is read at; None where it is not known: then the default branch,
             resolved once a process, or the user's pin (:attr:`pin_variable`).
+        unpinned: what results say of the revision where none is pinned.
         gated: the hub asks for the acceptance of conditions.
         folder: the shipped folder, for data that this package ships.
         title: in reports, where the name alone does not tell whose it is.
@@ -52,6 +53,7 @@ class Source:
     splits: dict[str, int] = field(hash=False, default_factory=dict)
     repository: str | None = None
     revision: str | None = None
+    unpinned: str = "none"
     gated: bool = False
     folder: Path | None = None
     title: str = ""
@@ -65,6 +67,13 @@ class Source:
         if self.repository is None:
             return "bring your own"
         return "gated" if self.gated else "open"
+
+    @property
+    def stated_revision(self) -> str:
+        """The revision as results name it, before any row is read."""
+        if self.folder is not None:
+            return "package"
+        return self.revision or self.unpinned
 
     @property
     def page(self) -> str:

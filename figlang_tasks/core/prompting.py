@@ -33,7 +33,7 @@ def render(template: str, **values: Any) -> str:
 
 
 def prompt_hash(benchmark: str) -> str:
-    """The first 12 hex digits of the SHA-256 over all templates of a benchmark, for ``metadata`` of tasks."""
+    """The first 12 hex digits of the SHA-256 over all templates of a benchmark."""
     digest = hashlib.sha256()
     for path in sorted((resource_dir("prompts") / benchmark).glob("*.jinja")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")

@@ -1,4 +1,4 @@
-"""Reads task files quickly: each once, and nothing that it names is imported.
+"""Finds our task files, and reads them quickly: each once, and nothing that it names is imported.
 
 The harness reads each file, and all that it includes, again for every task and by a loader in Python.
 """
@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
+
+from figlang_tasks import resource_dir
+
+Harness = Literal["lmms_eval", "lm_eval"]
 
 ALL_TASKS = "`figlang tasks '*'` lists ours, `lmms_eval tasks list` all of them"
 """The remedy of messages about a task that does not exist."""
@@ -20,6 +24,20 @@ class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mis
 
 
 Loader.add_constructor("!function", lambda loader, node: node.value)
+
+
+def folder(harness: Harness) -> Path:
+    """The folder with the task files for a harness."""
+    return resource_dir("task_yamls") / harness
+
+
+def files(harness: Harness) -> dict[str, Path]:
+    """The files of our tasks and groups for a harness, by name, in the order of folders.
+
+    A file has the name of its task or group; what others only include has a name that begins with ``_``.
+    """
+    paths = sorted(folder(harness).rglob("[!_]*.yaml"))
+    return {path.stem: path for path in paths}
 
 
 @cache

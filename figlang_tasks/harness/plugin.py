@@ -23,8 +23,10 @@ from figlang_tasks.core import logs, redaction, score_requests, status
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.options import PICTURES_FIRST
 from figlang_tasks.harness import answers, identity, judgement, task_index
+from figlang_tasks.harness.backend_settings import for_backend
 from figlang_tasks.harness.preflight import check_output_path, listed, preflight, require_matches
 from figlang_tasks.harness.task_index import choose_blocks, is_ours, tasks_dir, tasks_of
+from figlang_tasks.harness.task_metadata import complete_metadata
 from figlang_tasks.scoring import explanations
 
 if TYPE_CHECKING:
@@ -200,6 +202,8 @@ def _prepare_and_evaluate(original: Callable[..., Any], given: dict[str, Any]) -
         return original(**given)
     identity.require_loaded(lm, _checkpoints)
     store = None if getattr(lm, "needs_no_cache", False) else _store
+    for task in ours.values():
+        complete_metadata(task)
     _choose_prompts(lm, ours)
     for task in ours.values():
         _prepare(task)
@@ -240,22 +244,20 @@ def _cache_of_others(store: answers.Store, tasks: Mapping[str, Any]) -> Response
 
 
 def _prepare(task: Any) -> None:
-    """Let a task keep all answers to a row, and say what data it holds (the column `data` of its documents)."""
+    """Let a task keep all answers to a row, and complete its settings of generation for the backend."""
     from lmms_eval.api.filter import FilterEnsemble
 
+    if task.config.generation_kwargs is not None:
+        task.config.generation_kwargs = for_backend(task.model_name, task.config.generation_kwargs)
     if task.config.repeats > 1 and task.config.filter_list is None:
         task._filters = [FilterEnsemble("none", [])]  # all answers, where the harness takes the first
-        settings = task.config.generation_kwargs
+        settings = task.config.generation_kwargs or {}
         if not (settings.get("do_sample") and settings.get("temperature")) and status.in_first_process():
             logger.warning(
                 f"figlang_tasks: {task.config.task}: {task.config.repeats} answers to each row are asked for, but they "
                 "will be equal unless they are drawn at random, for which models need both settings: --gen_kwargs "
                 "do_sample=True,temperature=1"
             )
-    if isinstance(task.config.metadata, dict):
-        splits = [docs for docs in task.dataset_no_image.values() if "data" in docs.column_names]
-        if data := sorted({each for docs in splits for each in docs.unique("data")}):
-            task.config.metadata = {**task.config.metadata, "data": ", ".join(data)}
 
 
 def _choose_prompts(lm: Any, ours: Mapping[str, Any]) -> None:

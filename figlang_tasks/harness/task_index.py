@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from figlang_tasks import models, resource_dir
+from figlang_tasks import models
 from figlang_tasks.core import score_requests
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.task_files import ALL_TASKS
+from figlang_tasks.core.task_files import ALL_TASKS, folder
 from figlang_tasks.core.text import did_you_mean
 
 
 def tasks_dir() -> Path:
     """The folder with our task definitions for lmms-eval."""
-    return resource_dir("task_yamls") / "lmms_eval"
+    return folder("lmms_eval")
 
 
 def initialize_tasks(original: Callable[..., dict], given: Mapping[str, Any]) -> dict[str, dict]:

@@ -54,5 +54,5 @@ def test_a_new_benchmark_is_its_own_files_and_is_evaluated_as_described(checkout
     assert re.search(r"majority *\| +8 \| +50\.0", said), said[-3000:]
     assert (checkout / "report.html").read_text(encoding="utf-8").count("data:image/") >= 8
     (command,) = re.findall(r'`(python -c ".*?")` prints the `prompt_hash`', DOCUMENT)
-    task = (checkout / "task_yamls/lmms_eval/emblems/emblems.yaml").read_text(encoding="utf-8")
-    assert f"prompt_hash: {shell(checkout, command, checkout)}" in task
+    declaration = (checkout / "figlang_tasks/benchmarks/emblems/benchmark.py").read_text(encoding="utf-8")
+    assert f'prompt_hash="{shell(checkout, command, checkout).strip()}"' in declaration

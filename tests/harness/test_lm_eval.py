@@ -23,7 +23,7 @@ from lm_eval_models import Again
 import figlang_tasks
 from figlang_tasks import FigLangError
 from figlang_tasks.cli.figlang import app
-from figlang_tasks.cli.tasks import folder
+from figlang_tasks.core.task_files import folder
 from figlang_tasks.results import runs
 
 

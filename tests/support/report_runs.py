@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from figlang_tasks import resource_dir
 from figlang_tasks.core import task_files
 from figlang_tasks.core.benchmark import parse_request
 from figlang_tasks.results.runs import read
@@ -49,8 +48,7 @@ TASKS: dict[str, Answer] = {
 
 def lines_of(task: str, count: int | None = None, answer: Answer | None = None) -> list[dict[str, Any]]:
     """The lines of a samples file of a task."""
-    (path,) = (resource_dir("task_yamls") / "lmms_eval" / "mini").rglob(f"{task}.yaml")
-    config = task_files.read(path)
+    config = task_files.read(task_files.files("lmms_eval")[task])
     judge = pkgutil.resolve_name(config["process_results"])
     benchmark, request = parse_request(config["dataset_name"])
     found = []

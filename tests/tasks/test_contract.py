@@ -20,7 +20,7 @@ from lmms_eval.tasks import get_task_dict
 from PIL import Image
 
 from figlang_tasks.core import score_requests
-from figlang_tasks.core.benchmark import asked_for
+from figlang_tasks.core.benchmark import asked_for, source_of
 from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.models.baselines import chance_answers_of
 
@@ -181,13 +181,16 @@ def test_a_task_of_lm_eval_asks_and_counts_as_its_namesake(path: Path) -> None:
     for key in ("task", "output_type", "test_split", "doc_to_text", "doc_to_target"):
         assert one[key] == other[key], key
     assert one["process_results"].__name__ == f"lm_eval_{other['process_results'].__name__}"
-    shared = ("version", "prompt_hash", "data_revision")
-    assert [one["metadata"][key] for key in shared] == [other["metadata"][key] for key in shared]
+    benchmark, asked = asked_for(other["dataset_name"])
+    metadata = benchmark.metadata(source_of(asked["dataset"]))
+    if "num_shots" in (options := other["lmms_eval_specific_kwargs"]["default"]):
+        metadata["num_fewshot"] = options["num_shots"]
+    assert one["metadata"] == metadata
     lists = [{row["metric"]: row["higher_is_better"] for row in each["metric_list"]} for each in (one, other)]
     assert lists[0] == lists[1]
     for theirs, ours in (("max_gen_toks", "max_new_tokens"), ("until", "until")):
         assert one["generation_kwargs"][theirs] == other["generation_kwargs"][ours]
-    assert {key: str(value) for key, value in one["dataset_kwargs"].items()} == asked_for(other["dataset_name"])[1]
+    assert {key: str(value) for key, value in one["dataset_kwargs"].items()} == asked
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in TEXT_TASKS.rglob("figlang_mini_*.yaml")))

@@ -20,6 +20,8 @@ def _answer(records: Sequence[Record]) -> Answer:
 
 BENCHMARK = Benchmark(
     name="admire",
+    version="4-0",
+    prompt_hash="094b9c167cde",
     about="which picture shows this compound?",
     citation="""\
 @inproceedings{pickard-etal-2025-admire,

@@ -8,6 +8,8 @@ from figlang_tasks.core.hub import Source
 
 BENCHMARK = Benchmark(
     name="columbus",
+    version="2-1",
+    prompt_hash="f3ca24b6cf1e",
     about="which phrase does a rebus convey?",
     citation="""\
 @article{kraaijveld2024columbus,

@@ -11,6 +11,8 @@ from figlang_tasks.scoring import entailment_card
 
 BENCHMARK = Benchmark(
     name="flute",
+    version="6-0",
+    prompt_hash="beefc3e73f83",
     about="does a text entail another, and why?",
     citation="""\
 @inproceedings{chakrabarty-etal-2022-flute,
@@ -25,7 +27,12 @@ BENCHMARK = Benchmark(
 }""",
     sources=(
         # Text only, train split only. The full commit of the release is not known here.
-        Source(name="FLUTE", splits={"train": 7534}, repository="ColumbiaNLP/FLUTE"),
+        Source(
+            name="FLUTE",
+            splits={"train": 7534},
+            repository="ColumbiaNLP/FLUTE",
+            unpinned="resolved at first use",
+        ),
         Source(name="figlang_mini_flute", splits={"train": 32}, folder=mini.FLUTE_DIR),
     ),
     keys=("part",),
@@ -37,3 +44,8 @@ BENCHMARK = Benchmark(
     scorer="flute22",
     finetuning=FineTuning(splits={"train": {"part": "rest"}}, texts=("premise", "hypothesis")),
 )
+
+# For task files of lm-eval, which has no hook that could add them.
+METADATA = BENCHMARK.metadata(BENCHMARK.source)
+METADATA_4SHOT = {**METADATA, "num_fewshot": 4}
+METADATA_MINI = BENCHMARK.metadata(BENCHMARK.sources[1])

@@ -11,6 +11,8 @@ from figlang_tasks.core.presentation import Parts
 
 BENCHMARK = Benchmark(
     name="irfl",
+    version="5-1",
+    prompt_hash="32de4d05a64b",
     about="which picture shows what a phrase says?",
     citation="""\
 @inproceedings{yosef-etal-2023-irfl,
@@ -25,7 +27,7 @@ BENCHMARK = Benchmark(
 }""",
     sources=(
         # The full commit of the release is not known here.
-        Source(name="IRFL", repository="lampent/IRFL"),
+        Source(name="IRFL", repository="lampent/IRFL", unpinned="main"),
         Source(name="figlang_mini_irfl", folder=mini.IRFL_DIR),
     ),
     keys=("table",),

@@ -10,6 +10,8 @@ from figlang_tasks.core.hub import Source
 
 BENCHMARK = Benchmark(
     name="metaclue",
+    version="5-0",
+    prompt_hash="b17d07aa486c",
     about="visual metaphors in advertisements",
     citation="""\
 @inproceedings{akula-etal-2023-metaclue,
@@ -26,7 +28,7 @@ BENCHMARK = Benchmark(
 }""",
     sources=(
         # The annotations have no public release (module annotations).
-        Source(name="MetaCLUE", bring="docs/cards/metaclue.md"),
+        Source(name="MetaCLUE", unpinned="local", bring="docs/cards/metaclue.md"),
         Source(name="figlang_mini_metaclue", folder=mini.METACLUE_DIR),
     ),
     keys=("task",),

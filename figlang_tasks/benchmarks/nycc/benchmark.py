@@ -8,6 +8,8 @@ from figlang_tasks.core.hub import Source
 
 BENCHMARK = Benchmark(
     name="nycc",
+    version="4-0",
+    prompt_hash="3901458ced80",
     about="which caption fits a cartoon, and why?",
     citation="""\
 @inproceedings{hessel-etal-2023-androids,
@@ -34,3 +36,7 @@ BENCHMARK = Benchmark(
     scorer="vflute25",
     check=lambda: rows.training_faults("NYCC"),
 )
+
+# For task files of lm-eval, which has no hook that could add them.
+METADATA = BENCHMARK.metadata(BENCHMARK.source)
+METADATA_5SHOT = {**METADATA, "num_fewshot": 5}

@@ -9,6 +9,8 @@ from figlang_tasks.core.hub import Source
 
 BENCHMARK = Benchmark(
     name="nykms",
+    version="4-1",
+    prompt_hash="11eef236b350",
     about="metaphor and sarcasm in cartoons",
     citation="""\
 @misc{chang-etal-2024-nykms,
@@ -40,3 +42,7 @@ BENCHMARK = Benchmark(
     finetuning=FineTuning(texts=("caption", "description"), right=tasks.answered_as_annotated),
     trainer=training.train,
 )
+
+# For task files of lm-eval, which has no hook that could add them.
+METADATA = BENCHMARK.metadata(BENCHMARK.source)
+METADATA_MINI = BENCHMARK.metadata(BENCHMARK.sources[2])

@@ -10,6 +10,8 @@ from figlang_tasks.scoring import entailment_card
 
 BENCHMARK = Benchmark(
     name="vflute",
+    version="5-0",
+    prompt_hash="5b1910affe97",
     about="does a picture entail a claim, and why?",
     citation="""\
 @inproceedings{saakyan-etal-2025-understanding,

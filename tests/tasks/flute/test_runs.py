@@ -11,7 +11,7 @@ from flute_rows import released_shape, write_lines
 from lm_eval.tasks import TaskManager as TextTasks
 from lm_eval_models import Again
 
-from figlang_tasks.cli.tasks import folder
+from figlang_tasks.core.task_files import folder
 
 TASKS = ("figlang_mini_flute", "mini_flute_v1")
 

@@ -8,6 +8,8 @@ from figlang_tasks.core.hub import Source
 
 BENCHMARK = Benchmark(
     name="emblems",
+    version="1-0",
+    prompt_hash="124f4cf3f429",
     about="does a picture convey a saying?",
     sources=(Source(name="Emblems", bring="python make_emblems.py my_data"),),
     measures=measures.of_records,

@@ -1,0 +1,51 @@
+"""Settings of generation that depend on the backend and not on the task: their one place.
+
+A task file says how long an answer may be, where it ends, and what is not greedy. The rest is added here when the
+plugin prepares a task for a model, so that results name the settings that were used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+GREEDY: Final = {"num_beams": 1, "do_sample": False, "temperature": 0.0, "top_p": None}
+"""How all tasks decode where their file says nothing else.
+
+Every key is given that a backend would write back: settings are part of what a stored answer is known by.
+"""
+
+ENGINES: Final = frozenset({"vllm", "vllm_generate", "sglang", "llava_sglang"})
+"""Model classes of the harness that refuse a `top_p` of None. At temperature 0 its value makes no difference."""
+
+WITHOUT_BEAMS: Final = ENGINES | {
+    "async_openai",
+    "async_openai_compatible",
+    "async_openai_compatible_chat",
+    "claude",
+    "gemini",
+    "gemini_api",
+    "gpt4v",
+    "litellm",
+    "litellm_chat",
+    "litellm_compatible",
+    "openai",
+    "openai_compatible",
+    "openai_compatible_chat",
+    "qwen_vl_api",
+    "reka",
+}
+"""Model classes of the harness that have no beam search: they ignore `num_beams`, or refuse more than one."""
+
+
+def for_backend(model: str | None, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Complete the ``generation_kwargs`` of a task for a model class, by the name that follows ``--model``.
+
+    What the task file, its blocks for models and ``--gen_kwargs`` say stays, but for what the class cannot do.
+    """
+    completed = {**GREEDY, **settings}
+    if model in ENGINES and completed["top_p"] is None:
+        completed["top_p"] = 1.0
+    if model in WITHOUT_BEAMS:
+        completed["num_beams"] = 1
+    return completed

@@ -1,0 +1,38 @@
+"""What results say of a task beside its values comes from the benchmark, or from the task file of a user."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from demo_runs import Says, evaluate
+
+from figlang_tasks.core.benchmark import benchmarks
+from figlang_tasks.harness.plugin import tasks_dir
+
+
+def test_results_say_version_prompts_revision_and_number_of_examples(tmp_path: Path) -> None:
+    include = f"include: {tasks_dir()}/mini/figlang_mini.yaml\n"
+    (tmp_path / "shots.yaml").write_text(
+        f"{include}task: shots\nlmms_eval_specific_kwargs: {{default: {{scorer: 'off', num_shots: 2}}}}\n"
+    )
+    (tmp_path / "mine.yaml").write_text(
+        f"{include}task: mine\nmetadata: {{version: 0-7, num_fewshot: 3, note: by hand}}\n"
+        "lmms_eval_specific_kwargs: {default: {scorer: 'off'}}\n"
+    )
+    (tmp_path / "listed.yaml").write_text(
+        f"{include}task: listed\nmetadata: [{{version: 0-8}}]\n"
+        "lmms_eval_specific_kwargs: {default: {scorer: 'off'}}\n"
+    )
+    results = evaluate(["shots", "mine", "listed"], Says("Yes"), limit=1, include_path=str(tmp_path))
+
+    vflute = benchmarks()["vflute"]
+    digest = "fefe9a3e2816"  # of the texts that the package ships
+    metadata = {task: results["configs"][task]["metadata"] for task in ("shots", "mine")}
+    for of_task in metadata.values():
+        assert (of_task["prompt_hash"], of_task["data_revision"]) == (vflute.prompt_hash, digest)
+        assert of_task["data"] == f"figlang_mini/test:{digest}"
+    assert metadata["shots"]["version"] == results["versions"]["shots"] == vflute.version
+    assert metadata["mine"]["version"] == results["versions"]["mine"] == "0-7"
+    assert metadata["mine"]["note"] == "by hand"
+    assert (results["n-shot"]["shots"], results["n-shot"]["mine"]) == (2, 3)
+    assert results["configs"]["listed"]["metadata"][0] == {"version": "0-8"}
