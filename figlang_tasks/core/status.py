@@ -6,12 +6,19 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass
 
 from figlang_tasks.core.text import printable
 
-shown = False
-_last = ""
+
+@dataclass
+class _Lines:
+    """The lines of a command that asked for them."""
+
+    last: str = ""
+
+
+_lines: _Lines | None = None
 
 
 def in_first_process() -> bool:
@@ -19,32 +26,20 @@ def in_first_process() -> bool:
     return os.environ.get("RANK", "0") == "0"
 
 
-def show() -> None:
-    """Print the lines from now on, in the first process of a run."""
-    global shown
-    shown = in_first_process()
+@contextmanager
+def shown(is_wanted: bool = True) -> Iterator[None]:
+    """Print the lines that are told within the block, in the first process of a run; print none if not wanted."""
+    global _lines
+    if is_wanted and in_first_process():
+        _lines = _Lines()
+    try:
+        yield
+    finally:
+        _lines = None
 
 
 def tell(what: str) -> None:
     """Print a line, unless it is the one that was printed last."""
-    global _last
-    if shown and what != _last:
-        _last = what
+    if _lines is not None and what != _lines.last:
+        _lines.last = what
         print(printable(f"lmms_eval: {what}"), file=sys.stderr, flush=True)
-
-
-@contextmanager
-def without_bars() -> Iterator[None]:
-    """Hide the progress bars that begin in the block."""
-    from tqdm import tqdm
-
-    begin = tqdm.__init__
-
-    def begin_hidden(self: Any, *args: Any, **options: Any) -> None:
-        begin(self, *args, **{**options, "disable": True})
-
-    setattr(tqdm, "__init__", begin_hidden)  # noqa: B010  (a method)
-    try:
-        yield
-    finally:
-        setattr(tqdm, "__init__", begin)  # noqa: B010

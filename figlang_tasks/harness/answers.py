@@ -8,14 +8,10 @@ responses; ours is :class:`Answers`. What a model answers to our tasks becomes a
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
-import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loguru import logger
@@ -23,10 +19,10 @@ from PIL import Image
 from tqdm import tqdm
 
 from figlang_tasks import models
-from figlang_tasks.core import notes, redaction, score_requests, status
+from figlang_tasks.core import notes, score_requests, status
 from figlang_tasks.core.chat_reply import ModelNames
-from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.text import is_blank, printable, whole_characters
+from figlang_tasks.core.text import is_blank, whole_characters
+from figlang_tasks.harness.answer_store import Store, StoredAnswer
 from figlang_tasks.harness.api_replies import checked_replies, is_api
 from figlang_tasks.models.ahead import THREADS, threads
 
@@ -35,12 +31,20 @@ if TYPE_CHECKING:
     from lmms_eval.caching.response_cache import ResponseCache
 
 BATCHES = 16
-"""Batches that a class is asked for at once if none of them gets lost: it makes the next while it works on one."""
-
-_SUMMARIES = "lmms_eval.models.model_utils.gen_metrics"  # logs a line for each call; its sums stand in the results
+"""Batches that a class gets in one call if it tells each answer: it makes the next while it works on one."""
 
 IN_ROUNDS = "generate_until_agentic"
 """The harness's output type of tasks that ask again after an answer, row by row."""
+
+OWN_EVENT_LOOP = (
+    "lmms_eval.models.chat.aero_realtime_vllm",
+    "lmms_eval.models.chat.async_openai",
+    "lmms_eval.models.simple.srt_api",
+    "lmms_eval.models.whisper_tt",
+)
+"""Modules of lmms-eval 0.7.3 whose class begins an event loop in each call of ``generate_until``."""
+
+_SUMMARIES = "lmms_eval.models.model_utils.gen_metrics"  # logs a line for each call; its sums stand in the results
 
 
 class Answers:
@@ -53,13 +57,24 @@ class Answers:
     """
 
     def __init__(self, tasks: Mapping[str, Any], store: Store | None, others: ResponseCache | None) -> None:
-        self._tasks, self._store, self._others = tasks, store, others
-        self._bar: Any = None
-        self._right: list[float] = []  # of each answer to a question whose accuracy is measured
-        self._asked: Counter[str] = Counter()  # how often a request was asked in this run, by its digest
-        self._found = self._all = 0
+        self._tasks = tasks
+        self._store = store
+        self._others = others
+        self._bar: tqdm | None = None
+        self._answered = 0  # requests of our tasks
+        self._from_store = 0  # of these
+        self._times_asked: Counter[str] = Counter()  # in this run, by the digest of a request
         self._model_names = ModelNames()
         self.padded_pictures: dict[str, set[Any]] = {}  # by task, the documents of which a picture was padded
+        logger.disable(_SUMMARIES)
+
+    def close(self) -> None:
+        """End the bar, and tell how many answers were stored."""
+        logger.enable(_SUMMARIES)
+        if self._bar is not None:
+            self._bar.close()
+        if self._store:
+            status.tell(f"{self._from_store:,} of {self._answered:,} answers are from the cache")
 
     def execute(self, lm: Any, kind: str, requests: Sequence[Instance]) -> list[Any]:
         """Answer requests in order; called by the harness."""
@@ -72,138 +87,145 @@ class Answers:
                 answers += self._others.execute(lm, kind, members)
             else:
                 answers += getattr(lm, kind)(members)
-        # Now, because after this the processes wait for each other, and later one of them may end by Ctrl-C. Rounds are
-        # not equally many in all processes, so of tasks in rounds the pictures of this process alone are known.
-        is_in_rounds = any(
-            request.task_name in self._tasks and self._tasks[request.task_name].OUTPUT_TYPE == IN_ROUNDS
-            for request in requests
-        )
-        for task, documents in models.padded_pictures(lm, of_all_processes=not is_in_rounds).items():
-            self.padded_pictures.setdefault(task, set()).update(documents)
+        self._gather_padded_pictures(lm, requests)
         return answers
 
-    def close(self) -> None:
-        """End the bar, and tell how many answers were stored."""
-        if self._bar is not None:
-            self._bar.close()
-        if self._store:
-            status.tell(f"{self._found:,} of {self._all:,} answers are from the cache")
+    def _gather_padded_pictures(self, lm: Any, requests: Sequence[Instance]) -> None:
+        """Remember of which documents the model has padded a picture.
 
-    @contextmanager
-    def _one_bar(self, lm: Any, requests: Sequence[Instance]) -> Iterator[None]:
-        """One bar for all of the run, where those of the model would be of the few requests that it gets at a time."""
-        task = self._tasks[requests[0].task_name]
-        if answers_at_once(lm) and task.OUTPUT_TYPE != IN_ROUNDS:
-            yield
-            return
-        if self._bar is None:
-            rounds = {
-                name: (each.config.generation_kwargs or {}).get("max_agentic_steps", 1)
-                for name, each in self._tasks.items()
-            }
-            all_requests = (request for each in self._tasks.values() for request in each.instances)
-            total = sum(request.repeats * rounds[request.task_name] for request in all_requests)
-            known = self._all - len(requests)
-            hidden = not status.in_first_process()
-            self._bar = tqdm(total=total, initial=known, desc="Model Responding", disable=hidden)
-        before = self._bar.n
-        logger.disable(_SUMMARIES)
-        try:
-            with status.without_bars():
-                yield
-        finally:
-            logger.enable(_SUMMARIES)
-        self._bar.update(before + len(requests) - self._bar.n)
+        After each call, because then the processes wait for each other, and later one of them may end by Ctrl-C. Rounds
+        are not equally many in all processes, so of tasks in rounds the pictures of this process alone are known.
+        """
+        is_in_rounds = any(self._is_in_rounds(request) for request in requests if request.task_name in self._tasks)
+        documents_by_task = models.padded_pictures(lm, of_all_processes=not is_in_rounds)
+        for task, documents in documents_by_task.items():
+            self.padded_pictures.setdefault(task, set()).update(documents)
 
     def _answer(self, lm: Any, kind: str, requests: Sequence[Instance]) -> list[GenerationResult]:
-        """The answers to requests, in several calls of the model, between which the bar moves.
+        """The answers to requests of our tasks: those that are stored, and those of the model to all others.
 
-        A class that :func:`answers_at_once` gets all requests in one call. Others get several batches; where answers
-        are stored, and the class does not tell them one by one, one batch. Calls are cut by place, so that a run that
-        goes on has the same batches.
+        The requests are cut into calls by place, so that a run that goes on has the same batches.
         """
-        self._all += len(requests)
-        keys, answers = [""] * len(requests), {}
+        keys = [""] * len(requests)
+        answers: dict[int, GenerationResult] = {}
         if self._store is not None:
             keys = self._keys(lm, requests, self._store.seed)
             answers = self._store.look_up(keys)
-            self._found += len(answers)
-        if len(answers) == len(keys):  # all are known: there is nothing to show a bar for
-            return [answers[place] for place in range(len(keys))]
-        with self._one_bar(lm, requests):
-            tells_each = hasattr(type(lm), "on_answer")  # calls it with the number of a request and its answer
-            batches = BATCHES if tells_each or self._store is None else 1
-            size = len(requests) if answers_at_once(lm) else batch_size(lm) * batches
-            for start in range(0, len(requests), size):
-                missing = [at for at in range(start, min(start + size, len(requests))) if at not in answers]
+            self._from_store += len(answers)
+            self._advance(len(answers))
+
+        if len(answers) < len(requests):
+            most = self._most_in_a_call(lm)
+            if most is None:  # the class shows a bar of its own, if that takes time
+                most = len(requests)
+                needs_bar = self._is_in_rounds(requests[0])
+            else:
+                needs_bar = True
+            if needs_bar and self._bar is None:
+                self._bar = self._new_bar()
+            for start in range(0, len(requests), most):
+                places = range(start, min(start + most, len(requests)))
+                missing = [place for place in places if place not in answers]
                 if missing:
-                    found = self._ask(lm, kind, [requests[at] for at in missing], [keys[at] for at in missing])
-                    answers |= zip(missing, found, strict=True)
-        return [answers[place] for place in range(len(keys))]
+                    asked = [requests[place] for place in missing]
+                    new_answers = self._ask(lm, kind, asked, [keys[place] for place in missing])
+                    answers.update(zip(missing, new_answers, strict=True))
+
+        return [answers[place] for place in range(len(requests))]
+
+    def _most_in_a_call(self, lm: Any) -> int | None:
+        """How many requests a model gets in one call; None for all.
+
+        Several batches if it tells each answer. If it does not, one batch where answers are stored, so that no more
+        than that is lost.
+        """
+        if answers_at_once(lm):
+            return None
+        if hasattr(type(lm), "on_answer"):
+            return batch_size(lm) * BATCHES
+        return None if self._store is None else batch_size(lm)
+
+    def _is_in_rounds(self, request: Instance) -> bool:
+        is_in_rounds: bool = self._tasks[request.task_name].OUTPUT_TYPE == IN_ROUNDS
+        return is_in_rounds
+
+    def _new_bar(self) -> tqdm:
+        """A bar for all requests of the run, where those of the model would be of one call each."""
+        total = 0
+        for task in self._tasks.values():
+            rounds = (task.config.generation_kwargs or {}).get("max_agentic_steps", 1)
+            total += sum(request.repeats * rounds for request in task.instances)
+        is_hidden = not status.in_first_process()
+        return tqdm(total=total, initial=self._answered, desc="answers", delay=0, leave=True, disable=is_hidden)
+
+    def _advance(self, count: int) -> None:
+        """Count answers, in the bar too."""
+        self._answered += count
+        if self._bar is not None:
+            self._bar.update(count)
 
     def _ask(self, lm: Any, kind: str, requests: Sequence[Instance], keys: Sequence[str]) -> list[GenerationResult]:
         """The model's answers to requests of one call, with a store kept batch by batch as it tells them."""
-        told: dict[int, GenerationResult] = {}
-        new: list[tuple[str, str, Any, str]] = []  # what is not stored yet
-        store, size = self._store, batch_size(lm)
+        answers: dict[int, GenerationResult] = {}
+        unsaved: list[StoredAnswer] = []
+        store = self._store
+        size = batch_size(lm)
         # Asked again by the next run, whose results must tell of the padding, too.
         padded: Mapping[str, Collection[Any]] = getattr(lm, "padded_pictures", {})
 
-        def take(number: int, answer: Any) -> None:
-            request, told[number] = requests[number], _text(answer, lm)
-            self._show(request, told[number].text)
-            if store and request.doc_id not in padded.get(request.task_name, ()):
-                new.append((keys[number], request.task_name, request.doc_id, told[number].text))
-                if len(new) >= size:
-                    store.keep(new)
-                    new.clear()
+        def save() -> None:
+            if store:
+                store.keep(unsaved)
+            unsaved.clear()
+
+        def take(number: int, raw_answer: Any) -> None:
+            request = requests[number]
+            answer = _text(raw_answer, lm)
+            answers[number] = answer
+            self._advance(1)
+            if request.doc_id not in padded.get(request.task_name, ()):
+                unsaved.append(StoredAnswer(keys[number], request.task_name, request.doc_id, answer.text))
+            if len(unsaved) >= size:
+                save()
 
         lm.on_answer = take
         try:
             with checked_replies(lm, self._model_names):
-                found: list[Any] = getattr(lm, kind)(list(requests))[: len(requests)]  # some classes give one too many
+                raw_answers: list[Any] = getattr(lm, kind)(list(requests))
         finally:
             lm.on_answer = None  # what it is asked next may not be for us
-            if store:
-                store.keep(new)  # also where the next request has ended the run
-                new.clear()
-        for number, answer in enumerate(found):
-            if number not in told:
-                take(number, answer)
-        if store:
-            store.keep(new)
-        return [told[number] for number in range(len(requests))]
-
-    def _show(self, request: Instance, answer: str) -> None:
-        """Move the bar by one answer, which is judged as it will be at the end."""
-        if self._bar is None or self._bar.disable or (request.metadata or {}).get("__padding_only__"):
-            return
-        self._bar.update()
-        task, (doc_id, _, split) = self._tasks[request.task_name], request.args[3:6]
-        if task.OUTPUT_TYPE == IN_ROUNDS:  # it may be no last answer
-            return
-        right = task.process_results(task.dataset_no_image[split][doc_id], [answer]).get("acc")
-        if isinstance(right, float):
-            self._right.append(right)
-            self._bar.set_postfix_str(f"accuracy {sum(self._right) / len(self._right):.1%}", refresh=False)
+            save()  # also where the next request has ended the run
+        for number, raw_answer in enumerate(raw_answers[: len(requests)]):  # some classes give one too many
+            if number not in answers:
+                take(number, raw_answer)
+        save()
+        return [answers[number] for number in range(len(requests))]
 
     def _keys(self, lm: Any, requests: Sequence[Instance], seed: Any) -> list[str]:
         """What each request is known by: what it shows, its settings, and how often it was asked before.
 
         Taken before the model is asked: some classes write into the settings.
         """
-        different = {id(request): request for request in requests}  # repeats of a request are one object
+        distinct = {id(request): request for request in requests}  # repeats of a request are one object
         with threads(THREADS) as pool:  # pictures are decoded for this
-            found = pool.map(lambda request: digest(lm, request, seed), different.values())
-            digests = dict(zip(different, found, strict=True))
+            digests = pool.map(lambda request: digest(lm, request, seed), distinct.values())
+            digest_by_request = dict(zip(distinct, digests, strict=True))
+
         keys = []
         for request in requests:
-            known = digests[id(request)]
-            padding = (request.metadata or {}).get("__padding_only__")  # the harness drops the answer
-            row = f"{request.task_name} {request.doc_id} {known}"
-            keys.append(f"{known}-{0 if padding else self._asked[row]}")
-            self._asked[row] += not padding
+            request_digest = digest_by_request[id(request)]
+            if _is_padding(request):
+                keys.append(f"{request_digest}-0")
+                continue
+            row = f"{request.task_name} {request.doc_id} {request_digest}"
+            keys.append(f"{request_digest}-{self._times_asked[row]}")
+            self._times_asked[row] += 1
         return keys
+
+
+def _is_padding(request: Instance) -> bool:
+    """Whether the harness drops the answer: it is asked so that all processes have equally many requests."""
+    return bool((request.metadata or {}).get("__padding_only__"))
 
 
 def _text(answer: Any, lm: Any) -> GenerationResult:
@@ -213,14 +235,14 @@ def _text(answer: Any, lm: Any) -> GenerationResult:
     """
     from lmms_eval.api.instance import GenerationResult, unwrap_generation_output
 
-    found, counts = (None, None) if answer is None else unwrap_generation_output(answer)
-    text = notes.text_of(found)
+    content, token_counts = (None, None) if answer is None else unwrap_generation_output(answer)
+    text = notes.text_of(content)
     if is_blank(text) and is_api(lm):
         text = notes.empty_answer()
-    whole = whole_characters(text)
-    if whole != text:
+    whole_text = whole_characters(text)
+    if whole_text != text:
         logger.warning("figlang_tasks: in an answer U+FFFD stands for half of a surrogate pair, which is no character")
-    return GenerationResult(whole, counts)
+    return GenerationResult(whole_text, token_counts)
 
 
 def batch_size(lm: Any) -> int:
@@ -232,11 +254,10 @@ def batch_size(lm: Any) -> int:
 def answers_at_once(lm: Any) -> bool:
     """Whether a model is to get all requests in one call.
 
-    It reuses work between requests (``answers_at_once``), or each call begins an event loop, and its client keeps
-    connections of that of the call before, which are closed (``async_openai``).
+    Either it reuses work between requests, and its class says so (``answers_at_once``). Or each call begins an event
+    loop of its own (:data:`OWN_EVENT_LOOP`), in which the connections that its client keeps from the last are closed.
     """
-    code = getattr(inspect.unwrap(type(lm).generate_until), "__code__", None)
-    return getattr(lm, "answers_at_once", False) or (code is not None and {"asyncio", "run"} <= {*code.co_names})
+    return getattr(lm, "answers_at_once", False) or type(lm).generate_until.__module__ in OWN_EVENT_LOOP
 
 
 # --- what a request is known by ---
@@ -265,136 +286,3 @@ def _pixels(value: Any) -> Any:
     if isinstance(value, Image.Image):
         return ["image", value.mode, value.size, hashlib.sha256(value.tobytes()).hexdigest()]
     return repr(value)
-
-
-# --- the file ---
-
-_TABLE = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, task TEXT, doc_id, answer TEXT NOT NULL)"
-_TABLES = {"answers": ["key", "task", "doc_id", "answer"]}  # with their columns
-_HEADER_BYTES = 100  # with which each file of SQLite begins
-_FILES = "figlang_*.db"  # of a process each
-
-
-class Store:
-    """Answers in a folder: each process writes a file of its own, and reads those of all.
-
-    A failed request is never stored, nor is an empty answer: some classes give one after an error. What cannot be
-    stored is tried again with later answers, and costs no run. SQLite's log (WAL) is quicker than its journal, but not
-    for folders that several machines share.
-
-    Args:
-        named: the folder, as ``--use_cache`` names it.
-        model: the key of the model, :func:`figlang_tasks.harness.identity.model_key`.
-        seed: of what is drawn while a model answers.
-    """
-
-    def __init__(self, named: str, model: str, rank: int = 0, seed: Any = None) -> None:
-        self.named, self.model, self.seed = named, model, seed
-        self._waiting: list[tuple[Any, ...]] = []
-        self._told: set[str] = set()
-        # The harness takes the name of a database for that of its folder.
-        folder = Path(named).parent if named.endswith(".db") else Path(named)
-        own = folder / _FILES.replace("*", str(rank))
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            self.own = _opened(own, named)
-            self.own.execute("PRAGMA user_version = 1")  # writes
-        except (OSError, sqlite3.OperationalError) as error:
-            raise _unusable(named, error) from error
-        others = [path for path in sorted(folder.glob(_FILES)) if path != own]
-        self._all = {own: self.own, **{path: _opened(path, named) for path in others}}
-
-    def look_up(self, keys: Sequence[str]) -> dict[int, GenerationResult]:
-        """The answers that are known, by the place of their key."""
-        from lmms_eval.api.instance import GenerationResult
-
-        query = "SELECT answer FROM answers WHERE key = ?"
-        found = {}
-        for place, key in enumerate(keys):
-            for path, database in self._all.items():
-                try:
-                    row = database.execute(query, [f"{self.model}-{key}"]).fetchone()
-                except sqlite3.Error as error:  # also of bytes that are not UTF-8
-                    raise _damaged(path, error) from error
-                if row is None:
-                    continue
-                if not isinstance(row[0], str):
-                    raise _damaged(path, f"an answer is of type {type(row[0]).__name__}, not a text")
-                found[place] = GenerationResult(row[0])
-                break
-        return found
-
-    def keep(self, answers: Iterable[tuple[str, str, Any, str]]) -> None:
-        """Store answers, each with its key, task and document."""
-        self._waiting += [
-            (f"{self.model}-{key}", task, doc_id, redaction.without_secrets(answer))
-            for key, task, doc_id, answer in answers
-            if not is_blank(answer) and not notes.is_no_answer(answer)
-        ]
-        if not self._waiting:
-            return
-        try:
-            with self.own:
-                self.own.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", self._waiting)
-            self._waiting = []
-        except sqlite3.Error as error:
-            message = f"--use_cache {self.named}: answers could not be stored ({error})"
-            if message not in self._told:
-                self._told.add(message)
-                notes.note(message)
-                logger.error(
-                    f"figlang_tasks: {message}. The run goes on. Make room: they are tried again with each later "
-                    "answer; what cannot be stored by the end is asked again by the next run"
-                )
-
-    def close(self) -> None:
-        self.keep([])
-        for database in self._all.values():
-            database.close()
-
-
-def _opened(path: Path, named: str) -> sqlite3.Connection:
-    """The database in a file, which is made if it is not there; `named`: the folder, as ``--use_cache`` names it."""
-    if path.exists() and not path.is_file():
-        raise _damaged(path, "it is no ordinary file")
-    if path.exists() and 0 < path.stat().st_size < _HEADER_BYTES:  # SQLite would overwrite it
-        raise _damaged(path, "file is not a database")
-    try:
-        database = sqlite3.connect(path, timeout=60)
-        (report,) = database.execute("PRAGMA quick_check(1)").fetchone()
-        if report != "ok":
-            raise _damaged(path, report.splitlines()[-1])
-        tables = _tables(database)
-        if tables == {}:
-            database.execute(_TABLE)
-    except sqlite3.OperationalError as error:
-        raise _unusable(named, f"{path}: {error}") from error
-    except sqlite3.DatabaseError as error:
-        raise _damaged(path, error) from error
-    if tables not in ({}, _TABLES):
-        contents = "; ".join(f"{name}: {', '.join(columns)}" for name, columns in tables.items())
-        raise _damaged(path, f"it is a database of something else, with {contents:.300}")
-    return database
-
-
-def _tables(database: sqlite3.Connection) -> dict[str, list[str]]:
-    """The columns of each table and view, without those that SQLite keeps for itself."""
-    rows = database.execute("SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name")
-    tables = {}
-    for kind, name in rows.fetchall():
-        if not name.startswith("sqlite_"):
-            columns = database.execute("SELECT name FROM pragma_table_info(?)", [name])
-            tables[name if kind == "table" else f"{kind} {name}"] = [column for (column,) in columns]
-    return tables
-
-
-def _damaged(path: Path, cause: object) -> FigLangError:
-    return FigLangError(
-        f"figlang_tasks: the answers in {path} cannot be used ({printable(cause)}): remove it, or name another folder "
-        "after --use_cache"
-    )
-
-
-def _unusable(named: str, cause: object) -> FigLangError:
-    remedy = "Name a folder that can be written to and has room"
-    return FigLangError(f"figlang_tasks: --use_cache {named}: {cause}. {remedy}")

@@ -187,7 +187,8 @@ class FigLangVLM(ModelBase):
     def generate_until(self, requests: list[Instance]) -> list[GenerationResult]:
         """Answer the requests, in their order."""
         answers: dict[int, GenerationResult] = {}
-        with tqdm(total=len(requests), disable=self.rank != 0, desc="Model Responding") as bar:
+        is_bar_hidden = self.rank != 0 or self.on_answer is not None  # whoever gets each answer shows a bar
+        with tqdm(total=len(requests), disable=is_bar_hidden, desc="Model Responding") as bar:
             for group in _by_settings(requests):
                 for index, answer in self._answered(group, requests[next(iter(group))].args[2]):
                     answers[index] = answer

@@ -79,6 +79,32 @@ def test_without_a_terminal_there_is_the_result_alone() -> None:
     assert done.stdout.count("| all ") == 1
 
 
+@pytest.mark.parametrize("seconds", [0, 60])
+def test_many_bars_make_no_long_log(seconds: int) -> None:
+    """Of 500 calls of a model, each with a bar: nothing of short ones, of others a line for each 10 seconds.
+
+    A call takes `seconds` by the clock of tqdm, and answers 20 requests.
+    """
+    program = (
+        "import sys; from figlang_tasks.cli.lmms_eval import set_up_bars; set_up_bars(is_terminal=False)\n"
+        "import tqdm.std\n"
+        "now = 0.0\n"
+        "tqdm.std.tqdm.monitor_interval = 0\n"
+        "for _ in range(500):\n"
+        "    bar = tqdm.tqdm(total=20, desc='Model Responding', disable=False)\n"
+        "    bar._time = lambda: now\n"
+        "    bar.start_t = bar.last_print_t = now\n"
+        "    for _ in range(20):\n"
+        f"        now += {seconds} / 20\n"
+        "        bar.update()\n"
+        "    bar.close()\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("TQDM_")}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
+    drawn = done.stderr.count("Model Responding")
+    assert drawn <= 500 * seconds / 10
+
+
 def closed_pipe() -> IO[str]:
     """The end of a pipe to which one writes, and from which nobody reads."""
     reader, writer = os.pipe()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,8 @@ from lmms_eval.tasks import get_task_dict
 
 import figlang_tasks
 from figlang_tasks import resource_dir
+from figlang_tasks.harness import installed
+from figlang_tasks.harness.answers import OWN_EVENT_LOOP
 
 HOOKS: dict[str, dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "hooks.yaml").read_text(encoding="utf-8"))
 
@@ -53,3 +57,27 @@ def test_the_harness_adds_nothing_to_our_settings() -> None:
     manager = figlang_tasks.task_manager(include_defaults=False)
     settings = get_task_dict(["figlang_mini"], manager)["figlang_mini"].config.generation_kwargs
     assert settings == {"max_new_tokens": 256, "num_beams": 3, "until": []}
+
+
+def test_the_options_that_are_read_from_the_file_are_those_of_the_parser(monkeypatch: pytest.MonkeyPatch) -> None:
+    from lmms_eval.__main__ import parse_eval_args
+
+    monkeypatch.setattr(sys, "argv", ["lmms_eval"])
+    parser, _ = parse_eval_args()
+    options = {option for action in parser._actions for option in action.option_strings if option.startswith("--")}
+    assert installed.evaluation_options() == options
+
+
+def test_the_classes_that_begin_event_loops_are_known() -> None:
+    """Those whose method ``generate_until`` calls ``asyncio.run``."""
+    folder = Path(inspect.getfile(importlib.import_module("lmms_eval.models"))).parent
+    modules = set()
+    for file in folder.rglob("*.py"):
+        source = file.read_text(encoding="utf-8")
+        if "asyncio.run(" not in source:  # a quicker look
+            continue
+        for node in ast.walk(ast.parse(source)):
+            is_method = isinstance(node, ast.FunctionDef) and node.name == "generate_until"
+            if is_method and "asyncio.run(" in ast.unparse(node):
+                modules.add(".".join(["lmms_eval.models", *file.relative_to(folder).with_suffix("").parts]))
+    assert modules == set(OWN_EVENT_LOOP)

@@ -25,6 +25,8 @@ from pathlib import Path
 from typing import IO, Any
 from unittest.mock import patch
 
+from figlang_tasks.cli.lmms_eval import BARS
+
 PROGRAMS = {
     "figlang": "figlang_tasks.cli.figlang:main",
     "lm_eval": "lm_eval.__main__:cli_evaluate",
@@ -52,7 +54,8 @@ class Process:
         copies = [Connection(os.dup(file.fileno())) for file in self.files]
         given = (self.args, str(cwd), dict(os.environ if env is None else env), copies)
         self._process = FORKSERVER.Process(target=_run, args=given)
-        of_server = {"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": os.pathsep.join(sys.path)}
+        # The bars of tqdm are as lmms_eval sets them up before tqdm is imported.
+        of_server = {"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": os.pathsep.join(sys.path), **BARS}
         with patch.dict(os.environ, of_server):  # the first process starts the server
             self._process.start()
         assert self._process.pid is not None
