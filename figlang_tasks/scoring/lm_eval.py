@@ -90,6 +90,7 @@ def _aggregator(metric: str, evaluations: _Evaluations) -> Callable[[Sequence[It
     def aggregate(items: Sequence[Item]) -> float | None:
         evaluation = guarded(metric, lambda: evaluations.of(metric, items), None)
         if evaluation is None:
+            evaluations.facts.clear()
             return math.nan
         return evaluation.value(metric) if metric in evaluation.estimates else None
 

@@ -17,20 +17,20 @@ from figlang_tasks.core.hub import downloading_nothing
 from figlang_tasks.core.request import Request
 
 
-def refused(benchmark: Benchmark, request: Request) -> str:
+def refused(benchmark: Benchmark, dataset: str, **parameters: str) -> str:
     """The message that a run ends with; the check has the same fault."""
-    with pytest.raises(DataError) as refusal:
-        benchmark.documents(request, check_images=True)
-    message = str(refusal.value)
+    with pytest.raises(DataError) as raised:
+        benchmark.documents(Request.of(dataset, **parameters), check_images=True)
+    message = str(raised.value)
     fault = re.sub(r" \d+ more fault\(s\): `figlang data check \w+` lists them\.$", "", message)
     assert any(fault in line for line in report(benchmark)[0])
     return message
 
 
-def accepted(benchmark: Benchmark, request: Request) -> Any:
+def accepted(benchmark: Benchmark, dataset: str, **parameters: str) -> Any:
     """The documents of a run; the check finds no fault either."""
     assert report(benchmark)[1] == []
-    return benchmark.documents(request, check_images=True)
+    return benchmark.documents(Request.of(dataset, **parameters), check_images=True)
 
 
 def preflight(config: Mapping[str, Any]) -> None:
