@@ -13,11 +13,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from judging import measures_of
 from scipy.stats import spearmanr
 from sklearn.metrics import dcg_score
 
-from figlang_tasks.benchmarks.admire import measures, rows, task
-from figlang_tasks.scoring import OVERALL, Measures, evaluate
+from figlang_tasks.benchmarks.admire import measures, rows
+from figlang_tasks.benchmarks.admire.benchmark import BENCHMARK
+from figlang_tasks.core.request import Request
+from figlang_tasks.scoring import OVERALL, Measures, evaluate, process_results
 
 NAMES = ("07.png", "12.png", "3.png", "41.png", "5.png")
 ORDERS = st.permutations(NAMES)
@@ -28,12 +31,31 @@ def table_of(path: Path) -> dict[str, dict[str, str]]:
         return {row["compound"]: row for row in csv.DictReader(file, delimiter="\t")}
 
 
+def request_for(table: str) -> str:
+    return f"AdMIRe,table={table},shown=pictures"
+
+
+@pytest.mark.parametrize(
+    ("table", "task", "expected"),
+    [
+        ("en_test", "admire_rank", measures.RANK),
+        ("pt_both", "admire_rank_both", measures.RANK_BOTH),
+        ("sequence_dev", "admire_sequence", measures.SEQUENCE),
+        ("sequence_both", "admire_sequence_both", measures.SEQUENCE_BOTH),
+    ],
+)
+def test_the_table_decides_the_kind_of_task(table: str, task: str, expected: Measures) -> None:
+    kind = BENCHMARK.task_for(Request.of("AdMIRe", table=table, shown="pictures"))
+    assert (kind.name, kind.measures) == (task, expected)
+
+
 def document(kind: str, row: dict[str, str]) -> dict[str, Any]:
     """What the loader makes of a row of the official targets, which have no captions."""
     names = sorted(rows.NAME.findall(row["expected_order"])) if "expected_order" in row else []
     cells = row | {f"image{number}_name": name for number, name in enumerate(names, 1)}
     found = rows.document_of(cells, f"{kind}_test", "pictures", "")
-    return found | {"id": row["compound"], "data": f"AdMIRe/{kind}_test:0", "paths": names}
+    known = {"request": request_for(f"{kind}_test"), "data": f"AdMIRe/{kind}_test:0"}
+    return found | known | {"id": row["compound"], "paths": names}
 
 
 @pytest.mark.parametrize("shared_file", ["data/admire/official_sample/a_scores_test_phase.json"], indirect=True)
@@ -47,7 +69,7 @@ def test_rankings_score_as_the_official_scorer_scored_its_own_samples(shared_fil
             doc = document(kind, row)
             order = rows.NAME.findall(handed_in[compound]["expected_order"])
             answer = " > ".join(rows.LETTERS[doc["names"].index(name)] for name in order)
-            records.append(task.process_results(doc, [answer])["sample"])
+            records.append(process_results(doc, [answer])["sample"])
             assert records[-1]["predicted"] == order
         found = evaluate(records, measures.RANK, 0)
         for ours, theirs in (("acc", "acc"), ("dcg", "dcg"), ("file_name_correlation", "corr")):
@@ -67,7 +89,7 @@ def test_sequences_score_as_the_official_scorer_scored_its_own_samples(shared_fi
         doc = document("sequence", candidates[compound] | row)
         given = handed_in[compound]
         answer = f"Image: {rows.LETTERS[doc['names'].index(given['expected_item'])]}\nSense: {given['sentence_type']}"
-        records.append(task.sequence_process_results(doc, [answer])["sample"])
+        records.append(process_results(doc, [answer])["sample"])
     found = evaluate(records, measures.SEQUENCE, 0)
     for ours, theirs in (("item_acc", "item"), ("sense_acc", "sent")):
         for scope, suffix in ((OVERALL, "all"), ("idiomatic", "id"), ("literal", "lit")):
@@ -99,14 +121,15 @@ def record(compound: str, sense: str, right: bool | None) -> dict[str, Any]:
     predicted = None if right is None else list(NAMES if right else NAMES[::-1])
     status = "unreadable" if right is None else "read"
     found = {"id": f"{compound}-{sense}", "unit": compound, "sense": sense, "gold": list(NAMES), "predicted": predicted}
-    return found | {"data": "AdMIRe/en_both:0", "status": status, "scores": None}
+    found |= {"task": "admire_rank_both", "request": request_for("en_both"), "data": "AdMIRe/en_both:0"}
+    return found | {"status": status, "scores": None}
 
 
 def test_a_compound_is_right_in_both_senses_or_not() -> None:
     records = [record("a", "idiomatic", True), record("a", "literal", True), record("b", "idiomatic", True)]
     records += [record("b", "literal", False), record("c", "idiomatic", True), record("c", "literal", None)]
     records += [record("cut", "literal", True)]  # a limit has cut its other row
-    assert measures.of_records(records) is measures.RANK_BOTH
+    assert measures_of(records) is measures.RANK_BOTH
     found = evaluate(records, measures.RANK_BOTH, 0)
     assert found["both_senses_acc"][OVERALL].value == pytest.approx(1 / 3)
     assert found["acc"][OVERALL].value == pytest.approx(5 / 7)
@@ -118,6 +141,7 @@ def test_a_compound_is_right_in_both_senses_or_not() -> None:
 def test_ties_keep_the_order_shown_and_are_counted() -> None:
     doc: dict[str, Any] = {
         "id": "en_test-0",
+        "request": request_for("en_test"),
         "data": "AdMIRe/en_test:0",
         "shown": "pictures",
         "sense": "literal",
@@ -126,9 +150,9 @@ def test_ties_keep_the_order_shown_and_are_counted() -> None:
     doc |= {"names": list(NAMES), "order": list(NAMES)}
     found = []
     for scores in ([1.0, 3.0, 3.0, 0.0, 2.0], [5.0, 4.0, 3.0, 2.0, 1.0]):
-        found.append(task.process_results(doc, [json.dumps({"scores": scores})])["sample"])
+        found.append(process_results(doc, [json.dumps({"scores": scores})])["sample"])
     assert found[0]["predicted"] == [NAMES[place] for place in (1, 2, 4, 0, 3)]
-    values = evaluate(found, measures.of_records(found), 0)
+    values = evaluate(found, measures_of(found), 0)
     assert {name: values[name][OVERALL].value for name in ("tie_rate", "parse_rate", "acc")} == {
         "tie_rate": 0.5,
         "parse_rate": 1,
@@ -140,14 +164,15 @@ def test_ties_keep_the_order_shown_and_are_counted() -> None:
 def test_sequences(part: str, expected: Measures) -> None:
     doc: dict[str, Any] = {
         "id": "sequence_dev-0",
+        "request": request_for(f"sequence_{part}"),
         "data": f"AdMIRe/sequence_{part}:0",
         "shown": "pictures",
         "compound": "a b",
     }
     doc |= {"names": list(NAMES[:4]), "order": [NAMES[2]]}
     answers = [("idiomatic", "Image: C\nSense: idiomatic"), ("literal", "Image: C"), ("literal", "Sense: literal")]
-    records = [task.sequence_process_results(doc | {"sense": sense}, [said])["sample"] for sense, said in answers]
-    assert measures.of_records(records[:1]) is expected
+    records = [process_results(doc | {"sense": sense}, [said])["sample"] for sense, said in answers]
+    assert measures_of(records[:1]) is expected
     assert [record["status"] for record in records] == ["read", "unreadable", "unreadable"]
     found = evaluate(records, expected, 0)
     values = {name: found[name][OVERALL].value for name in ("item_acc", "sense_acc", "parse_rate")}

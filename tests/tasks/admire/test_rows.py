@@ -11,7 +11,7 @@ import pytest
 from documents import ROOT, blocks
 
 from figlang_tasks import DataError
-from figlang_tasks.benchmarks.admire import parse, rows, task
+from figlang_tasks.benchmarks.admire import parse, rows, tasks
 from figlang_tasks.core import hub
 
 REAL = "data/admire/targets/a_en_test_targets.tsv"
@@ -28,9 +28,9 @@ def test_the_example_of_the_card(here: Path) -> None:
     prompt, answer = (block.text for block in blocks(text.partition("## Example\n")[2]))
     generated.write(here)
     document = rows.load("AdMIRe", "en_test", "pictures")[0]
-    (turn,) = task.doc_to_messages(document, {"prompt": "rank"})
+    (turn,) = tasks.doc_to_messages(document, {"prompt": "rank"})
     assert prompt == "\n".join(part.get("text", "[image]") for part in turn["content"]) + "\n"
-    assert answer == task.doc_to_target(document) + "\n"
+    assert answer == tasks.doc_to_target(document) + "\n"
 
 
 @pytest.mark.parametrize("table", ["en_extended", "pt_test", "sequence_both"])
@@ -46,12 +46,12 @@ def test_documents(table: str, here: Path) -> None:
         captions = [row[f"image{cells[name]}_caption{'_pt' * part.startswith('pt')}"] for name in document["names"]]
         assert document["captions"][-len(captions) :] == [caption.replace("\\n", "\n") for caption in captions]
         assert document["sense"] == row["sentence_type"] and Path(document["paths"][-1]).name == document["names"][-1]
-        target = task.doc_to_target(document)
+        target = tasks.doc_to_target(document)
         if part.startswith("sequence"):
             item, sense = parse.sequence(target, 4)
             assert item.value is not None
             assert document["names"][item.value] == row["expected_item"] and sense.value == row["sentence_type"]
-            assert 'A "middle"\nhere.' in task.doc_to_text(document, {"prompt": "sequence"})
+            assert 'A "middle"\nhere.' in tasks.doc_to_text(document, {"prompt": "sequence"})
         else:
             ranked = parse.ranking(target, 5).value
             assert ranked is not None

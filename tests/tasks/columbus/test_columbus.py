@@ -14,16 +14,24 @@ import tiny_encoders
 from demo_runs import estimates, evaluate
 from run_and_check import accepted
 
-from figlang_tasks.benchmarks.columbus import rows, task
+from figlang_tasks.benchmarks.columbus import rows, tasks
 from figlang_tasks.benchmarks.columbus.benchmark import BENCHMARK
 from figlang_tasks.benchmarks.columbus.measures import COLUMBUS
+from figlang_tasks.core.benchmark import parse_request
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.request import Request
 from figlang_tasks.scoring import evaluate as evaluate_records
+from figlang_tasks.scoring import process_results
 
 SHARED = "data/columbus/benchmark.json"
 EXAMPLE = Path(__file__).parents[3] / "examples" / "columbus_outputs"
+REQUEST = "COLUMBUS,order=benchmark"
 OPTIONS = dict(zip("ABCD", ["up and about", "about to", "just about", "last of the Mohicans"], strict=True))
+
+
+def request_for(order: str, **graph: str) -> Request:
+    return Request.of("COLUMBUS", order=order, **graph)
 
 
 @pytest.fixture
@@ -41,10 +49,11 @@ def released(shared_file: Path, folder: Path) -> Path:
 @pytest.mark.parametrize(("scores", "ours", "official"), [([1, 3, 2, 0], "B", "B"), ([1, 3, 3, 0], None, "B")])
 def test_the_first_of_equal_scores_is_official(scores: list[float], ours: str | None, official: str) -> None:
     doc = dict.fromkeys(("id", "data", "unit", "kind", "overlap"), "x") | {
+        "request": REQUEST,
         "candidates": [*OPTIONS.values()],
         "answer": "B",
     }
-    record = task.process_results(doc, [json.dumps({"scores": scores})])["sample"]
+    record = process_results(doc, [json.dumps({"scores": scores})])["sample"]
     assert (record["predicted"], record["predicted_official"], record["status"]) == (ours, official, "scores")
 
 
@@ -59,7 +68,8 @@ def test_accuracies_of_both_rules_by_kind_and_overlap() -> None:
     records = []
     for number, (kind, overlap, right, said) in enumerate(answers):
         doc = {"id": f"{number}", "data": "x", "unit": f"{number}", "kind": kind, "overlap": overlap, "answer": right}
-        records.append(task.process_results({**doc, "candidates": [*OPTIONS.values()]}, [said])["sample"])
+        doc |= {"request": REQUEST, "candidates": [*OPTIONS.values()]}
+        records.append(process_results(doc, [said])["sample"])
     estimates = evaluate_records(records, COLUMBUS, stderr_resamples=0)
     values = {metric: {scope: own.value for scope, own in scopes.items()} for metric, scopes in estimates.items()}
     shares = {"all": 3 / 5, "text": 1.0, "icon": 1 / 3, "overlap_text": 1.0, "overlap_icon": 0.0}
@@ -74,19 +84,22 @@ def test_both_layouts_and_both_releases(folder: Path, tmp_path: Path, monkeypatc
         row["correct"] = right  # the hub may have it in these ways too
     table[0]["options"] = [*table[0]["options"].values()]
     release.write(folder, table)
-    hub = accepted(BENCHMARK, dataset="COLUMBUS", order="benchmark")
+    hub = accepted(BENCHMARK, "COLUMBUS", order="benchmark")
     with pytest.raises(DataError, match="need the archive of the authors' repository"):
-        BENCHMARK.load({"dataset": "COLUMBUS", "order": "benchmark", "graph": "true"}, True)
+        BENCHMARK.documents(request_for("benchmark", graph="true"), check_images=True)
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path / "other"))
     release.write(tmp_path / "other" / "COLUMBUS", release.invented(1005)[::-1], archive=True, runs=True)
-    archive = accepted(BENCHMARK, dataset="COLUMBUS", order="benchmark")
+    archive = accepted(BENCHMARK, "COLUMBUS", order="benchmark")
     assert hub["data"][0] == archive["data"][0] and hub["id"] == archive["id"]
     assert DataId.parse(hub["data"][0]).part == "v2" and archive[2]["unit"] == "phrase 100"
-    for asked in ({"order": "published"}, {"order": "benchmark", "graph": "true"}):
-        documents = BENCHMARK.load({"dataset": "COLUMBUS"} | asked, True)
+    for request in (request_for("published"), request_for("benchmark", graph="true")):
+        documents = BENCHMARK.documents(request, check_images=True)
         data = DataId.parse(documents["data"][0])
-        assert data.digest != DataId.parse(hub["data"][0]).digest and BENCHMARK.asked is not None
-        assert BENCHMARK.asked(data, {}) == {"dataset": "COLUMBUS"} | asked
+        assert data.digest != DataId.parse(hub["data"][0]).digest
+        # A record names the request by which the same documents are found again.
+        record = process_results(documents[0], ["A"])["sample"]
+        assert (record["task"], parse_request(record["request"])) == ("columbus", (BENCHMARK, request))
+        assert BENCHMARK.documents(parse_request(record["request"])[1])["data"][0] == record["data"]
         for one, other in zip(archive, documents, strict=True):
             right = one["candidates"]["ABCD".index(one["answer"])]
             assert other["candidates"]["ABCD".index(other["answer"])] == right
@@ -106,15 +119,15 @@ PROMPTS = {
 
 @pytest.mark.parametrize("shared_file", [SHARED], indirect=True)
 def test_the_counts_and_every_prompt_of_the_release(shared_file: Path, released: Path) -> None:
-    documents = BENCHMARK.load({"dataset": "COLUMBUS", "order": "benchmark"}, True)
+    documents = BENCHMARK.documents(request_for("benchmark"), check_images=True)
     assert DataId.parse(documents["data"][0]).part == "v1" and len(set(documents["unit"])) == 637
     assert (documents["kind"].count("text"), sum(documents["overlap"])) == (638, 678)
     ids = [row["image"].removesuffix(".png") for row in json.loads(shared_file.read_text("utf-8"))]
     for place, order in enumerate(rows.ORDERS):
-        found = BENCHMARK.load({"dataset": "COLUMBUS", "order": order, "graph": "true"}, True).remove_columns("image")
-        by_id = {doc["id"]: doc for doc in found}
+        documents = BENCHMARK.documents(request_for(order, graph="true"), check_images=True)
+        by_id = {doc["id"]: doc for doc in documents.remove_columns("image")}
         for (prompt, picture), digests in PROMPTS.items():
-            texts = [task.doc_to_text(by_id[each], {"prompt": prompt, "picture": picture}) for each in ids]
+            texts = [tasks.doc_to_text(by_id[each], {"prompt": prompt, "picture": picture}) for each in ids]
             assert hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16] == digests[place], (
                 prompt,
                 picture,

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from irfl_docs import choice_doc, pair_doc, scores
+from irfl_docs import ROTATIONS, choice_doc, pair_doc, scores
+from judging import measures_of
 
-from figlang_tasks.benchmarks.irfl import measures, task
+from figlang_tasks.benchmarks.irfl import measures, tasks
 from figlang_tasks.core import notes
-from figlang_tasks.scoring import Estimate, Measures, evaluate
+from figlang_tasks.scoring import Estimate, Measures, evaluate, process_results
 
 Records = list[dict[str, Any]]
 
@@ -24,7 +25,7 @@ def found(records: Records, of: Measures) -> dict[str, Estimate]:
 def ranked(*table: Sequence[tuple[bool, float]], **changed: Any) -> Records:
     """Records of rows given as (positive, score) of each image."""
     return [
-        task.retrieve_process_results(
+        process_results(
             pair_doc(positive, place, len(row), f"r{number}", **{"phrase": f"phrase {number}"} | changed), scores(value)
         )["sample"]
         for number, row in enumerate(table)
@@ -35,8 +36,15 @@ def ranked(*table: Sequence[tuple[bool, float]], **changed: Any) -> Records:
 def turns(*table: str) -> Records:
     """Records of rows given by what was answered in each rotation, whose answers stand at A, B, C, D."""
     return [
-        task.process_results(
-            choice_doc(id=f"r{number}-rotation{turn}", row=f"r{number}", phrase=f"phrase {number}", answer=turn), [said]
+        process_results(
+            choice_doc(
+                request=ROTATIONS,
+                id=f"r{number}-rotation{turn}",
+                row=f"r{number}",
+                phrase=f"phrase {number}",
+                answer=turn,
+            ),
+            [said],
         )["sample"]
         for number, row in enumerate(table)
         for turn, said in enumerate(row)
@@ -45,6 +53,7 @@ def turns(*table: str) -> Records:
 
 HIT, MISS, TIE = [[(True, 0.9), (False, 0.1)], [(True, 0.1), (False, 0.9)], [(True, 0.5), (False, 0.5)]]
 ALL_TIED = [(True, 0.5), (True, 0.5), (False, 0.5), (False, 0.5)]  # of ties drawn at random one of two is found
+RANDOM = {"request": "IRFL,table=random4-simile", "data": "IRFL/random4-simile@0123:4567"}
 ONE_OF_THREE = [(True, 0.9), (True, 0.2), (True, 0.1), (False, 0.8), (False, 0.7)]  # k = 3, one found (by hand)
 
 
@@ -71,13 +80,13 @@ ONE_OF_THREE = [(True, 0.9), (True, 0.2), (True, 0.1), (False, 0.8), (False, 0.7
         ),
         (
             measures.RANDOM,
-            [task.process_results(choice_doc(data="IRFL/random4-simile@0123:4567"), ["A"])["sample"]],
+            [process_results(choice_doc(**RANDOM), ["A"])["sample"]],
             {"acc": 0, "parse_rate": 1},
         ),
     ],
 )
 def test_values(of: Measures, records: Records, expected: dict[str, float], warnings_of_loguru: list[str]) -> None:
-    assert measures.of_records(records) is of
+    assert measures_of(records) is of
     values = {name: estimate.value for name, estimate in found(records, of).items()}
     assert {name: values[name] for name in expected} == pytest.approx(expected)
     random.Random(0).shuffle(records)
@@ -88,7 +97,7 @@ def test_values(of: Measures, records: Records, expected: dict[str, float], warn
 @pytest.mark.parametrize("kind", ["idiom", "simile", "open-simile"])
 def test_idioms_alone_are_told_apart_by_type(kind: str) -> None:
     changed = {"data": f"IRFL/{kind}-detection-task@0123:4567", "type": "figurative_literal"}
-    record = task.process_results(choice_doc(**changed), ["B"])["sample"]
+    record = process_results(choice_doc(**changed), ["B"])["sample"]
     for records, of, name in (([record], measures.DETECT, "acc"), (ranked(HIT, **changed), measures.RETRIEVE, "p@k")):
         scopes = evaluate(records, of)[name]
         assert list(scopes) == (["all", "figurative_literal"] if kind == "idiom" else ["all"])
@@ -129,7 +138,7 @@ def test_rows_cut_by_a_limit_are_left_out(
 
 def order(doc: dict[str, Any], *values: float) -> list[float | None]:
     """Of matching scores: whether the figurative image is above the source's, and that above the target's."""
-    record = task.match_process_results(doc, scores(*values))["sample"]
+    record = tasks.match_process_results(doc, scores(*values))["sample"]
     both = (measures.DETECT.by_name[name].value_of_record for name in ("figurative_over_source", "source_over_target"))
     return [each(record) for each in both if each]
 

@@ -12,10 +12,10 @@ from lmms_eval.models import MODEL_REGISTRY_V2
 from lmms_eval.models.registry_v2 import ModelManifest
 
 from figlang_tasks import FigLangError
-from figlang_tasks.benchmarks.irfl import rows
-from figlang_tasks.benchmarks.irfl import task as task_of
+from figlang_tasks.benchmarks.irfl import rows, tasks
 from figlang_tasks.core import score_requests
-from figlang_tasks.core.benchmark import asked_for
+from figlang_tasks.core.benchmark import parse_request
+from figlang_tasks.core.request import Request
 from figlang_tasks.harness import plugin
 
 FILES = [path for path in sorted((plugin.tasks_dir() / "irfl").glob("irfl_*.yaml")) if "group:" not in path.read_text()]
@@ -25,15 +25,16 @@ FILES = [path for path in sorted((plugin.tasks_dir() / "irfl").glob("irfl_*.yaml
 def test_every_task_finds_its_documents_and_asks(path: Path) -> None:
     """On the package's data, which hold every table."""
     loaded = utils.load_yaml_config(str(path))
-    asked = asked_for(loaded["dataset_name"])[1]
-    documents = rows.load_asked({**asked, "dataset": "figlang_mini_irfl"})
+    benchmark, request = parse_request(loaded["dataset_name"])
+    measures = benchmark.task_for(request).measures
+    assert all(entry["aggregation"].measures is measures for entry in loaded["metric_list"])
+    request = Request.of("figlang_mini_irfl", **request)
+    documents = rows.documents(request, check_images=True)
     assert ("rotation" in documents[0]["id"]) == path.stem.endswith("_circular")
     assert ("positive" in documents.column_names) == ("retrieve" in path.stem)
-    asked = {
-        name: task_of.doc_to_text(documents[0], block) for name, block in loaded["lmms_eval_specific_kwargs"].items()
-    }
     whole = rows.text(documents[0])
-    assert all((whole in text) == ("phrase_only" not in path.stem) for text in asked.values())
+    for block in loaded["lmms_eval_specific_kwargs"].values():
+        assert (whole in tasks.doc_to_text(documents[0], block)) == ("phrase_only" not in path.stem)
 
 
 @pytest.mark.parametrize("file", ["irfl/irfl_match_idiom", "columbus/columbus_match"])
@@ -81,7 +82,7 @@ def test_a_class_that_declares_it_is_asked_for_scores(
         (first, second) = results["samples"][name]
         assert first["sample"]["scores"] == second["sample"]["scores"] == [0, 1, 2, 3]
         options = {"prompt": prompt}
-        assert first["arguments"][0] == task_of.doc_to_text(first["doc"], options) in model.read
+        assert first["arguments"][0] == tasks.doc_to_text(first["doc"], options) in model.read
 
 
 def test_a_class_of_scores_alone_is_not_asked_for_words() -> None:

@@ -11,13 +11,16 @@ import demo_runs
 import numpy as np
 import pytest
 import tiny_encoders
+from judging import measures_of
 from metaclue_rows import row, write
 from PIL import Image
 
-from figlang_tasks.benchmarks.metaclue import measures, rows, task
+from figlang_tasks.benchmarks.metaclue import rows
+from figlang_tasks.benchmarks.metaclue.benchmark import BENCHMARK
 from figlang_tasks.core import notes
+from figlang_tasks.core.request import Request
 from figlang_tasks.metrics import generated_images
-from figlang_tasks.scoring import Estimate, evaluate
+from figlang_tasks.scoring import Estimate, evaluate, process_results
 
 MINI = "figlang_mini_metaclue"
 
@@ -28,15 +31,15 @@ def tiny_clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def records_of(docs: Sequence[Any], folder: Path) -> list[dict[str, Any]]:
-    return [task.generate_process_results(doc, [str(folder)])["sample"] for doc in docs]
+    return [process_results(doc, [str(folder)])["sample"] for doc in docs]
 
 
-def of_records(records: Sequence[dict[str, Any]]) -> dict[str, dict[str, Estimate]]:
-    return evaluate(records, measures.of_records(records), stderr_resamples=9)
+def estimates_of(records: Sequence[dict[str, Any]]) -> dict[str, dict[str, Estimate]]:
+    return evaluate(records, measures_of(records), stderr_resamples=9)
 
 
 def test_generated_pictures_are_found_wherever_classes_of_the_harness_say(tmp_path: Path) -> None:
-    docs = list(rows.load(MINI, "generate"))[:3]
+    docs = list(BENCHMARK.documents(Request.of(MINI, task="generate")))[:3]
     for name in ("0000.png", "0001_s0.png", "other.png"):
         Image.new("RGB", (8, 8)).save(tmp_path / name)
     single = str(tmp_path / "other.png")
@@ -50,7 +53,7 @@ def test_generated_pictures_are_found_wherever_classes_of_the_harness_say(tmp_pa
         (docs[2], "An advertisement.", None),
         (docs[2], "", None),
     ):
-        found = task.generate_process_results(doc, [output])
+        found = process_results(doc, [output])
         file = found["sample"]["file"]
         assert (None if file is None else Path(file).name) == expected
         assert found["image_rate"] == float(expected is not None)
@@ -59,7 +62,7 @@ def test_generated_pictures_are_found_wherever_classes_of_the_harness_say(tmp_pa
 def test_a_damaged_picture_is_none_and_a_mean_of_the_others_is_not_given(
     tmp_path: Path, warnings_of_loguru: list[str]
 ) -> None:
-    docs = list(rows.load(MINI, "generate"))[:3]
+    docs = list(BENCHMARK.documents(Request.of(MINI, task="generate")))[:3]
     for place in range(3):
         Image.effect_noise((64, 64), 90).save(tmp_path / f"{place:04d}.png")
     whole = (tmp_path / "0001.png").read_bytes()
@@ -67,7 +70,7 @@ def test_a_damaged_picture_is_none_and_a_mean_of_the_others_is_not_given(
     records = records_of(docs, tmp_path)
     assert [record["file"] is not None for record in records] == [True, False, True]
     notes.noted()
-    found = of_records([record | {"data": "MetaCLUE/generate@local:x"} for record in records])
+    found = estimates_of([record | {"data": "MetaCLUE/generate@local:x"} for record in records])
     assert found.keys() == {"image_rate"} and found["image_rate"]["all"].value == pytest.approx(2 / 3)
     assert [note.partition(" is left out")[0] for note in notes.noted()] == ["CLIP similarity", "FID"]
     text = "\n".join(warnings_of_loguru)

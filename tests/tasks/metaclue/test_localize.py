@@ -9,17 +9,24 @@ from typing import Any
 
 import numpy as np
 import pytest
+from judging import measures_of
 from lmms_eval.utils import load_yaml_config
 from run_and_check import preflight
 
 from figlang_tasks import FigLangError
-from figlang_tasks.benchmarks.metaclue import measures, rows, task
+from figlang_tasks.benchmarks.metaclue import measures, rows, tasks
 from figlang_tasks.benchmarks.metaclue.annotations import BOX_TYPES, ROLES
+from figlang_tasks.benchmarks.metaclue.benchmark import BENCHMARK
+from figlang_tasks.core.request import Request
 from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.metrics import boxes
-from figlang_tasks.scoring import evaluate
+from figlang_tasks.scoring import evaluate, process_results
 
 MINI = "figlang_mini_metaclue"
+
+
+def documents(name: str) -> Any:
+    return BENCHMARK.documents(Request.of(MINI, task=name))
 
 
 def written(doc: Any, found: Sequence[Sequence[float]]) -> str:
@@ -35,7 +42,7 @@ def written(doc: Any, found: Sequence[Sequence[float]]) -> str:
         "thousand": (1000.0, 1000.0),
         "thousand_yx": (1000.0, 1000.0),
         "pixel": (width, height),
-        "pixel28": task.resized(width, height),
+        "pixel28": tasks.resized(width, height),
     }[convention]
     boxes_of = [[edge * scale[place % 2] for place, edge in enumerate(box)] for box in unit]
     if convention == "thousand_yx":
@@ -45,19 +52,19 @@ def written(doc: Any, found: Sequence[Sequence[float]]) -> str:
 
 @pytest.mark.parametrize("name", rows.LOCALIZE)
 def test_right_boxes_are_found_in_each_convention(name: str) -> None:
-    for doc in rows.load(MINI, name):
-        record = task.localize_process_results(doc, [written(doc, doc["boxes"])])["sample"]
+    for doc in documents(name):
+        record = process_results(doc, [written(doc, doc["boxes"])])["sample"]
         assert record["status"] == "read" and np.allclose(record["predicted"], record["truth"], atol=0.2)
 
 
 def test_average_precision_is_that_of_the_evaluator_by_role_and_type() -> None:
     generator, records = random.Random(3), []
-    for doc in rows.load(MINI, "localize"):
+    for doc in documents("localize"):
         shown = [[edge + generator.uniform(-9, 9) for edge in box] for box in doc["boxes"]]
         shown = [[max(0.0, x0), max(0.0, y0), min(x1, 159.0), min(y1, 127.0)] for x0, y0, x1, y1 in shown]
         output = written(doc, [*shown[: generator.randint(0, 2)], [1, 1, 30, 30]])
-        records.append(task.localize_process_results(doc, [output])["sample"])
-    found = evaluate(records, measures.of_records(records), stderr_resamples=9)
+        records.append(process_results(doc, [output])["sample"])
+    found = evaluate(records, measures_of(records), stderr_resamples=9)
     mixed = random.Random(5).sample(records, len(records))
     assert evaluate(mixed, measures.LOCALIZE, stderr_resamples=9) == found
     seen = set()
@@ -90,7 +97,7 @@ def test_size_that_qwen_sees_is_that_of_transformers() -> None:
     for _ in range(300):
         width, height = generator.randint(60, 3000), generator.randint(60, 3000)
         expected = module.smart_resize(height, width, factor=28, min_pixels=256 * 28 * 28, max_pixels=1605632)
-        assert task.resized(width, height) == expected[::-1]
+        assert tasks.resized(width, height) == expected[::-1]
 
 
 def test_a_model_of_another_convention_is_sent_to_the_right_task() -> None:
@@ -104,9 +111,9 @@ def test_a_model_of_another_convention_is_sent_to_the_right_task() -> None:
 
 
 def test_boxes_of_the_other_concept_are_counted() -> None:
-    doc = rows.load(MINI, "localize")[0]
+    doc = documents("localize")[0]
     other = {"primary": "secondary", "secondary": "primary"}[doc["role"]]
     box = {"bbox_2d": [10, 20, 300, 400]}
     found = [box | {"label": doc["role"]}, box | {"label": other}, box | {"label": other}]
-    sample = task.localize_process_results(doc, [json.dumps(found)])["sample"]
+    sample = process_results(doc, [json.dumps(found)])["sample"]
     assert (len(sample["predicted"]), sample["dropped"]) == (1, 2)

@@ -9,7 +9,7 @@ from lmms_eval.tasks import get_task_dict
 from metaclue_rows import negative, row, write
 
 import figlang_tasks
-from figlang_tasks.benchmarks.metaclue import rows, task
+from figlang_tasks.benchmarks.metaclue import rows, tasks
 from figlang_tasks.harness.task_index import choose_blocks
 
 MINI = "figlang_mini_metaclue"
@@ -26,9 +26,9 @@ def test_metaphors_and_negatives_of_the_test_split_are_classified(
 
 def test_candidates_are_numbered_unless_their_probability_is_asked() -> None:
     doc = rows.load(MINI, "retrieve_random50")[0]
-    text = task.doc_to_text(doc, {"prompt": "choose"})
+    text = tasks.doc_to_text(doc, {"prompt": "choose"})
     assert f"{doc['answer'] + 1}. {doc['candidates'][doc['answer']]}\n" in text and text.endswith("1 to 50.")
-    assert "candidates" not in task.doc_to_text(doc, {"prompt": "state"})
+    assert "candidates" not in tasks.doc_to_text(doc, {"prompt": "state"})
 
 
 def test_requests_for_many_candidates_are_built_without_a_picture(

@@ -5,20 +5,27 @@ from __future__ import annotations
 import json
 import random
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from judging import measures_of
 from scipy.stats import binomtest
 
-from figlang_tasks.benchmarks.metaclue import measures, rows, task
+from figlang_tasks.benchmarks.metaclue import measures, tasks
+from figlang_tasks.benchmarks.metaclue.benchmark import BENCHMARK
 from figlang_tasks.core import notes
+from figlang_tasks.core.request import Request
 from figlang_tasks.metrics import captions
-from figlang_tasks.scoring import Estimate, evaluate, flat, full_name
+from figlang_tasks.scoring import Estimate, evaluate, flat, full_name, process_results
 
 MINI = "figlang_mini_metaclue"
 JAVA = ("meteor", "spice")
+
+
+def documents(name: str) -> Any:
+    return BENCHMARK.documents(Request.of(MINI, task=name))
 
 
 @pytest.fixture(autouse=True)
@@ -26,30 +33,24 @@ def without_java(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
 
 
-Judge = Callable[[Any, list[str]], dict[str, Any]]
-
-
-def records_of(docs: Sequence[Any], outputs: Sequence[str], judge: Judge) -> list[dict[str, Any]]:
+def records_of(docs: Sequence[Any], outputs: Sequence[str]) -> list[dict[str, Any]]:
     """Records as samples files give them back."""
-    found = [judge(doc, [output])["sample"] for doc, output in zip(docs, outputs, strict=True)]
-    return list(json.loads(json.dumps(found)))
+    records = [process_results(doc, [output])["sample"] for doc, output in zip(docs, outputs, strict=True)]
+    return list(json.loads(json.dumps(records)))
 
 
-def of_records(records: Sequence[dict[str, Any]]) -> dict[str, dict[str, Estimate]]:
+def evaluated(docs: Sequence[Any], outputs: Sequence[str]) -> dict[str, dict[str, Estimate]]:
     """All measures; those of the records in another order are equal."""
-    found = evaluate(records, measures.of_records(records), stderr_resamples=9)
+    records = records_of(docs, outputs)
+    estimates = evaluate(records, measures_of(records), stderr_resamples=9)
     mixed = random.Random(5).sample(records, len(records))
-    assert evaluate(mixed, measures.of_records(mixed), stderr_resamples=9) == found
-    return found
-
-
-def evaluated(docs: Sequence[Any], outputs: Sequence[str], judge: Judge) -> dict[str, dict[str, Estimate]]:
-    return of_records(records_of(docs, outputs, judge))
+    assert evaluate(mixed, measures_of(mixed), stderr_resamples=9) == estimates
+    return estimates
 
 
 def values_of(found: dict[str, Any]) -> dict[str, float]:
     """Every measure of one document, by full name."""
-    of_one = evaluate([found["sample"]], measures.of_records([found["sample"]]), stderr_resamples=0)
+    of_one = evaluate([found["sample"]], measures_of([found["sample"]]), stderr_resamples=0)
     return {full_name(*names): estimate.value for *names, estimate in flat(of_one)}
 
 
@@ -67,10 +68,11 @@ def values_of(found: dict[str, Any]) -> dict[str, float]:
 )
 def test_classification(gold: bool, output: str, expected: dict[str, float]) -> None:
     doc = {"id": "0/1.jpg", "data": "MetaCLUE/classify_symbolic@local:x", "metaphor": gold}
-    found = task.classify_process_results(doc, [output])
+    doc["request"] = "MetaCLUE,task=classify_symbolic"
+    found = process_results(doc, [output])
     assert values_of(found) == expected
     assert found["sample"]["gold"] == gold and found.keys() == {"sample", "acc", "parse_rate"}
-    assert task.chance_answers(doc)[1] == task.doc_to_target(doc) == ("Yes" if gold else "No")
+    assert tasks.chance_answers(doc)[1] == tasks.doc_to_target(doc) == ("Yes" if gold else "No")
 
 
 # --- retrieval ---
@@ -79,6 +81,7 @@ def test_classification(gold: bool, output: str, expected: dict[str, float]) -> 
 def retrieval_doc(count: int = 4, answer: int = 2) -> dict[str, Any]:
     texts = [f"statement {number}" for number in range(count)]
     shared = {"id": "0/1.jpg", "data": f"{MINI}/retrieve_random50@package:x+y", "dataset": MINI, "image": "0/1.jpg"}
+    shared["request"] = f"{MINI},task=retrieve_random50"
     return shared | {"candidates": texts, "answer": answer}
 
 
@@ -93,7 +96,7 @@ def retrieval_doc(count: int = 4, answer: int = 2) -> dict[str, Any]:
     ],
 )
 def test_scores_give_rank_and_choice(scores: list[float], rank: int, chosen: int | None, tied: int) -> None:
-    found = task.retrieve_process_results(retrieval_doc(), [json.dumps({"scores": scores})])
+    found = process_results(retrieval_doc(), [json.dumps({"scores": scores})])
     assert values_of(found) == {"p@1": float(rank == 1), "rank": rank, "tie_rate": tied, "parse_rate": 1}
     record = found["sample"]
     assert (record["rank"], record["chosen"], record["status"], record["rule"]) == (rank, chosen, "scores", "argmax")
@@ -111,7 +114,7 @@ def test_scores_give_rank_and_choice(scores: list[float], rank: int, chosen: int
     ],
 )
 def test_an_answer_in_words_has_no_rank(output: str, right: float, parsed: float) -> None:
-    found = task.retrieve_process_results(retrieval_doc(), [output])
+    found = process_results(retrieval_doc(), [output])
     assert (found["p@1"], found["parse_rate"]) == (right, parsed)
     assert values_of(found).keys() == {"p@1", "parse_rate"}
     assert found["sample"]["rank"] is None
@@ -121,12 +124,12 @@ def test_an_answer_in_words_has_no_rank(output: str, right: float, parsed: float
 
 
 def test_captions_are_judged_whole_and_in_parts() -> None:
-    docs = list(rows.load(MINI, "caption"))[:12]
+    docs = list(documents("caption"))[:12]
     outputs = [doc["references"][-1] for doc in docs[:6]]  # right
     outputs += ["this is no statement"] * 3
     outputs += [f"nothing is as {doc['references_relationship'][0]} as anything" for doc in docs[9:]]
     notes.noted()
-    found = evaluated(docs, outputs, task.caption_process_results)
+    found = evaluated(docs, outputs)
     assert notes.noted() == [f"{name} could not be computed and is missing, see the log" for name in JAVA]
     assert found["parse_rate"]["all"].value == 9 / 12
     assert found.keys() == {"em", "bleu4", "rouge_l", "cider", "parse_rate"}
@@ -160,15 +163,15 @@ def test_meteor_is_that_of_its_program_and_has_no_interval(tmp_path: Path, monke
     (tmp_path / "java").write_text(f"#!{sys.executable}\n{METEOR}")
     (tmp_path / "java").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    docs = list(rows.load(MINI, "vqa_best"))[:9]
+    docs = list(documents("vqa_best"))[:9]
     answers = [f"{doc['references'][0]} and more" for doc in docs]
-    records = records_of(docs, answers, task.vqa_process_results)
+    records = records_of(docs, answers)
     assert measures.VQA.by_name["meteor"].estimate(records) == (0.9, None, None, None, None)
 
 
 def test_an_unreadable_caption_scores_0_on_its_parts() -> None:
-    doc = rows.load(MINI, "caption")[0]
-    found = task.caption_process_results(doc, ["fast"])
+    doc = documents("caption")[0]
+    found = process_results(doc, ["fast"])
     record = found["sample"]
     assert record["primary"] is None and found["parse_rate"] == 0 and record["caption"] == "fast"
     values = values_of(found)
@@ -176,19 +179,17 @@ def test_an_unreadable_caption_scores_0_on_its_parts() -> None:
 
 
 def test_words_around_a_statement_count_unless_read_with_care() -> None:
-    doc = rows.load(MINI, "caption")[0]
+    doc = documents("caption")[0]
     output = f"Metaphor: {doc['references'][0]}"
-    strict, careful = (
-        judge(doc, [output]) for judge in (task.caption_process_results, task.careful_caption_process_results)
-    )
+    strict, careful = (judge(doc, [output]) for judge in (process_results, tasks.careful_caption_process_results))
     assert not strict["sample"]["em"] and careful["sample"]["em"]
     assert strict["em"] == 0 and careful["em"] == 1
 
 
 def test_answers_are_judged_by_role() -> None:
-    docs = [doc for doc in rows.load(MINI, "vqa_best")][:30]
+    docs = [doc for doc in documents("vqa_best")][:30]
     outputs = [doc["references"][0] if doc["role"] == "primary" else "something else" for doc in docs]
-    found = evaluated(docs, outputs, task.vqa_process_results)["em"]
+    found = evaluated(docs, outputs)["em"]
     assert {scope: estimate.value for scope, estimate in found.items() if scope != "all"} == {
         "primary": 1,
         "secondary": 0,
@@ -204,7 +205,7 @@ def test_answers_are_judged_by_role() -> None:
 
 
 def test_thoughts_are_no_answers() -> None:
-    doc = rows.load(MINI, "vqa_best")[0]
+    doc = documents("vqa_best")[0]
     thought, right = "<think>Maybe the sea.", doc["references"][0]
-    assert task.vqa_process_results(doc, [f"{thought}</think>{right}"])["em"] == 1
-    assert task.vqa_process_results(doc, [thought])["sample"]["answer"] == ""
+    assert process_results(doc, [f"{thought}</think>{right}"])["em"] == 1
+    assert process_results(doc, [thought])["sample"]["answer"] == ""
