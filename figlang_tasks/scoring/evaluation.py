@@ -53,9 +53,8 @@ class Measures:
         """The measures, in the order of tables; beside ``parse_rate`` the share of unfinished answers."""
         by_name: dict[str, Measure] = {}
         for measure in measures:
-            if measure.name in by_name:
+            if by_name.setdefault(measure.name, measure) is not measure:
                 raise ValueError(f"two measures of one name: {measure.name}")
-            by_name[measure.name] = measure
             if measure.name == "parse_rate":
                 by_name[UNFINISHED.name] = UNFINISHED
         return cls(by_name, row)

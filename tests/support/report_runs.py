@@ -10,7 +10,7 @@ from typing import Any
 
 from figlang_tasks import resource_dir
 from figlang_tasks.core import task_files
-from figlang_tasks.core.benchmark import asked_for
+from figlang_tasks.core.benchmark import parse_request
 from figlang_tasks.results.runs import read
 from figlang_tasks.results.task_run import Run
 
@@ -52,9 +52,9 @@ def lines_of(task: str, count: int | None = None, answer: Answer | None = None) 
     (path,) = (resource_dir("task_yamls") / "lmms_eval" / "mini").rglob(f"{task}.yaml")
     config = task_files.read(path)
     judge = pkgutil.resolve_name(config["process_results"])
-    benchmark, asked = asked_for(config["dataset_name"])
+    benchmark, request = parse_request(config["dataset_name"])
     found = []
-    for number, doc in enumerate(benchmark.load(asked, True)):
+    for number, doc in enumerate(benchmark.documents(request, check_images=True)):
         if number == count:
             break
         output = (answer or TASKS[task])(doc, number)
