@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,71 +13,48 @@ import nycc_release
 import pytest
 from report_runs import lines_of, write_run
 
-from figlang_tasks.benchmarks.admire import task as admire
-from figlang_tasks.benchmarks.columbus import task as columbus
-from figlang_tasks.benchmarks.flute import task as flute
-from figlang_tasks.benchmarks.irfl import task as irfl
-from figlang_tasks.benchmarks.metaclue import task as metaclue
-from figlang_tasks.benchmarks.nycc import task as nycc
-from figlang_tasks.benchmarks.nykms import task as nykms
-from figlang_tasks.benchmarks.vflute import task as vflute
-from figlang_tasks.core.benchmark import asked_for
+from figlang_tasks.benchmarks.vflute.tasks import scene_graph_process_results
+from figlang_tasks.core.benchmark import parse_request
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.judge.unread import UnreadAnswer, find_unread, read_option
 from figlang_tasks.results.runs import read
+from figlang_tasks.scoring import process_results
 
 UNREAD = "Hm, let me look again."
 Record = dict[str, Any]
-Judge = Callable[[Mapping[str, Any], list[str]], Mapping[str, Any]]
 
-# dataset_name of a task file: how its answers are judged, the options that a model is told, and the plain answer that
-# says the same as each
-TASKS: dict[str, tuple[Judge, dict[str, str]]] = {
-    "figlang_mini,split=test": (
-        vflute.process_results,
-        {"entailment": "LABEL: entailment", "contradiction": "LABEL: contradiction"},
-    ),
-    "figlang_mini_flute,part=train,prompt=v2": (
-        flute.process_results,
-        {"Entails": "Entails. So it is.", "Contradicts": "Contradicts. So it is."},
-    ),
-    "figlang_mini_flute,part=train,prompt=v1": (flute.process_results, {"Yes": "Yes. They do.", "No": "No."}),
-    "figlang_mini_irfl,table=idiom-detection-task": (
-        irfl.process_results,
-        {
-            "A: the first image, or the one at the top left": "A",
-            "B: the second image, or the one at the top right": "B",
-            "C: the third image, or the one at the bottom left": "C",
-            "D: the fourth image, or the one at the bottom right": "D",
-        },
-    ),
-    "figlang_mini_irfl,table=metaphor-retrieval-task": (irfl.retrieve_process_results, {"Yes": "Yes", "No": "No"}),
-    "figlang_mini_metaclue,task=classify_literal": (metaclue.classify_process_results, {"Yes": "Yes", "No": "No"}),
-    "figlang_mini_metaclue,task=retrieve_swap": (metaclue.retrieve_process_results, {"1: ": "1", "2: ": "2"}),
-    "figlang_mini_nykms,question=metaphor,modality=image": (
-        nykms.process_results,
-        {"Yes": "1. Yes\n2. cage\n3. It is a cage.", "No": "1. No"},
-    ),
-    "COLUMBUS,order=benchmark": (
-        columbus.process_results,
-        {"A: phrase 100": "A", "B: phrase 100 of B": "B", "C: phrase 100 of C": "C", "D: phrase 100 of D": "D"},
-    ),
-    "NYCC,config=matching,fold=1": (
-        nycc.process_results,
-        {f"{letter}: {said} no time, 2.": f"Answer: {letter}" for letter, said in nycc_release.SAID.items()},
-    ),
-    "NYCC,config=ranking,fold=2": (
-        nycc.process_results,
-        {"A: I have no time, 2.": "Answer: A", "B: There is no time, 2.": "Answer: B"},
-    ),
-    "AdMIRe,table=sequence_test,shown=pictures": (
-        admire.sequence_process_results,
-        {letter: f"Image: {letter}\nSense: idiomatic" for letter in "ABCD"},
-    ),
-    "AdMIRe,table=sequence_test,shown=captions": (
-        admire.sequence_process_results,
-        {f"{letter}: Shows": f"Image: {letter}\nSense: literal" for letter in "ABCD"},
-    ),
+# dataset_name of a task file: the options that a model is told, and the plain answer that says the same as each
+TASKS: dict[str, dict[str, str]] = {
+    "figlang_mini,split=test": {"entailment": "LABEL: entailment", "contradiction": "LABEL: contradiction"},
+    "figlang_mini_flute,part=train,prompt=v2": {
+        "Entails": "Entails. So it is.",
+        "Contradicts": "Contradicts. So it is.",
+    },
+    "figlang_mini_flute,part=train,prompt=v1": {"Yes": "Yes. They do.", "No": "No."},
+    "figlang_mini_irfl,table=idiom-detection-task": {
+        "A: the first image, or the one at the top left": "A",
+        "B: the second image, or the one at the top right": "B",
+        "C: the third image, or the one at the bottom left": "C",
+        "D: the fourth image, or the one at the bottom right": "D",
+    },
+    "figlang_mini_irfl,table=metaphor-retrieval-task": {"Yes": "Yes", "No": "No"},
+    "figlang_mini_metaclue,task=classify_literal": {"Yes": "Yes", "No": "No"},
+    "figlang_mini_metaclue,task=retrieve_swap": {"1: ": "1", "2: ": "2"},
+    "figlang_mini_nykms,question=metaphor,modality=image": {"Yes": "1. Yes\n2. cage\n3. It is a cage.", "No": "1. No"},
+    "COLUMBUS,order=benchmark": {
+        "A: phrase 100": "A",
+        "B: phrase 100 of B": "B",
+        "C: phrase 100 of C": "C",
+        "D: phrase 100 of D": "D",
+    },
+    "NYCC,config=matching,fold=1": {
+        f"{letter}: {said} no time, 2.": f"Answer: {letter}" for letter, said in nycc_release.SAID.items()
+    },
+    "NYCC,config=ranking,fold=2": {"A: I have no time, 2.": "Answer: A", "B: There is no time, 2.": "Answer: B"},
+    "AdMIRe,table=sequence_test,shown=pictures": {letter: f"Image: {letter}\nSense: idiomatic" for letter in "ABCD"},
+    "AdMIRe,table=sequence_test,shown=captions": {
+        f"{letter}: Shows": f"Image: {letter}\nSense: literal" for letter in "ABCD"
+    },
 }
 
 
@@ -98,9 +75,14 @@ def documents(dataset_name: str, data: Path) -> list[dict[str, Any]]:
         nycc_release.valid(data, matching_1=3, ranking_2=3)
     elif dataset_name.startswith("AdMIRe"):
         admire_rows.write_table(data, "sequence_test", admire_rows.rows("sequence_test", 3), pictures=True)
-    benchmark, request = asked_for(dataset_name)
-    loaded = benchmark.load(request, True)
+    benchmark, request = parse_request(dataset_name)
+    loaded = benchmark.documents(request, check_images=True)
     return [dict(document) for document in loaded.select(range(loaded[0].get("images", 3)))]
+
+
+def record_of(document: Mapping[str, Any], output: str) -> Record:
+    """The record that its task makes of an answer to a document."""
+    return dict(process_results(document, [output])["sample"])
 
 
 def save(folder: Path, records: list[Record], output: str) -> str:
@@ -125,9 +107,9 @@ def offered(prompt: str) -> list[str]:
 def test_the_options_are_those_of_the_prompt_and_each_becomes_what_a_plain_answer_says(
     dataset_name: str, tmp_path: Path, data: Path
 ) -> None:
-    judge, options = TASKS[dataset_name]
+    options = TASKS[dataset_name]
     docs = documents(dataset_name, data)
-    path = save(tmp_path / "run", [dict(judge(doc, [UNREAD])["sample"]) for doc in docs], UNREAD)
+    path = save(tmp_path / "run", [record_of(doc, UNREAD) for doc in docs], UNREAD)
     (readable,) = find_unread(read(path), "judge-1").tasks.values()
     assert [answer.place for answer in readable.unread] == [*range(len(docs))]
 
@@ -138,7 +120,7 @@ def test_the_options_are_those_of_the_prompt_and_each_becomes_what_a_plain_answe
     for label, plain in zip(answer.labels, options.values(), strict=True):
         record = readable.task.records[2]
         fields = readable.choice.fields(record, label)
-        plainly: Record = dict(judge(doc, [plain])["sample"])
+        plainly = record_of(doc, plain)
         if "words" in plainly:  # of NYK-MS a model reads the label alone
             assert fields["predicted"]["MC"] == plainly["predicted"]["MC"]
         else:
@@ -148,9 +130,8 @@ def test_the_options_are_those_of_the_prompt_and_each_becomes_what_a_plain_answe
 
 @pytest.mark.parametrize("dataset_name", TASKS)
 def test_nothing_else_of_the_row_is_told(dataset_name: str, tmp_path: Path, data: Path) -> None:
-    judge, _ = TASKS[dataset_name]
     docs = documents(dataset_name, data)
-    path = save(tmp_path / "run", [dict(judge(doc, [UNREAD])["sample"]) for doc in docs], UNREAD)
+    path = save(tmp_path / "run", [record_of(doc, UNREAD) for doc in docs], UNREAD)
     for answer, doc in zip(unread_of(path), docs, strict=True):
         without_options = answer.prompt.replace("\n".join(offered(answer.prompt)), "")
         texts = [value for value in doc.values() if isinstance(value, str) and len(value) > len("contradiction")]
@@ -208,14 +189,14 @@ def test_a_long_answer_is_shown_from_both_ends(tmp_path: Path) -> None:
 def test_the_answer_of_two_stages_is_the_last_one(tmp_path: Path, data: Path) -> None:
     (doc, *_) = documents("figlang_mini,split=test", data)
     output = json.dumps({"scene_graph": "a cat LABEL: entailment", "answer": "I would not say."})
-    record = dict(vflute.scene_graph_process_results(doc, [output])["sample"])
+    record = dict(scene_graph_process_results(doc, [output])["sample"])
     (answer,) = unread_of(save(tmp_path / "run", [record], output))
     assert "<answer>\nI would not say.\n</answer>" in answer.prompt
 
 
 def test_a_picture_that_was_read_is_not_asked_for_its_sense(tmp_path: Path, data: Path) -> None:
     (doc, *_) = documents("AdMIRe,table=sequence_test,shown=pictures", data)
-    record = dict(admire.sequence_process_results(doc, ["Image: B"])["sample"])
+    record = record_of(doc, "Image: B")
     assert record["status"] != "read"
     assert unread_of(save(tmp_path / "run", [record], "Image: B")) == ()
 
@@ -296,7 +277,7 @@ def test_damage_is_named_with_its_place(tmp_path: Path) -> None:
 
 def test_other_data_than_that_of_the_run_is_refused(tmp_path: Path, data: Path) -> None:
     docs = documents("COLUMBUS,order=benchmark", data)
-    records = [dict(columbus.process_results(doc, [UNREAD])["sample"]) for doc in docs]
+    records = [record_of(doc, UNREAD) for doc in docs]
     for record in records:
         record["data"] = f"{record['data'].partition(':')[0]}:0123456789ab"
     with pytest.raises(FigLangError, match=r"samples are of COLUMBUS\S+:0123456789ab, but the data here is COLUMBUS"):

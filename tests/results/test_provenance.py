@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 import report_runs
 
+from figlang_tasks.benchmarks.vflute.tasks import VFLUTE
 from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.request import Request
 from figlang_tasks.results import provenance, runs
 from figlang_tasks.results.task_run import Run, TaskRun
 
@@ -21,7 +23,19 @@ def run_of(**results: Any) -> Run:
 
 
 def task_of(data: str, line: dict[str, Any], metadata: dict[str, Any]) -> TaskRun:
-    return TaskRun("x", Path(), "", DataId.parse(data), (line,), {}, {"metadata": metadata}, None, None)
+    return TaskRun(
+        task="x",
+        path=Path(),
+        sha256="",
+        kind=VFLUTE,
+        request=Request.of("V-FLUTE", split="test"),
+        data=DataId.parse(data),
+        lines=(line,),
+        reported={},
+        config={"metadata": metadata},
+        scorer=None,
+        signature=None,
+    )
 
 
 @pytest.mark.parametrize(

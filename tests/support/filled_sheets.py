@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from figlang_tasks.core.request import Request
 from figlang_tasks.judge import key, sheet
 
 Item = Mapping[str, Any]
@@ -17,11 +18,13 @@ Cells = Mapping[str, str]
 
 def save_run(path: Path, answer: Callable[[Mapping[str, Any]], str], scores: Callable[[int], float | None]) -> Path:
     """A samples file of figlang_mini: every document judged by the task's own function."""
-    from figlang_tasks.benchmarks.vflute import rows, task
+    from figlang_tasks.benchmarks.vflute.benchmark import BENCHMARK
+    from figlang_tasks.scoring import process_results
 
     lines = []
-    for number, doc in enumerate(rows.load("figlang_mini", "test")):
-        record = task.process_results(doc, [answer(doc)])["sample"]
+    documents = BENCHMARK.documents(Request.of("figlang_mini", split="test"), check_images=True)
+    for number, doc in enumerate(documents):
+        record = process_results(doc, [answer(doc)])["sample"]
         if (score := scores(number)) is not None:
             record["explanation_scores"] = {"scorer": "embedded", "bertscore": score, "mean": score}
         lines.append(json.dumps({"doc_id": number, "target": doc["claim"], "sample": record}) + "\n")

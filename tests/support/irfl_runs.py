@@ -19,6 +19,8 @@ def detection(phrase: str, right: Callable[[int], bool]) -> Lines:
     table = f"{phrase.replace('_', '-')}-detection-task"
     return [
         {
+            "task": "irfl_detect",
+            "request": f"IRFL,table={table}",
             "id": f"{table}-{number}",
             "data": f"IRFL/{table}@{REVISION}:0123456789ab",
             "row": f"{table}-{number}",
@@ -46,6 +48,8 @@ def retrieval(phrase: str, found: Callable[[int], int]) -> Lines:
         for place, value in enumerate(values):
             lines.append(
                 {
+                    "task": "irfl_retrieve",
+                    "request": f"IRFL,table={table}",
                     "id": f"{table}-{number}-{place}",
                     "data": f"IRFL/{table}@{REVISION}:ba9876543210",
                     "row": f"{table}-{number}",

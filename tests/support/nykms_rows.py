@@ -43,4 +43,5 @@ def document(question: str = "metaphor", **changes: Any) -> dict[str, Any]:
         answers = dict.fromkeys(answers, "")
     doc = {"dataset": "NYK-MS", "data": "NYK-MS/x:0123456789ab", "id": "NYK_722_3", "caption": CAPTION, "label": 1}
     doc["cartoon"] = "contest 722"
-    return doc | answers | {"question": question, "modality": "image"} | changes
+    doc |= answers | {"question": question, "modality": "image"} | changes
+    return {"request": f"NYK-MS,question={question},modality={doc['modality']}", **doc}

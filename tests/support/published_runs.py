@@ -14,13 +14,14 @@ import huggingface_hub
 from sklearn.metrics import f1_score
 from vflute_hub import VFluteRow
 
-from figlang_tasks.core.benchmark import of_dataset
+from figlang_tasks.benchmarks.vflute.tasks import VFLUTE
 from figlang_tasks.scoring import Estimate, evaluate, to_json
 
 WRITES_EVAL_RESULTS = hasattr(huggingface_hub, "parse_eval_result_entries")
 """Whether this huggingface_hub writes .eval_results: that of transformers 4 does not."""
 NAME = "2026-01-02T03-04-05_samples_vflute.jsonl"
 DATA = "V-FLUTE/test:0123456789ab"
+REQUEST = "V-FLUTE,split=test"
 # Table 3 of the paper: its group of a source and phenomenon; entailment and contradiction.
 KINDS = {
     ("vismet", "metaphor"): ("vismet", 44, 57),
@@ -57,6 +58,8 @@ def _record(row: VFluteRow, number: int) -> dict[str, Any]:
     """What a task judged of a row: of four, two are right, one wrong, and one right without a word."""
     gold = int(row.label == "entailment")
     return {
+        "task": "vflute",
+        "request": REQUEST,
         "id": row.id,
         "data": DATA,
         "gold": gold,
@@ -111,7 +114,7 @@ def whole_estimates() -> Mapping[str, Mapping[str, Estimate]]:
 
 
 def estimates_of(found: Sequence[Mapping[str, Any]]) -> Mapping[str, Mapping[str, Estimate]]:
-    return evaluate(found, of_dataset("V-FLUTE").measures(found))
+    return evaluate(found, VFLUTE.measures)
 
 
 def results(

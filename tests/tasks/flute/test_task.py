@@ -10,10 +10,11 @@ import pytest
 from flute_rows import blind_rows, released_shape, write_lines
 from run_and_check import preflight
 
-from figlang_tasks.benchmarks.flute import measures, rows, task
-from figlang_tasks.benchmarks.flute.measures import V2
+from figlang_tasks.benchmarks.flute import rows, tasks
+from figlang_tasks.benchmarks.flute.benchmark import BENCHMARK
 from figlang_tasks.core import hub
-from figlang_tasks.scoring import evaluate
+from figlang_tasks.core.request import Request
+from figlang_tasks.scoring import evaluate, process_results
 
 
 def document(**changes: Any) -> dict[str, Any]:
@@ -31,16 +32,17 @@ def document(**changes: Any) -> dict[str, Any]:
         "prompt": "v2",
         "scorer": "",
     }
-    return doc | changes
+    doc |= changes
+    return {"request": f"FLUTE,part=heldout,prompt={doc['prompt']}", **doc}
 
 
 def test_the_prompts_are_the_papers_word_for_word() -> None:
     """datasets.md E; v1 is printed in arXiv 2205.12404v1, section 3."""
-    assert task.doc_to_text(document()) == (
+    assert tasks.doc_to_text(document()) == (
         'Does the sentence "He said "no" {{ 7 * 7 }}." entail or contradict the sentence "He was as quiet as snow."? '
         'Please answer between "Entails" or "Contradicts" and explain your decision in a sentence.'
     )
-    assert task.doc_to_text(document(prompt="v1")) == (
+    assert tasks.doc_to_text(document(prompt="v1")) == (
         'Do the sentences "He said "no" {{ 7 * 7 }}." and "He was as quiet as snow.", contradict each other? '
         'Please answer between "Yes" or "No". If "Yes", please explain why.'
     )
@@ -66,11 +68,11 @@ def test_four_exemplars_are_turns_before_the_question_word_for_word(
         ("assistant", said.format("Contradicts", 730, "They spilled bean 730.", "Contradiction")),
         ("user", asked.format('He said "no" {{ 7 * 7 }}.', "He was as quiet as snow.")),
     ]
-    messages = task.doc_to_messages(document(), {"num_shots": 4})
+    messages = tasks.doc_to_messages(document(), {"num_shots": 4})
     assert [(turn["role"], *(part["text"] for part in turn["content"])) for turn in messages] == expected
     texts = [text for _, text in expected]
     pairs = [f"{question}\n{answer}" for question, answer in zip(texts[:-1:2], texts[1::2], strict=True)]
-    assert task.doc_to_text(document(num_shots=4)) == "\n\n".join([*pairs, texts[-1]]), "as lm-eval has it"
+    assert tasks.doc_to_text(document(num_shots=4)) == "\n\n".join([*pairs, texts[-1]]), "as lm-eval has it"
     questions = rows.load("FLUTE", "heldout")
     shots = {shot[key] for shot in rows.exemplars("FLUTE", 60, "v2") for key in ("premise", "hypothesis")}
     assert not shots & {*questions["premise"], *questions["hypothesis"]}
@@ -86,18 +88,20 @@ def test_four_exemplars_are_turns_before_the_question_word_for_word(
 )
 def test_targets_have_the_papers_form_and_read_back(changes: dict[str, str], target: str) -> None:
     doc = document(**changes)
-    assert task.doc_to_target(doc) == target
-    judged = task.process_results(doc, [target])
+    assert tasks.doc_to_target(doc) == target
+    judged = process_results(doc, [target])
     assert (judged["acc"], judged["parse_rate"], judged["parse_disagreement"]) == (1, 1, 0)
-    answers, label = task.chance_answers(doc)
+    answers, label = tasks.chance_answers(doc)
     assert label == doc["label"] and set(answers) == set(rows.LABELS)
     for name, answer in answers.items():
-        assert task.process_results(doc, [answer])["sample"]["predicted"] == rows.LABELS[name]
+        assert process_results(doc, [answer])["sample"]["predicted"] == rows.LABELS[name]
 
 
 def test_a_record() -> None:
-    judged = task.process_results(document(), ["Entails. It never Contradicts it."])
+    judged = process_results(document(), ["Entails. It never Contradicts it."])
     assert judged["sample"] == {
+        "task": "flute",
+        "request": "FLUTE,part=heldout,prompt=v2",
         "id": "simile-3-01234567",
         "data": "FLUTE/heldout:0123456789ab",
         "gold": 0,
@@ -129,10 +133,10 @@ def test_a_record() -> None:
 def test_the_released_rule_comes_first_then_the_common_reader(
     prompt: str, output: str, predicted: int | None, official: int | None, rule: str, explanation: str | None
 ) -> None:
-    record = task.process_results(document(prompt=prompt), [output])["sample"]
+    record = process_results(document(prompt=prompt), [output])["sample"]
     assert (record["predicted"], record["predicted_official"], record["rule"]) == (predicted, official, rule)
     assert record["explanation"] == (output if explanation == "whole" else explanation)
-    scores = evaluate([record], measures.of_records([record]))
+    scores = evaluate([record], BENCHMARK.task(record["task"]).measures)
     assert (scores["acc"]["all"].value, scores["acc_official"]["all"].value) == (predicted == 0, official == 0)
 
 
@@ -157,14 +161,16 @@ def test_the_released_rule_comes_first_then_the_common_reader(
 def test_a_thought_for_a_reader_is_the_explanation_where_none_stands_outside(
     prompt: str, output: str, predicted: int | None, explanation: str | None
 ) -> None:
-    record = task.process_results(document(prompt=prompt), [output])["sample"]
+    record = process_results(document(prompt=prompt), [output])["sample"]
     assert (record["predicted"], record["explanation"]) == (predicted, explanation)
 
 
 def test_prompt_v1_has_one_definition_and_asks_no_explanation_of_entailments() -> None:
-    judged = task.process_results(document(prompt="v1", label="Entailment", scorer="embedded"), ["No."])
-    assert not any(name.startswith("v1_") for name in judged) and "explanation_score" not in judged
-    assert (judged["sample"]["explained"], judged["sample"]["scorer"]) == ("contradiction", "embedded")
+    judged = process_results(document(prompt="v1", label="Entailment", scorer="embedded"), ["No."])
+    record = judged["sample"]
+    assert not any(name.startswith("v1_") for name in judged)
+    assert not tasks.V1.measures.by_name["explanation_score"].counts(record) and judged["explanation_score"] is None
+    assert (record["task"], record["explained"], record["scorer"]) == ("flute_v1", "contradiction", "embedded")
 
 
 @pytest.mark.parametrize(
@@ -172,18 +178,20 @@ def test_prompt_v1_has_one_definition_and_asks_no_explanation_of_entailments() -
     [("creative_paraphrase", {"creative_paraphrase", "paraphrase_sarcasm"}), ("idiom", {"idiom"})],
 )
 def test_a_row_counts_for_its_type_and_the_papers_portion(group: str, scopes: set[str]) -> None:
-    judged = task.process_results(document(report_group=group), ["Entails. Why."])
-    assert set(V2.by_name["acc@0"].in_scopes([judged["sample"]])) == {"all", *scopes}
+    judged = process_results(document(report_group=group), ["Entails. Why."])
+    assert set(tasks.V2.measures.by_name["acc@0"].in_scopes([judged["sample"]])) == {"all", *scopes}
 
 
 def test_blind_rows_are_read_and_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
     write_lines(tmp_path / "FLUTE" / rows.BLIND_FILE, blind_rows())
     preflight({"dataset_name": "FLUTE,part=codalab"})
-    doc = rows.load_blind()[8]
-    assert task.doc_to_target(doc) == ""
-    judged = task.process_results(doc, ["Contradicts. It is cold."])
+    doc = BENCHMARK.documents(Request.of("FLUTE", part="codalab"))[8]
+    assert tasks.doc_to_target(doc) == ""
+    judged = process_results(doc, ["Contradicts. It is cold."])
     assert judged.pop("sample") == {
+        "task": "flute_blind",
+        "request": "FLUTE,part=codalab",
         "id": "codalab-8",
         "data": doc["data"],
         "codalab_id": 8,
@@ -197,5 +205,5 @@ def test_blind_rows_are_read_and_not_judged(tmp_path: Path, monkeypatch: pytest.
         "predicted_strict": 0,
     }
     assert judged == {"parse_rate": 1, "parse_disagreement": 0}
-    answers, label = task.chance_answers(doc)
+    answers, label = tasks.chance_answers(doc)
     assert label in answers

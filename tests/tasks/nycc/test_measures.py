@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from figlang_tasks.benchmarks.nycc.measures import MATCHING
+from figlang_tasks.benchmarks.nycc.tasks import MATCHING
 from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.request import Request
 from figlang_tasks.results import comparison
 from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import evaluate
@@ -35,7 +36,19 @@ def records(hits: Sequence[int]) -> list[dict[str, Any]]:
 
 def run(name: str, hits: Sequence[int]) -> Run:
     lines = tuple({"sample": record, "filtered_resps": [record["predicted"]]} for record in records(hits))
-    task = TaskRun("nycc_match", Path(name), "", DataId.parse(DATA), lines, {}, {}, None, None)
+    task = TaskRun(
+        task="nycc_match",
+        path=Path(name),
+        sha256="",
+        kind=MATCHING,
+        request=Request.of("NYCC", config="matching_from_pixels", fold="all"),
+        data=DataId.parse(DATA),
+        lines=lines,
+        reported={},
+        config={},
+        scorer=None,
+        signature=None,
+    )
     return Run(name, Path(name), {"nycc_match": task}, {})
 
 
@@ -49,7 +62,7 @@ FEW, MANY = (12, 6, 5, 6, 5), (57, 7, 5, 5, 4)
 
 def test_the_value_is_the_unweighted_mean_of_the_folds_and_its_interval_that_of_independent_values() -> None:
     shares = [hits / rows for hits, rows in zip(FEW, ROWS, strict=True)]
-    estimates = evaluate(records(FEW), MATCHING, 0)["acc"]
+    estimates = evaluate(records(FEW), MATCHING.measures, 0)["acc"]
     assert [estimates[f"fold_{fold}"].value for fold in range(5)] == pytest.approx(shares)
     value = sum(shares) / 5
     assert estimates["all"].value == pytest.approx(value) and value != pytest.approx(sum(FEW) / sum(ROWS), abs=0.05)

@@ -9,10 +9,9 @@ import nycc_release as release
 import pytest
 
 from figlang_tasks.benchmarks.nycc import rows
-from figlang_tasks.core.benchmark import benchmarks
-from figlang_tasks.core.data_id import DataId
+from figlang_tasks.benchmarks.nycc.benchmark import BENCHMARK
+from figlang_tasks.core.request import Request
 
-NYCC = benchmarks()["nycc"]
 CONFIGS = [
     name
     for task, pixels in product(rows.TEST, ("", "_from_pixels"))
@@ -42,8 +41,11 @@ def test_numbers_of_rows_are_those_of_the_hub() -> None:
             following = test[(fold + 1) % 5]  # the test of a fold is the validation of the one before
             found = (totals[task] - test[fold] - following, following, test[fold])
             assert all(known in (None, own) for known, own in zip(shown, found, strict=True)), (task, fold)
-    assert [rows.count({"config": name, "fold": "1"}) for name in ("ranking", "ranking_from_pixels")] == [507, 506]
-    assert rows.count({"config": "matching_from_pixels", "fold": "all"}) == 2691
+    assert [rows.count(Request.of("NYCC", config=name, fold="1")) for name in ("ranking", "ranking_from_pixels")] == [
+        507,
+        506,
+    ]
+    assert rows.count(Request.of("NYCC", config="matching_from_pixels", fold="all")) == 2691
     assert set(CONFIGS) > rows.SEEN and len(rows.SEEN) == 12
 
 
@@ -52,7 +54,7 @@ def test_documents_of_a_choice(folder: Path, name: str, fold: str) -> None:
     config = f"{name}_{fold}"
     release.release(folder, config)
     found, of = rows.load("NYCC", name, fold), rows.config(config)
-    assert len(found) == rows.count({"config": name, "fold": fold})
+    assert len(found) == rows.count(Request.of("NYCC", config=name, fold=fold))
     assert found[0]["data"].startswith(f"NYCC/{config}@local:")
     first = release.row(config, 0)
     assert (found[0]["id"], found[0]["captions"]) == (first["instance_id"], first["caption_choices"])
@@ -65,13 +67,15 @@ def test_documents_of_a_choice(folder: Path, name: str, fold: str) -> None:
 def test_documents_of_all_folds_tell_their_fold_and_share_their_data(folder: Path) -> None:
     for name in rows.configs({"config": "explanation_from_pixels", "fold": "all"}):
         release.release(folder, name, test=2)
-    found, alone = (rows.load("NYCC", "explanation_from_pixels", fold) for fold in ("all", "3"))
+    found, alone = (
+        BENCHMARK.documents(Request.of("NYCC", config="explanation_from_pixels", fold=fold)) for fold in ("all", "3")
+    )
     assert found["fold"] == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4] and found["id"][6:8] == alone["id"]
     (data,) = set(found["data"])
     assert data.startswith("NYCC/explanation_from_pixels_all@local:")
     assert alone["data"][0].startswith("NYCC/explanation_from_pixels_3@local:")
     for documents in (found, alone):
-        again = NYCC.documents(DataId.parse(documents["data"][0]), documents[0])
+        again = BENCHMARK.documents(Request.parse(documents["request"][0]))
         assert again["id"] == documents["id"]
 
 

@@ -15,14 +15,15 @@ from hub_server import HubServer
 from typer.testing import CliRunner
 
 import figlang_tasks
-from figlang_tasks.benchmarks.nycc import measures, rows
-from figlang_tasks.benchmarks.nycc.task import process_results as judge
+from figlang_tasks.benchmarks.nycc import rows
+from figlang_tasks.benchmarks.nycc.benchmark import BENCHMARK
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.cli.summary import summary_table
-from figlang_tasks.core.benchmark import benchmarks
+from figlang_tasks.core.request import Request
 from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.results import runs
 from figlang_tasks.scoring import evaluate as computed
+from figlang_tasks.scoring import process_results
 
 KINDS = {"match": "matching", "rank": "ranking", "explain": "explanation"}
 
@@ -96,12 +97,11 @@ def test_one_fold_is_asked_by_an_option_and_not_beside_the_paper(folder: Path, t
 
 
 def test_samples_of_a_task_of_one_fold_are_read(folder: Path, tmp_path: Path) -> None:
-    """Version 0.1.0 had `nycc_rank_description_4`, whose records do not tell the fold."""
+    """Its records name the request, by which its documents are found again."""
     release.release(folder, "ranking_4", test=20)
-    docs = rows.load("NYCC", "ranking", "4")
-    lines = [judge(doc, [f"Answer: {letter}"]) for doc, letter in zip(docs, "ABBA" * 5, strict=True)]
-    for line in lines:
-        del line["sample"]["fold"]
+    request = Request.of("NYCC", config="ranking", fold="4")
+    docs = BENCHMARK.documents(request)
+    lines = [process_results(doc, [f"Answer: {letter}"]) for doc, letter in zip(docs, "ABBA" * 5, strict=True)]
     path = tmp_path / "2026-01-02T03-04-05_samples_nycc_rank_description_4.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     (task,) = runs.read(str(path)).tasks.values()
@@ -110,7 +110,8 @@ def test_samples_of_a_task_of_one_fold_are_read(folder: Path, tmp_path: Path) ->
         "all": right / 20,
         "fold_4": right / 20,
     }
-    assert len(benchmarks()["nycc"].documents(task.data, task.records[0])) == 20
+    assert (task.kind.name, task.request) == ("nycc_rank", request)
+    assert len(BENCHMARK.documents(task.request)) == 20
 
 
 @pytest.mark.slow
@@ -141,7 +142,7 @@ print(json.dumps([len(found), found[0]["data"], len(shots), here]))
 def test_only_what_is_needed_is_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FIGLANG_DATA_DIR")
     repository = release.release(tmp_path / "repository", "ranking_1", "matching")
-    source = benchmarks()["nycc"].source
+    source = BENCHMARK.source
     with HubServer() as hub:
         hub.add_repo(str(source.repository), repository, commit=source.revision)
         done = warm.run([sys.executable, "-c", LOAD], env=hub.env(tmp_path), cwd=tmp_path)
@@ -166,7 +167,7 @@ def test_lm_eval_has_the_same_task(folder: Path, task: str) -> None:
     manager = TaskManager(include_path=str(tasks_dir().parent / "lm_eval"), include_defaults=False)
     results: Any = simple_evaluate("dummy", tasks=[task], task_manager=manager, bootstrap_iters=0)
     records = [sample["sample"] for sample in results["samples"][task]]
-    own = computed(records, measures.of_records(records).sums, 0)
+    own = computed(records, BENCHMARK.task(records[0]["task"]).measures.sums, 0)
     shared = [name for name in own if f"{name},none" in results["results"][task]]
     assert len(shared) >= 3 and {record["fold"] for record in records} == set(range(5))
     for name in shared:

@@ -7,15 +7,18 @@ import re
 from pathlib import Path
 from typing import Any
 
+import datasets
 import numpy as np
 import nycc_release as release
 import pytest
 import sacrebleu
 from rouge_score import rouge_scorer, scoring
 
-from figlang_tasks.benchmarks.nycc import measures, rows, task
+from figlang_tasks.benchmarks.nycc import rows, tasks
+from figlang_tasks.benchmarks.nycc.benchmark import BENCHMARK
 from figlang_tasks.core import score_requests
-from figlang_tasks.scoring import OVERALL, evaluate
+from figlang_tasks.core.request import Request
+from figlang_tasks.scoring import OVERALL, evaluate, process_results
 
 
 @pytest.fixture
@@ -28,8 +31,12 @@ def document(folder: Path, kind: str) -> dict[str, Any]:
     """Of a fold whose number of rows was inferred, where there is one: of it two rows will do."""
     config = next((kind + fold for fold in ("", "_1", "_2", "_3", "_4") if kind + fold not in rows.SEEN), kind)
     release.release(folder, config, test=None if config in rows.SEEN else 2)
-    of = rows.config(config)
-    return dict(rows.load("NYCC", kind, str(of.fold))[1])
+    return dict(documents(kind, rows.config(config).fold)[1])
+
+
+def documents(kind: str, fold: int) -> datasets.Dataset:
+    """The documents of a fold."""
+    return BENCHMARK.documents(Request.of("NYCC", config=kind, fold=str(fold)))
 
 
 # --- prompts ---
@@ -84,13 +91,13 @@ LAST = {
 @pytest.mark.parametrize(("config", "shots"), LAST, ids=str)
 def test_the_question_is_the_released_one(folder: Path, config: str, shots: int) -> None:
     doc, options = document(folder, config), {"num_shots": shots}
-    turns = task.doc_to_messages(doc, options)
+    turns = tasks.doc_to_messages(doc, options)
     roles = [turn["role"] for turn in turns]
     assert roles == ["system", *["user", "assistant"] * (shots or 1), "user"]
     assert turns[-1]["content"][0]["text"] == LAST[config, shots]
     pictures = [part for turn in turns for part in turn["content"] if part["type"] == "image"]
-    assert len(pictures) == len(task.doc_to_visual(doc, options)) == (config.endswith("pixels"))
-    text = task.doc_to_text(doc, options)
+    assert len(pictures) == len(tasks.doc_to_visual(doc, options)) == (config.endswith("pixels"))
+    text = tasks.doc_to_text(doc, options)
     assert text.endswith(LAST[config, shots]) and "<image>" not in text
     if shots:
         assert text.count("Thanks! How about this one?") == shots  # before all but the first of the six
@@ -101,18 +108,18 @@ def test_the_question_is_the_released_one(folder: Path, config: str, shots: int)
 
 def test_exemplars_from_pixels_are_pictures_in_turns_of_their_own(folder: Path) -> None:
     doc, options = document(folder, "ranking_from_pixels"), {"num_shots": 5}
-    turns = task.doc_to_messages(doc, options)
+    turns = tasks.doc_to_messages(doc, options)
     assert [[part["type"] for part in turn["content"]] for turn in turns if turn["role"] == "user"] == [
         ["text", "image"]
     ] * 6
-    assert len(task.doc_to_visual(doc, options)) == task.doc_to_text(doc, options).count("<image>") == 6
+    assert len(tasks.doc_to_visual(doc, options)) == tasks.doc_to_text(doc, options).count("<image>") == 6
 
 
 def test_turns_before_the_question_are_those_of_the_release(folder: Path) -> None:
     """By a digest, taken when the facts that were collected from the release (facts/neighbours.md) had these turns."""
     told = []
     for config in ("matching", "ranking", "explanation", "matching_from_pixels", "ranking_from_pixels"):
-        told += [turn["content"][0]["text"] for turn in task.doc_to_messages(document(folder, config), {})[:2]]
+        told += [turn["content"][0]["text"] for turn in tasks.doc_to_messages(document(folder, config), {})[:2]]
     assert hashlib.sha256("\0".join(told).encode()).hexdigest()[:16] == "f88ec97a916fb4c2", told
 
 
@@ -125,30 +132,30 @@ def test_turns_before_the_question_are_those_of_the_release(folder: Path) -> Non
 def test_without_a_letter_the_released_script_guesses_and_we_do_not(
     folder: Path, output: str, ours: str | None, official: str
 ) -> None:
-    record = task.process_results(document(folder, "ranking_from_pixels"), [output])["sample"]
+    record = process_results(document(folder, "ranking_from_pixels"), [output])["sample"]
     assert (record["predicted"], record["predicted_official"]) == (ours, official)
     assert (record["status"] == "read") == (ours is not None)
 
 
 @pytest.mark.parametrize(("scores", "chosen"), [([0.1, 0.3], "B"), ([0.3, 0.3], None), ([0.1, 0.2, 0.3], None)])
 def test_scores_choose_the_highest_alone(folder: Path, scores: list[float], chosen: str | None) -> None:
-    record = task.process_results(document(folder, "ranking_from_pixels"), [score_requests.answer(scores)])["sample"]
+    record = process_results(document(folder, "ranking_from_pixels"), [score_requests.answer(scores)])["sample"]
     assert (record["predicted"], record["status"]) == (chosen, "scores" if len(scores) == 2 else "unreadable")
 
 
 # --- parity with the released evaluator, eval_crossval.py ---
 
 
-def values(found: list[dict[str, Any]]) -> dict[str, float]:
-    own = measures.of_records(found)
-    return {name: scopes[OVERALL].value for name, scopes in evaluate(found, own, 0).items()}
+def values(records: list[dict[str, Any]]) -> dict[str, float]:
+    measures = BENCHMARK.task(records[0]["task"]).measures
+    return {name: scopes[OVERALL].value for name, scopes in evaluate(records, measures, 0).items()}
 
 
 def test_accuracies_are_those_of_the_released_evaluator(folder: Path) -> None:
     release.release(folder, "ranking")
-    generator, docs = np.random.default_rng(1), rows.load("NYCC", "ranking", "0")
+    generator, docs = np.random.default_rng(1), documents("ranking", 0)
     said = [str(generator.choice(["A", "B"])) for _ in docs]
-    found = values([task.process_results(doc, [f"Answer: {it}"])["sample"] for doc, it in zip(docs, said, strict=True)])
+    found = values([process_results(doc, [f"Answer: {it}"])["sample"] for doc, it in zip(docs, said, strict=True)])
     ny: list[float] = []
     crowd: list[float] = []
     for doc, it in zip(docs, said, strict=True):
@@ -161,10 +168,10 @@ def test_accuracies_are_those_of_the_released_evaluator(folder: Path) -> None:
 def test_explanation_scores_are_those_of_the_packages(folder: Path) -> None:
     """BLEU of sacrebleu itself, ROUGE-L of rouge_score itself; the evaluator takes the middle of its bootstrap."""
     release.release(folder, "explanation_from_pixels")
-    docs = rows.load("NYCC", "explanation_from_pixels", "0")
+    docs = documents("explanation_from_pixels", 0)
     texts = [" ".join(doc["label"].split()[:: 1 + number % 3]) for number, doc in enumerate(docs)]
     said = [f"Step by step. Explanation: {text}" for text in texts]
-    records = [task.process_results(doc, [it])["sample"] for doc, it in zip(docs, said, strict=True)]
+    records = [process_results(doc, [it])["sample"] for doc, it in zip(docs, said, strict=True)]
     assert "|eff:no|" in records[0]["bleu"] and records[0]["bleu"].endswith("|level:corpus")
     found = values(records)
     references = [doc["label"] for doc in docs]

@@ -12,7 +12,7 @@ from datasets import Dataset
 from drawings import drawing
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.nykms import rows, task
+from figlang_tasks.benchmarks.nykms import rows, tasks
 from figlang_tasks.core import hub
 
 
@@ -74,7 +74,7 @@ def test_by_contest_number(folder: Path) -> None:
     labels_only(folder, (9001, 9002, 9003, 9010))
     shown, told = (rows.load("NYK-MS", "metaphor", modality) for modality in rows.MODALITIES)
     assert [doc["image"]["bytes"] for doc in shown] == [png(contest) for contest in (9001, 9002, 9003, 9010)]
-    assert task.doc_to_visual(shown[0])[0].size == (32, 32)
+    assert tasks.doc_to_visual(shown[0])[0].size == (32, 32)
     assert told["description"] == DESCRIPTIONS
     assert {doc["data"].partition("+")[2] for doc in (*shown, *told)} == {"NewYorkerCaptionContest:local"}
 

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from nykms_rows import document
 
-from figlang_tasks.benchmarks.nykms import measures as nykms_measures
-from figlang_tasks.benchmarks.nykms import rows, task
+from figlang_tasks.benchmarks.nykms import tasks
+from figlang_tasks.benchmarks.nykms.benchmark import BENCHMARK
+from figlang_tasks.core.request import Request
 from figlang_tasks.metrics import overlap
-from figlang_tasks.scoring import evaluate
+from figlang_tasks.scoring import Measures, evaluate, process_results
 
 LABELS = {"mc_acc", "mc_macro_precision", "mc_macro_recall", "mc_macro_f1", "parse_disagreement"}
 ALWAYS = {"parse_rate", "refusal_rate"}
@@ -23,13 +24,18 @@ NOT_IN_THE_TABLE = ("_relaxed_em", "_corpus_bleu4", "parse_disagreement")  # the
 
 def record_of(doc: dict[str, Any], output: str) -> dict[str, Any]:
     """The record of an answer, as a samples file has it."""
-    record: dict[str, Any] = json.loads(json.dumps(task.process_results(doc, [output])["sample"]))
+    record: dict[str, Any] = json.loads(json.dumps(process_results(doc, [output])["sample"]))
     return record
+
+
+def measures_of(records: list[dict[str, Any]]) -> Measures:
+    """The measures of the task that wrote the records."""
+    return BENCHMARK.task(records[0]["task"]).measures
 
 
 def values(records: list[dict[str, Any]]) -> dict[str, float]:
     """The value of each measure of all records."""
-    found = evaluate(records, nykms_measures.of_records(records), stderr_resamples=0)
+    found = evaluate(records, measures_of(records), stderr_resamples=0)
     return {measure: scopes["all"].value for measure, scopes in found.items()}
 
 
@@ -40,9 +46,14 @@ def test_what_is_scored_depends_on_the_annotation_alone(output: str) -> None:
         (document(label=0), LABELS | ALWAYS),
         (document("me"), ALWAYS | EXPLANATION),
     ):
-        assert set(values([record_of(doc, output)])) == measured
-        judged = task.process_results(doc, [output])
-        assert judged.keys() == {"sample"} | {name for name in measured if not name.endswith(NOT_IN_THE_TABLE)}
+        record = record_of(doc, output)
+        assert set(values([record])) == measured
+        in_table = [measure for measure in measures_of([record]).in_table if not measure.rare]
+        counted = {measure.name for measure in in_table if measure.counts(record)}
+        assert counted == {name for name in measured if not name.endswith(NOT_IN_THE_TABLE)}
+        judged = process_results(doc, [output])
+        assert judged.keys() == {"sample"} | {measure.name for measure in in_table}
+        assert all(judged[measure.name] is None for measure in in_table if measure.name not in counted)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +100,7 @@ def test_bleu() -> None:
 def test_exact_match_by_what_the_annotation_names() -> None:
     golds = {"flat": "word", "[I] horse": "object", "[I]": "image", "[S] power": "free"}
     records = [record_of(document(MW=gold, id=gold), "Yes\nhorse") for gold in golds]
-    em = evaluate(records, nykms_measures.of_records(records), stderr_resamples=0)["mw_em"]
+    em = evaluate(records, measures_of(records), stderr_resamples=0)["mw_em"]
     assert [*em] == ["all", "word", "object", "image", "free"]
     assert {scope: (em[scope].value, em[scope].rows) for scope in em} == {
         "all": (0.25, 4),
@@ -128,8 +139,8 @@ SAID = {  # by a part of the prompt: a right answer, a wrong word, a No, a refus
 
 def test_numbers_of_a_run_worked_out_by_hand() -> None:
     records = []
-    for doc in rows.load("figlang_mini_nykms", "metaphor", "text"):
-        prompt = task.doc_to_text(doc)
+    for doc in BENCHMARK.documents(Request.of("figlang_mini_nykms", question="metaphor", modality="text")):
+        prompt = tasks.doc_to_text(doc)
         records.append(record_of(doc, next((answer for part, answer in SAID.items() if part in prompt), "1. No")))
     # Gold: 7 Yes, 5 No. Said Yes to 4 of the 7 and to 1 of the 5. Words, over the 7 positives: cage and the cartoon
     # right; "Warm." only when case and full stop do not count.

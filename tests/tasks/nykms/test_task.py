@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from nykms_rows import CAPTION, document
 
-from figlang_tasks.benchmarks.nykms import task
+from figlang_tasks.benchmarks.nykms import tasks
 from figlang_tasks.metrics import overlap
+from figlang_tasks.scoring import process_results
 
 
 def joint_prompt(topic: str, third: str) -> str:
@@ -33,15 +34,15 @@ METAPHOR_PROMPT = joint_prompt("metaphor", "What is the word's real meaning?")
 
 
 def test_the_joint_prompts_are_those_of_table_4() -> None:
-    assert task.doc_to_text(document()) == METAPHOR_PROMPT
-    assert task.doc_to_text(document("sarcasm")) == joint_prompt("sarcasm", "What does it satirize?")
+    assert tasks.doc_to_text(document()) == METAPHOR_PROMPT
+    assert tasks.doc_to_text(document("sarcasm")) == joint_prompt("sarcasm", "What does it satirize?")
 
 
 def test_a_description_stands_in_the_place_of_the_cartoon() -> None:
     told = document(modality="text", description="A piano in a house.")
-    assert task.doc_to_text(told) == f"Here is the description of the cartoon: A piano in a house.\n{METAPHOR_PROMPT}"
-    assert task.doc_to_visual(told) == []
-    single = task.doc_to_text(document("sw", modality="text", description="A piano."))
+    assert tasks.doc_to_text(told) == f"Here is the description of the cartoon: A piano in a house.\n{METAPHOR_PROMPT}"
+    assert tasks.doc_to_visual(told) == []
+    single = tasks.doc_to_text(document("sw", modality="text", description="A piano."))
     assert single.startswith("Here is the description of the cartoon: A piano.\nYou are given")
 
 
@@ -58,7 +59,7 @@ def test_a_description_stands_in_the_place_of_the_cartoon() -> None:
     ],
 )
 def test_single_questions(question: str, asks: str, ends: str) -> None:
-    text = task.doc_to_text(document(question))
+    text = tasks.doc_to_text(document(question))
     topic = "metaphor" if question.startswith("m") else "sarcasm"
     said = "" if question in ("mc", "sc") else f"It contains {topic}.\n"
     brief = f"You should answer this question as brief as you can. {ends}".strip()
@@ -78,9 +79,9 @@ def test_single_questions(question: str, asks: str, ends: str) -> None:
 )
 def test_targets_are_answers_that_are_judged_right(question: str, changes: dict[str, Any], target: str) -> None:
     doc = document(question, **changes)
-    assert task.doc_to_target(doc) == target
-    record = task.process_results(doc, [target])["sample"]
-    assert record["status"] == "read" and task.answered_as_annotated(record)
+    assert tasks.doc_to_target(doc) == target
+    record = process_results(doc, [target])["sample"]
+    assert record["status"] == "read" and tasks.answered_as_annotated(record)
     scores = [score for of in record["words"].values() for key, score in of.items() if key != "bleu4_sums"]
     assert set(scores) <= {1.0} and bool(scores) == (doc["label"] == 1 and question != "mc")
 
@@ -91,8 +92,10 @@ SE = [3, 6, 2, 1, 0, 0, 3, 2, 1, 0]  # "No pitch ." for "A house has no pitch ."
 
 
 def test_the_record() -> None:
-    judged = task.process_results(document("sarcasm"), ['1. Yes\n2. "[I]"\n3. [S] home owners\n4. No pitch.'])
+    judged = process_results(document("sarcasm"), ['1. Yes\n2. "[I]"\n3. [S] home owners\n4. No pitch.'])
     assert judged["sample"] == {
+        "task": "nykms_sarcasm",
+        "request": "NYK-MS,question=sarcasm,modality=image",
         "id": "NYK_722_3",
         "data": "NYK-MS/x:0123456789ab",
         "unit": "contest 722",

@@ -16,12 +16,13 @@ from run_and_check import preflight
 from sklearn.metrics import f1_score
 
 from figlang_tasks import FigLangError, scoring
-from figlang_tasks.benchmarks.vflute import rows, task
-from figlang_tasks.benchmarks.vflute.measures import VFLUTE
-from figlang_tasks.core.data_id import DataId
+from figlang_tasks.benchmarks.vflute import rows, tasks
+from figlang_tasks.benchmarks.vflute.benchmark import BENCHMARK
+from figlang_tasks.core.request import Request
 from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.report import sections
 from figlang_tasks.results import runs
+from figlang_tasks.scoring import process_results
 
 CLAIM = "My lawyer is a shark"
 
@@ -35,6 +36,7 @@ def png(colour: str) -> bytes:
 def document(**changes: Any) -> dict[str, Any]:
     doc = {
         "dataset": "V-FLUTE",
+        "request": "V-FLUTE,split=test",
         "data": "V-FLUTE/test:0123456789ab",
         "id": "vismet-test-3",
         "claim": CLAIM,
@@ -66,53 +68,53 @@ def two_shots(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_few_shot_turns(two_shots: None) -> None:
-    messages = task.doc_to_messages(document(), {"num_shots": 2})
+    messages = tasks.doc_to_messages(document(), {"num_shots": 2})
     assert [turn["role"] for turn in messages] == ["user", "assistant", "user", "assistant", "user"]
     assert messages[1]["content"] == [{"type": "text", "text": "The lawyer has fins.\nLABEL: entailment"}]
     assert 'the statement "Two"?' in messages[2]["content"][1]["text"], "an exemplar keeps its own instruction"
     assert messages[2]["content"][0]["url"].getpixel((0, 0)) == (0, 128, 0)
-    assert task.doc_to_text(document(), {"num_shots": 2}).endswith(f"\n{QUESTION}")
+    assert tasks.doc_to_text(document(), {"num_shots": 2}).endswith(f"\n{QUESTION}")
 
 
 def test_label_only_exemplars_are_answered_with_the_label_alone(two_shots: None) -> None:
-    messages = task.doc_to_messages(document(), {"num_shots": 2, "label_only": True})
+    messages = tasks.doc_to_messages(document(), {"num_shots": 2, "label_only": True})
     assert [turn["content"][0]["text"] for turn in messages[1::2]] == ["entailment", "contradiction"]
 
 
 def test_blind_shows_a_white_square() -> None:
-    (picture,) = task.doc_to_visual(document(image=None), {"blind": True})
+    (picture,) = tasks.doc_to_visual(document(image=None), {"blind": True})
     assert picture.getextrema() == ((255, 255),) * 3
 
 
 def test_label_only_and_fixed_instruction() -> None:
-    text = task.doc_to_text(document(claim='Who said "why?"'), {"label_only": True})
+    text = tasks.doc_to_text(document(claim='Who said "why?"'), {"label_only": True})
     assert text == (
         'Does the image entail or contradict the claim "Who said "why?""? '
         "Answer with one word: entailment or contradiction."
     )
-    assert task.doc_to_text(document(), {"instruction": 2}).startswith("Does this image confirm or deny the claim")
+    assert tasks.doc_to_text(document(), {"instruction": 2}).startswith("Does this image confirm or deny the claim")
 
 
 def test_a_claim_is_never_read_as_a_template_or_an_instruction() -> None:
     claim = "{{ 7 * 7 }} REPLACE_CLAIM {% if %} <image>"
-    assert f'"{claim}"' in task.doc_to_text(document(claim=claim), {})
+    assert f'"{claim}"' in tasks.doc_to_text(document(claim=claim), {})
 
 
 def test_scene_graph_rounds() -> None:
     doc = document(claim="Is it a shark? Yes")
-    first = task.scene_graph_doc_to_text(doc, {})
+    first = tasks.scene_graph_doc_to_text(doc, {})
     assert isinstance(first, str)
     assert first.startswith('Question: Does the image entail or contradict the claim "Is it a shark Yes"\nFor the')
-    second = task.scene_graph_doc_to_text(doc, {}, previous_output=[' {"a": 1}\n'], round_idx=1)
+    second = tasks.scene_graph_doc_to_text(doc, {}, previous_output=[' {"a": 1}\n'], round_idx=1)
     assert isinstance(second, tuple)
     visuals, prompt, terminal, outputs, info = second
     assert visuals is not None and visuals[0].size == (4, 4)
     assert prompt is not None and prompt.startswith('Scene Graph:\n{"a": 1}\nUse the image and scene graph as context')
-    assert prompt.endswith(f"Question:\n{task.doc_to_text(doc, {})}")
+    assert prompt.endswith(f"Question:\n{tasks.doc_to_text(doc, {})}")
     assert (terminal, outputs, info) == (False, [' {"a": 1}\n'], None)
-    last = task.scene_graph_doc_to_text(doc, {}, previous_output=["graph", "It is.\nLABEL: entailment"], round_idx=2)
+    last = tasks.scene_graph_doc_to_text(doc, {}, previous_output=["graph", "It is.\nLABEL: entailment"], round_idx=2)
     assert isinstance(last, tuple) and last[2] is True
-    judged = task.scene_graph_process_results(doc, last[3])
+    judged = tasks.scene_graph_process_results(doc, last[3])
     assert judged["acc"] == 1.0
     assert json.loads(last[3][0])["scene_graph"] == "graph"
 
@@ -133,8 +135,9 @@ def test_a_task_in_two_calls_takes_no_exemplars() -> None:
     ],
 )
 def test_judging(label: str, output: str, f1: tuple, acc: float, parsed: float, disagree: float) -> None:
-    judged = task.process_results(document(label=label), [output])
+    judged = process_results(document(label=label), [output])
     record = judged.pop("sample")
+    assert (record["task"], record["request"]) == ("vflute", "V-FLUTE,split=test")
     assert (record["gold"], record["predicted"]) == f1
     assert (record["id"], record["report_group"], record["reference"]) == (
         "vismet-test-3",
@@ -150,15 +153,16 @@ def test_judging(label: str, output: str, f1: tuple, acc: float, parsed: float, 
 
 @pytest.mark.parametrize("output", ["", "a graph", "[1]", '{"answer": "x"}'])
 def test_a_two_stage_run_without_its_second_stage_is_no_answer(output: str) -> None:
-    judged = task.scene_graph_process_results(document(), [output])
+    judged = tasks.scene_graph_process_results(document(), [output])
     assert judged["sample"]["predicted"] is None
     assert judged["sample"]["explanation"] == ""
 
 
 def test_the_explanation_of_a_two_stage_run_speaks_of_the_image() -> None:
     stages = {"scene_graph": "g", "answer": "The scene graph has a red_dog.\nLABEL: entailment"}
-    judged = task.scene_graph_process_results(document(), [json.dumps(stages)])
+    judged = tasks.scene_graph_process_results(document(), [json.dumps(stages)])
     assert judged["sample"]["explanation"] == "The image has a red dog."
+    assert (judged["sample"]["task"], judged["sample"]["request"]) == ("vflute", "V-FLUTE,split=test")
 
 
 # --- all instructions ---
@@ -183,7 +187,7 @@ def test_values_over_all_instructions_are_their_mean_and_spread(tmp_path: Path) 
         f1s.append(f1_score(gold, predicted, average="macro"))
         scope = values["f1@0"][f"instruction_{number:02}"]
         assert scope["value"] == pytest.approx(f1s[-1], abs=1e-12)
-        alone = scoring.evaluate(own, VFLUTE, 0)["f1@0"]["all"]
+        alone = scoring.evaluate(own, tasks.VFLUTE.measures, 0)["f1@0"]["all"]
         assert (scope["low"], scope["high"], scope["rows"]) == (alone.low, alone.high, 76)
     assert values["f1@0"]["all"]["value"] == pytest.approx(np.mean(f1s), abs=1e-12)
     assert values["f1@0_sd"]["all"]["value"] == pytest.approx(np.std(f1s, ddof=1), abs=1e-12)
@@ -199,11 +203,12 @@ def test_values_over_all_instructions_are_their_mean_and_spread(tmp_path: Path) 
 
 
 def test_each_row_is_asked_with_each_instruction() -> None:
-    asked = {"dataset": "figlang_mini", "split": "test", "instructions": "all"}
-    found, plain = task.documents(asked, True), rows.load("figlang_mini", "test")
-    assert found["id"][20:22] == [f"{plain[0]['id']}-instruction21", f"{plain[1]['id']}-instruction1"]
-    assert found["data"][0] == plain["data"][0] and found["row"][:22] == [plain[0]["id"]] * 21 + [plain[1]["id"]]
-    for doc in list(found)[:21]:
-        assert task.doc_to_text(doc) == task.doc_to_text(plain[0], {"instruction": doc["instruction"]})
-    record = task.process_results(found[5], ["LABEL: entailment"])["sample"]
-    assert task.asked_by(DataId.parse(record["data"]), record) == asked
+    request = Request.of("figlang_mini", split="test", instructions="all")
+    documents, plain = BENCHMARK.documents(request, check_images=True), rows.load("figlang_mini", "test")
+    assert documents["id"][20:22] == [f"{plain[0]['id']}-instruction21", f"{plain[1]['id']}-instruction1"]
+    assert documents["data"][0] == plain["data"][0]
+    assert documents["row"][:22] == [plain[0]["id"]] * 21 + [plain[1]["id"]]
+    for doc in list(documents)[:21]:
+        assert tasks.doc_to_text(doc) == tasks.doc_to_text(plain[0], {"instruction": doc["instruction"]})
+    record = process_results(documents[5], ["LABEL: entailment"])["sample"]
+    assert (record["task"], Request.parse(record["request"])) == ("vflute_instructions", request)
