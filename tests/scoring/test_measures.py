@@ -75,7 +75,7 @@ def test_sums_over_saved_records_give_what_was_reported_and_the_harness_has_it_i
     assert {name: scopes for name, scopes in of.reported.items() if name in again} == again
     assert {name for name, scopes in again.items() if scopes[OVERALL].rows == of.rows}, "some measure counts all rows"
     values = {name.partition(",")[0]: value for name, value in run(model).results["results"][task].items()}
-    headline = [row["metric"] for row in own if row["metric"] in of.reported]
+    headline = [entry["metric"] for entry in entries if entry["metric"] in of.reported]
     assert {name: values[name] for name in headline} == {name: of.reported[name][OVERALL].value for name in headline}
     assert values.keys() & own.by_name.keys() == set(headline)
 
