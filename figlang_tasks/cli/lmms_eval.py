@@ -116,7 +116,7 @@ def _stand_around(keep_log: bool) -> None:
         if (args.log_samples or args.predict_only) and not args.output_path:  # the harness would show a traceback
             sys.exit("figlang_tasks: --log_samples and --predict_only need --output_path FOLDER")
         if fault := limit_fault(args.limit):
-            sys.exit(fault)
+            sys.exit(f"figlang_tasks: {fault}")
         try:
             results, samples = evaluate(args)
         except Exception as error:
