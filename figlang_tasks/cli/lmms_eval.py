@@ -176,7 +176,7 @@ def _check(args: argparse.Namespace) -> None:
         sys.exit("figlang_tasks: --log_samples and --predict_only need --output_path FOLDER")
     fault = limit_fault(args.limit)
     if fault:
-        sys.exit(fault)
+        sys.exit(f"figlang_tasks: {fault}")
 
 
 def _log_warnings_alone() -> None:

@@ -16,15 +16,12 @@ from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from figlang_tasks.core.blocks import options_by_block
 from figlang_tasks.core.row_files import first_fault
-from figlang_tasks.core.score_requests import ONLY_SCORES, SCORES
 from figlang_tasks.core.text import did_you_mean
 
 Kwargs = Mapping[str, Any] | None
 """What the harness hands to the functions of a task."""
-
-PICTURES_FIRST = "pictures_first"
-"""A block of the options: a prompt for models that read all pictures before the text."""
 
 _Own = TypeVar("_Own", bound="Options")
 
@@ -57,17 +54,5 @@ class Options(BaseModel):
 
     @classmethod
     def blocks(cls: type[_Own], config: Mapping[str, Any]) -> list[_Own]:
-        """The options that a task file has, for each model, put together as the harness does.
-
-        ``default``, and a block that may take its place, adds to what stands outside of blocks; a block with the name
-        of a model stands alone. What stands outside is for models without a block where there is no ``default``.
-        """
-        kwargs = config.get("lmms_eval_specific_kwargs") or {}
-        blocks = {name: block for name, block in kwargs.items() if isinstance(block, Mapping)}
-        outside = {name: value for name, value in kwargs.items() if name not in blocks}
-        usual = {**outside, **blocks.get("default", {})}
-        upon = {"default": outside, SCORES: outside, ONLY_SCORES: outside, PICTURES_FIRST: usual}
-        found = [{**upon.get(name, {}), **block} for name, block in blocks.items()]
-        if "default" not in blocks and (outside or config.get("model") not in (None, *blocks) or not blocks):
-            found.append(outside)
-        return [cls.of(each) for each in found]
+        """Read the options that a task file has for each model."""
+        return [cls.of(options) for options in options_by_block(config)]

@@ -3,7 +3,8 @@
 A score request is an ordinary ``generate_until`` request whose ``generation_kwargs`` carry the key :data:`KEY`, so that
 every harness feature (cache, limit, several processes) works with it. A model class that declares that it can answers
 ``{"scores": [...]}``; any other class answers in words, and the task reads those instead. No task file names classes;
-it has blocks for both sorts beside ``default`` (:func:`for_model`). Without ``default`` it is for the former alone.
+it has blocks for both sorts beside ``default`` (:mod:`figlang_tasks.core.blocks`). Without ``default`` it is for the
+former alone.
 """
 
 from __future__ import annotations
@@ -20,10 +21,6 @@ from figlang_tasks.core.row_files import first_fault
 KEY = "figlang_score"
 Kind = Literal["candidates", "match"]
 KINDS = get_args(Kind)
-SCORES, ONLY_SCORES = "scores", "only_scores"
-"""Blocks of a task file for classes that answer its score request, and for those of them that answer nothing else."""
-REPLAY = "figlang_replay"
-"""The model class that is asked for nothing and gives what was saved, scores too."""
 
 
 class ScoreRequest(BaseModel):
@@ -65,43 +62,6 @@ def score_request(generation_kwargs: Mapping[str, Any], doc: Mapping[str, Any]) 
     if found.kind == "candidates" and not found.candidates:
         raise ValueError(f"{KEY}: candidates is empty; valid: a list of texts, or the name of such a column")
     return found
-
-
-def answers_words(model_class: type | None) -> bool:
-    """Whether a class of models answers other requests than those for scores; it does unless it declares otherwise."""
-    return bool(getattr(model_class, "answers_words", True))
-
-
-def for_model(config: Mapping[str, Any], name: object, model_class: type | None) -> dict[str, Any]:
-    """A task's YAML for a model: the blocks for what its class declares stand in place of ``default``.
-
-    A block under `name`, what follows ``--model``, stands above the others: the harness takes it.
-    """
-    text_alone = getattr(model_class, "scores_text_alone", not answers_words(model_class))
-    names = (ONLY_SCORES, SCORES) if text_alone else (SCORES,)
-    request, chosen = _asked(config, name, *names, "default"), dict(config)
-    kinds = getattr(model_class, "answers_score_requests", ())
-    if not isinstance(request, Mapping) or request.get("kind") not in kinds:
-        return chosen
-    for key in ("model_specific_generation_kwargs", "lmms_eval_specific_kwargs"):
-        blocks = config.get(key) or {}
-        for block in names:
-            if block in blocks:
-                chosen[key] = {**blocks, "default": blocks[block]}
-                break
-    return chosen
-
-
-def is_asked(config: Mapping[str, Any]) -> bool:
-    """Whether a task asks a model for scores; `config` as of :func:`for_model`, with the name under ``model``."""
-    return _asked(config, config.get("model"), "default") is not None  # as the harness chooses
-
-
-def _asked(config: Mapping[str, Any], *blocks: object) -> Any:
-    """What a task file asks for under :data:`KEY`, by the first of these blocks that it has; None for words."""
-    by_model = config.get("model_specific_generation_kwargs") or {}
-    own = next((by_model[block] for block in blocks if block in by_model), None)
-    return {**(config.get("generation_kwargs") or {}), **(own or {})}.get(KEY)
 
 
 def only_ranks(model: str, task: str) -> str:

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from figlang_tasks import models
-from figlang_tasks.core import logs, redaction, score_requests, status
+from figlang_tasks.core import logs, redaction, status
+from figlang_tasks.core.blocks import OPTIONS, PICTURES_FIRST, SETTINGS, choose_blocks, give_blocks
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.options import PICTURES_FIRST
 from figlang_tasks.harness import answers, identity, judgement, task_index
 from figlang_tasks.harness.backend_settings import for_backend
 from figlang_tasks.harness.preflight import check_output_path, listed, preflight, require_matches
-from figlang_tasks.harness.task_index import choose_blocks, is_ours, tasks_dir, tasks_of
+from figlang_tasks.harness.task_index import is_ours, tasks_dir, tasks_of
 from figlang_tasks.harness.task_metadata import complete_metadata
 from figlang_tasks.scoring import explanations
 
@@ -204,7 +204,7 @@ def _prepare_and_evaluate(original: Callable[..., Any], given: dict[str, Any]) -
     store = None if getattr(lm, "needs_no_cache", False) else _store
     for task in ours.values():
         complete_metadata(task)
-    _choose_prompts(lm, ours)
+    choose_prompts(lm, ours)
     for task in ours.values():
         _prepare(task)
     judged_tasks = [judgement.JudgedTask(task) for task in ours.values()]
@@ -260,35 +260,32 @@ def _prepare(task: Any) -> None:
             )
 
 
-def _choose_prompts(lm: Any, ours: Mapping[str, Any]) -> None:
-    """Take the blocks of task files for what the class of the model declares to answer, and for how it reads pictures.
-
-    A model that reads all pictures before the text is one whose attribute ``pictures_first`` is True, or holds the
-    names of the tasks that it is so for. What was chosen stands in every results file: in
-    ``lmms_eval_specific_kwargs``, and in ``prompt_hash``, by which runs are compared.
-    """
-    changed = []
+def choose_prompts(lm: Any, ours: Mapping[str, Any]) -> None:
+    """Give each task the blocks of its file for the model, and say which prompts are of pictures first."""
+    tasks_with_pictures_first = []
     for name, task in ours.items():
-        choose_blocks(task, lm)
-        options = task.lmms_eval_specific_kwargs or {}
-        if not isinstance(options.get(PICTURES_FIRST), Mapping) or score_requests.KEY in task.config.generation_kwargs:
-            continue  # scores are of one picture at a time
-        if not _reads_pictures_first(lm, name):
-            continue
-        changed.append(name)
-        task.lmms_eval_specific_kwargs = task.config.lmms_eval_specific_kwargs = {**options, **options[PICTURES_FIRST]}
-        if isinstance(task.config.metadata, dict):
-            marked = f"{task.config.metadata.get('prompt_hash')}+{PICTURES_FIRST}"
-            task.config.metadata = {**task.config.metadata, "prompt_hash": marked}
-    if changed and status.in_first_process():
+        model_class = type(lm) if task.model_name is None else models.scoring_class(task.model_name)
+        config = {key: getattr(task.config, key) for key in ("generation_kwargs", SETTINGS, OPTIONS)}
+        choice = choose_blocks(config, task.model_name, model_class)
+        has_prompt = isinstance((config[OPTIONS] or {}).get(PICTURES_FIRST), Mapping)
+        # A model is asked only where it matters: it may have no chat template that could be read.
+        if has_prompt and not choice.asks_for_scores and _reads_pictures_first(lm, name):
+            choice = choose_blocks(config, task.model_name, model_class, pictures_first=True)
+        give_blocks(task, choice)
+        if choice.options == PICTURES_FIRST:
+            tasks_with_pictures_first.append(name)
+    if tasks_with_pictures_first and status.in_first_process():
         logger.warning(
             f"figlang_tasks: the chat template of this model moves all pictures before the text, so the prompt of "
-            f"{listed(sorted(changed))} is in words that need no places ({PICTURES_FIRST} in the task file). "
-            f"The results say so in prompt_hash"
+            f"{listed(sorted(tasks_with_pictures_first))} is in words that need no places ({PICTURES_FIRST} in the "
+            "task file). The results say so in prompt_hash"
         )
 
 
 def _reads_pictures_first(lm: Any, task: str) -> bool:
-    """Whether a model reads all pictures of a task before the text."""
+    """Whether a model reads all pictures of a task before the text.
+
+    Its attribute ``pictures_first`` is True, or holds the names of the tasks that it is so for.
+    """
     declared = getattr(lm, PICTURES_FIRST, False)
     return declared is True or bool(declared and task in declared)

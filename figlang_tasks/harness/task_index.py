@@ -1,4 +1,4 @@
-"""Which tasks a ``TaskManager`` of the harness knows, which of them are ours, and what their files say for a model."""
+"""Which tasks a ``TaskManager`` of the harness knows, and which of them are ours."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from figlang_tasks import models
-from figlang_tasks.core import score_requests
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.task_files import ALL_TASKS, folder
 from figlang_tasks.core.text import did_you_mean
@@ -71,20 +69,3 @@ def tasks_of(found: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
             yield from tasks_of(task)
         else:
             yield name, task
-
-
-def choose_blocks(task: Any, lm: Any) -> None:
-    """Give a task that was built the blocks of its file for what the class of the model declares (`score_requests`)."""
-    name, config = task.model_name, task.config
-    model_class = type(lm) if name is None else models.scoring_class(name)
-    keys = ("generation_kwargs", "model_specific_generation_kwargs", "lmms_eval_specific_kwargs")
-    given = {key: getattr(config, key) for key in keys}
-    chosen = score_requests.for_model(given, name, model_class)
-    settings, options = chosen["model_specific_generation_kwargs"], chosen["lmms_eval_specific_kwargs"]
-    if settings is not given["model_specific_generation_kwargs"]:
-        config.model_specific_generation_kwargs = settings
-        config.generation_kwargs.update(settings.get(name, settings["default"]))
-    if options is not given["lmms_eval_specific_kwargs"] and name not in options:
-        before = given["lmms_eval_specific_kwargs"].get("default", {})  # the harness has put it beside the blocks
-        blocks = {key: value for key, value in options.items() if key not in before}
-        task.lmms_eval_specific_kwargs = config.lmms_eval_specific_kwargs = {**blocks, **blocks["default"]}

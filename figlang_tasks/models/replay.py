@@ -21,9 +21,9 @@ from typing import Any
 from lmms_eval.api.instance import Instance
 from loguru import logger
 
+from figlang_tasks.core.blocks import PICTURES_FIRST
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.files import MOST_BYTES_OF_SAMPLES, read_file
-from figlang_tasks.core.options import PICTURES_FIRST
 from figlang_tasks.core.samples_files import saved_lines, task_of
 from figlang_tasks.core.text import listing
 from figlang_tasks.models.base import Offline

@@ -1,4 +1,4 @@
-"""A score loses digits on its way, or a task asks a model for scores that it does not give, if this fails."""
+"""A score loses digits on its way, or a wrong request for scores is sent, if this fails."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from figlang_tasks.core.score_requests import (
     KEY,
     ScoreRequest,
     answer,
-    for_model,
-    is_asked,
     read_answer,
     score_request,
 )
@@ -38,45 +36,6 @@ DOC = {"id": "a", "statements": ["love is as sweet as honey", "time is money"], 
 )
 def test_valid_requests(asked: dict[str, Any], expected: ScoreRequest) -> None:
     assert score_request({"temperature": 0, KEY: asked}, DOC) == expected
-
-
-def declares(kinds: Any, words: bool = True) -> type:
-    return type("Declares", (), {"answers_score_requests": kinds, "answers_words": words})
-
-
-MATCH, CANDIDATES = ({KEY: {"kind": "match"}}, {KEY: {"kind": "candidates", "candidates": ["A"]}})
-PROMPTS = {"default": {"prompt": "choose"}, "scores": {"prompt": "match"}, "only_scores": {"prompt": "text"}}
-
-
-@pytest.mark.parametrize(
-    ("model_class", "settings", "prompt", "asked"),
-    [
-        (declares(("match",)), {"scores": MATCH}, "match", True),
-        (declares(["candidates", "match"], words=False), {"scores": MATCH}, "text", True),
-        (declares(("match",), words=False), {"scores": {}, "only_scores": MATCH}, "text", True),
-        (declares(("match",)), {"only_scores": MATCH}, "choose", False),
-        (declares(("match",)), {"scores": CANDIDATES}, "choose", False),
-        (object, {"scores": MATCH}, "choose", False),
-        # What a file says of a class by its name stands above that.
-        (declares(("match",)), {"scores": MATCH, "mine": {}}, "choose", False),
-        (declares(("match",)), {"scores": CANDIDATES, "mine": MATCH}, "match", True),
-        (object, {"scores": {}, "mine": MATCH}, "choose", True),
-        # A file that asks every model.
-        (declares(("match",)), {"default": MATCH}, "match", True),
-    ],
-)
-def test_a_class_gets_the_blocks_for_what_it_declares(
-    model_class: type | None, settings: dict[str, Any], prompt: str, asked: bool
-) -> None:
-    config = {
-        "generation_kwargs": {"temperature": 0},
-        "model_specific_generation_kwargs": {"default": {}} | settings,
-        "lmms_eval_specific_kwargs": PROMPTS,
-    }
-    chosen = for_model(config, "mine", model_class)
-    assert chosen["lmms_eval_specific_kwargs"]["default"] == {"prompt": prompt}
-    assert is_asked(chosen | {"model": "mine"}) == asked
-    assert PROMPTS["default"] == {"prompt": "choose"}  # what was read is left as it was
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,9 @@ def test_each_pattern_without_a_task_is_named(selection: str, unmatched: list[st
         ({"tasks": ["figlang_mini", "figlang_mni"]}, r"no task 'figlang_mni' \(did you mean `figlang_mini`"),
         ({"model": "figlang_vml"}, r"no model class 'figlang_vml' \(did you mean `figlang_vlm`.*figlang_clip"),
         ({"model": "hf"}, "no model class 'hf': it is a class of the command lm_eval"),
-        ({"num_fewshot": 2}, "--num_fewshot is no option of task figlang_mini.*num_shots.*vflute_5shot"),
+        ({"num_fewshot": 2}, "--num_fewshot is no option of task figlang_mini.*num_shots, which .*vflute_5shot.* set"),
+        ({"num_fewshot": 2, "tasks": ["irfl_match"]}, "irfl_match_metaphor.* no task of the benchmark has examples"),
+        ({"limit": -3, "model": "dumy"}, r"(?s)no model class 'dumy'.*\nfiglang_tasks: --limit -3: must be"),
     ],
 )
 def test_the_python_api_checks_what_is_asked_before_it_builds_the_model(asked: dict[str, Any], message: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 import tiny_vlms
 import torch
 import transformers as hf
-from demo_runs import answers, evaluate
+from demo_runs import answers, evaluate, mini_tasks
 
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.models.vlm import FigLangVLM
@@ -58,6 +58,11 @@ def test_a_task_with_pictures_is_refused_before_the_model_is_loaded(checkpoint: 
     (tmp_path / "config.json").write_bytes((checkpoint / "config.json").read_bytes())  # there are no weights
     with pytest.raises(FigLangError, match="task figlang_mini: shows pictures, and this language model reads text"):
         evaluate("figlang_mini", "figlang_vlm", f"pretrained={tmp_path}", limit=1)
+    with pytest.raises(FigLangError, match="task mini_sg: shows pictures"):  # a task in two calls
+        evaluate("mini_sg", "figlang_vlm", f"pretrained={tmp_path}", include_path=mini_tasks(), limit=1)
+    suggestion = r"task figlang_mini_nykms_metaphor: shows .* without pictures \(figlang_mini_nykms_metaphor_text\)"
+    with pytest.raises(FigLangError, match=suggestion):
+        evaluate("figlang_mini_nykms_metaphor", "figlang_vlm", f"pretrained={tmp_path}", limit=1)
 
 
 def test_an_object_that_is_asked_about_a_picture(checkpoint: Path) -> None:

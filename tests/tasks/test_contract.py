@@ -19,7 +19,7 @@ from lmms_eval import utils
 from lmms_eval.tasks import get_task_dict
 from PIL import Image
 
-from figlang_tasks.core import score_requests
+from figlang_tasks.core import blocks, score_requests
 from figlang_tasks.core.benchmark import asked_for, source_of
 from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.models.baselines import chance_answers_of
@@ -27,7 +27,7 @@ from figlang_tasks.models.baselines import chance_answers_of
 FILES = {path.stem: path for path in sorted((tasks_dir() / "mini").rglob("*.yaml")) if path.name[0] != "_"}
 CONFIGS = {name: utils.load_yaml_config(str(path)) for name, path in FILES.items()}
 TASKS = [name for name, config in CONFIGS.items() if "group" not in config]
-BY_SCORE = [name for name in TASKS if score_requests.SCORES in CONFIGS[name]["model_specific_generation_kwargs"]]
+BY_SCORE = [name for name in TASKS if blocks.SCORES in CONFIGS[name]["model_specific_generation_kwargs"]]
 IN_WORDS = [name for name in TASKS if not name.endswith("_localize") and "_match_" not in name]  # LLaVA's boxes: 0 to 1
 RIGHT = {"acc", "p@1", "em", "mc_acc", "sc_acc", "mw_em", "sw_em"}
 """Measures that are 1 for a right answer."""

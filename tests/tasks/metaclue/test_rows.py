@@ -10,7 +10,7 @@ from metaclue_rows import negative, row, write
 
 import figlang_tasks
 from figlang_tasks.benchmarks.metaclue import rows, tasks
-from figlang_tasks.harness.task_index import choose_blocks
+from figlang_tasks.harness.plugin import choose_prompts
 
 MINI = "figlang_mini_metaclue"
 
@@ -39,7 +39,7 @@ def test_requests_for_many_candidates_are_built_without_a_picture(
     name = "metaclue_retrieve_random100"
     manager = figlang_tasks.task_manager(include_defaults=False, model_name="figlang_clip")
     task = get_task_dict([name], manager, "simple")[name]
-    choose_blocks(task, None)  # as `evaluate` does
+    choose_prompts(None, {name: task})  # as `evaluate` does
     for path in (folder / "MetaCLUE").glob("*/*.jpg"):
         path.write_bytes(b"to decode this would be an error")  # all were looked at once, when the data was read
     task.build_all_requests(rank=0, world_size=1)

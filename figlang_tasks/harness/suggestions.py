@@ -1,0 +1,78 @@
+"""Tasks of ours that a message names as the remedy, found in the task files of the same benchmarks."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from figlang_tasks.core import hub, task_files
+from figlang_tasks.core.benchmark import parse_request
+from figlang_tasks.core.blocks import DEFAULT, OPTIONS, SETTINGS, options_by_block
+from figlang_tasks.core.errors import DataError
+from figlang_tasks.harness.task_index import tasks_dir
+
+TaskConfig = Mapping[str, Any]
+"""The content of a task file."""
+
+
+def tasks_with_exemplars(tasks: Iterable[TaskConfig]) -> list[str]:
+    """The names of tasks whose prompts have examples before the question (``num_shots``)."""
+    names = []
+    for config in _of_same_benchmarks(tasks):
+        if any(options.get("num_shots") for options in options_by_block(config)):
+            names.append(config["task"])
+    return names
+
+
+def tasks_in_words(tasks: Iterable[TaskConfig]) -> list[str]:
+    """The names of tasks on the data of `tasks` that ask any model that gives no scores for words."""
+    datasets = {config.get("dataset_name") for config in tasks}
+    names = []
+    for config in _of_same_benchmarks(tasks):
+        if config["dataset_name"] in datasets and DEFAULT in (config.get(SETTINGS) or {}):
+            names.append(config["task"])
+    return names
+
+
+def tasks_without_pictures(tasks: Iterable[TaskConfig]) -> list[str]:
+    """The names of tasks that show no pictures, as far as their data is on this machine."""
+    names = []
+    with hub.downloading_nothing():
+        for config in _of_same_benchmarks(tasks):
+            doc_to_visual = pkgutil.resolve_name(config["doc_to_visual"])
+            try:
+                has_pictures = shows_pictures({**config, "doc_to_visual": doc_to_visual})
+            except DataError:
+                continue
+            if not has_pictures:
+                names.append(config["task"])
+    return names
+
+
+def shows_pictures(config: TaskConfig) -> bool:
+    """Whether the first document of a task has a picture in its prompt."""
+    benchmark, request = parse_request(config["dataset_name"])
+    block_options = config.get(OPTIONS) or {}
+    options = {**block_options, **block_options.get(DEFAULT, {})}
+    document = benchmark.documents(request)[0]
+    return bool(config["doc_to_visual"](document, options))
+
+
+def _of_same_benchmarks(tasks: Iterable[TaskConfig]) -> Iterator[TaskConfig]:
+    """All our task files of the benchmarks of some tasks; functions in them are names, and nothing is imported."""
+    benchmarks = {_benchmark_of(config) for config in tasks}
+    for path in sorted(tasks_dir().rglob("*.yaml")):
+        config = task_files.read(path.resolve())
+        is_task = "task" in config and "group" not in config
+        if is_task and _benchmark_of(config) in benchmarks:
+            yield config
+
+
+def _benchmark_of(config: TaskConfig) -> str | None:
+    """The name of the benchmark that a task file names; None if it names none."""
+    try:
+        benchmark, _ = parse_request(config.get("dataset_name"))
+    except DataError:
+        return None
+    return benchmark.name
