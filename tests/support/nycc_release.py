@@ -10,7 +10,7 @@ from datasets import Dataset
 from PIL import Image
 
 from figlang_tasks.benchmarks.nycc import rows
-from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.request import Request
 
 SAID = dict(zip("ABCDE", ("I have", "There is", "You need", "Lettuce takes", "Nobody has"), strict=True))
 
@@ -56,8 +56,9 @@ def write(folder: Path, config: str, split: str, found: list[dict[str, Any]]) ->
 def release(folder: Path, *configs: str, train: int = 12, test: int | None = None) -> Path:
     """Write configurations, by default with as many test rows as the release has."""
     for config in configs:
-        asked = rows.asked_by(DataId("NYCC", config, "0"), {})
-        count = rows.count(asked) if test is None else test
+        fold = rows.config(config).fold
+        request = Request.of("NYCC", config=config.removesuffix(f"_{fold}"), fold=str(fold))
+        count = rows.count(request) if test is None else test
         write(folder, config, "test", [row(config, number) for number in range(count)])
         write(folder, config, "train", [row(config, number, "train") for number in range(train)])
     return folder
