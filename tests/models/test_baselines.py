@@ -12,7 +12,7 @@ from demo_runs import answers, evaluate, mini_tasks
 from drawings import drawing
 
 from figlang_tasks import FigLangError
-from figlang_tasks.benchmarks.vflute import rows, task
+from figlang_tasks.benchmarks.vflute import rows, tasks
 from figlang_tasks.core import score_requests
 
 TASK = "figlang_mini"
@@ -78,6 +78,6 @@ def test_random_scores(task_name: str, counts: list[int]) -> None:
 
 
 def test_what_has_no_chance_level_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(task, "chance_answers")
+    monkeypatch.delattr(tasks, "chance_answers")
     with pytest.raises(FigLangError, match="task figlang_mini does not declare its possible answers: .*chance_answers"):
         evaluate(TASK, "figlang_majority")

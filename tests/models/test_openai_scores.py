@@ -19,7 +19,7 @@ from openai_server import BodiesServer, OpenAIServer
 from vlm_requests import GREEDY, asked, text, user
 
 from figlang_tasks import FigLangError
-from figlang_tasks.benchmarks.vflute import rows, task
+from figlang_tasks.benchmarks.vflute import rows, tasks
 from figlang_tasks.core import notes
 from figlang_tasks.core.score_requests import KEY, ScoreRequest, read_answer
 from figlang_tasks.mini import DEMO_MODEL_DIR
@@ -33,7 +33,7 @@ WORDS = {"yes": "image", "no": "bridge"}
 def conversations() -> list[list[dict[str, Any]]]:
     """Three questions, with one, two and three pictures."""
     docs = rows.load("figlang_mini", "test").select(range(3))
-    pictures = [{"type": "image", "url": task.doc_to_visual(doc)[0]} for doc in docs]
+    pictures = [{"type": "image", "url": tasks.doc_to_visual(doc)[0]} for doc in docs]
     return [[user(*pictures[: i + 1], text(f"Does it match? {doc['claim']}"))] for i, doc in enumerate(docs)]
 
 

@@ -14,7 +14,7 @@ import torch
 from demo_runs import answers, evaluate
 
 from figlang_tasks import FigLangError
-from figlang_tasks.benchmarks.irfl import rows, task
+from figlang_tasks.benchmarks.irfl import rows, tasks
 from figlang_tasks.core.images import content_key
 from figlang_tasks.models import probe, probe_pair
 from figlang_tasks.models.dual_encoder import FigLangCLIP
@@ -46,7 +46,7 @@ def test_it_answers_as_its_network_computes(clip: Path, tmp_path: Path, hidden: 
     own = {name: value.double().numpy() for name, value in weights[5].items()}
     network = FigLangCLIP(str(clip)).network
     for number, doc in enumerate(rows.load("figlang_mini_irfl", "metaphor-retrieval-task").select(range(6))):
-        (picture,) = task.doc_to_visual(doc, {"prompt": "text"})
+        (picture,) = tasks.doc_to_visual(doc, {"prompt": "text"})
         layer = np.concatenate([network.text_features([doc["phrase"]])[0], network.image_features([picture])[0]])
         if hidden:
             layer = np.maximum(own["0.weight"] @ layer + own["0.bias"], 0)
@@ -56,7 +56,7 @@ def test_it_answers_as_its_network_computes(clip: Path, tmp_path: Path, hidden: 
 
 def test_it_is_not_asked_about_its_training_data(clip: Path, tmp_path: Path) -> None:
     doc = rows.load("figlang_mini_irfl", "metaphor-retrieval-task")[0]
-    (picture,) = task.doc_to_visual(doc, {"prompt": "text"})
+    (picture,) = tasks.doc_to_visual(doc, {"prompt": "text"})
     for place, seen in (("text", doc["phrase"]), ("picture", content_key(picture))):
         write(tmp_path / place, clip, seen=(seen, "another"))
         with pytest.raises(FigLangError, match=r"figlang_probe: 1 of \d+ pictures and texts of this run were in"):

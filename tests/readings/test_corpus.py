@@ -27,10 +27,10 @@ from figlang_tasks.answers.yes_no import yes_no
 from figlang_tasks.benchmarks.admire.parse import ranking, sequence
 from figlang_tasks.benchmarks.flute.parse import CONTRADICT
 from figlang_tasks.benchmarks.flute.parse import parse_official as flute
-from figlang_tasks.benchmarks.irfl.task import FIGURATIVE, PLACES
+from figlang_tasks.benchmarks.irfl.tasks import FIGURATIVE, PLACES
 from figlang_tasks.benchmarks.metaclue.boxes import parse_boxes
 from figlang_tasks.benchmarks.metaclue.captions import parse_caption
-from figlang_tasks.benchmarks.metaclue.task import METAPHOR
+from figlang_tasks.benchmarks.metaclue.tasks import METAPHOR
 from figlang_tasks.benchmarks.nykms.parse import first_answer
 from figlang_tasks.benchmarks.nykms.parse import parse_official as nykms
 

@@ -14,12 +14,13 @@ from demo_runs import mini_tasks, task_manager
 from lmms_eval.tasks import get_task_dict
 
 from figlang_tasks.answers.next_question import Output, before_next_question, whole, without_next_questions
-from figlang_tasks.benchmarks.admire import task as admire
-from figlang_tasks.benchmarks.columbus import task as columbus
-from figlang_tasks.benchmarks.flute import task as flute
-from figlang_tasks.benchmarks.nycc import task as nycc
-from figlang_tasks.benchmarks.vflute import task as vflute
-from figlang_tasks.harness import judgement
+from figlang_tasks.benchmarks.admire import tasks as admire
+from figlang_tasks.benchmarks.columbus import tasks as columbus
+from figlang_tasks.benchmarks.flute import tasks as flute
+from figlang_tasks.benchmarks.nycc import tasks as nycc
+from figlang_tasks.benchmarks.vflute import tasks as vflute
+from figlang_tasks.harness.judgement import JudgedTask
+from figlang_tasks.scoring import process_results
 
 # --- where an answer ends ---
 
@@ -274,20 +275,22 @@ MINI = {
 }
 DATA = {"dataset": "x", "unit": "u", "family": "u", "fold": "0", "sense": "literal"}
 SNAIL = {
-    **DATA, "id": "nycc-ranking-17", "data": "NYCC/ranking:0", "config": "ranking", "label": "A",
-    "winner_source": "crowd_winner", "location": "a garden", "description": "A snail wears a watch.",
+    **DATA, "request": "NYCC,config=ranking,fold=0", "id": "nycc-ranking-17", "data": "NYCC/ranking:0",
+    "config": "ranking", "label": "A", "winner_source": "crowd_winner", "location": "a garden", "description": "A snail wears a watch.",
     "uncanny_description": "It has no wrist.", "entities": ["Snail", "Watch"],
     "captions": ["I have no time.", "It is late."],
 }  # fmt: skip
 BEAR = {"location": "a bar", "description": "A bear drinks.", "captions": ["Bear with me.", "Too cold?"], "label": "B"}
 JETS = {
-    **DATA, "id": "jet_set", "data": "COLUMBUS/benchmark:0", "kind": "text", "overlap": True, "answer": "B",
+    **DATA, "request": "COLUMBUS,order=benchmark", "id": "jet_set", "data": "COLUMBUS/benchmark:0", "kind": "text",
+    "overlap": True, "answer": "B",
     "candidates": ["jet lag", "jet set", "jet stream", "jet ski"],
 }  # fmt: skip
 MOONS = {"candidates": ["half moon", "over the moon", "moon over", "moonlight"], "answer": "A"}
 NAMES = [f"{number}.png" for number in range(5)]
 GREASE = {
-    **DATA, "id": "elbow grease", "data": "AdMIRe/en_test:0", "compound": "elbow grease", "shown": "pictures",
+    **DATA, "request": "AdMIRe,table=en_test,shown=pictures", "id": "elbow grease", "data": "AdMIRe/en_test:0",
+    "compound": "elbow grease", "shown": "pictures",
     "sentence": "It took elbow grease to win.", "captions": [], "paths": NAMES, "names": NAMES, "order": NAMES,
 }  # fmt: skip
 COLD = {"compound": "cold feet", "sentence": "She got cold feet.", "id": "cold feet"}
@@ -299,18 +302,23 @@ OTHERS: dict[str, tuple[Any, dict[str, Any], tuple[str, str], list[dict[str, Any
 KINDS = [*MINI, *OTHERS]
 
 
+def record_in_a_run(task: Any, doc: Any, output: str) -> dict[str, Any]:
+    """The record of an answer as a run makes it."""
+    record: dict[str, Any] = JudgedTask(copy.copy(task)).process_results(doc, [output])["sample"].record
+    return record
+
+
 def kind(name: str) -> Kind:
     if name in MINI:
         task = mini(name)
-        judged = partial(judgement.process_results, task, task.config.process_results)
         docs = [dict(doc) for doc in task.test_docs()]
-        return Kind(task.doc_to_text, lambda doc, output: judged(doc, [output])["sample"], MINI[name], docs)
+        return Kind(task.doc_to_text, partial(record_in_a_run, task), MINI[name], docs)
     module, options, answers, docs = OTHERS[name]
     doc_to_text = partial(module.doc_to_text, lmms_eval_specific_kwargs=options)
 
     def judge(doc: Any, output: str) -> dict[str, Any]:
         outputs = without_next_questions(doc, [output], doc_to_text, module.shown_texts)
-        record: dict[str, Any] = module.process_results(doc, outputs)["sample"]
+        record: dict[str, Any] = process_results(doc, outputs)["sample"]
         return record
 
     return Kind(doc_to_text, judge, answers, docs)
@@ -338,11 +346,13 @@ def given(asked: Kind, name: str, row: dict[str, Any], output: str) -> list[str]
         return without_next_questions(row, [output], asked.prompt, OTHERS[name][0].shown_texts)
     outputs: list[str] = []
 
-    def judge(_: object, results: list[str]) -> dict[str, Any]:
+    def keep(_: object, results: list[str]) -> dict[str, Any]:
         outputs.extend(results)
         return {}
 
-    judgement.process_results(mini(name), judge, row, [output])
+    task = copy.copy(mini(name))
+    task.process_results = keep
+    JudgedTask(task).process_results(row, [output])
     return outputs
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from figlang_tasks.answers.yes_no import yes_no
 from figlang_tasks.benchmarks.flute.parse import CONTRADICT, parse_careful
-from figlang_tasks.benchmarks.metaclue.task import METAPHOR
+from figlang_tasks.benchmarks.metaclue.tasks import METAPHOR
 
 CORRECTED = [
     ("No, actually yes.", True),

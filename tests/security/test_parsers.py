@@ -16,8 +16,11 @@ from readers import BOXES, HEIGHT, PIECES, READERS, TEXTS, WIDTH
 from report_runs import lines_of
 
 from figlang_tasks.answers.verdict import Status
-from figlang_tasks.benchmarks.metaclue import task as metaclue
+from figlang_tasks.benchmarks.metaclue import tasks as metaclue
+from figlang_tasks.benchmarks.vflute import tasks as vflute
+from figlang_tasks.benchmarks.vflute.benchmark import BENCHMARK
 from figlang_tasks.core import score_requests
+from figlang_tasks.core.request import Request
 from figlang_tasks.judge import llm as judge
 from figlang_tasks.results import runs
 
@@ -106,11 +109,9 @@ def test_a_samples_file_is_read_or_named_in_one_line(text: str, field: int, plac
 
 
 def test_the_answer_of_a_cut_off_scene_graph_run() -> None:
-    from figlang_tasks.benchmarks.vflute import rows, task
-
-    doc = rows.load("figlang_mini", "test")[0]
+    doc = BENCHMARK.documents(Request.of("figlang_mini", split="test"))[0]
     for output in ("[" * 200_000, '{"scene_graph":' * 200_000, "1" * 5_000, "\ud800"):
-        judged = task.scene_graph_process_results(doc, [output])
+        judged = vflute.scene_graph_process_results(doc, [output])
         assert judged["sample"]["status"] == "empty" and judged["acc"] == 0.0
 
 

@@ -11,7 +11,7 @@ from PIL import Image
 from report_runs import lines_of, write_run
 
 from figlang_tasks.benchmarks.irfl import tables
-from figlang_tasks.benchmarks.metaclue import task as metaclue_task
+from figlang_tasks.benchmarks.metaclue import tasks as metaclue
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.images import below
 from figlang_tasks.core.text import without_paths
@@ -19,6 +19,7 @@ from figlang_tasks.judge.llm import fill
 from figlang_tasks.judge.sheet import COLUMNS
 from figlang_tasks.report import gallery
 from figlang_tasks.results.runs import read
+from figlang_tasks.scoring import process_results
 
 
 def secret(folder: Path) -> Path:
@@ -80,14 +81,14 @@ def test_a_sheet_sends_no_picture_of_this_machine_to_a_server(tmp_path: Path, mo
 
 @pytest.mark.parametrize("answer", ["/etc/passwd", "a\0b.png", "x" * 5_000 + ".png", '{"images": ["\\ud800.png"]}'])
 def test_words_are_no_picture(answer: str) -> None:
-    assert metaclue_task.generated_picture(answer, 0) is None
+    assert metaclue.generated_picture(answer, 0) is None
 
 
 def test_only_pictures_are_opened(tmp_path: Path) -> None:
     (tmp_path / "secret.png").write_text("a key")
     doc = {"id": "0/a.png", "data": "MetaCLUE/generate@local:0123456789ab", "dataset": "MetaCLUE", "number": 0}
-    doc |= {"primary": "a", "relationship": "b", "secondary": "c"}
-    judged = metaclue_task.generate_process_results(doc, [str(tmp_path / "secret.png")])
+    doc |= {"request": "MetaCLUE,task=generate", "primary": "a", "relationship": "b", "secondary": "c"}
+    judged = process_results(doc, [str(tmp_path / "secret.png")])
     assert judged["image_rate"] == 0.0 and judged["sample"]["file"] is None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from jinja2 import UndefinedError
 
-from figlang_tasks.benchmarks.vflute import task as vflute
+from figlang_tasks.benchmarks.vflute import tasks as vflute
 from figlang_tasks.core.prompting import render
 
 HOSTILE = (

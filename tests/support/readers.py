@@ -12,7 +12,7 @@ from figlang_tasks.answers.option import option
 from figlang_tasks.answers.yes_no import yes_no
 from figlang_tasks.benchmarks.admire import parse as admire
 from figlang_tasks.benchmarks.flute import parse as flute
-from figlang_tasks.benchmarks.irfl import task as irfl
+from figlang_tasks.benchmarks.irfl import tasks as irfl
 from figlang_tasks.benchmarks.metaclue import boxes, captions
 from figlang_tasks.benchmarks.nykms import parse as nykms
 from figlang_tasks.benchmarks.vflute import parse as vflute

@@ -20,7 +20,8 @@ from lmms_eval.tasks import get_task_dict
 from PIL import Image
 
 from figlang_tasks.core import blocks, score_requests
-from figlang_tasks.core.benchmark import asked_for, source_of
+from figlang_tasks.core.benchmark import parse_request, source_of
+from figlang_tasks.core.request import Request
 from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.models.baselines import chance_answers_of
 
@@ -60,8 +61,8 @@ def test_the_reference_is_judged_right_and_every_answer_by_chance_is_read(name: 
         assert label in answers
         target = answers[label] if "candidates" in doc else CONFIGS[name]["doc_to_target"](doc)
         judged = judge(doc, [target.splitlines()[0] if "references" in doc else target])
-        known = RIGHT & judged.keys()
-        assert not known or "_match_" in name or {judged[each] for each in known} == {1}
+        numbers = [judged[metric] for metric in RIGHT & judged.keys() if judged[metric] is not None]
+        assert "_match_" in name or all(number == 1 for number in numbers)
         if len(answers) > 1 and "_match_" not in name:
             assert {judge(doc, [answer])["sample"]["status"] for answer in answers.values()} == {"read"}
 
@@ -108,15 +109,16 @@ def by_chance() -> dict[str, Any]:
 @pytest.mark.parametrize("name", TASKS)
 def test_every_document_is_judged_and_every_value_lies_in_its_interval(name: str) -> None:
     results, loaded = by_chance(), CONFIGS[name]
-    benchmark, asked = asked_for(loaded["dataset_name"])
+    benchmark, request = parse_request(loaded["dataset_name"])
+    kind = benchmark.task_for(request)
     records = [sample["sample"] for sample in results["samples"][name]]
-    assert [record["id"] for record in records] == benchmark.load(asked, True)["id"][:]
+    assert {(record["task"], record["request"]) for record in records} == {(kind.name, str(request))}
+    assert [record["id"] for record in records] == benchmark.documents(request, check_images=True)["id"][:]
     metadata = results["configs"][name]["metadata"]
     assert {record["data"] for record in records} == {metadata["data"]}
     assert metadata["data_revision"] == "package" or metadata["data"].endswith(f":{metadata['data_revision']}")
-    declared = benchmark.measures(records)
-    listed = [row["metric"] for row in loaded["metric_list"]]
-    assert set(listed) <= {row["metric"] for row in declared}
+    assert all(entry["aggregation"].measures is kind.measures for entry in loaded["metric_list"])
+    assert [entry["metric"] for entry in loaded["metric_list"]] == [entry["metric"] for entry in kind.metric_list]
     for found in demo_runs.estimates(results, name).values():
         assert (found.low is None) == (found.high is None)
         assert found.low is None or found.high is None or found.low - 1e-9 <= found.value <= found.high + 1e-9
@@ -180,9 +182,10 @@ def test_a_task_of_lm_eval_asks_and_counts_as_its_namesake(path: Path) -> None:
     one, other = load_yaml(path), utils.load_yaml_config(str(next(tasks_dir().rglob(path.name))))
     for key in ("task", "output_type", "test_split", "doc_to_text", "doc_to_target"):
         assert one[key] == other[key], key
-    assert one["process_results"].__name__ == f"lm_eval_{other['process_results'].__name__}"
-    benchmark, asked = asked_for(other["dataset_name"])
-    metadata = benchmark.metadata(source_of(asked["dataset"]))
+    names = [task["process_results"].__name__ for task in (one, other)]
+    assert names == ["lm_eval_process_results", "process_results"]
+    benchmark, request = parse_request(other["dataset_name"])
+    metadata = benchmark.metadata(source_of(request.dataset))
     if "num_shots" in (options := other["lmms_eval_specific_kwargs"]["default"]):
         metadata["num_fewshot"] = options["num_shots"]
     assert one["metadata"] == metadata
@@ -190,7 +193,8 @@ def test_a_task_of_lm_eval_asks_and_counts_as_its_namesake(path: Path) -> None:
     assert lists[0] == lists[1]
     for theirs, ours in (("max_gen_toks", "max_new_tokens"), ("until", "until")):
         assert one["generation_kwargs"][theirs] == other["generation_kwargs"][ours]
-    assert {key: str(value) for key, value in one["dataset_kwargs"].items()} == asked
+    parameters = {key: str(value) for key, value in one["dataset_kwargs"].items()}
+    assert Request.of(parameters.pop("dataset"), **parameters) == request
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in TEXT_TASKS.rglob("figlang_mini_*.yaml")))

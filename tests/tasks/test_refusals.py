@@ -15,7 +15,7 @@ A fault says what is changed in the valid data, what is asked for, and which wor
 - ``rows``: how many rows are kept;
 - ``content``: the text of the whole file; ``cut``: how many bytes are kept; ``append``: a text at its end;
 - ``remove: true``: no such file or folder; ``link: true``: the file is moved out of the folder, and a link is there;
-- ``asked``: the keys of ``dataset_name``; with ``options``, those of the task are checked too;
+- ``request``: the keys of ``dataset_name``; with ``options``, those of the task are checked too;
 - ``says``: words of the message, or a list of words;
 - ``part: true``: other tasks can run, so that the check lists no fault but a remark.
 """
@@ -41,6 +41,7 @@ from run_and_check import preflight, report
 
 from figlang_tasks.core.benchmark import Benchmark, benchmarks
 from figlang_tasks.core.errors import FigLangError, PartMissing
+from figlang_tasks.core.request import Request
 
 HERE = Path(__file__).parent
 CHANGES = {"set", "without", "line", "rows", "content", "cut", "append", "remove", "link"}
@@ -111,12 +112,11 @@ def test_the_check_passes_valid_data_and_finds_what_a_run_refuses(name: str, wri
 
 
 def run(benchmark: Benchmark, fault: dict[str, Any]) -> None:
-    asked = {"dataset": fault["dataset"], **fault.get("asked", {})}
+    request = Request.of(fault["dataset"], **fault.get("request", {}))
     if "options" not in fault:
-        benchmark.load(asked, True)
+        benchmark.documents(request, check_images=True)
         return
-    dataset, *keys = asked.items()
-    config = {"task": "mine", "dataset_name": ",".join([dataset[1], *map("=".join, keys)])}
+    config = {"task": "mine", "dataset_name": str(request)}
     preflight(config | {"lmms_eval_specific_kwargs": {"default": fault["options"]}})
 
 
