@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from figlang_tasks.scoring import Task
+from figlang_tasks.core.benchmark import parse_request
+from figlang_tasks.scoring import Measures, Record, Task
 
 REQUEST = "DATASET,split=test"
 """Stands in the records of documents without a request."""
@@ -21,3 +22,10 @@ def record(task: Task, document: Mapping[str, Any], output: str | None) -> dict[
     """The record of an answer to a document."""
     judged: dict[str, Any] = values(task, document, output)["sample"]
     return judged
+
+
+def measures_of(records: Sequence[Record]) -> Measures:
+    """The measures of the one kind of task that wrote the records, found by what they say of it."""
+    ((name, request),) = {(record["task"], record["request"]) for record in records}
+    benchmark, _ = parse_request(request)
+    return benchmark.task(name).measures
