@@ -14,16 +14,16 @@ from datasets import load_dataset
 from typer.testing import CliRunner
 
 from figlang_tasks import finetuning
-from figlang_tasks.benchmarks.flute import rows as flute_rows
-from figlang_tasks.benchmarks.nykms import rows as nykms_rows
-from figlang_tasks.benchmarks.nykms import task as nykms
+from figlang_tasks.benchmarks.nykms import tasks as nykms
 from figlang_tasks.benchmarks.nykms.parse import QUESTIONS
 from figlang_tasks.benchmarks.vflute import rows as vflute_rows
-from figlang_tasks.benchmarks.vflute import task as vflute
+from figlang_tasks.benchmarks.vflute import tasks as vflute
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import parse_request
 from figlang_tasks.finetuning import reading
 from figlang_tasks.mini import NYKMS_DIR
+from figlang_tasks.scoring import process_results
 
 
 def export(*arguments: object) -> tuple[int, str]:
@@ -57,6 +57,12 @@ def written(form: str, folder: Path) -> dict[str, tuple[str, str, list[Path]]]:
     return {name: (asked, said, [folder / each for each in names]) for name, (asked, said, names) in found.items()}
 
 
+def documents(dataset_name: str) -> Any:
+    """The documents of a task with this ``dataset_name``."""
+    benchmark, request = parse_request(dataset_name)
+    return benchmark.documents(request, check_images=True)
+
+
 def check(
     task: Any, options: Mapping[str, Any], docs: Any, rows: Mapping[str, tuple[str, str, list[Path]]], name: str
 ) -> list[dict[str, Any]]:
@@ -69,7 +75,7 @@ def check(
         assert (asked, said) == (task.doc_to_text(doc, options), task.doc_to_target(doc))
         shown = task.doc_to_visual(doc, options)
         assert [Image.open(path).tobytes() for path in pictures] == [picture.tobytes() for picture in shown]
-        records.append(task.process_results(doc, [said])["sample"])
+        records.append(process_results(doc, [said])["sample"])
     return records
 
 
@@ -89,7 +95,7 @@ def test_rows_of_vflute(tmp_path: Path) -> None:
     """The files as TRL loads them."""
     status, said = export("figlang_mini", "--format", "messages", "--output", tmp_path)
     assert status == 0 and said.endswith(f"{tmp_path / 'train'}: 26 rows of train, with the prompt of figlang_mini\n")
-    docs = vflute_rows.load("figlang_mini", "train")
+    docs = documents("figlang_mini,split=train")
     records = check(vflute, {}, docs, written("messages", tmp_path / "train"), "figlang_mini")
     assert [(r["status"], r["predicted"], r["explanation"]) for r in records] == [
         ("read", vflute_rows.LABELS[doc["label"]], doc["explanation"]) for doc in docs
@@ -114,7 +120,8 @@ def test_rows_of_nykms(form: str, modality: str, nykms_folders: Path, tmp_path: 
     with reading("NYK-MS", nykms_folders):
         for question in QUESTIONS:
             name = f"nykms_{question}{ending}"
-            docs = [doc for doc in nykms_rows.load("NYK-MS", question, modality) if f"{name}/{doc['id']}" in found]
+            loaded = documents(f"NYK-MS,question={question},modality={modality}")
+            docs = [doc for doc in loaded if f"{name}/{doc['id']}" in found]
             for record in check(nykms, {}, docs, found, name):
                 assert record["status"] == "read"
                 assert all(score["em"] == 1 for score in record["words"].values() if "em" in score)
@@ -181,7 +188,7 @@ def test_what_is_left_out(
 def test_a_row_without_the_explanation_that_the_answer_holds(name: str, label: str, taught: bool) -> None:
     (config,) = finetuning.members(name)
     task = finetuning.TrainingTask(config)
-    rows = flute_rows.load("figlang_mini_flute", "train", "v1" if name == "flute_v1" else "v2", "")
+    rows = documents(f"figlang_mini_flute,part=train,prompt={'v1' if name == 'flute_v1' else 'v2'}")
     doc = next(doc for doc in rows if doc["label"] == label)
     fault = "" if taught else "have no explanation, which the answer must hold"
     assert task.fault({**doc, "explanation": " "}) == fault

@@ -32,7 +32,7 @@ TASK_FILES = [path for path in FILES if "group" not in config(path)]
 
 def benchmark(path: Path) -> str:
     """The package whose functions a task file names, e.g. ``vflute``."""
-    return config(path)["process_results"].__module__.split(".")[2]
+    return config(path)["doc_to_text"].__module__.split(".")[2]
 
 
 @pytest.mark.parametrize("name", benchmarks())

@@ -47,7 +47,7 @@ def test_a_report_is_written(folder: Path, tmp_path: Path) -> None:
 def test_nothing_is_downloaded(tmp_path: Path) -> None:
     lines = lines_of("figlang_mini", 2)
     for line in lines:
-        line["sample"]["data"] = "V-FLUTE/test:0123456789ab"
+        line["sample"] |= {"data": "V-FLUTE/test:0123456789ab", "request": "V-FLUTE,split=test"}
     run = write_run(tmp_path / "run", {"vflute": lines})
     (tmp_path / "hub").mkdir()
     with HubServer() as hub:

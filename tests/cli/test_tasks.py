@@ -14,7 +14,7 @@ from lm_eval.tasks import TaskManager
 
 import figlang_tasks
 from figlang_tasks.cli.tasks import definitions
-from figlang_tasks.core.benchmark import asked_for, names
+from figlang_tasks.core.benchmark import names, parse_request
 
 figlang = partial(commands.figlang, "tasks")
 
@@ -37,7 +37,7 @@ def test_each_task_is_told_as_the_harness_reads_it(manager: Any) -> None:
     """Data of every fifth task, members of every group: by lmms-eval's own loader."""
     ours = [each for each in definitions().values() if "lmms_eval" in each.harnesses]
     for each in [each for each in ours if not each.members][::5]:
-        assert each.asked == asked_for(manager._get_config(each.name)["dataset_name"])[1]
+        assert each.request == parse_request(manager._get_config(each.name)["dataset_name"])[1]
     for each in [each for each in ours if each.members]:
         assert list(each.members) == manager._get_config(each.name)["task"]
 

@@ -10,7 +10,7 @@ from lmms_eval import utils
 
 from figlang_tasks.cli.tasks import MINI
 from figlang_tasks.core import task_files
-from figlang_tasks.core.benchmark import asked_for, benchmarks
+from figlang_tasks.core.benchmark import benchmarks, parse_request
 from figlang_tasks.harness.plugin import tasks_dir
 
 CARDS = {name: ROOT / "docs" / "cards" / f"{name}.md" for name in (*benchmarks(), MINI)}
@@ -30,8 +30,8 @@ def test_the_example_is_a_row_that_the_package_ships(name: str) -> None:
     (found,) = re.findall(r"^The (first|second) row of `(\w+)`", text, re.MULTILINE)
     (path,) = tasks_dir().rglob(f"{found[1]}.yaml")
     task = utils.load_yaml_config(str(path))
-    benchmark, asked = asked_for(task["dataset_name"])
-    row = benchmark.load(asked, True)[("first", "second").index(found[0])]
+    benchmark, request = parse_request(task["dataset_name"])
+    row = benchmark.documents(request, check_images=True)[("first", "second").index(found[0])]
     turns = task["doc_to_messages"](row, task["lmms_eval_specific_kwargs"]["default"])
     parts = [part.get("text", "[image]") for turn in turns for part in turn["content"]]
     prompt, answer = (block.text for block in blocks(text))

@@ -20,8 +20,10 @@ def runs(tmp_path: Path) -> Runs:
 
 
 MINE = """\
-from figlang_tasks.scoring import BOOTSTRAP, Measure, Measures, judged
-from figlang_tasks.benchmarks.vflute import task
+from dataclasses import replace
+
+from figlang_tasks.benchmarks.vflute.tasks import VFLUTE
+from figlang_tasks.scoring import BOOTSTRAP, Measure, Measures
 
 
 def broken(records):
@@ -38,10 +40,12 @@ MEASURES = Measures.of(
         interval=BOOTSTRAP,
     ),
 )
+TASK = replace(VFLUTE, measures=MEASURES)
+METRICS = TASK.metric_list
 
 
 def process_results(doc, results):
-    return judged(task.process_results(doc, results)["sample"], MEASURES)
+    return TASK.values(doc, TASK.record(doc, results[0]))
 """
 
 
@@ -51,7 +55,7 @@ def broken_task(folder: Path) -> Path:
     (folder / "mine.py").write_text(MINE)
     (folder / "broken.yaml").write_text(
         f"include: {tasks_dir()}/mini/figlang_mini.yaml\ntask: broken\n"
-        "process_results: !function mine.process_results\nmetric_list: !function mine.MEASURES\n"
+        "process_results: !function mine.process_results\nmetric_list: !function mine.METRICS\n"
     )
     return folder
 

@@ -200,7 +200,7 @@ def test_a_damaged_picture_costs_itself_alone(tmp_path: Path, monkeypatch: pytes
 def with_data(tmp_path: Path, data: str) -> gallery.Gallery:
     lines = lines_of("figlang_mini", 3)
     for line in lines:
-        line["sample"]["data"] = data
+        line["sample"] |= {"data": data, "request": f"{data.partition('/')[0]},split=test"}
     return gallery.build([read(str(write_run(tmp_path / "run", {"vflute": lines})))])
 
 

@@ -202,7 +202,28 @@ def written(folder: Path, lines: list[Any]) -> str:
         (lambda lines: lines[4]["sample"].update(data="V-FLUTE/test:0123"), "has rows of figlang_mini/test:.*V-FLUTE"),
         (lambda lines: lines.append(lines[6]), "has 2 lines of the row .*: are these several runs. Split the file"),
         (lambda lines: lines[4].pop("sample"), "line 5 has no `sample` record of figlang_tasks .*but other lines"),
-        (lambda lines: lines[4]["sample"].update(status=["read"]), "line 5 has no `sample` record .*status: a text"),
+        (
+            lambda lines: lines[4]["sample"].pop("task"),
+            r"line 5 has no `sample` record of figlang_tasks \(task, request",
+        ),
+        (lambda lines: lines[4]["sample"].pop("request"), r"line 5 has no `sample` record .*\(task, request"),
+        (
+            lambda lines: lines[4]["sample"].update(task="vflute_instructions"),
+            "of several tasks .*vflute of .* in line 1, vflute_instructions of .* in line 5",
+        ),
+        (
+            lambda lines: lines[4]["sample"].update(request="figlang_mini,split=train"),
+            "of several tasks .*split=test in line 1, vflute of figlang_mini,split=train in line 5.*: split the file",
+        ),
+        (
+            lambda lines: [line["sample"].update(task="flute") for line in lines],
+            "line 1: task flute, request figlang_mini,split=test: vflute has no task 'flute'; it has .*vflute",
+        ),
+        (
+            lambda lines: [line["sample"].update(request="figlang_mini") for line in lines],
+            r"line 1: task vflute, request figlang_mini: .* must be DATASET,split=",
+        ),
+        (lambda lines: lines[4]["sample"].update(status=["read"]), "line 5 has no `sample` record .*status: texts"),
         (lambda lines: lines[4]["sample"].update(repeat="2"), "line 5 has no `sample` record .*repeat: a number"),
         (lambda lines: lines.insert(4, [1, 2]), r"line 5 is \[1, 2\], not a JSON object"),
         (lambda lines: lines.clear(), "is empty: .*--log_samples"),

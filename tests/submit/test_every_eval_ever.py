@@ -15,6 +15,7 @@ from jsonschema import Draft7Validator
 from published_runs import records, results, write_run
 from varied_runs import strong
 
+from figlang_tasks.core.benchmark import parse_request
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.results import measures, runs
 from figlang_tasks.results.task_run import Run, TaskRun
@@ -190,13 +191,34 @@ def test_the_id_of_a_model(arguments: str, model: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "revision", "expected"),
+    ("dataset_name", "data", "revision", "expected"),
     [
-        ("FLUTE/heldout:0123", "local", ("ColumbiaNLP/FLUTE", None)),
-        (f"IRFL/x-task@{'b' * 40}:0123", None, ("lampent/IRFL", "b" * 40)),
-        ("NYK-MS/nyk_m:0123+NewYorkerCaptionContest:4567", None, (None, None)),
+        ("FLUTE,part=heldout", "FLUTE/heldout:0123", "local", ("ColumbiaNLP/FLUTE", None)),
+        ("IRFL,table=idiom-detection-task", f"IRFL/x-task@{'b' * 40}:0123", None, ("lampent/IRFL", "b" * 40)),
+        (
+            "NYK-MS,question=mc,modality=image",
+            "NYK-MS/nyk_m:0123+NewYorkerCaptionContest:4567",
+            None,
+            (None, None),
+        ),
     ],
 )
-def test_what_a_task_was_evaluated_on(data: str, revision: str | None, expected: tuple[str | None, str | None]) -> None:
+def test_what_a_task_was_evaluated_on(
+    dataset_name: str, data: str, revision: str | None, expected: tuple[str | None, str | None]
+) -> None:
     line = {"sample": {"id": "1", "data": data} | ({"revision": revision} if revision else {})}
-    assert released(TaskRun("x", Path(), "", DataId.parse(data), (line,), {}, {}, None, None)) == expected
+    benchmark, request = parse_request(dataset_name)
+    task = TaskRun(
+        task="x",
+        path=Path(),
+        sha256="",
+        kind=benchmark.task_for(request),
+        request=request,
+        data=DataId.parse(data),
+        lines=(line,),
+        reported={},
+        config={},
+        scorer=None,
+        signature=None,
+    )
+    assert released(task) == expected

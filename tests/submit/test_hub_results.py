@@ -89,7 +89,8 @@ def test_no_local_path_is_published(tmp_path: Path) -> None:
 
 @needs_eval_results
 def test_a_dataset_without_a_repository_has_no_entries(tmp_path: Path) -> None:
-    mini = [{**each, "data": "figlang_mini/test:fe9a"} for each in records()[:76]]
+    changes = {"data": "figlang_mini/test:fe9a", "request": "figlang_mini,split=test"}
+    mini = [{**record, **changes} for record in records()[:76]]
     cut = results(estimates=estimates_of(mini)) | {"n-samples": {"vflute": {"original": 76, "effective": 76}}}
     result = commands.figlang(
         *("submit", "hub", write_run(tmp_path / "run", mini, cut), "--repo", "org/model", "-o", tmp_path / "model")

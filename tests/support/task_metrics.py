@@ -16,7 +16,8 @@ def reported() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for content in (task_files.read(path.resolve()) for path in tasks_dir().rglob("*.yaml")):
         if "task" in content and "group" not in content:
-            measures = pkgutil.resolve_name(content["metric_list"]).all
+            entries = pkgutil.resolve_name(content["metric_list"])
+            measures = entries[0]["aggregation"].measures.all
             scopes = {each.name: (OVERALL, *(each.scopes.names if each.scopes else ())) for each in measures}
             found[content["task"]] = {full_name(name, scope) for name, of in scopes.items() for scope in of}
     return found
