@@ -44,7 +44,7 @@ def test_the_example_is_a_row_that_the_package_ships(name: str) -> None:
 def test_versions_are_those_of_the_tasks_and_in_the_changelog(name: str) -> None:
     files = (tasks_dir() / name.removeprefix("figlang_")).rglob("*.yaml")
     contents = [task_files.read(file.resolve()) for file in files]
-    versions = {asked_for(each["dataset_name"])[0].version for each in contents if "dataset_name" in each}
+    versions = {parse_request(each["dataset_name"])[0].version for each in contents if "dataset_name" in each}
     (told,) = re.findall(r"Task version\s+(.+?)\.\n", sections(name)["Paper"], re.DOTALL)
     assert set(re.findall(r"\d+-\d+", told)) == versions
     assert versions <= set(re.findall(r"^\* (\d+-\d+)", sections(name)["Changelog"], re.MULTILINE))

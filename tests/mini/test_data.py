@@ -90,7 +90,7 @@ def test_figlang_mini_irfl(name: str, count: int) -> None:
 def test_figlang_mini_metaclue() -> None:
     rows = metaclue.read("figlang_mini_metaclue").rows
     for task in ("classify_symbolic", "classify_literal", "localize"):
-        assert metaclue_rows.load("figlang_mini_metaclue", task, check_images=True)
+        assert metaclue_rows.load("figlang_mini_metaclue", task, look_at_pictures=True)
     assert Counter(row.set for row in rows) == {"metaphor": 44, "symbolic_negative": 13, "literal_negative": 11}
     assert sum(len(row.boxes) for row in rows) == 93
     assert {len(row.metaphors) for row in rows if row.set == "metaphor"} == {27}
