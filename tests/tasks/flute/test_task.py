@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from flute_rows import blind_rows, released_shape, write_lines
+from judging import measures_of
 from run_and_check import preflight
 
 from figlang_tasks.benchmarks.flute import rows, tasks
@@ -136,7 +137,7 @@ def test_the_released_rule_comes_first_then_the_common_reader(
     record = process_results(document(prompt=prompt), [output])["sample"]
     assert (record["predicted"], record["predicted_official"], record["rule"]) == (predicted, official, rule)
     assert record["explanation"] == (output if explanation == "whole" else explanation)
-    scores = evaluate([record], BENCHMARK.task(record["task"]).measures)
+    scores = evaluate([record], measures_of([record]))
     assert (scores["acc"]["all"].value, scores["acc_official"]["all"].value) == (predicted == 0, official == 0)
 
 

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from judging import measures_of
 from nykms_rows import document
 
 from figlang_tasks.benchmarks.nykms import tasks
 from figlang_tasks.benchmarks.nykms.benchmark import BENCHMARK
 from figlang_tasks.core.request import Request
 from figlang_tasks.metrics import overlap
-from figlang_tasks.scoring import Measures, evaluate, process_results
+from figlang_tasks.scoring import evaluate, process_results
 
 LABELS = {"mc_acc", "mc_macro_precision", "mc_macro_recall", "mc_macro_f1", "parse_disagreement"}
 ALWAYS = {"parse_rate", "refusal_rate"}
@@ -26,11 +27,6 @@ def record_of(doc: dict[str, Any], output: str) -> dict[str, Any]:
     """The record of an answer, as a samples file has it."""
     record: dict[str, Any] = json.loads(json.dumps(process_results(doc, [output])["sample"]))
     return record
-
-
-def measures_of(records: list[dict[str, Any]]) -> Measures:
-    """The measures of the task that wrote the records."""
-    return BENCHMARK.task(records[0]["task"]).measures
 
 
 def values(records: list[dict[str, Any]]) -> dict[str, float]:
