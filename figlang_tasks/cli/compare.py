@@ -130,7 +130,8 @@ class _Comparison:
         of_runs = self.compared(task)
         numbers = frame.values((run.name, {task: own.estimates}) for run, own in of_runs)
         numbers["metric"] = [full_name(*place) for place in zip(numbers["metric"], numbers["scope"], strict=True)]
-        columns = [name for name in self.columns(task) if name in set(numbers["metric"])]  # an older version lacks some
+        with_value = set(numbers["metric"])  # without explanation scores f1@53 has none
+        columns = [name for name in self.columns(task) if name in with_value]
         shown = tables.wide(numbers, ["run"], columns)
         repeats = Counter(run.name for run, _ in of_runs)
         means = numbers.groupby(["run", "metric"])["value"].agg(["mean", "std"])

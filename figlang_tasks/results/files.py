@@ -16,7 +16,6 @@ from figlang_tasks.core.text import listing
 from figlang_tasks.results.results_file import EVALUATE_AGAIN, read_results_file, tasks_of_ours
 
 _RESULTS_NAME = re.compile(r"(?:.+_)?results(?:_\d{4}-\d\d-\d\dT[\d.-]+)?\.json")
-_SCORED_BESIDE = re.compile(r"(?:.+_)?samples_.+\.[a-z][^.]*\.jsonl")
 
 
 # --- which files there are ---
@@ -106,11 +105,6 @@ def _files_below(folder: Path) -> Iterator[Path]:
 
 def _samples_in(folder: Path) -> list[Path]:
     """The harness's samples files in a folder, the older of each task first: names begin or end with the date."""
-    if old := [file.name for file in folder.glob("*samples_*.jsonl") if _SCORED_BESIDE.fullmatch(file.name)]:
-        logger.warning(
-            f"figlang_tasks: {folder}: {listing(sorted(old))}: not read, because an earlier version of figlang score "
-            f"wrote them. figlang score {folder} writes a run with scores"
-        )
     return [file for file in sorted(folder.glob("*samples_*.jsonl")) if task_of(file)]
 
 

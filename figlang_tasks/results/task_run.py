@@ -216,7 +216,7 @@ class TaskRun:
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise RunError(
                 f"{self.path} has {what} that is not as the task {self.task} writes it ({type(error).__name__}: "
-                f"{error}). If an earlier version of figlang_tasks wrote it, {SCORE_AGAIN}"
+                f"{error}): restore the file that the harness wrote, or {SCORE_AGAIN}"
             ) from error
 
 

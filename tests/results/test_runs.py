@@ -80,13 +80,6 @@ def test_the_newest_of_several_runs_is_read_and_said(folder: Path, warnings_of_l
     assert "holds several runs of figlang_mini, vflute: the newest is used, 2026-01-03" in told
 
 
-def test_scores_beside_samples_of_an_earlier_version_are_told(folder: Path, warnings_of_loguru: list[str]) -> None:
-    (folder / NAME.replace(".jsonl", ".vflute25.jsonl")).write_bytes(evaluated()[0])
-    assert runs.read(str(folder)).tasks["figlang_mini"].path == folder / NAME
-    (told,) = warnings_of_loguru
-    assert f"not read, because an earlier version of figlang score wrote them. figlang score {folder}" in told
-
-
 @pytest.mark.parametrize(
     ("settings", "told"),
     [

@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from figlang_tasks.benchmarks.nycc.rows import config
-from figlang_tasks.core.data_id import DataId
 from figlang_tasks.metrics import overlap
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring import (
@@ -33,9 +31,8 @@ from figlang_tasks.scoring.measure import unit_of
 
 
 def _fold(record: Record) -> tuple[str]:
-    """The fold of a record; of records without one (one fold was a task once) its data tells it."""
-    found = record.get("fold")
-    return (f"fold_{config(DataId.parse(record['data']).part).fold if found is None else found}",)
+    """The scope of the fold that a record is of."""
+    return (f"fold_{record['fold']}",)
 
 
 FOLDS = Scopes(tuple(f"fold_{number}" for number in range(5)), _fold, averaged=True)

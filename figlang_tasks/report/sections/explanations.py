@@ -42,7 +42,7 @@ def _explains(result: Result) -> bool:
 
 
 def _thresholds(results: Sequence[Result]) -> tuple[str, list[Threshold]]:
-    """``f1`` or ``acc``, and the thresholds of it, without those of earlier versions of a metric."""
+    """``f1`` or ``acc``, and the thresholds of it, without those of the first version of the paper (``v1_acc``)."""
     scheme = explained.scheme_of(results[0].of.records[0])
     return scheme.of_labels.partition("@")[0], [each for each in scheme.thresholds if not each.name.startswith("v1")]
 
