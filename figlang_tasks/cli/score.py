@@ -83,15 +83,19 @@ def _explained(run: Run) -> dict[str, str]:
             f"{run.path} has no explanations to score: its tasks ({listing(run.tasks)}) ask for none, or have no "
             "reference answers"
         )
-    return {task.task: task.computed(lambda _, records: explained.the_scheme(records).scorer) for task in tasks}
+    for task in tasks:
+        task.check_explanations()
+    return {task.task: explanations.papers_scorer(task.data.dataset) for task in tasks}
 
 
 def _score(task: TaskRun, scorer: Scorer) -> ChangedTask:
     """The task with scores in its records, and the values of these."""
+    scheme = task.kind.scheme
+    assert scheme is not None, "such a task has no explanations"
     records = [dict(record) for record in task.records]
-    asked = [record for record in records if explained.needs_score(record)]
-    scores = explanations.by_pair(list(map(explained.pair, asked)), scorer)
-    for record in asked:
+    explained_records = [record for record in records if scheme.needs_score(record)]
+    scores = explanations.by_pair(list(map(explained.pair, explained_records)), scorer)
+    for record in explained_records:
         record["explanation_scores"] = {"scorer": scorer.name, **scores.details[explained.pair(record)]}
     lines = tuple({**line, "sample": record} for line, record in zip(task.lines, records, strict=True))
     scored = replace(task, lines=lines, signature=scores.signature)

@@ -12,7 +12,7 @@ from loguru import logger
 from figlang_tasks.answers.next_question import texts_of_row, without_next_questions
 from figlang_tasks.core import notes, redaction
 from figlang_tasks.harness.identity import PACKAGES, package_versions
-from figlang_tasks.scoring import OVERALL, Measures, to_json
+from figlang_tasks.scoring import OVERALL, Measures, Task, to_json
 from figlang_tasks.scoring.evaluation import guarded
 from figlang_tasks.scoring.measure import REPEAT
 from figlang_tasks.scoring.task_evaluation import Item, TaskEvaluation
@@ -49,16 +49,21 @@ class JudgedTask:
     @property
     def metrics(self) -> list[str]:
         """The metrics of the task file that are ours."""
-        return [metric for metric, aggregate in self._aggregation().items() if hasattr(aggregate, "measures")]
+        return [metric for metric, aggregate in self._aggregation().items() if hasattr(aggregate, "task")]
+
+    @property
+    def kind(self) -> Task | None:
+        """The kind of the task; None if none of its metrics is ours."""
+        for aggregate in self._aggregation().values():
+            if hasattr(aggregate, "task"):
+                kind: Task = aggregate.task
+                return kind
+        return None
 
     @property
     def measures(self) -> Measures | None:
         """The measures of the task; None if none of its metrics is ours."""
-        for aggregate in self._aggregation().values():
-            if hasattr(aggregate, "measures"):
-                measures: Measures = aggregate.measures
-                return measures
-        return None
+        return None if self.kind is None else self.kind.measures
 
     # --- what the harness calls ---
 
@@ -105,11 +110,11 @@ class JudgedTask:
 
     def _evaluate(self, items: Sequence[Any]) -> float:
         """Evaluate all records; the result is taken by `complete`, since the harness takes a number alone."""
-        measures = self.measures
-        if measures is not None:
+        kind = self.kind
+        if kind is not None:
             scorer = (self.task.lmms_eval_specific_kwargs or {}).get("scorer")
             self._evaluation = guarded(
-                "evaluation", lambda: TaskEvaluation.of(_each_answer(items), measures, self.name, scorer), None
+                "evaluation", lambda: TaskEvaluation.of(_each_answer(items), kind, self.name, scorer), None
             )
         return math.nan
 

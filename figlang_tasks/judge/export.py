@@ -19,7 +19,6 @@ from figlang_tasks.judge.documents import RunDocuments
 from figlang_tasks.results import runs
 from figlang_tasks.results.comparison import check_rows, check_scorers
 from figlang_tasks.results.task_run import Run, TaskRun
-from figlang_tasks.scoring.explained import the_scheme
 
 NO_EXPLANATION = "(no explanation)"
 
@@ -84,7 +83,7 @@ def _explained(run: Run) -> TaskRun:
         raise FigLangError(f"{run.path} holds {len(found)} tasks with explanations ({named}): name the samples of one")
     if (answers := len(found[0].lines)) != len(set(found[0].ids)):
         raise FigLangError(f"{run.path}: {answers} answers to {len(set(found[0].ids))} rows: leave out --repeats")
-    found[0].computed(lambda _, records: the_scheme(records))
+    found[0].check_explanations()
     found[0].check_consistent()
     return found[0]
 

@@ -20,10 +20,7 @@ from figlang_tasks.metrics.significance import Statistic, holm
 from figlang_tasks.results import measures
 from figlang_tasks.results.task_run import SCORE_AGAIN, Run, TaskRun, outputs
 from figlang_tasks.scoring import OVERALL, Estimate, Measure, Record, flat, full_name
-from figlang_tasks.scoring.explained import MEAN_SCORE, SCHEMES
 from figlang_tasks.scoring.measure import REPEAT, by_repeat, unit_of
-
-OF_EXPLANATIONS = {threshold.name for scheme in SCHEMES.values() for threshold in scheme.thresholds} | {MEAN_SCORE}
 
 MOST_ANSWERS = 1000
 """Answers to a row up to which runs are compared that have different numbers of them."""
@@ -227,7 +224,8 @@ def _compare_task(
     places.sort(key=lambda place: (heads.index(place[0]), scopes.index(place[1])))
     main = measures.headline((metric for metric, scope in places if scope == OVERALL), declared)
     compared = [place for place in places if is_chosen(place, main, declared[place[0]])]
-    if any(metric in OF_EXPLANATIONS for metric, _ in compared):
+    of_explanations = {metric for runs in sides.values() for run in runs for metric in run.metrics_of_explanations}
+    if any(metric in of_explanations for metric, _ in compared):
         check_scorers(task, sides)
     tested = [place for place in compared if not declared[place[0]].is_diagnostic]
     tests = significance.compare_any(_statistics(task, sides, tested), resamples, seed)

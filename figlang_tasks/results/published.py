@@ -13,11 +13,10 @@ from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 from typing import Any
 
-from figlang_tasks.core.benchmark import benchmarks
+from figlang_tasks.core.benchmark import Benchmark, benchmarks
 from figlang_tasks.core.text import listing
 from figlang_tasks.results import measures
 from figlang_tasks.scoring import Measure
-from figlang_tasks.scoring.explained import SCHEMES
 
 # Parts of a setting, before a comma and the reason, by which a figure is not in the short table.
 _NOT_SHOWN = ("v1", "supervised", "beside the supervised model", "third party", "not comparable")
@@ -38,6 +37,7 @@ class Published:
     low: float | None = None
     high: float | None = None
     std: float | None = None  # over runs
+    scorer: str | None = None  # of explanations, by which the paper has it; None of what needs no scores
 
     @property
     def shown(self) -> bool:
@@ -94,7 +94,7 @@ def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) ->
         return [], ""
     measured = list(runs)
     # How many rows the figures are of, or in words of which other rows; None if unknown.
-    expected = next((content["rows"][task] for content in _files() if task in content.get("rows", ())), None)
+    expected = next((content["rows"][task] for content in _files().values() if task in content.get("rows", ())), None)
     if isinstance(expected, str):
         return [], f"published figures are left out: they are of {expected}"
     for run in measured:
@@ -106,18 +106,13 @@ def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) ->
             released = f"{expected or 'all'} released rows"
             return [], f"published figures are left out: they are of {released}, a run has {rows}"
     scorers = {(run.scorer or "no known scorer").partition("|")[0]: None for run in measured}
-    by = {metric: scorer for metric in theirs if (scorer := _scorer_of(metric)) and set(scorers) != {scorer}}
+    papers_scorers = {figure.metric: figure.scorer for figure in for_task(task)}
+    by = {metric: scorer for metric in theirs if (scorer := papers_scorers[metric]) and set(scorers) != {scorer}}
     if not by:
         return theirs, ""
     wanted, here = listing(dict.fromkeys(by.values())), listing(each for each in scorers if each not in by.values())
     told = f"published {', '.join(by)} are left out: explanations scored by {wanted}, in a run by {here}"
     return [metric for metric in theirs if metric not in by], told
-
-
-def _scorer_of(metric: str) -> str | None:
-    """The scorer by which a paper has a metric; None for what needs no explanation scores."""
-    name = named(metric)[0].name
-    return next((scheme.scorer for scheme in SCHEMES.values() if name in scheme.need_scores), None)
 
 
 def named(metric: str) -> tuple[Measure, str]:
@@ -185,17 +180,30 @@ def _labels(found: list[tuple[str, str, str]]) -> dict[tuple[str, str, str], str
 @cache
 def by_task() -> Mapping[str, tuple[Published, ...]]:
     """Every published figure, by task."""
-    found: dict[str, tuple[Published, ...]] = {}
-    for content in _files():
+    figures: dict[str, tuple[Published, ...]] = {}
+    for name, content in _files().items():
+        benchmark = benchmarks()[name]
         for record in content["records"]:
-            values = {name: value for name, value in record.items() if name != "task"}
-            figure = Published(**{"paper": content["paper"], **values})
+            values = {field: value for field, value in record.items() if field != "task"}
+            scorer = benchmark.scorer if _needs_scores(benchmark, record["metric"]) else None
+            figure = Published(**{"paper": content["paper"], "scorer": scorer, **values})
             for task in [record["task"]] if isinstance(record["task"], str) else record["task"]:
-                found[task] = (*found.get(task, ()), figure)
-    return found
+                figures[task] = (*figures.get(task, ()), figure)
+    return figures
+
+
+def _needs_scores(benchmark: Benchmark, metric: str) -> bool:
+    """Whether a figure of a benchmark depends on explanation scores."""
+    name = named(metric)[0].name
+    return any(name in task.scheme.need_scores for task in benchmark.tasks if task.scheme is not None)
 
 
 @cache
-def _files() -> list[dict[str, Any]]:
-    paths = [benchmark.folder / "published.json" for benchmark in benchmarks().values()]
-    return [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.is_file()]
+def _files() -> dict[str, dict[str, Any]]:
+    """The content of the data files, by benchmark."""
+    contents: dict[str, dict[str, Any]] = {}
+    for name, benchmark in benchmarks().items():
+        path = benchmark.folder / "published.json"
+        if path.is_file():
+            contents[name] = json.loads(path.read_text(encoding="utf-8"))
+    return contents

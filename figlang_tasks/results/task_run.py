@@ -20,7 +20,7 @@ from figlang_tasks.core.text import listing
 from figlang_tasks.results.contradictions import SavedTask, find_contradictions
 from figlang_tasks.results.published import Measured
 from figlang_tasks.scoring import Estimates, Measures, Record, Task
-from figlang_tasks.scoring.explained import is_explained
+from figlang_tasks.scoring.explained import check_records
 from figlang_tasks.scoring.notices import notices
 from figlang_tasks.scoring.read_by_model import with_read_by_model
 
@@ -113,7 +113,22 @@ class TaskRun:
     @property
     def explained(self) -> bool:
         """Whether the task asks for explanations, and its rows have published ones."""
-        return any(is_explained(record) and record.get("asks_for_explanation") is not False for record in self.records)
+        if self.kind.scheme is None:
+            return False
+        return any(record.get("asks_for_explanation") is not False for record in self.records)
+
+    @property
+    def metrics_of_explanations(self) -> tuple[str, ...]:
+        """The metrics whose values depend on explanation scores; none if no explanation is asked for."""
+        return () if self.kind.scheme is None else self.kind.scheme.metrics
+
+    def check_explanations(self) -> None:
+        """Raise a `RunError` unless all records have what the scorer of explanations takes."""
+
+        def check(measures: Measures, records: Sequence[Record]) -> None:
+            check_records(records)
+
+        self.computed(check)
 
     @cached_property
     def unanswered(self) -> int:

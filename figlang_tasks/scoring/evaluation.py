@@ -88,35 +88,6 @@ class Measures:
         return sum(set(ids.values()) <= {len(ids), None} for ids in found.values())
 
 
-# --- in the harness ---
-
-
-def metric_entries(measures: Measures) -> list[dict[str, Any]]:
-    """The ``metric_list`` of task files with these measures: those of the harness's own table."""
-    return [
-        {
-            "metric": measure.name,
-            "aggregation": _aggregator(measure.name, measures),
-            "higher_is_better": measure.higher_is_better,
-        }
-        for measure in measures.in_table
-    ]
-
-
-def _aggregator(metric: str, measures: Measures) -> Callable[[Sequence[Any]], float]:
-    """The function that stands for a metric in a task file, and tells which measures the task has.
-
-    It computes nothing: `figlang_tasks.harness.judgement` evaluates all records at once, and fills the values in.
-    """
-
-    def aggregate(numbers: Sequence[Any]) -> float:
-        return math.nan
-
-    aggregate.__name__ = metric
-    aggregate.measures = measures  # type: ignore[attr-defined]
-    return aggregate
-
-
 # --- all measures of a task ---
 
 

@@ -96,11 +96,17 @@ class Threshold:
 
 @dataclass(frozen=True)
 class Scheme:
-    """How a benchmark turns labels and explanation scores into its headline numbers."""
+    """How a benchmark turns labels and explanation scores into its headline numbers.
 
-    thresholds: tuple[Threshold, ...]  # the first has a value without scores too: the labels' own
-    scorer: str  # the paper's, where neither environment nor task name another
-    headline: str  # the metric that stands for the task; "" if that is none of a threshold
+    Its scorer is that of the benchmark (`Benchmark.scorer`), where neither environment nor task name another.
+
+    Attributes:
+        thresholds: the first has a value without scores too: the labels' own.
+        headline: the metric that stands for the task; "" if that is none of a threshold.
+    """
+
+    thresholds: tuple[Threshold, ...]
+    headline: str
 
     @property
     def of_labels(self) -> str:
@@ -109,7 +115,31 @@ class Scheme:
 
     @property
     def need_scores(self) -> tuple[str, ...]:
+        """The metrics that have no value without scores."""
         return (*(threshold.name for threshold in self.thresholds[1:]), MEAN_SCORE)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics whose values depend on scores, if there are any."""
+        return (self.of_labels, *self.need_scores)
+
+    def needs_score(self, record: Record) -> bool:
+        """Whether an explanation is asked for: by the paper's first version of FLUTE, of contradictions alone."""
+        return self.thresholds[0].explained != "contradiction" or record["gold"] == 0
+
+    def has_scores(self, records: Sequence[Record]) -> bool:
+        """Whether explanations are scored, as far as these records need scores."""
+        needy = [record for record in records if self.needs_score(record)]
+        return not needy or any("explanation_scores" in record for record in needy)
+
+    def score_of(self, record: Record) -> float:
+        """The explanation score of a record; NaN where it needs none."""
+        scores = record.get("explanation_scores")
+        if scores is None:
+            if self.needs_score(record):
+                raise ValueError(f"row {record['id']} has no explanation score, but other rows have one")
+            return float("nan")
+        return float(scores["mean"])
 
 
 def thresholds(
@@ -119,81 +149,18 @@ def thresholds(
     return tuple(Threshold(f"{name}@{round(100 * value)}", value, source, explained) for value in at)
 
 
-_VFLUTE_THRESHOLDS = (0.0, 0.53, 0.60)
-_FLUTE_THRESHOLDS = (0.0, 0.5, 0.6)
-_FLUTE_V1 = "FLUTE, arXiv 2205.12404v1, section 3"
-
-SCHEMES: Mapping[str, Scheme] = {
-    "f1": Scheme(
-        thresholds("f1", _VFLUTE_THRESHOLDS, "V-FLUTE, arXiv 2405.01474, section 4.2 and Table 4"),
-        "vflute25",
-        headline="f1@60",
-    ),
-    # FLUTE as in the FigLang 2022 shared task; beside it the definition of the paper's first version.
-    "all": Scheme(
-        (
-            *thresholds("acc", _FLUTE_THRESHOLDS, "FigLang 2022 shared task, scoring script", "all"),
-            *thresholds("v1_acc", _FLUTE_THRESHOLDS[1:], _FLUTE_V1, "contradiction"),
-        ),
-        "flute22",
-        headline="acc@60",
-    ),
-    # In FLUTE's first version entailments are answered "No." and have no explanation.
-    "contradiction": Scheme(
-        thresholds("acc", _FLUTE_THRESHOLDS, _FLUTE_V1, "contradiction"), "flute22", headline="acc@60"
-    ),
-    # Explanations alone (New Yorker Caption Contest): a row is right if there is one.
-    "alone": Scheme(thresholds("explained", _VFLUTE_THRESHOLDS, "figlang_tasks", "all"), "vflute25", headline=""),
-}
-"""By what a record says under ``explained``; V-FLUTE's say nothing."""
-
-
-def is_explained(record: Record) -> bool:
-    """Whether a record is of explainable entailment, with a published answer."""
-    return {"gold", "reference", "explanation"} <= record.keys()
-
-
-def scheme_of(record: Record) -> Scheme:
-    return SCHEMES[record.get("explained", "f1")]
-
-
-def the_scheme(records: Sequence[Record]) -> Scheme:
-    """The one scheme of the records of a task, all of which have a reference and an explanation."""
+def check_records(records: Sequence[Record]) -> None:
+    """Raise a `ValueError` unless all records of a task have what the scorer of explanations takes."""
     for record in records:
-        if not (is_explained(record) and isinstance(record["reference"], str)):
-            raise ValueError(f"row {record['id']} has no gold, reference and explanation, but other rows have them")
+        if not ({"gold", "reference", "explanation"} <= record.keys() and isinstance(record["reference"], str)):
+            raise ValueError(f"row {record['id']} has no gold, reference and explanation")
         if not isinstance(record["explanation"], str | None):
             raise ValueError(f"row {record['id']} has an explanation that is no text")
-    first, *others = {record.get("explained", "f1"): scheme_of(record) for record in records}.items()
-    if others:
-        raise ValueError(f"explained is {first[0]!r} in some rows and {others[0][0]!r} in others")
-    return first[1]
-
-
-def needs_score(record: Record) -> bool:
-    """Whether an explanation is asked for: by the paper's first version of FLUTE, of contradictions alone."""
-    return scheme_of(record).thresholds[0].explained != "contradiction" or record["gold"] == 0
 
 
 def pair(record: Record) -> tuple[str, str]:
     """What is scored: the reference explanation, and the predicted one."""
     return record["reference"], record["explanation"] or ""
-
-
-def has_scores(records: Sequence[Record]) -> bool:
-    """Whether explanations are scored, as far as these records need scores."""
-    needy = [record for record in records if needs_score(record)]
-    return not needy or any("explanation_scores" in record for record in needy)
-
-
-def score_of(record: Record) -> float:
-    """The explanation score of a record; NaN where it needs none."""
-    scores = record.get("explanation_scores")
-    if scores is None:
-        if needs_score(record):
-            raise ValueError(f"row {record['id']} has no explanation score, but other rows have one")
-        return float("nan")
-    return float(scores["mean"])
 
 
 def is_right(record: Record) -> bool:
@@ -207,28 +174,34 @@ def is_right(record: Record) -> bool:
 # --- measures ---
 
 
-def curve(records: Sequence[Record], at: Sequence[float] = classification.CURVE_THRESHOLDS) -> list[Estimate]:
-    """F1@t or Acc@t of records that have scores, by their scheme, at many thresholds t, each with its interval."""
-    of_labels = scheme_of(records[0]).thresholds[0]
-    made = [_at(replace(of_labels, at=t), is_of_labels=t == of_labels.at).estimate(records) for t in at]
-    found = [each for each in made if each is not None]
-    if len(found) < len(made):
-        raise ValueError("there are no explanation scores")
-    return found
+def curve(
+    scheme: Scheme, records: Sequence[Record], at: Sequence[float] = classification.CURVE_THRESHOLDS
+) -> list[Estimate]:
+    """F1@t or Acc@t of records that have scores, at many thresholds t, each with its interval."""
+    of_labels = scheme.thresholds[0]
+    estimates: list[Estimate] = []
+    for threshold in at:
+        estimate = _at(scheme, replace(of_labels, at=threshold), is_of_labels=threshold == of_labels.at).estimate(
+            records
+        )
+        if estimate is None:
+            raise ValueError("there are no explanation scores")
+        estimates.append(estimate)
+    return estimates
 
 
-def _at(threshold: Threshold, is_of_labels: bool, scopes: Scopes | None = None, is_headline: bool = False) -> Measure:
+def _at(scheme: Scheme, threshold: Threshold, is_of_labels: bool, scopes: Scopes | None = None) -> Measure:
     """The measure of one threshold; where it `is_of_labels`, without scores the labels alone decide."""
 
     def statistic(records: Sequence[Record]) -> Statistic | None:
         gold, hit = [record["gold"] for record in records], list(map(is_right, records))
-        is_scored = has_scores(records)
+        is_scored = scheme.has_scores(records)
         # Acc@0 never looks at scores: "a threshold of 0% does not account for the quality of NLE and is equivalent to
         # simply reporting label accuracy" (arXiv 2205.12404v1, section 4; the shared task's page says the same).
         if not (is_of_labels and (threshold.explained or not is_scored)):
             if not is_scored:
                 return None
-            scores = list(map(score_of, records))
+            scores = list(map(scheme.score_of, records))
             hit = classification.counts_as_right(gold, hit, scores, threshold.at, threshold.explained).tolist()
         units = map(unit_of, records)
         if threshold.explained:
@@ -243,7 +216,7 @@ def _at(threshold: Threshold, is_of_labels: bool, scopes: Scopes | None = None, 
         statistic=statistic,
         interval=WILSON if threshold.explained else TWO_CLASSES,
         scopes=scopes,
-        role="headline" if is_headline else "secondary",
+        role="headline" if threshold.name == scheme.headline else "secondary",
         # It stands for a task whose explanations have no scores: of labels there is a majority.
         answer=_label if is_of_labels else None,
     )
@@ -260,27 +233,25 @@ def _label(record: Record) -> int | None:
     return label
 
 
-def _mean_score(records: Sequence[Record]) -> Statistic | None:
-    if not has_scores(records):
-        return None
-    return ratio(map(unit_of, records), [score_of(record) for record in records])
-
-
 def explained_measures(scheme: Scheme, scopes: Scopes | None = None) -> tuple[Measure, ...]:
     """The measures of labels and explanations, ``acc`` and ``parse_rate`` of labels alone, and the readers' dissent."""
     first = scheme.thresholds[0]
-    at_thresholds: list[Measure] = []
-    for threshold in scheme.thresholds:
-        at_thresholds.append(_at(threshold, threshold is first, scopes, threshold.name == scheme.headline))
+    at_thresholds = [_at(scheme, threshold, threshold is first, scopes) for threshold in scheme.thresholds]
+
+    def mean_score(records: Sequence[Record]) -> Statistic | None:
+        if not scheme.has_scores(records):
+            return None
+        return ratio(map(unit_of, records), [scheme.score_of(record) for record in records])
+
     return (
         *at_thresholds,
         Measure(
             MEAN_SCORE,
             description="Mean score of the explanations, of right and of wrong labels.",
             source=first.source,
-            statistic=_mean_score,
+            statistic=mean_score,
             interval=BOOTSTRAP,
-            applies=needs_score,
+            applies=scheme.needs_score,
             scopes=scopes,
             bounds=(-math.inf, math.inf),  # BLEURT is not bounded
         ),

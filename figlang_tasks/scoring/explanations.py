@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from loguru import logger
 
 from figlang_tasks.core import notes, status
+from figlang_tasks.core.benchmark import of_dataset
+from figlang_tasks.core.request import Request
 from figlang_tasks.scoring import explained
 from figlang_tasks.scoring.measure import Record
 
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 SCORER_VARIABLE = "FIGLANG_SCORER"
 DTYPE_VARIABLE = "FIGLANG_SCORER_DTYPE"
 DEVICE_VARIABLE = "FIGLANG_SCORER_DEVICE"
-DEFAULT = "vflute25"
 OFF = "off"
 Name = Literal["vflute25", "figlang24", "flute22", "flute22-xlarge", "embedded", "off"]
 Choice = Literal[Name, False] | None
@@ -32,8 +33,8 @@ CHOICES = get_args(Name)
 # --- choice of the scorer ---
 
 
-def choose(option: str | Literal[False] | None, default: str = DEFAULT) -> str:
-    """The scorer to use: ``$FIGLANG_SCORER``, else the task's option, else the paper's (`default`).
+def choose(option: str | Literal[False] | None, papers: str) -> str:
+    """The scorer to use: ``$FIGLANG_SCORER``, else the task's option, else that of the paper.
 
     A task whose option is ``off`` (in YAML also without quotation marks, which reads as false) asks for no
     explanations: it stays off whatever the environment says.
@@ -41,10 +42,18 @@ def choose(option: str | Literal[False] | None, default: str = DEFAULT) -> str:
     if option is False or option == OFF:
         return OFF
     named = os.environ.get(SCORER_VARIABLE)
-    name, where = (named, f"${SCORER_VARIABLE}") if named else (option or default, "task option scorer")
+    name, where = (named, f"${SCORER_VARIABLE}") if named else (option or papers, "task option scorer")
     if name not in CHOICES:
         raise ValueError(f"{where}={name!r}; valid: {', '.join(CHOICES)}")
     return name
+
+
+def papers_scorer(dataset: str) -> str:
+    """The scorer of the paper whose benchmark a dataset belongs to."""
+    benchmark = of_dataset(dataset)
+    if benchmark.scorer is None:
+        raise ValueError(f"{benchmark.name} declares no scorer of explanations: name one in its benchmark.py")
+    return benchmark.scorer
 
 
 _scorers: dict[tuple[str, str, str], Scorer] = {}
@@ -70,15 +79,15 @@ def release() -> None:
     _interrupted = False
 
 
-def preflight(option: str | Literal[False] | None, default: str = DEFAULT, required: bool = False) -> None:
-    """Check the choice of the scorer, and fetch its weights, before a model answers.
+def preflight(dataset: str, option: str | Literal[False] | None, required: bool = False) -> None:
+    """Check the choice of the scorer for a dataset, and fetch its weights, before a model answers.
 
     Weights that are not available cost no run: the thresholded metrics are left out of it, and a warning says so now.
     Where they are `required` they end it: lm-eval would end it with status 0.
     """
     from figlang_tasks.metrics.explanation import WeightsError
 
-    name = choose(option, default)
+    name = choose(option, papers_scorer(dataset))
     if name == OFF or not status.in_first_process():
         return
     try:
@@ -118,31 +127,32 @@ class Scored(NamedTuple):
     name: str  # of the scorer, or off
     labels_alone: bool  # whether the task asks for no explanations
     scores: PairScores
+    scheme: explained.Scheme
 
     def add_to(self, records: Iterable[Any]) -> None:
         """Write the scores into records of the task, under ``explanation_scores``."""
-        for record in filter(explained.is_explained, records):
+        for record in records:
             details = self.scores.details.get(explained.pair(record))
-            if details and explained.needs_score(record):
+            if details and self.scheme.needs_score(record):
                 record["explanation_scores"] = {"scorer": self.name, **details}
             if self.labels_alone:
                 record["asks_for_explanation"] = False
 
 
-def score(records: Sequence[Record], option: str | Literal[False] | None = None) -> Scored | None:
-    """Score the explanations of all records of a task, and write the scores into them; None if it has none."""
-    own = [record for record in records if explained.is_explained(record)]
-    if not own:
+def score(
+    records: Sequence[Record], scheme: explained.Scheme, option: str | Literal[False] | None = None
+) -> Scored | None:
+    """Score the explanations of all records of a task, and write the scores into them; None without records."""
+    if not records:
         return None
-    scheme = explained.scheme_of(own[0])
-    option = own[0].get("scorer") if option is None else option
-    name = choose(option, scheme.scorer)
-    pairs = sorted({explained.pair(record) for record in own if explained.needs_score(record)})
+    option = records[0].get("scorer") if option is None else option
+    name = choose(option, papers_scorer(Request.parse(records[0]["request"]).dataset))
+    pairs = sorted({explained.pair(record) for record in records if scheme.needs_score(record)})
     scores = _scores(name, pairs, scheme) if pairs and name != OFF else None
     if scores is None:
         scores = PairScores(f"none ({scheme.of_labels} counts labels alone)", "", {})
-    scored = Scored(name, option in (OFF, False), scores)
-    scored.add_to(own)
+    scored = Scored(name, option in (OFF, False), scores, scheme)
+    scored.add_to(records)
     return scored
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from figlang_tasks.metrics import __version__
-from figlang_tasks.scoring.evaluation import Measures, guarded, metric_entries
+from figlang_tasks.scoring.evaluation import guarded
+from figlang_tasks.scoring.task import Task
 from figlang_tasks.scoring.task_evaluation import Item, TaskEvaluation
 
 FACTS = "figlang_tasks"
@@ -47,9 +48,9 @@ class _Evaluations:
     aggregated once more is of another run.
     """
 
-    def __init__(self, measures: Measures) -> None:
+    def __init__(self, task: Task) -> None:
         self.facts = _Facts()
-        self._measures = measures
+        self._task = task
         self._answers: list[tuple[str, str | None]] = []
         self._given: set[str] = set()
         self._latest: TaskEvaluation | None = None
@@ -59,7 +60,7 @@ class _Evaluations:
         if self._latest is None or answers != self._answers or metric in self._given:
             self._latest = None
             self.facts.clear()
-            self._latest = TaskEvaluation.of(items, self._measures, task=items[0].record["data"])
+            self._latest = TaskEvaluation.of(items, self._task, name=items[0].record["data"])
             self._answers, self._given = answers, set()
             self._fill_facts(self._latest)
         self._given.add(metric)
@@ -70,14 +71,14 @@ class _Evaluations:
         self.facts.update(evaluation.metadata(), data=", ".join(data), versions={"figlang-tasks": __version__})
 
 
-def metric_list_of_lm_eval(measures: Measures) -> list[dict[str, Any]]:
-    """The ``metric_list`` of task files of lm-eval.
+def metric_list_of_lm_eval(task: Task) -> list[dict[str, Any]]:
+    """The ``metric_list`` of a kind of task in task files of lm-eval.
 
     A run writes what its records tell, and the version of this package, into its first entry: lm-eval saves the
     configuration of a task once its metrics are there.
     """
-    evaluations = _Evaluations(measures)
-    entries = metric_entries(measures)
+    evaluations = _Evaluations(task)
+    entries = task.metric_list
     for entry in entries:
         entry["aggregation"] = _aggregator(entry["metric"], evaluations)
     entries[0][FACTS] = evaluations.facts

@@ -6,6 +6,7 @@ A benchmark declares its kinds in its module ``tasks``, as the tuple ``TASKS``. 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -14,7 +15,8 @@ from figlang_tasks.core import score_requests
 from figlang_tasks.core.benchmark import parse_request
 from figlang_tasks.core.options import Options
 from figlang_tasks.core.request import Request
-from figlang_tasks.scoring.evaluation import Measures, metric_entries
+from figlang_tasks.scoring.evaluation import Measures
+from figlang_tasks.scoring.explained import Scheme
 
 if TYPE_CHECKING:
     import datasets
@@ -49,6 +51,9 @@ class Task:
             in place of words; None where scores cannot answer.
         candidates: the column of documents that holds a text or name for each of these scores.
         measures: what its records are measured by.
+        scheme: how labels and explanation scores become numbers; None where no explanation is asked for, or nobody
+            knows the right one.
+        answer_field: the field of its records with what was read from an answer.
     """
 
     name: str
@@ -61,14 +66,23 @@ class Task:
     preflight: Callable[[Mapping[str, Any], Request], None] | None = None
     record_of_scores: Callable[[Document, list[float]], dict[str, Any]] | None = None
     candidates: str = "candidates"
+    scheme: Scheme | None = None
+    answer_field: str = "predicted"
 
     def __repr__(self) -> str:
         return f"Task({self.name})"
 
     @property
     def metric_list(self) -> list[dict[str, Any]]:
-        """What its task files have as ``metric_list``."""
-        return metric_entries(self.measures)
+        """What its task files have as ``metric_list``: the measures of the harness's own table."""
+        return [
+            {
+                "metric": measure.name,
+                "aggregation": _aggregator(measure.name, self),
+                "higher_is_better": measure.higher_is_better,
+            }
+            for measure in self.measures.in_table
+        ]
 
     def answer_record(self, document: Document, output: str | None) -> dict[str, Any]:
         """The record of an answer: by its scores if it has one for each candidate, else by its words."""
@@ -98,3 +112,17 @@ def process_results(doc: Document, results: Sequence[str]) -> MetricValues:
     """The record of an answer to a document and its numbers; named by task files."""
     task = task_of(doc)
     return task.values(doc, task.answer_record(doc, results[0]))
+
+
+def _aggregator(metric: str, task: Task) -> Callable[[Sequence[Any]], float]:
+    """The function that stands for a metric in a task file, and tells which kind of task it is of.
+
+    It computes nothing: `figlang_tasks.harness.judgement` evaluates all records at once, and fills the values in.
+    """
+
+    def aggregate(numbers: Sequence[Any]) -> float:
+        return math.nan
+
+    aggregate.__name__ = metric
+    aggregate.task = task  # type: ignore[attr-defined]
+    return aggregate

@@ -13,9 +13,10 @@ from figlang_tasks.answers.thoughts import EXPLAINED
 from figlang_tasks.core import status
 from figlang_tasks.scoring import explanations
 from figlang_tasks.scoring.estimates import OVERALL, Estimates
-from figlang_tasks.scoring.evaluation import STDERR_RESAMPLES, Measures, evaluate, guarded, of_repeats
+from figlang_tasks.scoring.evaluation import STDERR_RESAMPLES, evaluate, guarded, of_repeats
 from figlang_tasks.scoring.notices import UNFINISHED, is_thought_alone, notices
 from figlang_tasks.scoring.readings import count_readings
+from figlang_tasks.scoring.task import Task
 
 
 @dataclass(frozen=True)
@@ -50,21 +51,23 @@ class TaskEvaluation:
 
     @classmethod
     def of(
-        cls, items: Sequence[Item], measures: Measures, task: str, scorer: str | Literal[False] | None = None
+        cls, items: Sequence[Item], task: Task, name: str, scorer: str | Literal[False] | None = None
     ) -> TaskEvaluation:
         """Evaluate all answers to a task.
 
         Args:
-            task: its name in messages.
+            task: the kind of task.
+            name: of its task file, in messages.
             scorer: the task's option.
         """
+        measures = task.measures
         records = [item.record for item in items]
         outputs = [item.output for item in items]
         status.tell("computing the metrics and their intervals ...")
-        scored = explanations.score(records, scorer)
+        scored = explanations.score(records, task.scheme, scorer) if task.scheme is not None else None
         warnings: list[str] = guarded("parse_rate", lambda: notices(measures.by_name, records, outputs), [])
         for warning in warnings:
-            logger.warning(f"figlang_tasks: {task}: {warning}")
+            logger.warning(f"figlang_tasks: {name}: {warning}")
         estimates = evaluate(records, measures, STDERR_RESAMPLES, in_run=True)
         repeats = guarded("maj@K", lambda: of_repeats(records, measures, estimates), None)
         return cls(records, outputs, estimates, scored, repeats)

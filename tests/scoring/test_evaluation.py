@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from judging import task_with
 
 from figlang_tasks.scoring import Measure, Measures, evaluate
 from figlang_tasks.scoring.evaluation import of_repeats
@@ -42,7 +43,7 @@ def records(*rows: Sequence[str | None]) -> list[dict[str, Any]]:
 def test_a_second_evaluation_of_lm_eval_in_one_process_has_its_own_numbers() -> None:
     """Rows and outputs may be equal: what is judged is not (another option of the task, another reader)."""
     values = {}
-    entries = metric_list_of_lm_eval(MEASURES)
+    entries = metric_list_of_lm_eval(task_with(MEASURES))
     for run, answers in {"first": ("A", "A", "B", "B"), "second": ("A", "B", "B", "B")}.items():
         documents = [
             values_of_lm_eval(MEASURES.values(record), []) for record in records(*[[said] for said in answers])

@@ -14,6 +14,7 @@ from sklearn.metrics import f1_score
 
 from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.vflute import rows
+from figlang_tasks.benchmarks.vflute.measures import VFLUTE
 from figlang_tasks.core import notes
 from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.metrics.explanation import Scorer, get_scorer
@@ -22,7 +23,7 @@ from figlang_tasks.metrics.explanation.compute import PairModel
 from figlang_tasks.metrics.explanation.kernels import kernels
 from figlang_tasks.results import runs
 from figlang_tasks.scoring import OVERALL, from_json
-from figlang_tasks.scoring.explained import SCHEMES, explained_measures, pair
+from figlang_tasks.scoring.explained import pair
 from figlang_tasks.scoring.explanations import by_pair, choose, preflight
 
 WITHOUT_SCORER = "none (f1@0 counts labels alone)"
@@ -101,8 +102,7 @@ def test_scores_are_rounded_before_a_threshold_is_applied(computed: float, recor
     scores = by_pair([pair(record)], Scorer("vflute25", "", "fp32", [Close(computed), Close(computed)]))
     assert scores.details == {pair(record): {"bertscore": recorded, "bleurt": recorded, "mean": recorded}}
     record["explanation_scores"] = {"scorer": "vflute25", **scores.details[pair(record)]}
-    (at_60,) = [each for each in explained_measures(SCHEMES["f1"]) if each.name == "f1@60"]
-    estimate = at_60.estimate([record])
+    estimate = VFLUTE.by_name["f1@60"].estimate([record])
     assert estimate is not None and estimate.value == float(recorded > 0.6)
 
 
@@ -133,7 +133,7 @@ def test_choice(variable: str | None, option: Any, expected: str, monkeypatch: p
     monkeypatch.delenv("FIGLANG_SCORER", raising=False)
     if variable:
         monkeypatch.setenv("FIGLANG_SCORER", variable)
-    assert choose(option) == expected
+    assert choose(option, "vflute25") == expected
 
 
 @pytest.mark.parametrize(
@@ -159,13 +159,13 @@ def test_the_first_process_alone_looks_for_weights(
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
     (tmp_path / "deberta-xlarge-mnli").mkdir()
     monkeypatch.setenv("RANK", "1")
-    preflight(None, required=True)
-    preflight(None)
+    preflight("V-FLUTE", None, required=True)
+    preflight("V-FLUTE", None)
     assert not warnings_of_loguru
     monkeypatch.setenv("RANK", "0")
     with pytest.raises(ValueError, match="explanations cannot be scored: "):
-        preflight(None, required=True)
-    preflight(None)
+        preflight("V-FLUTE", None, required=True)
+    preflight("V-FLUTE", None)
     assert len(warnings_of_loguru) == 1
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from judging import task_with
 from scipy.stats import binomtest
 from sklearn.metrics import f1_score
 
@@ -35,7 +36,6 @@ from figlang_tasks.scoring import (
     grouped,
     to_json,
 )
-from figlang_tasks.scoring.evaluation import metric_entries
 from figlang_tasks.scoring.lm_eval import metric_list_of_lm_eval, values_of_lm_eval
 from figlang_tasks.scoring.task_evaluation import Item
 
@@ -159,12 +159,12 @@ def test_a_document_leaves_its_record_and_the_numbers_of_the_measures_in_the_tab
     own = record(1, length=2.5)
     assert ALL.values(own) == {"sample": own, "acc": 1.0, "length": 2.5}
     assert ALL.values(record(2)) == {"sample": record(2), "acc": 1.0, "length": None}, "it has no length"
-    assert [entry["metric"] for entry in metric_entries(ALL)] == ["acc", "length"], "f1 is no headline"
+    assert [entry["metric"] for entry in task_with(ALL).metric_list] == ["acc", "length"], "f1 is no headline"
 
 
 def test_lm_eval_gets_the_records_with_the_numbers() -> None:
     shown = Measures.of(ACC, replace(F1, in_table=True))
-    rows = metric_list_of_lm_eval(shown)
+    rows = metric_list_of_lm_eval(task_with(shown))
     records = [record(at, at % 2, data="b" if at else "a") | ({} if at else {"revision": "v9"}) for at in range(4)]
     of_documents = [values_of_lm_eval(shown.values(each), []) for each in records]
     assert [dict(each)["sample"] for each in of_documents] == records, "what lm-eval saves"
@@ -177,7 +177,7 @@ def test_lm_eval_gets_the_records_with_the_numbers() -> None:
     assert kept == {"data": "a, b", "data_revision": "v9", "versions": {"figlang-tasks": figlang_tasks.__version__}}
     without = values_of_lm_eval(ALL.values(record(9, data="b") | {"length": None}), [])
     assert set(without) == {"sample", "acc", "length"}, "every process has every key"
-    length = metric_list_of_lm_eval(ALL)[1]["aggregation"]
+    length = metric_list_of_lm_eval(task_with(ALL))[1]["aggregation"]
     (item,) = {id(item): item for _, item in without.items()}.values()
     assert length([item]) is None, "no record counts"
     other = next(iter(values_of_lm_eval(ALL.values(record(8, data="b", length=2.5)), []).items()))[1]

@@ -29,3 +29,12 @@ def measures_of(records: Sequence[Record]) -> Measures:
     ((name, request),) = {(record["task"], record["request"]) for record in records}
     benchmark, _ = parse_request(request)
     return benchmark.task(name).measures
+
+
+def task_with(measures: Measures) -> Task:
+    """A kind of task with these measures, whose documents and answers a test makes itself."""
+    return Task(name="test", description="What a test asks.", documents=_none, record=_none, measures=measures)
+
+
+def _none(*arguments: Any) -> Any:
+    raise NotImplementedError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from figlang_tasks.benchmarks.flute.rows import PARAPHRASE_AND_SARCASM
 from figlang_tasks.scoring import Measure, Measures, Record, Scopes, parse_rate
 from figlang_tasks.scoring.common_measures import PARSE_DISAGREEMENT
-from figlang_tasks.scoring.explained import SCHEMES, explained_measures, has_label
+from figlang_tasks.scoring.explained import Scheme, explained_measures, has_label, thresholds
 
 
 def _scopes(record: Record) -> tuple[str, ...]:
@@ -31,7 +31,22 @@ _ACC_OFFICIAL = Measure(
     in_table=False,
 )
 
-V1 = Measures.of(*explained_measures(SCHEMES["contradiction"], _TYPES), _ACC_OFFICIAL)
-V2 = Measures.of(*explained_measures(SCHEMES["all"], _TYPES), _ACC_OFFICIAL)
+_THRESHOLDS = (0.0, 0.5, 0.6)
+_V1 = "FLUTE, arXiv 2205.12404v1, section 3"
+
+V1_SCHEME = Scheme(thresholds("acc", _THRESHOLDS, _V1, "contradiction"), headline="acc@60")
+"""Of the paper's first version, in which entailments are answered "No." and have no explanation."""
+
+V2_SCHEME = Scheme(
+    (
+        *thresholds("acc", _THRESHOLDS, "FigLang 2022 shared task, scoring script", "all"),
+        *thresholds("v1_acc", _THRESHOLDS[1:], _V1, "contradiction"),
+    ),
+    headline="acc@60",
+)
+"""Of the FigLang 2022 shared task; beside it the definition of the paper's first version."""
+
+V1 = Measures.of(*explained_measures(V1_SCHEME, _TYPES), _ACC_OFFICIAL)
+V2 = Measures.of(*explained_measures(V2_SCHEME, _TYPES), _ACC_OFFICIAL)
 BLIND = Measures.of(parse_rate(has_label), PARSE_DISAGREEMENT)
 """Of rows without a published answer."""

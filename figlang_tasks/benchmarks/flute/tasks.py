@@ -21,14 +21,14 @@ from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.core.request import Request
 from figlang_tasks.scoring import Task, explanations, process_results
-from figlang_tasks.scoring.explained import SCHEMES, Explained, record_of
+from figlang_tasks.scoring.explained import Explained, record_of
 from figlang_tasks.scoring.lm_eval import metric_list_of_lm_eval, values_of_lm_eval
 from figlang_tasks.scoring.task import Document, MetricValues
 
 if TYPE_CHECKING:
     import datasets
 
-SCHEME_OF_PROMPT: Final = {"v1": "contradiction", "v2": "all"}
+PROMPTS: Final = ("v1", "v2")
 BLIND = "codalab"
 WITH_EXEMPLARS = ("heldout", BLIND)
 
@@ -62,8 +62,8 @@ def documents(request: Request, check_images: bool) -> datasets.Dataset:
 
 def _prompt(request: Request) -> str:
     prompt = request.get("prompt", "v2")
-    if prompt not in SCHEME_OF_PROMPT:
-        raise ValueError(f"prompt={prompt!r} of a FLUTE task; valid: {', '.join(SCHEME_OF_PROMPT)}")
+    if prompt not in PROMPTS:
+        raise ValueError(f"prompt={prompt!r} of a FLUTE task; valid: {', '.join(PROMPTS)}")
     return prompt
 
 
@@ -80,9 +80,9 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
         rows.exemplars(request.dataset, count, _prompt(request))
     if request["part"] == BLIND:
         return
-    paper = SCHEMES[SCHEME_OF_PROMPT[_prompt(request)]].scorer
-    for scorer in {each.scorer for each in blocks}:
-        explanations.preflight(named if scorer is None else scorer, paper, required=config.get("needs_scorer", False))
+    for scorer in {options.scorer for options in blocks}:
+        chosen = named if scorer is None else scorer
+        explanations.preflight(request.dataset, chosen, required=config.get("needs_scorer", False))
 
 
 # --- prompts ---
@@ -166,7 +166,6 @@ def record(doc: Document, output: str | None) -> dict[str, Any]:
         known = ("id", "data", "codalab_id", "source_id", "premise", "hypothesis")  # what is handed in
         return {name: doc[name] for name in known} | found.fields(careful)
     more = {
-        "explained": SCHEME_OF_PROMPT[doc["prompt"]],
         "revision": doc["revision"],
         "predicted_official": official,
     }
@@ -207,14 +206,16 @@ V1 = _task(
     description="As flute by the paper's first version: contradictions alone are explained.",
     is_for=_is_for_v1,
     measures=measures.V1,
+    scheme=measures.V1_SCHEME,
 )
 V2 = _task(
     name="flute",
     description="Does a sentence entail or contradict a figurative one, and why?",
     measures=measures.V2,
+    scheme=measures.V2_SCHEME,
 )
 TASKS = (BLIND_TASK, V1, V2)
 """A request is for the first of them that takes it."""
 
 V1_METRICS, V2_METRICS, BLIND_METRICS = V1.metric_list, V2.metric_list, BLIND_TASK.metric_list
-V1_LM_EVAL, V2_LM_EVAL, BLIND_LM_EVAL = map(metric_list_of_lm_eval, (V1.measures, V2.measures, BLIND_TASK.measures))
+V1_LM_EVAL, V2_LM_EVAL, BLIND_LM_EVAL = map(metric_list_of_lm_eval, (V1, V2, BLIND_TASK))

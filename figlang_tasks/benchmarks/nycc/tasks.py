@@ -46,7 +46,7 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
             rows.check_exemplars(request.dataset, name)
             rows.exemplars(request.dataset, name, "", options.num_shots, SEED)
         if rows.config(request["config"]).task == "explanation":
-            explanations.preflight(options.scorer, required=config.get("needs_scorer", False))
+            explanations.preflight(request.dataset, options.scorer, required=config.get("needs_scorer", False))
 
 
 def turns(doc: Document, kwargs: Kwargs) -> list[tuple[str, str, Document | None]]:
@@ -163,7 +163,6 @@ def explanation_record(doc: Document, output: str | None) -> dict[str, Any]:
     said = Explained(1 if found.value else None, found.status, found.rule, found.value)
     text, rouge = found.value or "", RougeScorer(["rougeL"])  # without stemming, as `evaluate` has it
     return record_of(doc, 1, said, said.value) | {
-        "explained": "alone",
         "revision": doc["revision"],
         "fold": doc["fold"],
         "bleu_sums": overlap.bleu_statistics(text, doc["label"]),
@@ -205,10 +204,11 @@ EXPLANATION = _task(
     is_for=_asks("explanation"),
     record=explanation_record,
     measures=measures.EXPLANATION,
+    scheme=measures.SCHEME,
 )
 TASKS = (MATCHING, RANKING, EXPLANATION)
 
 MATCHING_METRICS, RANKING_METRICS = MATCHING.metric_list, RANKING.metric_list
 EXPLANATION_METRICS = EXPLANATION.metric_list
-MATCHING_LM_EVAL, RANKING_LM_EVAL = map(metric_list_of_lm_eval, (MATCHING.measures, RANKING.measures))
-EXPLANATION_LM_EVAL = metric_list_of_lm_eval(EXPLANATION.measures)
+MATCHING_LM_EVAL, RANKING_LM_EVAL = map(metric_list_of_lm_eval, (MATCHING, RANKING))
+EXPLANATION_LM_EVAL = metric_list_of_lm_eval(EXPLANATION)

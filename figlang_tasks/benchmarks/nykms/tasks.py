@@ -208,4 +208,4 @@ SC_METRICS, SW_METRICS, ST_METRICS, SE_METRICS = SC.metric_list, SW.metric_list,
     SW_LM_EVAL,
     ST_LM_EVAL,
     SE_LM_EVAL,
-) = (metric_list_of_lm_eval(task.measures) for task in TASKS)
+) = map(metric_list_of_lm_eval, TASKS)

@@ -10,10 +10,14 @@ import numpy as np
 from figlang_tasks.benchmarks.vflute.rows import INSTRUCTION_COUNT, REPORT_GROUPS
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring import IntervalMethod, Measure, Measures, Record, Scopes, by_field
-from figlang_tasks.scoring.explained import SCHEMES, Scheme, explained_measures, thresholds
+from figlang_tasks.scoring.explained import Scheme, explained_measures, thresholds
 from figlang_tasks.scoring.measure import over_parts
 
-VFLUTE = Measures.of(*explained_measures(SCHEMES["f1"], by_field("report_group", REPORT_GROUPS)))
+SCHEME = Scheme(
+    thresholds("f1", (0.0, 0.53, 0.60), "V-FLUTE, arXiv 2405.01474, section 4.2 and Table 4"), headline="f1@60"
+)
+
+VFLUTE = Measures.of(*explained_measures(SCHEME, by_field("report_group", REPORT_GROUPS)))
 
 
 def _instruction(record: Record) -> tuple[str]:
@@ -24,7 +28,7 @@ def _instruction(record: Record) -> tuple[str]:
 _INSTRUCTIONS = Scopes(
     tuple(f"instruction_{number:02}" for number in range(1, INSTRUCTION_COUNT + 1)), _instruction, averaged=True
 )
-_BY_INSTRUCTION = explained_measures(SCHEMES["f1"], _INSTRUCTIONS)
+_BY_INSTRUCTION = explained_measures(SCHEME, _INSTRUCTIONS)
 
 
 def _spread(records: Sequence[Record]) -> Statistic | None:
@@ -57,8 +61,6 @@ INSTRUCTIONS = Measures.of(
 )
 """Of all rows asked with each of the 21 instructions (Table 8): means over the instructions, and their spread."""
 
-_BOARD = Scheme(
-    thresholds("f1", (0.0, 0.50, 0.60), "FigLang 2024 shared task, scoring script"), "figlang24", headline="f1@60"
-)
+_BOARD = Scheme(thresholds("f1", (0.0, 0.50, 0.60), "FigLang 2024 shared task, scoring script"), headline="f1@60")
 FIGLANG24 = Measures.of(*(measure for measure in explained_measures(_BOARD) if not measure.is_diagnostic))
 """Of the board of the FigLang 2024 shared task (``figlang submit score2024``)."""

@@ -75,7 +75,7 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
     for count, seed in {(options.num_shots, options.fewshot_seed) for options in blocks if options.num_shots}:
         rows.exemplars(request.dataset, count, seed)
     for scorer in {options.scorer for options in blocks}:
-        explanations.preflight(scorer)
+        explanations.preflight(request.dataset, scorer)
 
 
 # --- prompts ---
@@ -223,7 +223,7 @@ def _is_for_all_instructions(request: Request) -> bool:
     return "instructions" in request
 
 
-_task = partial(Task, documents=documents, options=Options, preflight=preflight, record=record)
+_task = partial(Task, documents=documents, options=Options, preflight=preflight, record=record, scheme=measures.SCHEME)
 
 INSTRUCTIONS = _task(
     name="vflute_instructions",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from figlang_tasks.metrics import classification
 from figlang_tasks.report import charts
@@ -10,20 +11,21 @@ from figlang_tasks.report.charts import Chart, Reference
 from figlang_tasks.report.sections.layout import Section
 from figlang_tasks.report.sections.results import Result, Results, percent, places, references, values_of
 from figlang_tasks.results import measures
-from figlang_tasks.scoring import OVERALL, Estimate, Measures, Record, explained
-from figlang_tasks.scoring.explained import Threshold
+from figlang_tasks.scoring import OVERALL, Estimate, Measures, Record
+from figlang_tasks.scoring.explained import Scheme, Threshold, curve
 
 
 def explanation_quality(prefix: str, results: Results) -> Section | None:
     """Charts of each task with explanations."""
     by_part, curves, notes = [], [], []
     for number, (task, of_task) in enumerate(results.items()):
-        if not of_task[0].of.explained:
+        scheme = of_task[0].of.kind.scheme
+        if scheme is None or not of_task[0].of.explained:
             continue
-        scored = [result for result in of_task if explained.has_scores(result.of.records)]
-        by_part.append(_by_part(f"{prefix}-parts-{number}", task, of_task))
+        scored = [result for result in of_task if scheme.has_scores(result.of.records)]
+        by_part.append(_by_part(f"{prefix}-parts-{number}", task, of_task, scheme))
         if scored:
-            curves.append(_curves(f"{prefix}-curves-{number}", task, scored))
+            curves.append(_curves(f"{prefix}-curves-{number}", task, scored, scheme))
         if missing := [result.run for result in of_task if result not in scored and _explains(result)]:
             notes.append(f"{task}: explanations of {', '.join(missing)} are not scored (figlang score adds scores).")
     found = [chart for chart in (*by_part, *curves) if chart is not None]
@@ -41,17 +43,17 @@ def _explains(result: Result) -> bool:
     return any((record["explanation"] or "").strip() for record in result.of.records)
 
 
-def _thresholds(results: Sequence[Result]) -> tuple[str, list[Threshold]]:
+def _thresholds(scheme: Scheme) -> tuple[str, list[Threshold]]:
     """``f1`` or ``acc``, and the thresholds of it, without those of the first version of the paper (``v1_acc``)."""
-    scheme = explained.scheme_of(results[0].of.records[0])
-    return scheme.of_labels.partition("@")[0], [each for each in scheme.thresholds if not each.name.startswith("v1")]
+    thresholds = [threshold for threshold in scheme.thresholds if not threshold.name.startswith("v1")]
+    return scheme.of_labels.partition("@")[0], thresholds
 
 
-def _by_part(chart_id: str, task: str, results: Sequence[Result]) -> Chart | None:
+def _by_part(chart_id: str, task: str, results: Sequence[Result], scheme: Scheme) -> Chart | None:
     parts = results[0].of.benchmark.parts
     panels: dict[str, dict[str, dict[str, Estimate]]] = {}
     beside: dict[tuple[str, str], list[Reference]] = {}
-    name, thresholds = _thresholds(results)
+    name, thresholds = _thresholds(scheme)
     for threshold in thresholds:
         for scope in places(results):
             panel, category = threshold.name, measures.scope_text(scope)
@@ -72,15 +74,15 @@ def _by_part(chart_id: str, task: str, results: Sequence[Result]) -> Chart | Non
     )
 
 
-def _curves(chart_id: str, task: str, results: Sequence[Result]) -> Chart:
+def _curves(chart_id: str, task: str, results: Sequence[Result], scheme: Scheme) -> Chart:
     """Figure 11 of V-FLUTE's paper; of FLUTE the same for its accuracy."""
-    by_run = {result.run: result.of.computed(_curves_by_scope) for result in results}
+    by_run = {result.run: result.of.computed(partial(_curves_by_scope, scheme)) for result in results}
     panels: dict[str, dict[str, list[Estimate]]] = {}
     for scope in places(results):
         for run, curves in by_run.items():
             if scope in curves:
                 panels.setdefault(measures.scope_text(scope), {})[run] = curves[scope]
-    name, thresholds = _thresholds(results)
+    name, thresholds = _thresholds(scheme)
     return charts.curves(
         chart_id,
         f"{task}: {name}@t by threshold",
@@ -92,15 +94,15 @@ def _curves(chart_id: str, task: str, results: Sequence[Result]) -> Chart:
     )
 
 
-def _curves_by_scope(declared: Measures, records: Sequence[Record]) -> dict[str, list[Estimate]]:
+def _curves_by_scope(scheme: Scheme, declared: Measures, records: Sequence[Record]) -> dict[str, list[Estimate]]:
     """F1@t or Acc@t in percent at `classification.CURVE_THRESHOLDS`, of all rows with intervals."""
-    of_labels = declared.by_name[explained.scheme_of(records[0]).of_labels]
-    found = {}
-    for scope, own in of_labels.in_scopes(records).items():
+    of_labels = declared.by_name[scheme.of_labels]
+    curve_by_scope: dict[str, list[Estimate]] = {}
+    for scope, members in of_labels.in_scopes(records).items():
         if scope != OVERALL and of_labels.averaged:
             continue
-        first, *others = [explained.curve(each) for each in of_labels.parts(own)]
+        first, *others = [curve(scheme, part) for part in of_labels.parts(members)]
         if scope != OVERALL or others:
             first = [Estimate(Estimate.mean(at).value) for at in zip(first, *others, strict=True)]
-        found[scope] = list(map(percent, first))
-    return found
+        curve_by_scope[scope] = list(map(percent, first))
+    return curve_by_scope

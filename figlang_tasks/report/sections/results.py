@@ -11,7 +11,6 @@ from figlang_tasks.core.benchmark import source_of, sources
 from figlang_tasks.report.charts import Reference
 from figlang_tasks.results import measures
 from figlang_tasks.results import published as papers
-from figlang_tasks.results.comparison import OF_EXPLANATIONS
 from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, Estimate, Measure, full_name
 
@@ -49,7 +48,7 @@ def headline(results: Sequence[Result]) -> str | None:
     """The metric that stands for a task, if it is a share of right answers; of those that are comparable, if any is."""
     shared = [head for head in results[0].heads if all(head in result.heads for result in results)]
     if results[0].of.explained and len({result.of.signature or result.of.scorer for result in results}) > 1:
-        shared = [head for head in shared if head not in OF_EXPLANATIONS]
+        shared = [head for head in shared if head not in results[0].of.metrics_of_explanations]
     declared: dict[str, Measure] = {}
     for result in results:
         declared.update(result.of.measures.by_name)

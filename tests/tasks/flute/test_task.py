@@ -114,7 +114,6 @@ def test_a_record() -> None:
         "report_group": "simile",
         "reference": "Snow makes no sound.",
         "unit": "simile-3-01234567",
-        "explained": "all",
         "revision": "local",
         "predicted_official": 1,
     }
@@ -171,7 +170,7 @@ def test_prompt_v1_has_one_definition_and_asks_no_explanation_of_entailments() -
     record = judged["sample"]
     assert not any(name.startswith("v1_") for name in judged)
     assert not tasks.V1.measures.by_name["explanation_score"].counts(record) and judged["explanation_score"] is None
-    assert (record["task"], record["explained"], record["scorer"]) == ("flute_v1", "contradiction", "embedded")
+    assert (record["task"], record["scorer"]) == ("flute_v1", "embedded")
 
 
 @pytest.mark.parametrize(
