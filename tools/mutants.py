@@ -41,7 +41,7 @@ MODULES = [
     "figlang_tasks/results/comparison.py",
     "figlang_tasks/submit",
     *(f"figlang_tasks/benchmarks/{name}/parse.py" for name in ("vflute", "flute", "nykms")),
-    *(f"figlang_tasks/benchmarks/{name}/task.py" for name in ("vflute", "irfl", "nykms", "metaclue", "flute")),
+    *(f"figlang_tasks/benchmarks/{name}/tasks.py" for name in ("vflute", "irfl", "nykms", "metaclue", "flute")),
     "figlang_tasks/benchmarks/irfl/measures.py",
 ]
 MOST_MISSED = 0.05

@@ -22,6 +22,8 @@ def every() -> Iterator[Measure]:
                 yield measure
                 if measure.estimate_of is None:
                     yield read_by_model(measure)
+            for board in task.boards:
+                yield from board.all
 
 
 @cache

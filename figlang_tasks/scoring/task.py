@@ -51,6 +51,7 @@ class Task:
             in place of words; None where scores cannot answer.
         candidates: the column of documents that holds a text or name for each of these scores.
         measures: what its records are measured by.
+        boards: what leaderboards measure them by, which ``figlang submit`` computes.
         scheme: how labels and explanation scores become numbers; None where no explanation is asked for, or nobody
             knows the right one.
         answer_field: the field of its records with what was read from an answer.
@@ -61,6 +62,7 @@ class Task:
     documents: Callable[[Request, bool], datasets.Dataset]
     record: Callable[[Document, str | None], dict[str, Any]]
     measures: Measures
+    boards: tuple[Measures, ...] = ()
     is_for: Callable[[Request], bool] = every_request
     options: type[Options] = Options
     preflight: Callable[[Mapping[str, Any], Request], None] | None = None

@@ -30,10 +30,14 @@ def test_the_cache_of_answers_knows_what_stands_in_the_file(
     task, arguments = "figlang_mini", f"pretrained={checkpoint('llava')},device=cpu,chat_template={path}"
     options: dict[str, Any] = {"limit": 1, "gen_kwargs": "max_new_tokens=4", "use_cache": str(tmp_path / "cache")}
     first = demo_runs.answers(demo_runs.evaluate(task, "figlang_vlm", arguments, **options), task)
-    monkeypatch.setattr(FigLangVLM, "generate_until", None)
+
+    def refuse(self: FigLangVLM, requests: list[Any]) -> list[str]:
+        raise AssertionError("the model is asked")
+
+    monkeypatch.setattr(FigLangVLM, "generate_until", refuse)
     assert demo_runs.answers(demo_runs.evaluate(task, "figlang_vlm", arguments, **options), task) == first
     path.write_text(path.read_text().replace("ASSISTANT:", "MULE:"))
-    with pytest.raises(TypeError, match="not callable"):
+    with pytest.raises(AssertionError, match="the model is asked"):
         demo_runs.evaluate(task, "figlang_vlm", arguments, **options)
 
 

@@ -236,7 +236,7 @@ def test_a_scoring_that_breaks_off_costs_no_run_and_one_interrupt_ends_that_of_a
 
 
 ODD_TASK = """\
-from figlang_tasks.benchmarks.vflute.task import process_results
+from figlang_tasks.scoring import process_results
 
 
 def odd(doc, results):

@@ -35,7 +35,7 @@ def run(name: str) -> Run:
 @pytest.mark.parametrize("name", sorted(set(LISTS.values())))
 def test_tables_are_short_and_names_say_one_thing(name: str) -> None:
     entries = pkgutil.resolve_name(name)
-    found = entries[0]["aggregation"].measures
+    found = entries[0]["aggregation"].task.measures
     rows = [entry["metric"] for entry in entries]
     assert len(set(rows)) == len(rows)
     assert rows == [measure.name for measure in found.all if measure.in_table] and len(set(rows) - {"unfinished"}) <= 10
@@ -61,7 +61,7 @@ def test_sums_over_saved_records_give_what_was_reported_and_the_harness_has_it_i
 ) -> None:
     of: TaskRun = run(model).tasks[task]
     entries = pkgutil.resolve_name(LISTS[Path(OWN_TASKS[task][0]).name if task in OWN_TASKS else task])
-    own = entries[0]["aggregation"].measures
+    own = entries[0]["aggregation"].task.measures
     assert of.measures is of.kind.measures is own
     computed = {
         (measure.name, scope): statistic.total()

@@ -235,6 +235,7 @@ VFLUTE = _task(
     name="vflute",
     description="Does a picture entail or contradict a figurative claim, and why?",
     measures=measures.VFLUTE,
+    boards=(measures.FIGLANG24,),
 )
 TASKS = (INSTRUCTIONS, VFLUTE)
 """A request is for the first of them that takes it."""
