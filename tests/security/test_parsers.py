@@ -109,7 +109,7 @@ def test_a_samples_file_is_read_or_named_in_one_line(text: str, field: int, plac
 
 
 def test_the_answer_of_a_cut_off_scene_graph_run() -> None:
-    doc = BENCHMARK.documents(Request.of("figlang_mini", split="test"))[0]
+    doc = BENCHMARK.documents(Request.of("figlang_mini", split="test"), check_images=True)[0]
     for output in ("[" * 200_000, '{"scene_graph":' * 200_000, "1" * 5_000, "\ud800"):
         judged = vflute.scene_graph_process_results(doc, [output])
         assert judged["sample"]["status"] == "empty" and judged["acc"] == 0.0
