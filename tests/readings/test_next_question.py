@@ -276,8 +276,8 @@ MINI = {
 DATA = {"dataset": "x", "unit": "u", "family": "u", "fold": "0", "sense": "literal"}
 SNAIL = {
     **DATA, "request": "NYCC,config=ranking,fold=0", "id": "nycc-ranking-17", "data": "NYCC/ranking:0",
-    "config": "ranking", "label": "A", "winner_source": "crowd_winner", "location": "a garden", "description": "A snail wears a watch.",
-    "uncanny_description": "It has no wrist.", "entities": ["Snail", "Watch"],
+    "config": "ranking", "label": "A", "winner_source": "crowd_winner", "location": "a garden",
+    "description": "A snail wears a watch.", "uncanny_description": "It has no wrist.", "entities": ["Snail", "Watch"],
     "captions": ["I have no time.", "It is late."],
 }  # fmt: skip
 BEAR = {"location": "a bar", "description": "A bear drinks.", "captions": ["Bear with me.", "Too cold?"], "label": "B"}

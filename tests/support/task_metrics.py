@@ -17,7 +17,7 @@ def reported() -> dict[str, set[str]]:
     for content in (task_files.read(path.resolve()) for path in tasks_dir().rglob("*.yaml")):
         if "task" in content and "group" not in content:
             entries = pkgutil.resolve_name(content["metric_list"])
-            measures = entries[0]["aggregation"].measures.all
+            measures = entries[0]["aggregation"].task.measures.all
             scopes = {each.name: (OVERALL, *(each.scopes.names if each.scopes else ())) for each in measures}
             found[content["task"]] = {full_name(name, scope) for name, of in scopes.items() for scope in of}
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from figlang_tasks.benchmarks.emblems import measures, rows
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
 
@@ -12,6 +11,4 @@ BENCHMARK = Benchmark(
     prompt_hash="124f4cf3f429",
     about="does a picture convey a saying?",
     sources=(Source(name="Emblems", bring="python make_emblems.py my_data"),),
-    measures=measures.of_records,
-    load=lambda request, _: rows.load(request.dataset, request["split"]),
 )

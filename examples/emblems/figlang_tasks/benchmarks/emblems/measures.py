@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from figlang_tasks.scoring import Measure, Measures, Record, parse_rate
 
 
@@ -21,8 +19,3 @@ EMBLEMS = Measures.of(
     ),
     parse_rate(),
 )
-
-
-def of_records(records: Sequence[Record]) -> Measures:
-    """The measures of the task that wrote `records`."""
-    return EMBLEMS

@@ -11,30 +11,31 @@ from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.request import Request
 
 if TYPE_CHECKING:
     import datasets
 
 
-def load(name: str, split: str) -> datasets.Dataset:
-    """Return the documents: ``id``, ``data``, ``saying``, ``fits`` (1 or 0) and ``image`` (undecoded).
+def documents(request: Request, check_images: bool) -> datasets.Dataset:
+    """The documents for a request: ``id``, ``data``, ``saying``, ``fits`` (1 or 0) and ``image`` (undecoded).
 
-    Args:
-        name: a dataset in this format.
-        split: name of its JSON lines file.
+    The split of the request names a JSON lines file. All pictures are checked in any case: they are few.
 
     Raises:
         DataError: the data is missing, or a row is not valid; the message names file and line.
     """
     import datasets
 
+    name, split = request.dataset, request["split"]
     folder = hub.snapshot(source_of(name), [f"{split}.jsonl", "images/*"]).folder.absolute()
     rows, faults = read(folder / f"{split}.jsonl", name)
     row_files.end_with_the_first(faults, "emblems")
     texts = [[row["id"], row["saying"], row["fits"]] for row in rows]
     digest = hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:12]
-    documents = [row | {"data": str(DataId(name, split, digest))} for row in rows]
-    return datasets.Dataset.from_list(documents).cast_column("image", datasets.Image(decode=False))
+    data = str(DataId(name, split, digest))
+    documents = datasets.Dataset.from_list([row | {"data": data} for row in rows])
+    return documents.cast_column("image", datasets.Image(decode=False))
 
 
 def read(path: Path, name: str) -> tuple[list[dict[str, Any]], list[str]]:

@@ -3,7 +3,8 @@
 import pytest
 
 from figlang_tasks.answers.yes_no import yes_no
-from figlang_tasks.benchmarks.emblems.task import ABOUT, process_results
+from figlang_tasks.benchmarks.emblems.tasks import ABOUT
+from figlang_tasks.scoring import process_results
 
 
 @pytest.mark.parametrize(
@@ -24,5 +25,6 @@ def test_what_counts_as_an_answer(output: str | None, value: bool | None, status
 
 @pytest.mark.parametrize(("output", "fits", "acc"), [("Yes", 1, 1.0), ("Yes", 0, 0.0), ("No", 0, 1.0), ("Hm", 0, 0.0)])
 def test_no_answer_is_a_wrong_answer(output: str, fits: int, acc: float) -> None:
-    judgement = process_results({"id": "emblem-0", "data": "Emblems", "fits": fits}, [output])
-    assert judgement["acc"] == acc
+    document = {"request": "Emblems,split=test", "id": "emblem-0", "data": "Emblems", "fits": fits}
+    judgement = process_results(document, [output])
+    assert judgement["acc"] == acc and judgement["sample"]["task"] == "emblems"

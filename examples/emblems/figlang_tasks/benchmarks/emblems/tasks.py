@@ -1,20 +1,19 @@
-"""What the Emblems task files name: documents, prompts, scoring."""
+"""The task of Emblems, and what its task file names: prompts, and the record of an answer."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from PIL import Image
 
 from figlang_tasks.answers.yes_no import yes_no
-from figlang_tasks.benchmarks.emblems.measures import EMBLEMS
+from figlang_tasks.benchmarks.emblems import measures, rows
 from figlang_tasks.core import images
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.prompting import render, user_turn
-from figlang_tasks.scoring import judged
+from figlang_tasks.scoring import Task
+from figlang_tasks.scoring.task import Document
 
-Document = Mapping[str, Any]
 ABOUT = "(?<=convey )the saying|(?<=conveys )the saying"
 
 
@@ -39,14 +38,30 @@ def doc_to_target(doc: Document) -> str:
     return "Yes" if doc["fits"] else "No"
 
 
-def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge one output: its record, and the numbers of the measures. No answer is a wrong answer."""
-    found = yes_no(results[0], about=ABOUT)
-    predicted = None if found.value is None else int(found.value)
-    record = {"id": doc["id"], "data": doc["data"], "gold": doc["fits"], "predicted": predicted}
-    return judged(record | {"status": found.status, "rule": found.rule}, EMBLEMS)
-
-
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
     """The possible answers by label, and the right label (``figlang_random``, ``figlang_majority``)."""
     return {"No": "No", "Yes": "Yes"}, doc_to_target(doc)
+
+
+def record(doc: Document, output: str | None) -> dict[str, Any]:
+    """The record of an answer. No answer is a wrong answer."""
+    verdict = yes_no(output, about=ABOUT)
+    return {
+        "id": doc["id"],
+        "data": doc["data"],
+        "gold": doc["fits"],
+        "predicted": None if verdict.value is None else int(verdict.value),
+        "status": verdict.status,
+        "rule": verdict.rule,
+    }
+
+
+EMBLEMS = Task(
+    name="emblems",
+    description="Does a picture convey a saying?",
+    documents=rows.documents,
+    record=record,
+    measures=measures.EMBLEMS,
+)
+TASKS = (EMBLEMS,)
+EMBLEMS_METRICS = EMBLEMS.metric_list
