@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from figlang_tasks.benchmarks.nycc.rows import config
+from figlang_tasks.benchmarks.nycc.configurations import config
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.metrics import overlap
 from figlang_tasks.metrics.significance import Statistic
