@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from figlang_tasks.core import hub, images, row_files, task_files
-from figlang_tasks.core.benchmark import benchmarks, parse_request
+from figlang_tasks.core.benchmark import names, names_with, parse_request
 from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.optional_modules import FineTuning
 from figlang_tasks.core.text import folded
 
 Split: TypeAlias = Literal["train", "validation"]
@@ -110,7 +111,7 @@ def members(name: str) -> Iterator[dict[str, Any]]:
     """The task file of a task, or those of a group's tasks."""
     path = task_files.files("lmms_eval").get(name)
     if path is None:
-        if name in benchmarks():
+        if name in names():
             raise _no_rows(name)
         raise DataError(f"there is no task {name}: `figlang tasks '*'` lists all")
     config = task_files.read(path.resolve())
@@ -122,19 +123,19 @@ def members(name: str) -> Iterator[dict[str, Any]]:
 
 
 def _no_rows(benchmark: str) -> DataError:
-    having = ", ".join(each.name for each in benchmarks().values() if each.finetuning)
-    return DataError(f"{benchmark} has no rows for training; there are those of {having}")
+    return DataError(f"{benchmark} has no rows for training; there are those of {', '.join(names_with('finetuning'))}")
 
 
 class TrainingTask:
     def __init__(self, config: Mapping[str, Any]) -> None:
         self.name, self.config = config["task"], config
         self.benchmark, self.request = parse_request(config["dataset_name"])
-        if self.benchmark.finetuning is None:
+        module = self.benchmark.module("finetuning")
+        if module is None:
             raise _no_rows(self.benchmark.name)
         if config["doc_to_messages"] is None:
             raise DataError(f"{self.name} asks in several steps: name a task with one prompt (`figlang tasks`)")
-        self.finetuning = self.benchmark.finetuning
+        self.finetuning: FineTuning = module.FINETUNING
 
     def documents(self, split: Split, rows_from: Path | None) -> Any:
         instead = self.finetuning.splits.get(split) or ({"split": split} if "split" in self.request else {})

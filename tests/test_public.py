@@ -51,6 +51,36 @@ def test_nothing_heavy_is_imported_at_import_time() -> None:
     assert done.returncode == 0, done.stderr
 
 
+LIGHT_COMMANDS = {
+    # command -> what it must not import
+    "--help": "loguru pydantic yaml numpy jinja2 PIL huggingface_hub asyncio",
+    "tasks": "numpy jinja2 PIL huggingface_hub",
+}
+RUN_COMMAND = """
+import contextlib, io, sys
+_, command, *unwanted = sys.argv
+sys.argv = ["figlang", command]
+from figlang_tasks.cli.figlang import main
+with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+    main()
+benchmarks = [name for name in sys.modules if name.startswith("figlang_tasks.benchmarks.")]
+if command == "--help" and benchmarks:
+    sys.exit(f"figlang --help imports {benchmarks}")
+parts = {name.rpartition(".")[2] for name in benchmarks if name.count(".") == 3}
+if imported := (parts - {"benchmark", "counts", "configurations"}) | (set(unwanted) & set(sys.modules)):
+    sys.exit(f"figlang {command} imports {sorted(imported)}")
+"""
+
+
+@pytest.mark.parametrize("command", LIGHT_COMMANDS)
+def test_a_list_imports_little(command: str) -> None:
+    """`figlang --help` imports no command and no benchmark; `figlang tasks` only what each benchmark declares."""
+    unwanted = f"{HEAVY} {LIGHT_COMMANDS[command]}".split()
+    arguments = [sys.executable, "-c", RUN_COMMAND, command, *unwanted]
+    done = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_run(name: str) -> None:
     assert doctest.testmod(importlib.import_module(name)).failed == 0

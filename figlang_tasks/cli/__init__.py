@@ -14,7 +14,7 @@ from typing import Any
 import typer
 
 from figlang_tasks.core.errors import FigLangError, remedy_of_writing
-from figlang_tasks.core.row_files import PARTIAL
+from figlang_tasks.core.files import PARTIAL
 from figlang_tasks.core.text import printable, printable_lines
 
 

@@ -13,13 +13,18 @@ from figlang_tasks import finetuning
 from figlang_tasks.cli import new_folder, say, warn
 from figlang_tasks.cli.tasks import MINI, requests_of
 from figlang_tasks.core import checks, hub
-from figlang_tasks.core.benchmark import Benchmark, benchmarks, names
+from figlang_tasks.core.benchmark import Benchmark, benchmarks, names, names_with
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.text import did_you_mean, listing, printable
 from figlang_tasks.metrics.explanation.scorers import scorer_weights
 from figlang_tasks.metrics.explanation.weights import Weights, WeightsError, locate
 
-app = typer.Typer(no_args_is_help=True, help="Download and check data, or bring your own.")
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.callback()
+def data() -> None:
+    """Download and check data, or bring your own."""
 
 
 def _named(name: str) -> Benchmark:
@@ -77,8 +82,9 @@ def _fetch(benchmark: Benchmark) -> None:
     def tell(what: str, found: hub.Snapshot) -> None:
         say(f"{benchmark.name}: {what}: {found.folder} (revision {found.revision})")
 
-    if benchmark.fetch is not None:
-        tell("what the hub has for your rows", benchmark.fetch())
+    fetching = benchmark.module("fetch")
+    if fetching is not None:
+        tell("what the hub has for your rows", fetching.fetch())
     elif benchmark.source.repository is None:
         say(f"{benchmark.name}: its rows are not on the hub: {benchmark.source.bring}")
     if benchmark.source.repository is None:
@@ -114,7 +120,7 @@ def check(benchmark: Named) -> None:
         raise typer.Exit(1)
 
 
-TEMPLATES = ", ".join(each.name for each in benchmarks().values() if each.template)
+TEMPLATES = ", ".join(names_with("template"))
 
 
 @app.command()
@@ -130,11 +136,12 @@ def template(
     figlang data template vflute --output my_data
     FIGLANG_DATA_DIR=my_data lmms_eval --tasks vflute --model ...
     """
-    if benchmark.template is None:
+    templates = benchmark.module("template")
+    if templates is None:
         raise typer.BadParameter(f"there is no template for {benchmark.name}; there are: {TEMPLATES}")
     folder = output / benchmark.source.name
     with new_folder(folder) as made:
-        written = benchmark.template(made)
+        written = templates.template(made)
     say(f"written: {folder} ({len(written)} files)")
     variable = f"{hub.DATA_DIR_VARIABLE}={shlex.quote(str(output))}"
     say(f"next: replace the rows by yours, then {variable} figlang data check {benchmark.name}")

@@ -6,25 +6,36 @@ import sys
 from typing import Annotated, Any
 
 import typer
-from loguru import logger
-from typer.core import TyperGroup
 
 import figlang_tasks
-from figlang_tasks.cli import cause, data, judge, say, submit, train, warn
-from figlang_tasks.cli.cite import cite
-from figlang_tasks.cli.compare import compare
-from figlang_tasks.cli.doctor import doctor
-from figlang_tasks.cli.report import report
-from figlang_tasks.cli.reproduce import reproduce
-from figlang_tasks.cli.runs import runs
-from figlang_tasks.cli.score import score
-from figlang_tasks.cli.tasks import tasks
-from figlang_tasks.core import interrupts, logs
+from figlang_tasks.cli import cause, say, warn
+from figlang_tasks.cli.lazy import SETTINGS, LazyCommand, LazyGroup, lazy_command
+from figlang_tasks.core import interrupts
 from figlang_tasks.core.errors import FigLangError
 
+VERBS = (
+    "tasks",
+    "doctor",
+    "runs",
+    "score",
+    "compare",
+    "cite",
+    "reproduce",
+    "report",
+    "data",
+    "train",
+    "submit",
+    "judge",
+)
+"""The commands, in the order of the list. ``figlang VERB`` is the function of that name in ``cli/VERB.py``, or ``app``
+there, a group of commands."""
 
-class _Commands(TyperGroup):
+
+class _Commands(LazyGroup):
     """All commands: one that fails ends with one line and status 1."""
+
+    def lazy_commands(self) -> list[LazyCommand]:
+        return [lazy_command(verb, f"figlang_tasks.cli.{verb}", verb) for verb in VERBS]
 
     def main(self, *args: Any, **options: Any) -> Any:
         try:
@@ -34,14 +45,7 @@ class _Commands(TyperGroup):
             sys.exit(1)
 
 
-app = typer.Typer(
-    name="figlang",
-    cls=_Commands,
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
+app = typer.Typer(name="figlang", cls=_Commands, no_args_is_help=True, **SETTINGS)
 
 
 def _version(wanted: bool) -> None:
@@ -70,27 +74,23 @@ def _figlang(
     """
 
 
-app.command()(tasks)
-app.command()(doctor)
-app.add_typer(data.app, name="data")
-app.add_typer(train.app, name="train")
-app.command()(runs)
-app.command()(score)
-app.command()(compare)
-app.command()(cite)
-app.command()(reproduce)
-app.command()(report)
-app.add_typer(submit.app, name="submit")
-app.add_typer(judge.app, name="judge")
-
-
 @interrupts.ending_within_seconds("figlang", "Downloads and cached scores are kept.")
 def main() -> None:
     """Run the command on ``sys.argv``; exit status 0: done, 1: it failed, 2: wrong usage."""
+    if any(word in VERBS for word in sys.argv):
+        _set_up_log()
+    app()
+
+
+def _set_up_log() -> None:
+    """Log warnings alone, as plain texts. A list of commands logs nothing, and does without the library."""
+    from loguru import logger
+
+    from figlang_tasks.core.logs import clean_logs
+
     logger.remove()
     logger.add(sys.stderr, level="WARNING", format="{message}")
-    logs.clean_logs()
-    app()
+    clean_logs()
 
 
 if __name__ == "__main__":

@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from figlang_tasks.judge.read import TaskReading, Usage
     from figlang_tasks.judge.unread import UnreadAnswer, UnreadAnswers
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Let people, or a language model, judge explanations, or a model read what our readers left. See "
-    "docs/judge.md.",
-)
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.callback()
+def judge() -> None:
+    """Let people, or a language model, judge explanations, or a model read what our readers left. See docs/judge.md."""
+
 
 Model: TypeAlias = Annotated[str, typer.Option(help="Name of the model at the server.", show_default=False)]
 Concurrency: TypeAlias = Annotated[int, typer.Option(min=1, max=64, help="Requests at the same time.")]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from decimal import ROUND_HALF_UP, Decimal
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from figlang_tasks.cli import cause, say
-from figlang_tasks.core.benchmark import PACKAGE, names
+from figlang_tasks.core.benchmark import benchmarks, names_with
 from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.core.text import table
 
@@ -29,12 +27,12 @@ def reproduce(
     \b
     figlang reproduce columbus --data my_data/COLUMBUS
     """
-    known = [each for each in names() if find_spec(f"{PACKAGE}.{each}.reproduced")]
+    known = names_with("reproduced")
     if name not in known:
         raise typer.BadParameter(f"nothing was released that gives numbers of {name}; there are: {', '.join(known)}")
     where = "--data names the folder of what was released: docs/reproduced.md"
     try:
-        reproduced = import_module(f"{PACKAGE}.{name}.reproduced")
+        reproduced: Any = benchmarks()[name].module("reproduced")
         cells = list(reproduced.cells(data))
     except (DataError, OSError) as error:
         raise FigLangError(f"{cause(error)}. {where}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
@@ -10,33 +11,53 @@ from typing import Annotated, Literal, TypeAlias
 import typer
 
 from figlang_tasks.cli import say, say_json, warn
+from figlang_tasks.cli.lazy import LazyCommand, LazyGroup
 from figlang_tasks.cli.options import AsJson, Device, Dtype, Run, Runs
 from figlang_tasks.cli.score import scoring
 from figlang_tasks.cli.summary import summary_table
-from figlang_tasks.core.benchmark import Benchmark, Submission, benchmarks, source_of
+from figlang_tasks.core.benchmark import benchmarks, names_with, source_of
 from figlang_tasks.metrics.explanation import get_scorer
 from figlang_tasks.report.verdict import against
 from figlang_tasks.results.runs import read, read_all
 from figlang_tasks.submit import board, every_eval_ever, figlang2022, figlang2024, hub_results, irfl
 
-app = typer.Typer(no_args_is_help=True, help="Make files for leaderboards, registries or the hub. Nothing is uploaded.")
-
-
 Zip: TypeAlias = Annotated[Path, typer.Option("-o", "--output", help="The zip to write.")]
 
 
-def _add_board(benchmark: Benchmark, submission: Submission) -> None:
-    """Add the command that makes the zip of a benchmark's leaderboard."""
+class _Boards(LazyGroup):
+    """A command for each benchmark that has a leaderboard of its own (its module ``submission``), and the others."""
 
-    @app.command(benchmark.name, help=f"Make the zip that the leaderboard of {benchmark.source.name} takes.")
-    def command(runs: Runs, output: Zip = Path(f"{benchmark.name}.zip")) -> None:
+    def lazy_commands(self) -> list[LazyCommand]:
+        commands = []
+        for name in names_with("submission"):
+            help_text = partial(_help_of_board, name)
+            commands.append(LazyCommand(name, help_text, partial(_board_command, name)))
+        return commands
+
+
+app = typer.Typer(cls=_Boards, no_args_is_help=True)
+
+
+@app.callback()
+def submit() -> None:
+    """Make files for leaderboards, registries or the hub. Nothing is uploaded."""
+
+
+def _help_of_board(name: str) -> str:
+    return f"Make the zip that the leaderboard of {benchmarks()[name].source.name} takes."
+
+
+def _board_command(name: str) -> Callable[..., None]:
+    """The command that makes the zip of a benchmark's leaderboard."""
+    benchmark = benchmarks()[name]
+
+    def command(runs: Runs, output: Zip = Path(f"{name}.zip")) -> None:
         files, tasks = board.write_zip(benchmark, read_all(runs, whole=True), output)
-        _written(output, f"{', '.join(files)}, of {', '.join(tasks)}", submission.upload)
+        upload = board.submission_of(benchmark).upload
+        _written(output, f"{', '.join(files)}, of {', '.join(tasks)}", upload)
 
-
-for _benchmark in benchmarks().values():
-    if _benchmark.submission is not None:
-        _add_board(_benchmark, _benchmark.submission)
+    command.__doc__ = _help_of_board(name)
+    return command
 
 
 @app.command("figlang2024")

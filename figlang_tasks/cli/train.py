@@ -5,9 +5,19 @@ from __future__ import annotations
 import typer
 
 from figlang_tasks.cli import say
-from figlang_tasks.core.benchmark import benchmarks
+from figlang_tasks.cli.lazy import LazyCommand, LazyGroup, lazy_command
+from figlang_tasks.core.benchmark import PACKAGE, names_with
 
-app = typer.Typer(no_args_is_help=True, result_callback=say)  # a trainer returns what is to be said
+
+class _Benchmarks(LazyGroup):
+    """A command for each benchmark that has a module ``training``."""
+
+    def lazy_commands(self) -> list[LazyCommand]:
+        return [lazy_command(name, f"{PACKAGE}.{name}.training", "train") for name in names_with("training")]
+
+
+# The function ``train`` of a benchmark returns what is to be said.
+app = typer.Typer(cls=_Benchmarks, no_args_is_help=True, result_callback=say)
 
 
 @app.callback()
@@ -19,8 +29,3 @@ def train() -> None:
     \b
     figlang train irfl --encoder openai/clip-vit-base-patch32 --seeds 5 --output probe
     """
-
-
-for _benchmark in benchmarks().values():
-    if _benchmark.trainer is not None:
-        app.command(_benchmark.name)(_benchmark.trainer)

@@ -8,84 +8,35 @@ from __future__ import annotations
 
 import math
 import pkgutil
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, FigLangError
-from figlang_tasks.core.hub import Snapshot, Source, kept, snapshot
-from figlang_tasks.core.presentation import BarSection, Parts
+from figlang_tasks.core.hub import Source, kept, snapshot
+from figlang_tasks.core.optional_modules import OPTIONAL_MODULES
+from figlang_tasks.core.presentation import Parts
 from figlang_tasks.core.request import Request
 
 if TYPE_CHECKING:
     import datasets
-    from PIL import Image
 
-    from figlang_tasks.core.card import Answer, Card, Document, Record
     from figlang_tasks.scoring.task import Task
 
 PACKAGE = "figlang_tasks.benchmarks"
 
 
-@dataclass(frozen=True)
-class Submission:
-    """What the leaderboard of a benchmark takes: a zip, which ``figlang submit NAME`` makes.
-
-    Attributes:
-        parts: of the data, those that are handed in.
-        files: ``(records by part) -> content by name of file``. Raises `DataError` for what cannot be handed in.
-        upload: where it is handed in.
-    """
-
-    parts: Collection[str]
-    files: Callable[[Mapping[str, Sequence[Record]]], Mapping[str, bytes]]
-    upload: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sorting:
-    """Pictures of text-to-image models that people sort into categories (``figlang judge export --task``).
-
-    Attributes:
-        task: its name.
-        inputs: the kinds of prompts, in the order of the paper's table.
-        categories: the cells of a sheet that mean each, in lower case.
-        prompts: the module that writes the prompts.
-        published: the paper's table: its ``source``, and ``rows`` with ``system``, ``input``, ``pictures`` and the
-            share of each of the ``categories``, 0 to 1.
-    """
-
-    task: str
-    inputs: tuple[str, ...]
-    categories: Mapping[str, tuple[str, ...]]
-    prompts: str
-    published: Mapping[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True)
-class FineTuning:
-    """Which rows of a benchmark models may be fine-tuned on (:mod:`figlang_tasks.finetuning`).
-
-    Attributes:
-        splits: parameters of the request for ``train`` and ``validation``, in place of the task's own. Not needed where
-            the tasks ask for a ``split``; where there is neither, the user names another folder of rows.
-        texts: columns of documents that say what a row is about: a row that shares such a text, or the picture in
-            ``image``, with a row of the evaluation is left out.
-        right: whether the record of a reference answer says that the answer was read as it is meant.
-    """
-
-    splits: Mapping[str, Mapping[str, str]] = field(hash=False, default_factory=dict)
-    texts: tuple[str, ...]
-    right: Callable[[Record], bool] = lambda record: record["predicted"] == record["gold"]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
-    """A benchmark. Everything it has is declared here.
+    """A benchmark. What only some have is in modules of its folder: :mod:`figlang_tasks.core.optional_modules`.
+
+    The module ``benchmark`` is imported for every list of benchmarks. So it imports nothing but this class, `Source`
+    and the folders of `figlang_tasks.mini`.
 
     Attributes:
         name: of its package, its folders of prompts and of task files, and its card (``docs/cards/NAME.md``).
@@ -96,25 +47,7 @@ class Benchmark:
         citation: its paper in BibTeX; "" where there is none.
         sources: its datasets: the published one first, then others that it takes data from, and the shipped one.
         keys, optional_keys: of requests for its datasets (``dataset_name`` in task files).
-        count: ``(request) -> rows`` as published, or shipped; None where nobody knows. By default by the splits of the
-            source.
-        picture: ``(dataset, name, where) -> picture`` by the name that a card has for it; None where documents hold
-            their picture in the column ``image``, or there is none.
-        card: ``(data, records, document) -> card`` and `answer`: ``(records) -> answer`` of one card of the report
-            (:mod:`figlang_tasks.core.card`); None for what any benchmark shows.
-        parts: how its parts, the scopes of its measures, are named and pooled.
-        charts: sections of the report that are its own.
         scorer: the paper's explanation scorer; None where no explanation is scored.
-        agreement: what the paper says of people who judged explanations, for ``figlang judge agree``; None: nothing.
-        sorting: pictures that people sort into categories; None: there are none.
-        fetch: downloads what its rows take from other sources: for ``figlang data prefetch``, which else loads what
-            the tasks ask for.
-        check: ``() -> faults`` of what ``figlang data check`` looks at beside what the tasks ask for.
-        trainer: ``(...) -> what was trained``: makes a folder for the model class ``figlang_probe``. It is the command
-            ``figlang train NAME``, with options as typer reads them. Raises `FigLangError`.
-        template: ``(folder) -> files``: writes example files in the format that users bring their data in.
-        submission: what its leaderboard takes, as one zip; None where there is no such board.
-        finetuning: which of its rows models may be fine-tuned on; None: none.
         needs: what must be installed beside the package, ``java`` or one of its extras, with what it is for.
     """
 
@@ -126,21 +59,7 @@ class Benchmark:
     sources: tuple[Source, ...]
     keys: tuple[str, ...] = ("split",)
     optional_keys: tuple[str, ...] = ()
-    count: Callable[[Request], int | None] | None = None
-    picture: Callable[[str, str, str], Image.Image] | None = None
-    card: Callable[[DataId, Sequence[Record], Document], Card] | None = None
-    answer: Callable[[Sequence[Record]], Answer] | None = None
-    parts: Parts = Parts()
-    charts: tuple[BarSection, ...] = ()
     scorer: str | None = None
-    agreement: Mapping[str, Any] | None = None
-    sorting: Sorting | None = None
-    fetch: Callable[[], Snapshot] | None = None
-    check: Callable[[], Iterable[DataError]] | None = None
-    trainer: Callable[..., str] | None = None
-    template: Callable[[Path], Sequence[Path]] | None = None
-    submission: Submission | None = None
-    finetuning: FineTuning | None = None
     needs: Mapping[str, str] = field(hash=False, default_factory=dict)
 
     @property
@@ -160,6 +79,37 @@ class Benchmark:
     def folder(self) -> Path:
         """The folder of its package, with its published figures (``published.json``), if it has any."""
         return Path(str(import_module(f"{PACKAGE}.{self.name}").__file__)).parent
+
+    def module(self, name: str) -> ModuleType | None:
+        """Its optional module of this name, imported now; None if it has none.
+
+        Args:
+            name: a key of `OPTIONAL_MODULES`.
+
+        Raises:
+            FigLangError: the module does not define what it must.
+        """
+        required = OPTIONAL_MODULES[name]
+        path = f"{PACKAGE}.{self.name}.{name}"
+        if find_spec(path) is None:
+            return None
+        module = import_module(path)
+        missing = [needed for needed in required.defines if not hasattr(module, needed)]
+        if missing:
+            raise FigLangError(
+                f"{module.__file__} must define {', '.join(missing)}: {required.used_by} needs it. Define it there, or "
+                "rename the file"
+            )
+        return module
+
+    @property
+    def parts(self) -> Parts:
+        """How its parts, the scopes of its measures, are named and pooled: from its module ``parts``."""
+        module = self.module("parts")
+        if module is None:
+            return Parts()
+        parts: Parts = module.PARTS
+        return parts
 
     @property
     def tasks(self) -> tuple[Task, ...]:
@@ -187,15 +137,25 @@ class Benchmark:
         return documents.add_column("request", [str(request)] * len(documents))
 
     def rows(self, request: Request) -> int | None:
-        """Number of rows for this request; None if unknown."""
-        if self.count is not None:
-            return self.count(request)
+        """The published number of rows for this request; None if unknown."""
+        counts = self.module("counts")
+        if counts is not None:
+            rows: int | None = counts.count(request)
+            return rows
         return source_of(request.dataset).splits.get(request.get("split", ""))
 
 
+@cache
 def names() -> tuple[str, ...]:
     """The names of all benchmarks, without importing any."""
     return tuple(module.name for module in pkgutil.iter_modules(import_module(PACKAGE).__path__))
+
+
+def names_with(module: str) -> tuple[str, ...]:
+    """The names of the benchmarks that have an optional module, without importing any of them."""
+    if module not in OPTIONAL_MODULES:
+        raise ValueError(f"{module} is no optional module; there are: {', '.join(OPTIONAL_MODULES)}")
+    return tuple(name for name in names() if find_spec(f"{PACKAGE}.{name}.{module}") is not None)
 
 
 @cache

@@ -11,8 +11,10 @@ names); ``explanation``; ``score`` (0 to 1, with ``score_name``: what it is of) 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from figlang_tasks.core.data_id import DataId
 
 Card = dict[str, Any]
 Answer = dict[str, Any]
@@ -41,3 +43,24 @@ def no_choice(record: Record) -> tuple[str, bool]:
 
 def outcome(right: bool, answered: bool = True, otherwise: str = WRONG) -> str:
     return NO_ANSWER if not answered else RIGHT if right else otherwise
+
+
+def plain_card(data: DataId, records: Sequence[Record], document: Document) -> Card:
+    """A row as a card of its texts, for benchmarks that show nothing else."""
+    record = records[0]
+    texts = [(name, text) for name, text in (document or {}).items() if isinstance(text, str)]
+    return {
+        "facts": [(name, text) for name, text in texts if name not in ("id", "data")],
+        "gold": [("gold", record["gold"])] if "gold" in record else [],
+        "pictures": [{"name": record["id"], "label": "", "role": ""}],
+    }
+
+
+def plain_answer(records: Sequence[Record]) -> Answer:
+    """An answer as it was read, which is right if it is the gold label."""
+    record = records[0]
+    predicted = record.get("predicted")
+    return {
+        "predicted": "none" if predicted is None else predicted,
+        "outcome": outcome(predicted == record.get("gold"), predicted is not None, WRONG if "gold" in record else OPEN),
+    }

@@ -70,7 +70,9 @@ def check(benchmark: Benchmark, requests: Iterable[Request]) -> tuple[list[str],
             remark = "faulty"
         rows.append([label(request), count, published, remark])
     try:
-        faults += map(str, benchmark.check() if benchmark.check else ())
+        module = benchmark.module("check")
+        if module is not None:
+            faults += map(str, module.check())
     except PartMissing as error:
         lacking.setdefault(str(error), ["pictures"])
     except DataError as error:

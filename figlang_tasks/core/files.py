@@ -19,6 +19,9 @@ MOST_BYTES_OF_TABLES: Final = 16_384 * MEBIBYTE
 MOST_BYTES_OF_A_MEMBER: Final = 64 * MEBIBYTE
 """Of a file in a zip, unpacked."""
 
+PARTIAL: Final = ".partial"
+"""Ends the name of a file that could not be written whole, and of a folder that is being written."""
+
 _KINDS = {
     stat.S_IFIFO: "a named pipe",
     stat.S_IFSOCK: "a socket",

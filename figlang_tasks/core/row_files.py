@@ -20,8 +20,6 @@ from figlang_tasks.core import files
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import HALF_A_PAIR
 
-PARTIAL = ".partial"
-"""Ends the name of a file that could not be written whole, and of a folder that is being written."""
 # How processors, chat templates and the harness write the place of a picture (or of a film or sound) in a prompt:
 # <image>, </img>, <image 1>, <start_of_image>, <|image_pad|>, <|vision_start|>, <|image token|>, <|image>, [IMG_END].
 _PLACEHOLDER = re.compile(

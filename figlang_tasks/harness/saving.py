@@ -13,7 +13,7 @@ from lmms_eval.loggers import EvaluationTracker
 from loguru import logger
 
 from figlang_tasks.core import notes
-from figlang_tasks.core.row_files import PARTIAL
+from figlang_tasks.core.files import PARTIAL
 
 
 class CheckedTracker(EvaluationTracker):

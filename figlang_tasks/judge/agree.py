@@ -67,8 +67,9 @@ def agree(key_path: Path, sheet_paths: Sequence[Path], any_label: bool = False) 
         for each in report["systems"]:
             each["preferred"] = int(best.eq(each["name"]).sum())
             each["preference_rate"] = share(each["preferred"], len(best))
-    if (published := benchmarks()[found["benchmark"]].agreement) is not None:
-        report["published"] = published
+    agreement = benchmarks()[found["benchmark"]].module("agreement")
+    if agreement is not None:
+        report["published"] = agreement.PUBLISHED
     return report
 
 

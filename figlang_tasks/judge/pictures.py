@@ -11,8 +11,9 @@ from typing import Any
 import pandas as pd
 
 from figlang_tasks.core import images, row_files
-from figlang_tasks.core.benchmark import Sorting, benchmarks
+from figlang_tasks.core.benchmark import benchmarks, names_with
 from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.core.optional_modules import Sorting
 from figlang_tasks.core.text import table
 from figlang_tasks.judge import figures, sheet
 from figlang_tasks.judge.export import png, write
@@ -27,10 +28,12 @@ _Line = Mapping[str, Any]
 
 def export(arguments: Sequence[str], output: Path, *, task: str, seed: int, annotators: int) -> list[str]:
     """Names of what was written into `output`, an empty folder: sheets, pictures and the key."""
-    tasks = {each.sorting.task: (each.name, each.sorting) for each in benchmarks().values() if each.sorting}
-    if task not in tasks:
-        raise FigLangError(f"--task {task}: no task has pictures to sort but {', '.join(tasks)}")
-    benchmark, sorting = tasks[task]
+    sortings = {name: _sorting(name) for name in names_with("sorting")}
+    benchmark_of_task = {sorting.task: name for name, sorting in sortings.items()}
+    if task not in benchmark_of_task:
+        raise FigLangError(f"--task {task}: no task has pictures to sort but {', '.join(benchmark_of_task)}")
+    benchmark = benchmark_of_task[task]
+    sorting = sortings[benchmark]
     folders: dict[str, Path] = {}
     for argument in arguments:
         name, _, path = argument.rpartition("=") if not Path(argument).exists() else ("", "", argument)
@@ -63,6 +66,14 @@ def export(arguments: Sequence[str], output: Path, *, task: str, seed: int, anno
         asked={given: sum(line["input"] == given for line in lines) for given in sorting.inputs},
         pictures=drawn,
     )
+
+
+def _sorting(benchmark: str) -> Sorting:
+    """The categories of a benchmark that has pictures to sort."""
+    module = benchmarks()[benchmark].module("sorting")
+    assert module is not None, benchmark
+    sorting: Sorting = module.SORTING
+    return sorting
 
 
 def _lines(folder: Path, sorting: Sorting) -> list[_Line]:
@@ -100,8 +111,7 @@ def _batches(
 
 def agree(found: Mapping[str, Any], sheet_paths: Sequence[Path]) -> dict[str, Any]:
     """Sort the pictures of an export by filled sheets: the category of a picture is that of more than half of them."""
-    sorting = benchmarks()[found["benchmark"]].sorting
-    assert sorting is not None  # the key is of an export
+    sorting = _sorting(found["benchmark"])
     drawn = pd.DataFrame(found["pictures"]).rename(columns={"number": "item"}).astype({"item": str})
     drawn = drawn.set_index(["item", "letter"])
     tables, report = figures.gathered(found, sheet_paths, drawn.index, {"category": sorting.categories})

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, Final
 
 from figlang_tasks.answers.text import Answer
 from figlang_tasks.core import notes
-from figlang_tasks.core.benchmark import PACKAGE, Benchmark
+from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.choice import Choice
 from figlang_tasks.core.errors import FigLangError, RunError
 from figlang_tasks.core.prompting import render
@@ -134,11 +132,11 @@ def find_unread(run: Run, model: str) -> UnreadAnswers:
 
 def choice_of(benchmark: Benchmark, task: TaskRun) -> Choice | None:
     """What a task offers to choose; None if it offers nothing (`figlang_tasks.core.choice`)."""
-    module = f"{PACKAGE}.{benchmark.name}.choice"
-    if find_spec(module) is None:
+    module = benchmark.module("choice")
+    if module is None:
         return None
     with task.reading("a record"):
-        choice: Choice | None = import_module(module).choice_of(task.records[0])
+        choice: Choice | None = module.choice_of(task.records[0])
     return choice
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from figlang_tasks.core.card import OPEN, WRONG, Answer, Card, Document, Record, clip, outcome
-from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.card import Answer, Card, Document, clip, plain_answer, plain_card
 from figlang_tasks.results.task_run import TaskRun, outputs
 from figlang_tasks.scoring.readings import is_unread
 
@@ -21,7 +20,8 @@ def card_id(line: Line) -> str:
 
 def card(task: TaskRun, lines: Sequence[Line], document: Document) -> Card:
     """The card of a row, without answers."""
-    describe = task.benchmark.card or _any_card
+    module = task.benchmark.module("card")
+    describe = plain_card if module is None else module.card
     made: Card = {"facts": [], "gold": [], "source": "", "pictures": []}
     with task.reading(f"a row, {lines[0]['sample']['id']},"):
         made |= describe(task.data, [line["sample"] for line in lines], document)
@@ -33,7 +33,8 @@ def card(task: TaskRun, lines: Sequence[Line], document: Document) -> Card:
 def answer(task: TaskRun, lines: Sequence[Line]) -> Answer:
     """What a run answered to a row."""
     records = [line["sample"] for line in lines]
-    judge = task.benchmark.answer or _any_answer
+    module = task.benchmark.module("card")
+    judge = plain_answer if module is None else module.answer
     with task.reading(f"a row, {records[0]['id']},"):
         made = judge(records)
     unread = filter(is_unread, records)
@@ -42,26 +43,6 @@ def answer(task: TaskRun, lines: Sequence[Line]) -> Answer:
     made["said"] = [[name, clip(text)] for name, text in made.get("said", []) if text not in (None, "")]
     output = clip(said(lines[0])) if len(lines) == 1 else "\n".join(clip(said(line), 80) for line in lines)
     return {**made, "predicted": clip(made["predicted"], 300), "output": output}
-
-
-def _any_card(data: DataId, records: Sequence[Record], document: Document) -> Card:
-    """The texts of the row."""
-    record = records[0]
-    texts = [(name, text) for name, text in (document or {}).items() if isinstance(text, str)]
-    return {
-        "facts": [(name, text) for name, text in texts if name not in ("id", "data")],
-        "gold": [("gold", record["gold"])] if "gold" in record else [],
-        "pictures": [{"name": record["id"], "label": "", "role": ""}],
-    }
-
-
-def _any_answer(records: Sequence[Record]) -> Answer:
-    record = records[0]
-    predicted = record.get("predicted")
-    return {
-        "predicted": "none" if predicted is None else predicted,
-        "outcome": outcome(predicted == record.get("gold"), predicted is not None, WRONG if "gold" in record else OPEN),
-    }
 
 
 def said(line: Line) -> str:

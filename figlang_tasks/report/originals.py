@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from PIL import Image
@@ -49,8 +50,10 @@ class Originals:
     def picture(self, name: str) -> Picture | None:
         """A picture by what names it in a card: the id of the row, or what its benchmark knows it by."""
         where = f"{self._run.task} {name}"
-        if (read := self._run.benchmark.picture) is not None:
-            return Picture(f"{self._run.benchmark.name} {name}", lambda: read(self._run.data.dataset, name, where))
+        module = self._run.benchmark.module("picture")
+        if module is not None:
+            read = partial(module.picture, self._run.data.dataset, name, where)
+            return Picture(f"{self._run.benchmark.name} {name}", read)
         document = self.document(name)
         if document is None or "image" not in document:
             return None

@@ -10,7 +10,7 @@ from typing import Any
 from loguru import logger
 
 from figlang_tasks.core.errors import RunError
-from figlang_tasks.core.row_files import PARTIAL
+from figlang_tasks.core.files import PARTIAL
 from figlang_tasks.core.samples_files import SAMPLES_NAME, task_of
 from figlang_tasks.core.text import listing
 from figlang_tasks.results.results_file import EVALUATE_AGAIN, read_results_file, tasks_of_ours

@@ -7,16 +7,24 @@ from pathlib import Path
 
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.optional_modules import Submission
 from figlang_tasks.core.text import listing
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results.task_run import Run
 from figlang_tasks.submit import SubmissionError, answered, each_once, zipped
 
 
+def submission_of(benchmark: Benchmark) -> Submission:
+    """What the leaderboard of a benchmark that has one takes."""
+    module = benchmark.module("submission")
+    assert module is not None, benchmark.name
+    submission: Submission = module.SUBMISSION
+    return submission
+
+
 def write_zip(benchmark: Benchmark, found: Sequence[Run], output: Path) -> tuple[list[str], list[str]]:
     """Write the zip; return the names of its files and of the tasks that they are of."""
-    submission = benchmark.submission
-    assert submission is not None
+    submission = submission_of(benchmark)
     tasks = each_once(
         (task.data.part, task)
         for run in found

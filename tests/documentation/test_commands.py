@@ -82,9 +82,8 @@ def parse_figlang(words: list[str]) -> None:
         context = typer.Context(command, parent=context)
         if not words or words[0].startswith("-"):
             break
-        found = command.get_command(context, words[0])
-        assert found is not None, f"figlang has no {words[0]}"
-        command, words = found, words[1:]
+        assert words[0] in command.list_commands(context), f"figlang has no {words[0]}"
+        _, command, words = command.resolve_command(context, words)
     command.make_parser(typer.Context(command, parent=context)).parse_args(list(words))
 
 

@@ -13,7 +13,7 @@ from filled_sheets import kappa
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from figlang_tasks.benchmarks.irfl import generate
+from figlang_tasks.benchmarks.irfl import generate, sorting
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.judge import key, sheet
 from figlang_tasks.judge.agree import agree, text
@@ -95,7 +95,7 @@ def test_a_sheet_tells_neither_system_nor_prompt(tmp_path: Path, folders: list[s
 def test_figures_by_counting(tmp_path: Path, folders: list[str]) -> None:
     *_, blank, _, path = [tmp_path / "out" / name for name in export(folders, tmp_path / "out", **OPTIONS)]
     found = key.read(path)
-    names = list(generate.CATEGORIES)
+    names = list(sorting.CATEGORIES)
     says: list[Category] = [
         lambda each: names[1] if each["input"] == "idiom" else names[0],
         lambda each: names[1] if each["input"] == "idiom" else names[int(each["file"][:4]) % 5],
@@ -130,7 +130,7 @@ COUNTS = [
 
 
 def test_the_published_shares_are_those_of_table_9() -> None:
-    for row, (total, *counts) in zip(generate.TABLE_9["rows"], COUNTS, strict=True):
+    for row, (total, *counts) in zip(sorting.TABLE_9["rows"], COUNTS, strict=True):
         assert row["pictures"] == total
         assert [*row["categories"].values()] == pytest.approx([count / total for count in counts], abs=0.006)
 

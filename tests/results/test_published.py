@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from task_metrics import reported
 
-from figlang_tasks.benchmarks.metaclue.annotations import PAPER
+from figlang_tasks.benchmarks.metaclue.counts import PAPER
 from figlang_tasks.cli.tasks import definitions
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.results import measures

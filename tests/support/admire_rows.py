@@ -10,7 +10,7 @@ from typing import Any
 
 from drawings import drawing
 
-from figlang_tasks.benchmarks.admire.rows import ROWS
+from figlang_tasks.benchmarks.admire.counts import ROWS
 
 PLACES = {"train": "train", "dev": "dev", "test": "test", "extended": "xeval"}
 EXAMPLE: dict[str, Any] = {  # its words are ours; the pictures are of the card

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from drawings import drawing
 
-from figlang_tasks.benchmarks.irfl.tables import ROWS, TYPES
+from figlang_tasks.benchmarks.irfl.counts import ROWS, TYPES
 
 
 def uuid(number: int) -> str:

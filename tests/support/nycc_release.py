@@ -9,7 +9,7 @@ from typing import Any
 from datasets import Dataset
 from PIL import Image
 
-from figlang_tasks.benchmarks.nycc import rows
+from figlang_tasks.benchmarks.nycc import configurations, counts, rows
 from figlang_tasks.core.request import Request
 
 SAID = dict(zip("ABCDE", ("I have", "There is", "You need", "Lettuce takes", "Nobody has"), strict=True))
@@ -27,7 +27,7 @@ EXAMPLE: dict[str, Any] = {
 
 def row(config: str, number: int, split: str = "test", **changes: Any) -> dict[str, Any]:
     """A row, with the columns that we read: of matching and ranking the label goes through the letters."""
-    of = rows.config(config)
+    of = configurations.config(config)
     letters, contest = rows.OPTIONS[of.task], 1000 * of.fold + number // 2
     drawn = io.BytesIO()
     Image.new("L", (24, 24), 8 * number % 256).save(drawn, "JPEG")
@@ -56,9 +56,9 @@ def write(folder: Path, config: str, split: str, found: list[dict[str, Any]]) ->
 def release(folder: Path, *configs: str, train: int = 12, test: int | None = None) -> Path:
     """Write configurations, by default with as many test rows as the release has."""
     for config in configs:
-        fold = rows.config(config).fold
+        fold = configurations.config(config).fold
         request = Request.of("NYCC", config=config.removesuffix(f"_{fold}"), fold=str(fold))
-        count = rows.count(request) if test is None else test
+        count = counts.count(request) if test is None else test
         write(folder, config, "test", [row(config, number) for number in range(count)])
         write(folder, config, "train", [row(config, number, "train") for number in range(train)])
     return folder

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
+from figlang_tasks.benchmarks.admire.benchmark import ARCHIVES
+from figlang_tasks.benchmarks.admire.counts import BOTH, PARTS, ROWS
 from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
@@ -20,22 +22,12 @@ from figlang_tasks.core.request import Request
 if TYPE_CHECKING:
     import datasets
 
-ARCHIVES = "doi.org/10.15131/shef.data.28436600"
 SENSES = ("idiomatic", "literal")
 SHOWN = ("pictures", "captions")
 LETTERS = "ABCDE"
 SEED = 2025
 
 NAME = re.compile(r"""['"]([^'"]+)['"]""")  # in a list as Python writes it
-PARTS = {"train": "train", "dev": "dev", "test": "test", "extended": "xe"}
-_COUNTS = {"en": (70, 15, 15, 100), "pt": (32, 10, 13, 55), "sequence": (20, 5, 5, 30)}
-BOTH = {f"{kind}_both": tuple(f"{kind}_{part}" for part in PARTS) for kind in _COUNTS}
-"""The extended rows have each compound of the three other parts in its other sense."""
-ROWS = {
-    **{f"{kind}_{part}": count for kind, own in _COUNTS.items() for part, count in zip(PARTS, own, strict=True)},
-    **{f"{kind}_both": sum(own) for kind, own in _COUNTS.items()},
-}
-"""How many rows each table has as published."""
 
 
 @hub.kept(maxsize=8)

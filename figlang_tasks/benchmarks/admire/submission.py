@@ -6,13 +6,13 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 
-from figlang_tasks.benchmarks.admire.rows import ROWS
+from figlang_tasks.benchmarks.admire.counts import ROWS
 from figlang_tasks.core.card import Record
 from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.optional_modules import Submission
 from figlang_tasks.core.text import listing
 from figlang_tasks.scoring.readings import has_answer
 
-UPLOAD = "CodaBench, competition 4345 for rankings, 4814 for sequences"
 FILES = {"en_test": "EN", "en_extended": "XE", "pt_test": "PT", "pt_extended": "XP"}
 FILES |= {"sequence_test": "EN", "sequence_extended": "XE"}
 
@@ -42,3 +42,10 @@ def files(records: Mapping[str, Sequence[Record]]) -> dict[str, bytes]:
             writer.writerow([row["unit"], *answer])
         found[f"submission_{FILES[table]}.tsv"] = text.getvalue().encode("utf-8")
     return found
+
+
+SUBMISSION = Submission(
+    parts=FILES,
+    files=files,
+    upload="CodaBench, competition 4345 for rankings, 4814 for sequences",
+)

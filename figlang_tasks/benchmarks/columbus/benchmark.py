@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from figlang_tasks.benchmarks.columbus import rows
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
 
@@ -20,8 +19,13 @@ BENCHMARK = Benchmark(
   url = {https://arxiv.org/abs/2409.04053},
   archivePrefix = {arXiv}
 }""",
-    sources=(Source(rows.NAME, repository="koen-47/COLUMBUS", revision=rows.REVISION),),
+    sources=(
+        Source(
+            name="COLUMBUS",
+            repository="koen-47/COLUMBUS",
+            revision="d34984c1019fbf9b5ebafb3c50051dd24f42c7c4",
+        ),
+    ),
     keys=("order",),
     optional_keys=("graph",),
-    count=lambda _: 1005,  # of the hub's release
 )

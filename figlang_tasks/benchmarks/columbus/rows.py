@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import datasets
 
 NAME = "COLUMBUS"
-REVISION = "d34984c1019fbf9b5ebafb3c50051dd24f42c7c4"
 LETTERS = "ABCD"
 RELEASES = {1008: "v1", 1005: "v2"}
 ORDERS = ("benchmark", "published")

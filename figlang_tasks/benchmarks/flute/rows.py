@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
+from figlang_tasks.benchmarks.flute.counts import BLIND_ROWS, HELDOUT_SIZES
 from figlang_tasks.core import hub, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.exemplars import drawn
-from figlang_tasks.core.request import Request
 from figlang_tasks.core.text import HALF_A_PAIR
 from figlang_tasks.metrics.intervals import linked
 
@@ -38,23 +38,10 @@ COLUMNS = ("id", "premise", "hypothesis", "label", "explanation", "type")
 _TYPES = {name.replace("_", ""): name for name in REPORT_GROUPS}  # Sarcasm, CreativeParaphrase, in any case
 
 HELDOUT_SEED = "figlang_tasks FLUTE held-out 1"
-HELDOUT_SIZES = {
-    ("sarcasm", "Entailment"): 241,
-    ("sarcasm", "Contradiction"): 509,
-    ("simile", "Entailment"): 125,
-    ("simile", "Contradiction"): 125,
-    ("metaphor", "Entailment"): 125,
-    ("metaphor", "Contradiction"): 125,
-    ("idiom", "Entailment"): 125,
-    ("idiom", "Contradiction"): 125,
-}
-"""1,500 rows in the portions of the shared task's test set; labels within a portion as in the released rows."""
-
 HELDOUT_DIGEST = "d75fcb192f3c"
 """First 12 hex digits of the SHA-256 over the sorted ids of the held-out part, joined by newlines."""
 
 BLIND_FILE = "flute_codalab_test_blind.jsonl"
-BLIND_ROWS = 1500
 BLIND_COLUMNS = ("codalab_id", "id", "premise", "hypothesis")
 
 
@@ -334,9 +321,3 @@ def blind_data(rows: Sequence[Mapping[str, Any]]) -> str:
     """The name of blind rows (:data:`BLIND_COLUMNS` of each, in order), with a digest."""
     digest = _sha256(*(json.dumps({column: row[column] for column in BLIND_COLUMNS}, sort_keys=True) for row in rows))
     return str(DataId("FLUTE", "codalab", digest[:12]))
-
-
-def count(request: Request) -> int:
-    """The number of rows for this request."""
-    sizes = {"heldout": sum(HELDOUT_SIZES.values()), "codalab": BLIND_ROWS}
-    return sizes.get(request["part"]) or source_of(request.dataset).splits["train"]

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.irfl import card, charts, generate, rows, tables, training
-from figlang_tasks.benchmarks.irfl.archive import pictures
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
-from figlang_tasks.core.presentation import Parts
 
 BENCHMARK = Benchmark(
     name="irfl",
@@ -32,13 +29,4 @@ BENCHMARK = Benchmark(
     ),
     keys=("table",),
     optional_keys=("rotations",),
-    count=tables.count,
-    picture=lambda dataset, name, where: pictures(dataset).read(name, where),
-    card=card.card,
-    answer=card.answer,
-    parts=Parts(in_short=rows.CLASSES),
-    charts=charts.CHARTS,
-    sorting=generate.SORTING,
-    check=rows.check,
-    trainer=training.train,
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from figlang_tasks.benchmarks.irfl.tables import ROWS, TYPES, file_name
+from figlang_tasks.benchmarks.irfl.counts import ROWS, TYPES
+from figlang_tasks.benchmarks.irfl.tables import file_name
 from figlang_tasks.core.row_files import released_table
 
 COMPARED_WITH = "in the release"

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.benchmarks.irfl import random_tables, tables
 from figlang_tasks.benchmarks.irfl.archive import pictures
 from figlang_tasks.core import hub
-from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.request import Request
-from figlang_tasks.core.row_files import progress
 
 if TYPE_CHECKING:
     import datasets
@@ -120,13 +118,3 @@ def text(doc: Mapping[str, Any], phrase_only: bool = False) -> str:
 def documents(request: Request, check_images: bool) -> datasets.Dataset:
     """The documents for a request, as ``IRFL,table=...,rotations=true``; errors as of `load`."""
     return load(request.dataset, request["table"], rotations=request.get("rotations") == "true")
-
-
-def check() -> Iterator[DataError]:
-    """The fault of every picture that cannot be shown; a run checks only the pictures that it shows."""
-    store = pictures("IRFL")
-    for uuid in progress(store.uuids, "IRFL"):
-        try:
-            store.read(uuid, "IRFL")
-        except DataError as error:
-            yield error

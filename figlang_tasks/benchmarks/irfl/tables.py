@@ -14,30 +14,12 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 from loguru import logger
 from pydantic import AfterValidator, BaseModel, Field, Json
 
+from figlang_tasks.benchmarks.irfl.counts import INFERRED, ROWS
 from figlang_tasks.core import hub, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.hub import USE_THE_RELEASE
-from figlang_tasks.core.request import Request
-
-# Rows of each table of the release.
-ROWS = {
-    "idiom-detection-task": 200,
-    "metaphor-detection-task": 333,
-    "simile-detection-task": 277,
-    "open-simile-detection-task": 277,
-    "metaphor-retrieval-task": 34,
-    "simile-retrieval-task": 142,
-    "idioms-dataset": 6697,
-    "idiom-retrieval-task": 243,
-    "open-simile-retrieval-task": 142,
-    "metaphors-dataset": None,
-    "similes-dataset": None,
-}
-INFERRED = ("idiom-retrieval-task", "open-simile-retrieval-task")
-"""Tables whose number of rows is deduced from the paper's: another one is no fault."""
-TYPES = {"idiom-detection-task": {"figurative": 131, "figurative+literal": 69}}
 
 
 @dataclass(frozen=True)
@@ -240,8 +222,3 @@ def _role(kind: str, image: _Image, phrase: str, known: str | None) -> str:
     if kind == "metaphor":
         return "literal" if _category(image) == "literal" else "random"
     return image.sub_category or known or "random"
-
-
-def count(request: Request) -> int | None:
-    """How many rows a table of the release has; None for candidates drawn at random, and for our own tables."""
-    return ROWS.get(request["table"]) if request.dataset == "IRFL" else None

@@ -23,8 +23,6 @@ PARTS = ("primary", "relationship", "secondary")
 Role = Literal["primary", "secondary"]
 BoxType = Literal["explicit", "contextual", "logo", "text"]
 ROLES, BOX_TYPES = get_args(Role), get_args(BoxType)
-# set -> test images, sections 3.1 and 3.2 of the paper
-PAPER = {"metaphor": 1331, "symbolic_negative": 1419, "literal_negative": 1000}
 # "#" parts the image from the question in the ids of documents.
 _IMAGE = re.compile(r"(10|[0-9])/[^/\\#\x00-\x1f\ud800-\udfff]{1,240}\.[A-Za-z]{1,9}")
 

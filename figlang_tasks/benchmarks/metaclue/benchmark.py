@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.metaclue import card, rows
-from figlang_tasks.core import images
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
 
@@ -32,9 +30,5 @@ BENCHMARK = Benchmark(
         Source(name="figlang_mini_metaclue", folder=mini.METACLUE_DIR),
     ),
     keys=("task",),
-    count=rows.count,
-    picture=lambda dataset, name, where: images.decode({"path": name}, where, dataset),
-    card=card.card,
-    answer=card.answer,
     needs={"java": "metaclue_caption* and metaclue_vqa*", "generation": "FID of metaclue_generate"},
 )

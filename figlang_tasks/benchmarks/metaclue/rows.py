@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue import candidates
-from figlang_tasks.benchmarks.metaclue.annotations import FILE, PAPER, PARTS, ROLES, Annotation, Metaphor, Table
+from figlang_tasks.benchmarks.metaclue.annotations import FILE, PARTS, ROLES, Annotation, Metaphor, Table
+from figlang_tasks.benchmarks.metaclue.counts import CLASSIFY, GENERATED, RETRIEVE
 from figlang_tasks.core import hub, images, row_files
-from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.prompting import render
@@ -21,7 +21,6 @@ from figlang_tasks.core.request import Request
 if TYPE_CHECKING:
     import datasets
 
-CLASSIFY, RETRIEVE = "classify_", "retrieve_"  # how the names of tasks begin
 # task -> the convention that boxes are read in
 LOCALIZE = {
     "localize": "thousand",  # 0 to 1000 of width and height: Qwen2-VL, Qwen3-VL, InternVL
@@ -31,7 +30,6 @@ LOCALIZE = {
     "localize_thousand_yx": "thousand_yx",  # 0 to 1000, y before x: Gemini
     "localize_loc1024": "loc1024",  # <loc0000> to <loc1023>: PaliGemma
 }
-GENERATED = 300  # samples of the paper's text-to-image evaluation
 # Question templates of VQA, two for each role: prompts/metaclue/question_{role}_{number}.jinja
 TEMPLATES = (1, 2)
 
@@ -205,16 +203,3 @@ TASKS: dict[str, Callable[[str, str, Table, Sequence[Annotation]], list[dict[str
     **dict.fromkeys(LOCALIZE, _localize),
     "generate": _generate,
 }
-
-
-def count(request: Request) -> int | None:
-    """Number of rows of a task, as published; None where that depends on the annotations (questions, concepts)."""
-    task = request["task"]
-    if source_of(request.dataset).folder is not None:
-        return None
-    metaphors = PAPER["metaphor"]
-    if task.startswith(CLASSIFY):
-        return metaphors + PAPER[f"{task.removeprefix(CLASSIFY)}_negative"]
-    if task.startswith((RETRIEVE, "caption")):
-        return metaphors
-    return GENERATED if task == "generate" else None

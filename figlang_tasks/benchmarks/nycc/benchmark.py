@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from figlang_tasks.benchmarks.nycc import rows
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
 
@@ -32,9 +31,7 @@ BENCHMARK = Benchmark(
         ),
     ),
     keys=("config", "fold"),
-    count=rows.count,
     scorer="vflute25",
-    check=lambda: rows.training_faults("NYCC"),
 )
 
 # For task files of lm-eval, which has no hook that could add them.

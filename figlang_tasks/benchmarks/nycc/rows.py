@@ -11,13 +11,14 @@ import hashlib
 import itertools
 import json
 import random
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
+from figlang_tasks.benchmarks.nycc.configurations import ALL, DESCRIPTION, Config, config, configs
+from figlang_tasks.benchmarks.nycc.counts import SEEN, TEST, count_of
 from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
@@ -29,68 +30,6 @@ if TYPE_CHECKING:
     import datasets
 
 OPTIONS = {"matching": "ABCDE", "ranking": "AB", "explanation": ""}
-TEST = {
-    "matching": (528, 531, 546, 540, 546),
-    "ranking": (513, 506, 534, 531, 531),
-    "explanation": (131, 130, 130, 130, 130),
-}
-"""Test rows of each fold. Validation of a fold is the test of the next one; all others train."""
-OTHER = {"ranking_1": 507}  # its twin ranking_from_pixels_1 has 506
-SEEN = {
-    *("matching", "matching_from_pixels", *(f"matching_from_pixels_{fold}" for fold in range(1, 5))),
-    *("ranking_1", "ranking_from_pixels", *(f"ranking_from_pixels_{fold}" for fold in range(1, 4))),
-    "explanation",
-}
-"""Configurations whose number of test rows the hub's pages show; the others are inferred from totals and twins."""
-
-ALL = "all"
-"""What a task file says for all folds, and the end of the name of their data."""
-
-DESCRIPTION = {name: f"image_{name}" for name in ("location", "description", "uncanny_description")}
-_CONFIG = re.compile(r"(?P<task>matching|ranking|explanation)(?P<pixels>_from_pixels)?(_(?P<fold>[1-4]))?")
-
-
-class Config(NamedTuple):
-    """A configuration: its task, whether the model sees the cartoon (else its description), and its fold, 0 to 4."""
-
-    task: str
-    pixels: bool
-    fold: int
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that are read; the release has more."""
-        told = () if self.pixels else (*DESCRIPTION.values(), "entities")
-        ranked = ("winner_source",) if self.task == "ranking" else ()
-        return ("image", "contest_number", "caption_choices", *told, *ranked, "label", "instance_id")
-
-
-def config(name: str) -> Config:
-    """The configuration that a name means; a `DataError` if it means none."""
-    found = _CONFIG.fullmatch(name)
-    if found is None:
-        raise DataError(f"NYCC has no configuration {name!r}; valid: {', '.join(TEST)}, with _from_pixels, _1 to _4")
-    return Config(found["task"], found["pixels"] is not None, int(found["fold"] or 0))
-
-
-def configs(request: Mapping[str, str]) -> list[str]:
-    """The configurations that a task reads, one for each of its folds; a `DataError` if there are none such."""
-    name, fold = request["config"], request["fold"]
-    if config(name).fold:
-        raise DataError(f"NYCC,config={name}: write the fold apart, as config=matching,fold=3")
-    if fold != ALL and fold not in tuple("01234"):
-        raise DataError(f"NYCC,config={name},fold={fold}: the fold must be all, or one of 0, 1, 2, 3, 4")
-    return [name if number == "0" else f"{name}_{number}" for number in ("01234" if fold == ALL else fold)]
-
-
-def count(request: Request) -> int:
-    """Number of test rows of a task, as published or as inferred (:data:`SEEN`)."""
-    return sum(_count(name) for name in configs(request))
-
-
-def _count(name: str) -> int:
-    task, _, fold = config(name)
-    return OTHER.get(name, TEST[task][fold])
 
 
 @hub.kept(maxsize=8)
@@ -142,7 +81,7 @@ def _fold(dataset: str, name: str, check_images: bool) -> datasets.Dataset:
 
 def _other_number(dataset: str, name: str, rows: int) -> list[str]:
     """Faults of the number of test rows; warns if it differs from one that was only inferred."""
-    expected = _count(name)
+    expected = count_of(name)
     if rows != expected and name in SEEN:
         return [f"{dataset}/{name} has {rows} test rows, the published one has {expected}. {hub.USE_THE_RELEASE}"]
     if rows != expected:

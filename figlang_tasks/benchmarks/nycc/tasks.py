@@ -10,7 +10,7 @@ from PIL import Image
 from pydantic import Field
 
 from figlang_tasks.answers.next_question import whole, without_next_questions
-from figlang_tasks.benchmarks.nycc import measures, parse, rows
+from figlang_tasks.benchmarks.nycc import configurations, measures, parse, rows
 from figlang_tasks.core import images
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
@@ -42,16 +42,16 @@ class Options(TaskOptions):
 def preflight(config: Mapping[str, Any], request: Request) -> None:
     """Draw exemplars and fetch the scorer's weights; see `Benchmark.preflight`."""
     for options in Options.blocks(config):
-        for name in rows.configs(request) if options.num_shots else ():
+        for name in configurations.configs(request) if options.num_shots else ():
             rows.check_exemplars(request.dataset, name)
             rows.exemplars(request.dataset, name, "", options.num_shots, SEED)
-        if rows.config(request["config"]).task == "explanation":
+        if configurations.config(request["config"]).task == "explanation":
             explanations.preflight(request.dataset, options.scorer, required=config.get("needs_scorer", False))
 
 
 def turns(doc: Document, kwargs: Kwargs) -> list[tuple[str, str, Document | None]]:
     """The prompt as the released scripts build it: role, text, and the document whose cartoon follows, of each turn."""
-    of = rows.config(doc["config"])
+    of = configurations.config(doc["config"])
     shots = doc.get("num_shots") or Options.of(kwargs).num_shots  # in lm-eval documents have it
     values = {"task": of.task, "pixels": of.pixels, "direct": bool(shots)}
     found: list[tuple[str, str, Document | None]] = [("system", render("nycc/system.jinja", **values), None)]
@@ -60,7 +60,7 @@ def turns(doc: Document, kwargs: Kwargs) -> list[tuple[str, str, Document | None
     if not shots:
         found += [("user", task, None), ("assistant", render("nycc/reply.jinja", **values), None)]
     for number, each in enumerate([*examples, doc]):
-        told = {name: each[name] for name in ("captions", *rows.DESCRIPTION, "entities") if name in each}
+        told = {name: each[name] for name in ("captions", *configurations.DESCRIPTION, "entities") if name in each}
         text = render("nycc/question.jinja", **values, **told, another=number > 0)
         text = f"{task}\n\n{text}" if shots and not number else text
         found.append(("user", text, each if of.pixels else None))
@@ -76,7 +76,7 @@ def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
 
 def shown_texts(doc: Document) -> list[str]:
     """The texts of a row in its question, in this order: what describes the cartoon, if anything does, and captions."""
-    described = [doc[name] for name in rows.DESCRIPTION if name in doc]
+    described = [doc[name] for name in configurations.DESCRIPTION if name in doc]
     entities = [", ".join(doc["entities"])] if "entities" in doc else []
     return [*described, *entities, *doc["captions"]]
 
@@ -101,7 +101,7 @@ def _picture(shown: Document) -> Image.Image:
 
 def doc_to_target(doc: Document, label: str = "") -> str:
     """The right answer, or another one, in the form that is asked for."""
-    of = rows.config(doc["config"])
+    of = configurations.config(doc["config"])
     return render("nycc/answer.jinja", task=of.task, pixels=of.pixels, direct=False, label=label or doc["label"])
 
 
@@ -110,7 +110,7 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
 
     There is no chance level of explanations: the baselines say nothing, which scores 0.
     """
-    letters = rows.OPTIONS[rows.config(doc["config"]).task]
+    letters = rows.OPTIONS[configurations.config(doc["config"]).task]
     return ({letter: doc_to_target(doc, letter) for letter in letters}, doc["label"]) if letters else ({"": ""}, "")
 
 
@@ -122,7 +122,7 @@ def lm_eval_process_results(doc: Document, results: Sequence[str]) -> MetricValu
 
 def choice_record(doc: Document, output: str | None) -> dict[str, Any]:
     """The record of a choice in words; no answer is a wrong answer."""
-    pixels, count = rows.config(doc["config"]).pixels, len(doc["captions"])
+    pixels, count = configurations.config(doc["config"]).pixels, len(doc["captions"])
     letter = parse.letter(output, count, pixels, doc["captions"])
     common = parse.common(output, count, doc["captions"]).value
     official = parse.parse_official(whole(output) or "", count, pixels)
@@ -178,7 +178,7 @@ def _asks(task: str) -> Callable[[Request], bool]:
     """The function of a request that tells whether it is for one of the contest's tasks."""
 
     def is_for(request: Request) -> bool:
-        return rows.config(request["config"]).task == task
+        return configurations.config(request["config"]).task == task
 
     return is_for
 

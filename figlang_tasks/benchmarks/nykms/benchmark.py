@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.nykms import card, rows, tasks, template, training
-from figlang_tasks.core.benchmark import Benchmark, FineTuning
+from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
 
 BENCHMARK = Benchmark(
@@ -26,7 +25,7 @@ BENCHMARK = Benchmark(
         # The annotations have no public release; their cartoons and descriptions have.
         Source(name="NYK-MS", bring="figlang data template nykms (docs/cards/nykms.md)"),
         Source(
-            name=rows.CONTESTS,
+            name="NewYorkerCaptionContest",
             repository="jmhessel/newyorker_caption_contest",
             revision="508076d8e54f6e96c9af2df092f943d181308f8c",
         ),
@@ -34,13 +33,6 @@ BENCHMARK = Benchmark(
     ),
     keys=("question", "modality"),
     optional_keys=("split",),
-    count=rows.count,
-    card=card.card,
-    answer=card.answer,
-    fetch=rows.fetch_contests,
-    template=template.template,
-    finetuning=FineTuning(texts=("caption", "description"), right=tasks.answered_as_annotated),
-    trainer=training.train,
 )
 
 # For task files of lm-eval, which has no hook that could add them.

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from figlang_tasks.benchmarks.nykms.counts import part
 from figlang_tasks.benchmarks.nykms.parse import (
     FIELDS,
     LABELS,
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
 MODALITIES = ("image", "text")  # what is shown of the cartoon: the picture, or its description in words
 CONTESTS = "NewYorkerCaptionContest"
 CONTEST_CONFIG = "ranking"  # holds all 679 cartoons that the paper drew its captions from (section 3.1)
-PAPER_ROWS = {"nyk_m": 1583, "nyk_s": 1578}  # Table 6, whose headings are shifted by one column
-PAPER_POSITIVES = {"nyk_m": 692, "nyk_s": 687}  # with a metaphor, with sarcasm: as well
-
 _ANSWERS = {"nyk_m": FIELDS["metaphor"], "nyk_s": FIELDS["sarcasm"]}
 SPLITS = ("train", "validation", "test")
 _CONTEST_IN_ID = re.compile(r"NYK_([0-9]{1,9})_[0-9]+\Z")
@@ -77,11 +75,6 @@ def split_of(row: AnnotatedCaption) -> str:
     """
     tenth = int(hashlib.sha256(row.cartoon.encode()).hexdigest(), 16) % 10
     return row.split or {0: "test", 1: "validation"}.get(tenth, "train")
-
-
-def part(question: str) -> str:
-    """The file (without ``.jsonl``) that holds the answers to a question."""
-    return "nyk_m" if question in ("metaphor", "mc", "mw", "me") else "nyk_s"
 
 
 def documents(request: Request, check_images: bool) -> datasets.Dataset:
@@ -291,11 +284,3 @@ def _of_contests(rows: Sequence[AnnotatedCaption], files: Sequence[Path], what: 
 
 def _comparable(caption: str) -> str:
     return " ".join(caption.casefold().split())
-
-
-def count(request: Request) -> int | None:
-    """The number of rows for this request in the paper; None for a split, and for other datasets."""
-    if "split" in request or request.dataset != "NYK-MS":
-        return None
-    question = request["question"]
-    return (PAPER_ROWS if FIELDS[question][0] in LABELS else PAPER_POSITIVES)[part(question)]

@@ -12,6 +12,7 @@ from PIL import Image
 
 from figlang_tasks.answers.next_question import whole, without_next_questions
 from figlang_tasks.benchmarks.nykms import measures, rows
+from figlang_tasks.benchmarks.nykms.counts import part
 from figlang_tasks.benchmarks.nykms.measures import WORDS
 from figlang_tasks.benchmarks.nykms.parse import (
     FIELDS,
@@ -42,7 +43,7 @@ def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
     """The question about `doc`, without its image."""
     question = doc["question"]
     shown = {
-        "topic": "metaphor" if rows.part(question) == "nyk_m" else "sarcasm",
+        "topic": "metaphor" if part(question) == "nyk_m" else "sarcasm",
         "caption": doc["caption"],
         "description": doc["description"] if doc["modality"] == "text" else None,
     }

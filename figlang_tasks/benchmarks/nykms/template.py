@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.nykms import rows
+from figlang_tasks.benchmarks.nykms import counts, rows
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import source_of
 
@@ -44,12 +44,12 @@ def template(folder: Path) -> list[Path]:
     (folder / "images").mkdir(parents=True)
     for picture in (mini.NYKMS_DIR / "images").iterdir():
         shutil.copyfile(picture, folder / "images" / picture.name)
-    for name in rows.PAPER_ROWS:
+    for name in counts.PAPER_ROWS:
         found = map(json.loads, (mini.NYKMS_DIR / f"{name}.jsonl").read_text(encoding="utf-8").splitlines())
         kept = [{field: value for field, value in row.items() if field != "contest_number"} for row in found]
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept)
         (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
     repository = source_of(rows.CONTESTS).repository
-    text = _README.format(variable=hub.DATA_DIR_VARIABLE, repository=repository, **rows.PAPER_ROWS)
+    text = _README.format(variable=hub.DATA_DIR_VARIABLE, repository=repository, **counts.PAPER_ROWS)
     (folder / "README.txt").write_text(text, encoding="utf-8")
     return [path for path in sorted(folder.rglob("*")) if path.is_file()]

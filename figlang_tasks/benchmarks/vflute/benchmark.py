@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.vflute import report, template
-from figlang_tasks.core.benchmark import Benchmark, FineTuning
+from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
-from figlang_tasks.scoring import entailment_card
 
 BENCHMARK = Benchmark(
     name="vflute",
@@ -42,12 +40,5 @@ BENCHMARK = Benchmark(
         ),
     ),
     optional_keys=("instructions",),
-    card=report.card,
-    answer=entailment_card.answer,
-    parts=report.PARTS,
-    charts=report.CHARTS,
     scorer="vflute25",
-    agreement=report.AGREEMENT,
-    template=template.template,
-    finetuning=FineTuning(texts=("claim",)),
 )

@@ -27,7 +27,8 @@ def build(runs: Sequence[Run]) -> list[Group]:
     datasets = dict.fromkeys(of_task[0].of.data.dataset for of_task in results.values())
     for dataset in datasets:
         prefix, own = slug(dataset), {task: of for task, of in results.items() if of[0].of.data.dataset == dataset}
-        bars = [bar_section(prefix, section, own) for section in next(iter(own.values()))[0].of.benchmark.charts]
+        charts = next(iter(own.values()))[0].of.benchmark.module("charts")
+        bars = [] if charts is None else [bar_section(prefix, section, own) for section in charts.CHARTS]
         shown = [explanation_quality(prefix, own), *bars, numbers(prefix, own)]  # charts before tables
         groups.append(_group(prefix, dataset_name(dataset), *shown))
     groups.append(_group("differences", "Differences between runs", differences(results, tests, notes), after=True))

@@ -11,7 +11,7 @@ import pytest
 from documents import ROOT, blocks
 
 from figlang_tasks import DataError
-from figlang_tasks.benchmarks.admire import parse, rows, tasks
+from figlang_tasks.benchmarks.admire import counts, parse, rows, tasks
 from figlang_tasks.core import hub
 
 REAL = "data/admire/targets/a_en_test_targets.tsv"
@@ -35,10 +35,10 @@ def test_the_example_of_the_card(here: Path) -> None:
 
 @pytest.mark.parametrize("table", ["en_extended", "pt_test", "sequence_both"])
 def test_documents(table: str, here: Path) -> None:
-    for each in rows.BOTH.get(table, (table,)):
+    for each in counts.BOTH.get(table, (table,)):
         generated.write(here, each)
     found = rows.load("AdMIRe", table, "captions")
-    assert len(found) == rows.ROWS[table] and len(set(found["data"])) == 1
+    assert len(found) == counts.ROWS[table] and len(set(found["data"])) == 1
     for document in found:
         part = document["id"].rpartition("-")[0]
         (row,) = [each for each in generated.rows(part) if each["compound"] == document["compound"]]
@@ -57,7 +57,7 @@ def test_documents(table: str, here: Path) -> None:
             assert ranked is not None
             assert [document["names"][place] for place in ranked] == document["order"]
             assert str(document["order"]) == row["expected_order"]
-    if table in rows.BOTH:
+    if table in counts.BOTH:
         assert found["compound"][::2] == found["compound"][1::2]
         assert all(
             set(pair) == set(rows.SENSES) for pair in zip(found["sense"][::2], found["sense"][1::2], strict=True)
@@ -116,16 +116,16 @@ def test_the_released_annotations(shared_file: Path, here: Path) -> None:
     (here / "AdMIRe").mkdir()
     for path in source.glob("targets/*.tsv"):
         (here / "AdMIRe" / path.name).write_bytes(path.read_bytes())
-    counts = {}
-    tables = {f"en_{part}": f"subtask_a_en_{name}.tsv" for part, name in rows.PARTS.items()}
+    labels = {}
+    tables = {f"en_{part}": f"subtask_a_en_{name}.tsv" for part, name in counts.PARTS.items()}
     tables |= {f"sequence_{part}": f"subtask_b_en_{part}.tsv" for part in ("train", "dev")}
     for table, name in tables.items():
         place, file = generated.home(here, table)
         place.mkdir(parents=True)
         (place / file).write_bytes((source / name).read_bytes())
         found = rows.load("AdMIRe", table, "captions")
-        counts[table] = (found["sense"].count("idiomatic"), found["sense"].count("literal"))
-    assert counts == {  # neighbours.md, section 3.2
+        labels[table] = (found["sense"].count("idiomatic"), found["sense"].count("literal"))
+    assert labels == {  # neighbours.md, section 3.2
         "en_train": (39, 31),
         "en_dev": (7, 8),
         "en_test": (8, 7),

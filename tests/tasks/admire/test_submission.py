@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from figlang_tasks.benchmarks.admire.rows import ROWS
+from figlang_tasks.benchmarks.admire.counts import ROWS
 from figlang_tasks.benchmarks.admire.submission import files
 
 NAMES = ["5.png", "12.png", "3.png", "41.png", "07.png"]

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from figlang_tasks.core.benchmark import benchmarks
+from figlang_tasks.benchmarks.irfl.charts import CHARTS
 
 BOTH = ("figurative", "figurative_literal")
 
 
 def levels(task: str, measure: str, records: list[dict[str, Any]], *scopes: str) -> dict[str, float]:
     """Chance by category of the bars of a measure, which has values in `scopes`."""
-    drawn = benchmarks()["irfl"].charts[0].bars("IRFL", task, {measure: ("all", *scopes)})
+    drawn = CHARTS[0].bars("IRFL", task, {measure: ("all", *scopes)})
     return {bar.category: bar.chance(records) for bar in drawn if bar.measure == measure}
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import nycc_release as release
 import pytest
 
-from figlang_tasks.benchmarks.nycc import rows
+from figlang_tasks.benchmarks.nycc import configurations, counts, rows
 from figlang_tasks.benchmarks.nycc.benchmark import BENCHMARK
 from figlang_tasks.core.request import Request
 
 CONFIGS = [
     name
-    for task, pixels in product(rows.TEST, ("", "_from_pixels"))
-    for name in rows.configs({"config": f"{task}{pixels}", "fold": "all"})
+    for task, pixels in product(counts.TEST, ("", "_from_pixels"))
+    for name in configurations.configs({"config": f"{task}{pixels}", "fold": "all"})
 ]
 # Train, validation and test as the hub's pages show them (facts: neighbours.md 1.2); None where they were not seen.
 SHOWN: dict[str, list[tuple[int | None, int | None, int | None]]] = {
@@ -32,29 +32,29 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_numbers_of_rows_are_those_of_the_hub() -> None:
-    assert len(CONFIGS) == len({rows.config(name) for name in CONFIGS}) == 30
+    assert len(CONFIGS) == len({configurations.config(name) for name in CONFIGS}) == 30
     totals = {"matching": 2691, "ranking": 2615, "explanation": 651}
     for task, folds in SHOWN.items():
-        test = rows.TEST[task]
+        test = counts.TEST[task]
         assert sum(test) == totals[task]
         for fold, shown in enumerate(folds):
             following = test[(fold + 1) % 5]  # the test of a fold is the validation of the one before
             found = (totals[task] - test[fold] - following, following, test[fold])
             assert all(known in (None, own) for known, own in zip(shown, found, strict=True)), (task, fold)
-    assert [rows.count(Request.of("NYCC", config=name, fold="1")) for name in ("ranking", "ranking_from_pixels")] == [
+    assert [counts.count(Request.of("NYCC", config=name, fold="1")) for name in ("ranking", "ranking_from_pixels")] == [
         507,
         506,
     ]
-    assert rows.count(Request.of("NYCC", config="matching_from_pixels", fold="all")) == 2691
-    assert set(CONFIGS) > rows.SEEN and len(rows.SEEN) == 12
+    assert counts.count(Request.of("NYCC", config="matching_from_pixels", fold="all")) == 2691
+    assert set(CONFIGS) > counts.SEEN and len(counts.SEEN) == 12
 
 
 @pytest.mark.parametrize(("name", "fold"), [("matching", "3"), ("ranking_from_pixels", "2")])
 def test_documents_of_a_choice(folder: Path, name: str, fold: str) -> None:
     config = f"{name}_{fold}"
     release.release(folder, config)
-    found, of = rows.load("NYCC", name, fold), rows.config(config)
-    assert len(found) == rows.count(Request.of("NYCC", config=name, fold=fold))
+    found, of = rows.load("NYCC", name, fold), configurations.config(config)
+    assert len(found) == counts.count(Request.of("NYCC", config=name, fold=fold))
     assert found[0]["data"].startswith(f"NYCC/{config}@local:")
     first = release.row(config, 0)
     assert (found[0]["id"], found[0]["captions"]) == (first["instance_id"], first["caption_choices"])
@@ -65,7 +65,7 @@ def test_documents_of_a_choice(folder: Path, name: str, fold: str) -> None:
 
 
 def test_documents_of_all_folds_tell_their_fold_and_share_their_data(folder: Path) -> None:
-    for name in rows.configs({"config": "explanation_from_pixels", "fold": "all"}):
+    for name in configurations.configs({"config": "explanation_from_pixels", "fold": "all"}):
         release.release(folder, name, test=2)
     found, alone = (
         BENCHMARK.documents(Request.of("NYCC", config="explanation_from_pixels", fold=fold)) for fold in ("all", "3")

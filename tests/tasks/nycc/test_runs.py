@@ -16,7 +16,7 @@ from judging import measures_of
 from typer.testing import CliRunner
 
 import figlang_tasks
-from figlang_tasks.benchmarks.nycc import rows
+from figlang_tasks.benchmarks.nycc import configurations, counts
 from figlang_tasks.benchmarks.nycc.benchmark import BENCHMARK
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.cli.summary import summary_table
@@ -37,8 +37,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def five_folds(folder: Path, config: str = "ranking", test: int = 60) -> None:
     """Fold by fold as few rows as the reader takes: it refuses other numbers than the hub shows, not than inferred."""
-    for name in rows.configs({"config": config, "fold": "all"}):
-        release.release(folder, name, test=None if name in rows.SEEN else test)
+    for name in configurations.configs({"config": config, "fold": "all"}):
+        release.release(folder, name, test=None if name in counts.SEEN else test)
 
 
 def mover(values: list[float], ends: list[tuple[float, float]]) -> tuple[float, float]:

@@ -15,7 +15,7 @@ import sacrebleu
 from judging import measures_of
 from rouge_score import rouge_scorer, scoring
 
-from figlang_tasks.benchmarks.nycc import rows, tasks
+from figlang_tasks.benchmarks.nycc import configurations, counts, tasks
 from figlang_tasks.benchmarks.nycc.benchmark import BENCHMARK
 from figlang_tasks.core import score_requests
 from figlang_tasks.core.request import Request
@@ -30,9 +30,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def document(folder: Path, kind: str) -> dict[str, Any]:
     """Of a fold whose number of rows was inferred, where there is one: of it two rows will do."""
-    config = next((kind + fold for fold in ("", "_1", "_2", "_3", "_4") if kind + fold not in rows.SEEN), kind)
-    release.release(folder, config, test=None if config in rows.SEEN else 2)
-    return dict(documents(kind, rows.config(config).fold)[1])
+    config = next((kind + fold for fold in ("", "_1", "_2", "_3", "_4") if kind + fold not in counts.SEEN), kind)
+    release.release(folder, config, test=None if config in counts.SEEN else 2)
+    return dict(documents(kind, configurations.config(config).fold)[1])
 
 
 def documents(kind: str, fold: int) -> datasets.Dataset:

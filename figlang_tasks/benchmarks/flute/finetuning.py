@@ -1,0 +1,7 @@
+"""Which rows of FLUTE models may be fine-tuned on."""
+
+from __future__ import annotations
+
+from figlang_tasks.core.optional_modules import FineTuning
+
+FINETUNING = FineTuning(splits={"train": {"part": "rest"}}, texts=("premise", "hypothesis"))

@@ -1,0 +1,20 @@
+"""What the paper says of people who judged explanations of V-FLUTE (arXiv 2405.01474)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+PUBLISHED: Mapping[str, Any] = {
+    "source": "V-FLUTE, arXiv 2405.01474: Table 6, sections 5.1 and 5.3; 95 samples, two experts",
+    "systems": [
+        {"name": "LLaVA-7B eViL+VF", "adequacy_rate": 0.3378, "preference_rate": 0.2308},
+        {"name": "LLaVA-34B SG", "adequacy_rate": 0.2985, "preference_rate": 0.0769},
+        {"name": "GPT-4 (5 shot)", "adequacy_rate": 0.5067, "preference_rate": 0.4423},
+    ],
+    "average_kappa": 0.47,
+    "area": 0.79,
+    "best_f1": 0.77,
+    "threshold": 0.53,
+}
+"""The paper's figures, shares 0 to 1. It does not say which area (steps or straight lines) and average it means."""
