@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     import datasets
     from PIL import Image
 
-    from figlang_tasks.core.card import Answer, Card, Document, Record
+    from figlang_tasks.core.card import Answer, Card
+    from figlang_tasks.core.record import Document, Record
     from figlang_tasks.scoring.task import Task
 
 PACKAGE = "figlang_tasks.benchmarks"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from figlang_tasks.core.card import OPEN, WRONG, Answer, Card, Document, Record, clip, outcome
+from figlang_tasks.core.card import OPEN, Answer, Card, Texts, clip, outcome
 from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.record import Document, Record
 from figlang_tasks.results.task_run import TaskRun, outputs
 from figlang_tasks.scoring.readings import is_unread
 
@@ -22,30 +23,50 @@ def card_id(line: Line) -> str:
 def card(task: TaskRun, lines: Sequence[Line], document: Document) -> Card:
     """The card of a row, without answers."""
     describe = task.benchmark.card or _any_card
-    made: Card = {"facts": [], "gold": [], "source": "", "pictures": []}
+    shown: Card = {
+        "task": task.task,
+        "id": card_id(lines[0]),
+        "prompt": prompt(lines[0]),
+        "facts": [],
+        "gold": [],
+        "source": "",
+        "pictures": [],
+    }
     with task.reading(f"a row, {lines[0]['sample']['id']},"):
-        made |= describe(task.data, [line["sample"] for line in lines], document)
-    made["facts"] = [[name, clip(text)] for name, text in made["facts"] if text not in (None, "")]
-    made["gold"] = [[name, clip(text)] for name, text in made["gold"] if text not in (None, "")]
-    return {"task": task.task, "id": card_id(lines[0]), "prompt": prompt(lines[0])} | made
+        shown.update(describe(task.data, [line["sample"] for line in lines], document))
+    shown["facts"] = _clipped(shown["facts"])
+    shown["gold"] = _clipped(shown["gold"])
+    return shown
+
+
+def _clipped(texts: Texts) -> Texts:
+    """The texts that say something, none too long for a page."""
+    return [(name, clip(text)) for name, text in texts if text not in (None, "")]
 
 
 def answer(task: TaskRun, lines: Sequence[Line]) -> Answer:
     """What a run answered to a row."""
     records = [line["sample"] for line in lines]
-    judge = task.benchmark.answer or _any_answer
     with task.reading(f"a row, {records[0]['id']},"):
-        made = judge(records)
+        if task.benchmark.answer is not None:
+            judged = task.benchmark.answer(records)
+        else:
+            judged = _any_answer(records[0], task.kind.answer_field)
     unread = filter(is_unread, records)
-    shown = next(unread, records[0])  # of a row of several pictures one that needs a look
-    made = {"status": shown.get("status", ""), "rule": shown.get("rule", "")} | made
-    made["said"] = [[name, clip(text)] for name, text in made.get("said", []) if text not in (None, "")]
-    output = clip(said(lines[0])) if len(lines) == 1 else "\n".join(clip(said(line), 80) for line in lines)
-    return {**made, "predicted": clip(made["predicted"], 300), "output": output}
+    record = next(unread, records[0])  # of a row of several pictures one that needs a look
+    shown: Answer = {"status": record.get("status", ""), "rule": record.get("rule", "")}
+    shown.update(judged)
+    shown["said"] = _clipped(judged.get("said", []))
+    shown["predicted"] = clip(judged["predicted"], 300)
+    if len(lines) == 1:
+        shown["output"] = clip(said(lines[0]))
+    else:
+        shown["output"] = "\n".join(clip(said(line), 80) for line in lines)
+    return shown
 
 
 def _any_card(data: DataId, records: Sequence[Record], document: Document) -> Card:
-    """The texts of the row."""
+    """The texts of the row, of a benchmark that shows nothing of its own."""
     record = records[0]
     texts = [(name, text) for name, text in (document or {}).items() if isinstance(text, str)]
     return {
@@ -55,13 +76,15 @@ def _any_card(data: DataId, records: Sequence[Record], document: Document) -> Ca
     }
 
 
-def _any_answer(records: Sequence[Record]) -> Answer:
-    record = records[0]
-    predicted = record.get("predicted")
-    return {
-        "predicted": "none" if predicted is None else predicted,
-        "outcome": outcome(predicted == record.get("gold"), predicted is not None, WRONG if "gold" in record else OPEN),
-    }
+def _any_answer(record: Record, answer_field: str) -> Answer:
+    """What was read from an answer, of a benchmark that shows nothing of its own."""
+    predicted = record[answer_field]
+    is_answered = predicted is not None
+    if "gold" in record:
+        judged = outcome(predicted == record["gold"], is_answered)
+    else:
+        judged = outcome(False, is_answered, OPEN)
+    return {"predicted": predicted if is_answered else "none", "outcome": judged}
 
 
 def said(line: Line) -> str:

@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from figlang_tasks.benchmarks.admire import measures, rows, submission
+from figlang_tasks.benchmarks.admire import card, rows, submission
 from figlang_tasks.core.benchmark import Benchmark, Submission
-from figlang_tasks.core.card import Answer, Record, outcome
 from figlang_tasks.core.hub import Source
-
-
-def _answer(records: Sequence[Record]) -> Answer:
-    """The answer for a card of the report; the outcome is that of the first picture, as in ``acc``."""
-    record, predicted = records[0], records[0]["predicted"] or []
-    names = [predicted] if isinstance(predicted, str) else predicted
-    letters = ", ".join(rows.LETTERS[record["names"].index(name)] for name in names)
-    return {"predicted": letters or "none", "outcome": outcome(bool(measures.is_right(record)), bool(letters))}
-
 
 BENCHMARK = Benchmark(
     name="admire",
@@ -37,6 +25,6 @@ BENCHMARK = Benchmark(
     sources=(Source(name="AdMIRe", bring=f"unpack the archives of {rows.ARCHIVES} (docs/cards/admire.md)"),),
     keys=("table", "shown"),
     count=lambda request: rows.ROWS.get(request["table"]),
-    answer=_answer,
+    answer=card.answer,
     submission=Submission(submission.FILES, submission.files, submission.UPLOAD),
 )

@@ -7,8 +7,8 @@ import io
 from collections.abc import Mapping, Sequence
 
 from figlang_tasks.benchmarks.admire.rows import ROWS
-from figlang_tasks.core.card import Record
 from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.record import Record
 from figlang_tasks.core.text import listing
 from figlang_tasks.scoring.readings import has_answer
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.flute import rows
+from figlang_tasks.benchmarks.flute import card, rows
 from figlang_tasks.core.benchmark import Benchmark, FineTuning
 from figlang_tasks.core.hub import Source
 from figlang_tasks.core.presentation import Part, Parts
-from figlang_tasks.scoring import entailment_card
 
 BENCHMARK = Benchmark(
     name="flute",
@@ -38,8 +37,8 @@ BENCHMARK = Benchmark(
     keys=("part",),
     optional_keys=("prompt", "scorer"),
     count=rows.count,
-    card=entailment_card.card,
-    answer=entailment_card.answer,
+    card=card.card,
+    answer=card.answer,
     parts=Parts(of={rows.PARAPHRASE_AND_SARCASM: Part("paraphrase + sarcasm")}),
     scorer="flute22",
     finetuning=FineTuning(splits={"train": {"part": "rest"}}, texts=("premise", "hypothesis")),

@@ -6,9 +6,10 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from figlang_tasks.core.card import Card, Document, Record
+from figlang_tasks.core.card import Card
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.presentation import Bars, BarSection, Part, Parts
+from figlang_tasks.core.record import Document, Record
 from figlang_tasks.scoring import entailment_card
 
 PARTS = Parts(
@@ -67,6 +68,6 @@ AGREEMENT: Mapping[str, Any] = {
 
 def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
     """A row as a card of the gallery (`figlang_tasks.core.card`)."""
-    return entailment_card.card(data, records, document) | {
-        "pictures": [{"name": records[0]["id"], "label": "", "role": ""}]
-    }
+    shown = entailment_card.card(data, records, document)
+    shown["pictures"] = [{"name": records[0]["id"], "label": "", "role": ""}]
+    return shown
