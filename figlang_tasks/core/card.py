@@ -1,27 +1,97 @@
-"""What a card of the report's gallery is: plain data, which the page's script shows as text.
-
-A card is a dict: ``source``; ``facts``, ``gold`` (texts with their names: what was asked, and what is right);
-``reference`` (explanation); ``pictures`` (each with ``name``, by which its benchmark finds it, ``label``, ``role``, and
-``right`` for the right ones); ``boxes`` (annotated ones). The report adds ``task``, ``id``, ``prompt`` and ``answers``.
-
-An answer is a dict: ``predicted`` (short); ``outcome``; ``status`` and ``rule`` of parsing; ``said`` (texts with their
-names); ``explanation``; ``score`` (0 to 1, with ``score_name``: what it is of) and ``scores`` (its parts); ``chosen``
-(a picture's place), ``values`` (of each picture, by place), ``boxes``. The report adds ``run`` and ``output``.
-"""
+"""What a card of the report's gallery is: plain data, which the page's script shows as text."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias, TypedDict
 
 from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.record import Document, Record
 
-Card = dict[str, Any]
-Answer = dict[str, Any]
-Record = Mapping[str, Any]
-"""What ``process_results`` returns of one document under ``sample``, and the harness writes to ``samples.jsonl``."""
-Document = Mapping[str, Any] | None
-"""None where it is not at hand."""
+Texts: TypeAlias = list[tuple[str, Any]]
+"""Texts with their names; one that is None or empty is not shown."""
+
+
+class Shown(TypedDict, total=False):
+    """A picture of a card.
+
+    Attributes:
+        name: by which its benchmark finds it.
+        label: what stands beside it: its letter or place.
+        role: what it is in its row.
+        right: whether it is right; not there for others.
+        picture: its number in the gallery in place of `name`, which the report adds; None if it is not at hand.
+    """
+
+    name: str
+    label: str
+    role: str
+    right: bool
+    picture: Any
+
+
+class Card(TypedDict, total=False):
+    """A row of a task. The report adds `task`, `id`, `prompt` and `answers`.
+
+    Attributes:
+        source: which part of the benchmark the row is of.
+        facts: what was asked.
+        gold: what is right.
+        reference: the reference explanation.
+        pictures: what is shown.
+        boxes: the annotated boxes: left, top, right and bottom of each.
+        answers: of each run that has the row.
+    """
+
+    source: str
+    facts: Texts
+    gold: Texts
+    reference: str
+    pictures: list[Shown]
+    boxes: Sequence[Sequence[float]]
+    task: str
+    id: str
+    prompt: str
+    answers: list[Answer]
+
+
+class Answer(TypedDict, total=False):
+    """An answer to a row. The report adds `run`, `prompt` (if it is another than the card's) and `output`.
+
+    Attributes:
+        predicted: what was read, in short.
+        outcome: one of the outcomes below.
+        status: how it was read.
+        rule: which rule read it.
+        said: what else there is to say of it.
+        explanation: the model's.
+        score: of the answer, 0 to 1.
+        score_name: what the score is of.
+        scores: its parts.
+        chosen: the place of the chosen picture; None if none was chosen.
+        values: of each picture, by place.
+        ranked: whether these values order the pictures.
+        boxes: the model's.
+        run: number of the run.
+    """
+
+    predicted: Any
+    outcome: str
+    status: str
+    rule: str
+    said: Texts
+    explanation: str
+    score: float
+    score_name: str
+    scores: dict[str, float]
+    chosen: int | None
+    values: list[float]
+    ranked: bool
+    boxes: Sequence[Sequence[float]]
+    run: int
+    prompt: str
+    output: str
+
 
 RIGHT, WRONG, NO_ANSWER, OPEN = "right", "wrong", "no answer", "open"
 """Outcomes; ``open``: an answer in words that no exact comparison decides."""
@@ -41,8 +111,11 @@ def no_choice(record: Record) -> tuple[str, bool]:
     return ("none: a tie", True) if record["status"] == "scores" else ("none", False)
 
 
-def outcome(right: bool, answered: bool = True, otherwise: str = WRONG) -> str:
-    return NO_ANSWER if not answered else RIGHT if right else otherwise
+def outcome(is_right: bool, is_answered: bool = True, otherwise: str = WRONG) -> str:
+    """The outcome of an answer; `otherwise` is that of one which is not right."""
+    if not is_answered:
+        return NO_ANSWER
+    return RIGHT if is_right else otherwise
 
 
 def plain_card(data: DataId, records: Sequence[Record], document: Document) -> Card:
@@ -56,11 +129,12 @@ def plain_card(data: DataId, records: Sequence[Record], document: Document) -> C
     }
 
 
-def plain_answer(records: Sequence[Record]) -> Answer:
-    """An answer as it was read, which is right if it is the gold label."""
-    record = records[0]
-    predicted = record.get("predicted")
-    return {
-        "predicted": "none" if predicted is None else predicted,
-        "outcome": outcome(predicted == record.get("gold"), predicted is not None, WRONG if "gold" in record else OPEN),
-    }
+def plain_answer(record: Record, answer_field: str) -> Answer:
+    """What was read from an answer, which is right if it is the gold label, for benchmarks that show nothing else."""
+    predicted = record[answer_field]
+    is_answered = predicted is not None
+    if "gold" in record:
+        judged = outcome(predicted == record["gold"], is_answered)
+    else:
+        judged = outcome(False, is_answered, OPEN)
+    return {"predicted": predicted if is_answered else "none", "outcome": judged}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from figlang_tasks.core.card import Document, Record
+from figlang_tasks.core.record import Document, Record
 
 YES_OR_NO: Final = {"Yes": "", "No": ""}
 """The options of a question that is answered by one of these words."""

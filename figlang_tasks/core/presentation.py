@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from figlang_tasks.core.card import Record
+from figlang_tasks.core.record import Record
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from figlang_tasks.core.card import Answer, Card, Document, clip, plain_answer, plain_card
+from figlang_tasks.core.card import Answer, Card, Texts, clip, plain_answer, plain_card
+from figlang_tasks.core.record import Document
 from figlang_tasks.results.task_run import TaskRun, outputs
 from figlang_tasks.scoring.readings import is_unread
 
@@ -22,27 +23,47 @@ def card(task: TaskRun, lines: Sequence[Line], document: Document) -> Card:
     """The card of a row, without answers."""
     module = task.benchmark.module("card")
     describe = plain_card if module is None else module.card
-    made: Card = {"facts": [], "gold": [], "source": "", "pictures": []}
+    shown: Card = {
+        "task": task.task,
+        "id": card_id(lines[0]),
+        "prompt": prompt(lines[0]),
+        "facts": [],
+        "gold": [],
+        "source": "",
+        "pictures": [],
+    }
     with task.reading(f"a row, {lines[0]['sample']['id']},"):
-        made |= describe(task.data, [line["sample"] for line in lines], document)
-    made["facts"] = [[name, clip(text)] for name, text in made["facts"] if text not in (None, "")]
-    made["gold"] = [[name, clip(text)] for name, text in made["gold"] if text not in (None, "")]
-    return {"task": task.task, "id": card_id(lines[0]), "prompt": prompt(lines[0])} | made
+        shown.update(describe(task.data, [line["sample"] for line in lines], document))
+    shown["facts"] = _clipped(shown["facts"])
+    shown["gold"] = _clipped(shown["gold"])
+    return shown
+
+
+def _clipped(texts: Texts) -> Texts:
+    """The texts that say something, none too long for a page."""
+    return [(name, clip(text)) for name, text in texts if text not in (None, "")]
 
 
 def answer(task: TaskRun, lines: Sequence[Line]) -> Answer:
     """What a run answered to a row."""
     records = [line["sample"] for line in lines]
     module = task.benchmark.module("card")
-    judge = plain_answer if module is None else module.answer
     with task.reading(f"a row, {records[0]['id']},"):
-        made = judge(records)
+        if module is None:
+            judged = plain_answer(records[0], task.kind.answer_field)
+        else:
+            judged = module.answer(records)
     unread = filter(is_unread, records)
-    shown = next(unread, records[0])  # of a row of several pictures one that needs a look
-    made = {"status": shown.get("status", ""), "rule": shown.get("rule", "")} | made
-    made["said"] = [[name, clip(text)] for name, text in made.get("said", []) if text not in (None, "")]
-    output = clip(said(lines[0])) if len(lines) == 1 else "\n".join(clip(said(line), 80) for line in lines)
-    return {**made, "predicted": clip(made["predicted"], 300), "output": output}
+    record = next(unread, records[0])  # of a row of several pictures one that needs a look
+    shown: Answer = {"status": record.get("status", ""), "rule": record.get("rule", "")}
+    shown.update(judged)
+    shown["said"] = _clipped(judged.get("said", []))
+    shown["predicted"] = clip(judged["predicted"], 300)
+    if len(lines) == 1:
+        shown["output"] = clip(said(lines[0]))
+    else:
+        shown["output"] = "\n".join(clip(said(line), 80) for line in lines)
+    return shown
 
 
 def said(line: Line) -> str:

@@ -8,10 +8,11 @@ from typing import Any
 
 from tqdm import tqdm
 
+from figlang_tasks.core.card import Answer, Card
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import listing
 from figlang_tasks.report import cards
-from figlang_tasks.report.cards import Card, Line
+from figlang_tasks.report.cards import Line
 from figlang_tasks.report.originals import Originals, Picture
 from figlang_tasks.report.thumbnails import thumbnails
 from figlang_tasks.results.task_run import Run
@@ -123,8 +124,10 @@ def _card(
             album.setdefault(original.key, original)
     card["answers"] = []
     for number, own in lines.items():
-        answer = {"run": number, **cards.answer(runs[number].tasks[task], own)}
-        if (asked := cards.prompt(own[0])) != card["prompt"]:
-            answer["prompt"] = asked
+        answer: Answer = {"run": number}
+        answer.update(cards.answer(runs[number].tasks[task], own))
+        prompt = cards.prompt(own[0])
+        if prompt != card["prompt"]:
+            answer["prompt"] = prompt
         card["answers"].append(answer)
     return card

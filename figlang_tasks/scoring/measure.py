@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from figlang_tasks.core.card import Record
+from figlang_tasks.core.record import Record
 from figlang_tasks.core.text import HALF_A_PAIR
 from figlang_tasks.metrics import intervals
 from figlang_tasks.metrics.intervals import Interval

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TypedDict, get_args
 
 from figlang_tasks.answers.verdict import Status, UnreadStatus
-from figlang_tasks.core.card import Record
+from figlang_tasks.core.record import Record
 
 WITHOUT_WORDS: tuple[UnreadStatus, ...] = ("empty", "missing")
 """Statuses of answers that hold nothing to read."""

@@ -31,8 +31,6 @@ CONFIDENCE = 0.95
 
 _COMPONENT = re.compile(r"[\w-](?:[\w.-]*[\w-])?")
 _ARGUMENTS = {"max_new_tokens": "max_tokens", "temperature": "temperature", "top_p": "top_p", "top_k": "top_k"}
-# What says of one row whether it was right, in the order in which it is looked for.
-_PER_ROW = ("acc", "acc@0", "em", "p@1", "bleu4")
 
 
 def write(
@@ -238,7 +236,7 @@ def _rows(task: TaskRun, log_id: str, model: str) -> list[dict[str, Any]]:
                     {
                         "turn_idx": 0,
                         "source": "output.raw",
-                        "extracted_value": plain(_extracted(sample)),
+                        "extracted_value": plain(_as_text(sample[task.kind.answer_field])),
                         "extraction_method": f"figlang_tasks: {sample.get('rule') or sample.get('status') or 'custom'}",
                         "is_terminal": True,
                     }
@@ -253,21 +251,18 @@ def _rows(task: TaskRun, log_id: str, model: str) -> list[dict[str, Any]]:
 
 
 def _per_row(task: TaskRun) -> Measure | None:
-    """The metric that says whether a sample is right; in NYK-MS its name begins with the question."""
-    found = [
-        measure for measure in task.measures.all if measure.value_of_record and any(map(measure.counts, task.records))
-    ]
-    for wanted in _PER_ROW:
-        for measure in found:
-            if measure.name == wanted or measure.name.endswith(f"_{wanted}"):
-                return measure
+    """The first metric that has a number of each sample and says how good it is; None if there is none."""
+    for measure in task.measures.all:
+        if measure.value_of_record is None or measure.is_diagnostic:
+            continue
+        if any(map(measure.counts, task.records)):
+            return measure
     return None
 
 
-def _extracted(sample: Mapping[str, Any]) -> str:
-    names = ("predicted", "chosen_text", "chosen", "caption", "answer")
-    value = next((sample[name] for name in names if name in sample), "")
-    return value if isinstance(value, str) else json.dumps(value)
+def _as_text(answer: object) -> str:
+    """What was read from an answer; what is no text as JSON."""
+    return answer if isinstance(answer, str) else json.dumps(answer)
 
 
 def _json(content: Any, indent: int | None = None) -> bytes:

@@ -83,8 +83,9 @@ def _values(task: TaskRun, measure: str) -> dict[str, float]:
     """The values of a measure, as the rows have them, by type."""
     part = task.data.part
     answered(task, None if part in tables.INFERRED else tables.ROWS.get(part))
-    unscored = [record["id"] for record in task.records if not record.get("scores")]
-    if unscored and task.task.startswith("irfl_match"):
+    needs_scores = task.task.startswith("irfl_match")
+    unscored = [record["id"] for record in task.records if needs_scores and not record["scores"]]
+    if unscored:
         raise SubmissionError(
             f"{task.path}: {len(unscored)} rows have no matching scores ({listing(unscored)}): use a model class that "
             "gives them, or submit irfl_detect"

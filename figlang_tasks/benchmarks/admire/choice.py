@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from figlang_tasks.benchmarks.admire import tasks
 from figlang_tasks.benchmarks.admire.rows import LETTERS
-from figlang_tasks.core.card import Document, Record
 from figlang_tasks.core.choice import Choice, letters_alone
+from figlang_tasks.core.record import Document, Record
 
 
 def choice_of(record: Record) -> Choice | None:
     """The pictures, or their captions, of a sequence; None of a ranking, which is an order and no choice."""
-    if "predicted_sense" not in record:
+    if record["task"] not in (tasks.SEQUENCE.name, tasks.SEQUENCE_BOTH.name):
         return None
     return CAPTIONS if record["shown"] == "captions" else PICTURES
 

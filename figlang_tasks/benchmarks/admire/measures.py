@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from figlang_tasks.benchmarks.admire.rows import SENSES
 from figlang_tasks.metrics.significance import Statistic
@@ -63,10 +64,14 @@ def _spearman(first: Sequence[int], second: Sequence[int]) -> float:
     return 1 - 6 * sum((a - b) ** 2 for a, b in zip(first, second, strict=True)) / (n * (n * n - 1))
 
 
-def is_right(record: Record) -> float:
-    """Whether the first picture of a ranking, or the picture of a sequence, is the expected one."""
-    gold, predicted = record["gold"], record["predicted"]
-    return float(predicted == gold if isinstance(gold, str) else predicted is not None and predicted[0] == gold[0])
+def is_right_first(record: Record) -> float:
+    """Whether the first picture of a ranking is the expected one."""
+    return float(_first(record) == record["gold"][0])
+
+
+def is_right_item(record: Record) -> float:
+    """Whether the picture of a sequence is the expected one."""
+    return float(record["predicted"] == record["gold"])
 
 
 def _first(record: Record) -> str | None:
@@ -74,13 +79,23 @@ def _first(record: Record) -> str | None:
     return record["predicted"][0] if record["predicted"] else None
 
 
-def _in_both_senses(records: Sequence[Record]) -> Statistic | None:
-    """The share of compounds that are right in both senses; those whose second row a limit has cut do not count."""
-    rows: dict[str, list[float]] = {}
-    for record in records:
-        rows.setdefault(unit_of(record), []).append(is_right(record))
-    pairs = {compound: min(hits) for compound, hits in rows.items() if len(hits) == len(SENSES)}
-    return ratio(pairs, list(pairs.values())) if pairs else None
+def _in_both_senses(is_right: Callable[[Any], float]) -> Measure:
+    """The measure of how many compounds are right in both senses."""
+
+    def statistic(records: Sequence[Record]) -> Statistic | None:
+        hits_by_compound: dict[str, list[float]] = {}
+        for record in records:
+            hits_by_compound.setdefault(unit_of(record), []).append(is_right(record))
+        # Those whose second row a limit has cut do not count.
+        pairs = {compound: min(hits) for compound, hits in hits_by_compound.items() if len(hits) == len(SENSES)}
+        return ratio(pairs, list(pairs.values())) if pairs else None
+
+    return Measure(
+        "both_senses_acc",
+        description="Share of compounds that are right in both senses.",
+        source="figlang_tasks",
+        statistic=statistic,
+    )
 
 
 def _dcg_of_record(record: Record) -> float:
@@ -115,7 +130,7 @@ _RANK = (
         "acc",
         description="Share of rankings with the expected picture first.",
         source=_SCORER_A,
-        value_of_record=is_right,
+        value_of_record=is_right_first,
         scopes=_SENSES,
         answer=_first,
     ),
@@ -158,7 +173,7 @@ _SEQUENCE = (
         "item_acc",
         description="Share of sequences with the right picture.",
         source=_SCORER_B,
-        value_of_record=is_right,
+        value_of_record=is_right_item,
         scopes=_SENSES,
         answer=lambda record: record["predicted"],
     ),
@@ -170,14 +185,7 @@ _SEQUENCE = (
         scopes=_SENSES,
     ),
 )
-_BOTH = Measure(
-    "both_senses_acc",
-    description="Share of compounds that are right in both senses.",
-    source="figlang_tasks",
-    statistic=_in_both_senses,
-)
-
 RANK = Measures.of(*_RANK, parse_rate())
-RANK_BOTH = Measures.of(*_RANK, _BOTH, parse_rate())
+RANK_BOTH = Measures.of(*_RANK, _in_both_senses(is_right_first), parse_rate())
 SEQUENCE = Measures.of(*_SEQUENCE, parse_rate())
-SEQUENCE_BOTH = Measures.of(*_SEQUENCE, _BOTH, parse_rate())
+SEQUENCE_BOTH = Measures.of(*_SEQUENCE, _in_both_senses(is_right_item), parse_rate())

@@ -7,9 +7,9 @@ import io
 from collections.abc import Mapping, Sequence
 
 from figlang_tasks.benchmarks.admire.counts import ROWS
-from figlang_tasks.core.card import Record
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.optional_modules import Submission
+from figlang_tasks.core.record import Record
 from figlang_tasks.core.text import listing
 from figlang_tasks.scoring.readings import has_answer
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from figlang_tasks.benchmarks.columbus.tasks import by_letter
-from figlang_tasks.core.card import Document, Record
 from figlang_tasks.core.choice import Choice
+from figlang_tasks.core.record import Document, Record
 
 
 def choice_of(record: Record) -> Choice:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from figlang_tasks.core.card import Document, Record
+from figlang_tasks.benchmarks.flute import tasks
 from figlang_tasks.core.choice import Choice, yes_or_no
+from figlang_tasks.core.record import Document, Record
 
 _LABELS = {"Entails": 1, "Contradicts": 0}
 _OF_YES_OR_NO = {"Yes": 0, "No": 1}
@@ -15,7 +16,7 @@ _OF_YES_OR_NO = {"Yes": 0, "No": 1}
 
 def choice_of(record: Record) -> Choice:
     """The labels that the prompt of a row offers; that of blind rows is v2."""
-    return CONTRADICTION if record.get("explained") == "contradiction" else ENTAILMENT
+    return CONTRADICTION if record["task"] == tasks.V1.name else ENTAILMENT
 
 
 def _labels(record: Record, document: Document) -> Mapping[str, str]:

@@ -10,8 +10,8 @@ import numpy as np
 
 from figlang_tasks.benchmarks.irfl.measures import LITERAL_ROLES, by_row, images_of
 from figlang_tasks.benchmarks.irfl.rows import CLASSES
-from figlang_tasks.core.card import Record
 from figlang_tasks.core.presentation import Bars, BarSection
+from figlang_tasks.core.record import Record
 
 _TASK = re.compile(
     r"(?P<family>detect|match|random2|random4|retrieve)_(?P<what>[a-z_]+?)(?P<variant>_grid|_circular|_phrase_only)?"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from figlang_tasks.benchmarks.irfl import tasks
 from figlang_tasks.benchmarks.irfl.rows import LETTERS
-from figlang_tasks.core.card import Document, Record
 from figlang_tasks.core.choice import Choice, yes_or_no
+from figlang_tasks.core.record import Document, Record
 
 _PICTURES = (
     "the first image, or the one at the top left",
@@ -20,7 +21,7 @@ _PICTURES = (
 
 def choice_of(record: Record) -> Choice:
     """The images of a row of detection; Yes or No for each image of a row of retrieval."""
-    return MATCH if "positive" in record else IMAGES
+    return MATCH if record["task"] == tasks.RETRIEVE.name else IMAGES
 
 
 def _images(record: Record, document: Document) -> Mapping[str, str]:

@@ -210,7 +210,7 @@ def _has_rotations(request: Request) -> bool:
 
 
 _task = partial(Task, documents=rows.documents, options=Options, preflight=preflight)
-_detection = partial(_task, record=detection_record, record_of_scores=detection_record_of_scores)
+_detection = partial(_task, record=detection_record, record_of_scores=detection_record_of_scores, answer_field="chosen")
 
 RETRIEVE = _task(
     name="irfl_retrieve",
@@ -218,6 +218,7 @@ RETRIEVE = _task(
     is_for=_is_retrieval,
     record=retrieval_record,
     record_of_scores=retrieval_record_of_scores,
+    answer_field="value",
     measures=measures.RETRIEVE,
 )
 RANDOM = _detection(

@@ -1,80 +1,152 @@
-"""MetaCLUE's rows as cards of the report (:mod:`figlang_tasks.core.card`)."""
+"""MetaCLUE's rows as cards of the report (:mod:`figlang_tasks.core.card`), by kind of task."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from figlang_tasks.core.card import NO_ANSWER, OPEN, YES, Answer, Card, Document, Record, no_choice, outcome
+from figlang_tasks.benchmarks.metaclue import tasks
+from figlang_tasks.benchmarks.metaclue.measures import image_of
+from figlang_tasks.core.card import NO_ANSWER, OPEN, YES, Answer, Card, no_choice, outcome
 from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.record import Document, Record
 
 
 def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
     """A row as a card: the picture, what is asked about it, and the right answer."""
-    record, known = records[0], document or {}
-    facts, gold, source = [], [], ""
-    if "gold" in record:
-        source = "metaphor" if record["gold"] else "no metaphor"
-        gold = [("metaphor?", YES[record["gold"]])]
-    elif "chosen_text" in record:
-        facts = [("candidates", record["candidates"])]
-        gold = [("statement", record["answer_text"])]
-    elif "question" in record:
-        source = record["role"]
-        facts = [("question", record["question"])]
-        gold = [("right answers", "\n".join(record["references"]))]
-    elif "truth" in record:
-        source = record["role"]
-        facts = [("concept", record["concept"])]
-        each = zip(record["truth"], record["types"], strict=True)
-        gold = [("boxes", ", ".join(f"{kind} {_box(box)}" for box, kind in each))]
-    elif "caption" in record:
-        gold = [("statements", "\n".join(known.get("references") or []))]
-    else:
-        facts = [("asked for", record["prompt"])]
-    return {
-        "source": source,
-        "facts": facts,
-        "gold": gold,
-        "pictures": [{"name": record["id"].partition("#")[0], "label": "", "role": ""}],
-        "boxes": record.get("truth", []),
+    record = records[0]
+    shown: Card = {
+        "source": "",
+        "facts": [],
+        "gold": [],
+        "pictures": [{"name": image_of(record), "label": "", "role": ""}],
+        "boxes": [],
     }
+    shown.update(_CARDS[record["task"]](record, document))
+    return shown
 
 
 def answer(records: Sequence[Record]) -> Answer:
     """What the model answered, and whether that is right where one answer is."""
     record = records[0]
-    if "gold" in record:
-        predicted = record["predicted"]
-        return {
-            "predicted": YES.get(predicted, "none"),
-            "outcome": outcome(predicted == record["gold"], predicted is not None),
-        }
-    if "chosen_text" in record:
-        chosen = record["chosen"]
-        predicted, answered = no_choice(record) if chosen is None else (record["chosen_text"], True)
-        return {
-            "predicted": predicted,
-            "outcome": outcome(chosen == record["answer"], answered),
-            "said": [("rank of the right one", record["rank"])],
-        }
-    if "question" in record:
-        words = record["answer"]
-        return {"predicted": words or "nothing", "outcome": outcome(record["em"], bool(words), OPEN)}
-    if "truth" in record:
-        boxes = record["predicted"]
-        return {
-            "predicted": f"{len(boxes)} box{'es' * (len(boxes) != 1)}",
-            "outcome": OPEN if boxes else NO_ANSWER,
-            "said": [("boxes", ", ".join(map(_box, boxes))), ("left out", record["dropped"] or "")],
-            "boxes": boxes,
-        }
-    if "caption" in record:
-        words = record["caption"]
-        parts = [(part, record[part]) for part in ("primary", "relationship", "secondary")]
-        return {"predicted": words or "nothing", "outcome": outcome(record["em"], bool(words), OPEN), "said": parts}
-    return {"predicted": record["file"] or "no picture", "outcome": OPEN if record["file"] else NO_ANSWER}
+    return _ANSWERS[record["task"]](record)
+
+
+# --- is this a metaphor? ---
+
+
+def _classification_card(record: Record, document: Document) -> Card:
+    source = "metaphor" if record["gold"] else "no metaphor"
+    return {"source": source, "gold": [("metaphor?", YES[record["gold"]])]}
+
+
+def _classification(record: Record) -> Answer:
+    predicted = record["predicted"]
+    is_right = predicted == record["gold"]
+    return {"predicted": YES.get(predicted, "none"), "outcome": outcome(is_right, predicted is not None)}
+
+
+# --- which statement? ---
+
+
+def _retrieval_card(record: Record, document: Document) -> Card:
+    return {"facts": [("candidates", record["candidates"])], "gold": [("statement", record["answer_text"])]}
+
+
+def _retrieval(record: Record) -> Answer:
+    chosen = record["chosen"]
+    if chosen is None:
+        predicted, is_answered = no_choice(record)
+    else:
+        predicted, is_answered = record["chosen_text"], True
+    return {
+        "predicted": predicted,
+        "outcome": outcome(chosen == record["answer"], is_answered),
+        "said": [("rank of the right one", record["rank"])],
+    }
+
+
+# --- what is compared with what? ---
+
+
+def _caption_card(record: Record, document: Document) -> Card:
+    references = (document or {}).get("references") or []
+    return {"gold": [("statements", "\n".join(references))]}
+
+
+def _caption(record: Record) -> Answer:
+    caption = record["caption"]
+    return {
+        "predicted": caption or "nothing",
+        "outcome": outcome(record["em"], bool(caption), OPEN),
+        "said": [(part, record[part]) for part in ("primary", "relationship", "secondary")],
+    }
+
+
+def _question_card(record: Record, document: Document) -> Card:
+    return {
+        "source": record["role"],
+        "facts": [("question", record["question"])],
+        "gold": [("right answers", "\n".join(record["references"]))],
+    }
+
+
+def _question(record: Record) -> Answer:
+    words = record["answer"]
+    return {"predicted": words or "nothing", "outcome": outcome(record["em"], bool(words), OPEN)}
+
+
+# --- where are the concepts? ---
+
+
+def _boxes_card(record: Record, document: Document) -> Card:
+    boxes = [f"{kind} {_box(box)}" for box, kind in zip(record["truth"], record["types"], strict=True)]
+    return {
+        "source": record["role"],
+        "facts": [("concept", record["concept"])],
+        "gold": [("boxes", ", ".join(boxes))],
+        "boxes": record["truth"],
+    }
+
+
+def _boxes(record: Record) -> Answer:
+    boxes = record["predicted"]
+    return {
+        "predicted": "1 box" if len(boxes) == 1 else f"{len(boxes)} boxes",
+        "outcome": OPEN if boxes else NO_ANSWER,
+        "said": [("boxes", ", ".join(map(_box, boxes))), ("left out", record["dropped"] or "")],
+        "boxes": boxes,
+    }
 
 
 def _box(edges: Sequence[float]) -> str:
     left, top, right, bottom = edges
     return f"({left:.0f}, {top:.0f}) to ({right:.0f}, {bottom:.0f})"
+
+
+# --- draw it ---
+
+
+def _picture_card(record: Record, document: Document) -> Card:
+    return {"facts": [("asked for", record["prompt"])]}
+
+
+def _picture(record: Record) -> Answer:
+    return {"predicted": record["file"] or "no picture", "outcome": OPEN if record["file"] else NO_ANSWER}
+
+
+_CARDS: Mapping[str, Callable[[Record, Document], Card]] = {
+    tasks.CLASSIFY.name: _classification_card,
+    tasks.RETRIEVE.name: _retrieval_card,
+    tasks.CAPTION.name: _caption_card,
+    tasks.VQA.name: _question_card,
+    tasks.LOCALIZE.name: _boxes_card,
+    tasks.GENERATE.name: _picture_card,
+}
+_ANSWERS: Mapping[str, Callable[[Record], Answer]] = {
+    tasks.CLASSIFY.name: _classification,
+    tasks.RETRIEVE.name: _retrieval,
+    tasks.CAPTION.name: _caption,
+    tasks.VQA.name: _question,
+    tasks.LOCALIZE.name: _boxes,
+    tasks.GENERATE.name: _picture,
+}

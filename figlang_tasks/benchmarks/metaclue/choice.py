@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from figlang_tasks.core.card import Document, Record
+from figlang_tasks.benchmarks.metaclue import tasks
 from figlang_tasks.core.choice import Choice, yes_or_no
+from figlang_tasks.core.record import Document, Record
 
 
 def choice_of(record: Record) -> Choice | None:
     """Yes or No of classification, the statements of retrieval; None of captions, questions, boxes and pictures."""
-    if "chosen" in record:
-        return STATEMENTS
-    return METAPHOR if "gold" in record else None
+    return _CHOICES.get(record["task"])
 
 
 def _fields_of_yes_or_no(record: Record, label: str) -> Mapping[str, Any]:
@@ -36,3 +35,4 @@ METAPHOR = Choice("Does the image contain a visual metaphor?", yes_or_no, _field
 STATEMENTS = Choice(
     "Which statement is the metaphor that the image conveys?", _statements, _fields_of_statement, needs_document=True
 )
+_CHOICES = {tasks.CLASSIFY.name: METAPHOR, tasks.RETRIEVE.name: STATEMENTS}

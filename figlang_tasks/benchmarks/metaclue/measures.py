@@ -133,9 +133,8 @@ Texts = tuple[tuple[str, str, tuple[str, ...]], ...]
 """Of each record its id, what was said ("" if nothing could be read), and the references."""
 
 
-def _texts(records: Sequence[Record]) -> Texts:
-    """The texts of records, in the order of ids."""
-    said = "caption" if "caption" in records[0] else "answer"
+def _texts(records: Sequence[Record], said: str) -> Texts:
+    """The texts of records, which stand in the field `said`, in the order of ids."""
     return tuple(sorted((record["id"], record[said], tuple(record["references"])) for record in records))
 
 
@@ -161,18 +160,18 @@ def _java_scores(texts: Texts) -> dict[str, captions.Metric]:
     return found
 
 
-def _mean_over_images(records: Sequence[Record], metric: str) -> Statistic:
-    texts = _texts(records)
+def _mean_over_images(records: Sequence[Record], metric: str, said: str) -> Statistic:
+    texts = _texts(records, said)
     return ratio(_images(texts), _scores(texts).metrics[metric].per_image.tolist())
 
 
-def _bleu4(records: Sequence[Record]) -> Statistic:
-    texts = _texts(records)
+def _bleu4(records: Sequence[Record], said: str) -> Statistic:
+    texts = _texts(records, said)
     return grouped(_images(texts), _scores(texts).bleu_statistics, captions.bleu4)
 
 
-def _by_java(records: Sequence[Record], scope: str, metric: str) -> Estimate | None:
-    texts = _texts(records)
+def _by_java(records: Sequence[Record], scope: str, metric: str, said: str) -> Estimate | None:
+    texts = _texts(records, said)
     found = _java_scores(texts).get(metric)
     if found is None:  # the reason is logged
         notes.note(f"{metric} could not be computed and is missing, see the log")
@@ -181,8 +180,11 @@ def _by_java(records: Sequence[Record], scope: str, metric: str) -> Estimate | N
     return _mean(_images(texts), found.per_image.tolist()) if metric == "spice" else Estimate(found.value)
 
 
-def _of_texts(scopes: Scopes) -> tuple[Measure, ...]:
-    """The measures of Table 3. SPICE has an `estimate_of`, so that `figlang compare` does not run Java for hours."""
+def _of_texts(said: str, scopes: Scopes) -> tuple[Measure, ...]:
+    """The measures of Table 3, of the texts in the field `said`.
+
+    SPICE has an `estimate_of`, so that `figlang compare` does not run Java for hours.
+    """
     declare = partial(Measure, source=f"{_PAPER}, section 3.2 and Table 3", scopes=scopes)
     return (
         declare(
@@ -190,29 +192,31 @@ def _of_texts(scopes: Scopes) -> tuple[Measure, ...]:
             description="Share of texts that equal a reference, without regard to case and punctuation.",
             value_of_record=lambda record: float(record["em"]),
         ),
-        declare("bleu4", description="COCO's BLEU-4 of all texts.", statistic=_bleu4, interval=BOOTSTRAP),
+        declare(
+            "bleu4", description="COCO's BLEU-4 of all texts.", statistic=partial(_bleu4, said=said), interval=BOOTSTRAP
+        ),
         declare(
             "rouge_l",
             description="Mean of COCO's ROUGE-L.",
-            statistic=partial(_mean_over_images, metric="rouge_l"),
+            statistic=partial(_mean_over_images, metric="rouge_l", said=said),
             interval=BOOTSTRAP,
         ),
         declare(
             "meteor",
             description="COCO's METEOR of all texts; needs Java.",
-            estimate_of=partial(_by_java, metric="meteor"),
+            estimate_of=partial(_by_java, metric="meteor", said=said),
             interval=_NO_INTERVAL,
         ),
         declare(
             "spice",
             description="Mean of COCO's SPICE; needs Java.",
-            estimate_of=partial(_by_java, metric="spice"),
+            estimate_of=partial(_by_java, metric="spice", said=said),
             interval=BOOTSTRAP,
         ),
         declare(
             "cider",
             description="Mean of COCO's CIDEr, from 0 to 10.",
-            statistic=partial(_mean_over_images, metric="cider"),
+            statistic=partial(_mean_over_images, metric="cider", said=said),
             interval=BOOTSTRAP,
             percent=False,
             bounds=(0.0, math.inf),
@@ -228,8 +232,8 @@ def _part(record: Record, part: str) -> Record:
 
 _PARTS = ("primary", "secondary", "relationship")  # in the order of tables
 
-CAPTION = _measures(*_of_texts(Scopes(_PARTS, lambda record: _PARTS, _part)), parse_rate())
-VQA = _measures(*_of_texts(by_field("role", _PARTS)))
+CAPTION = _measures(*_of_texts("caption", Scopes(_PARTS, lambda record: _PARTS, _part)), parse_rate())
+VQA = _measures(*_of_texts("answer", by_field("role", _PARTS)))
 
 # --- where are the concepts? ---
 

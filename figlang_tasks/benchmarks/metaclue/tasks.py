@@ -347,6 +347,7 @@ RETRIEVE = _task(
     is_for=_named("retrieve"),
     record=retrieval_record,
     record_of_scores=retrieval_record_of_scores,
+    answer_field="chosen_text",
     measures=measures.RETRIEVE,
 )
 CAPTION = _task(
@@ -354,6 +355,7 @@ CAPTION = _task(
     description="State what is compared with what in a visual metaphor, and in what.",
     is_for=_named("caption"),
     record=caption_record,
+    answer_field="caption",
     measures=measures.CAPTION,
 )
 VQA = _task(
@@ -361,6 +363,7 @@ VQA = _task(
     description="Answer a question about the primary concept, the secondary concept or their relationship.",
     is_for=_named("vqa"),
     record=vqa_record,
+    answer_field="answer",
     measures=measures.VQA,
 )
 LOCALIZE = _task(
@@ -375,6 +378,7 @@ GENERATE = _task(
     description="Draw a picture of a metaphor.",
     is_for=_named("generate"),
     record=generation_record,
+    answer_field="file",
     measures=measures.GENERATE,
 )
 TASKS = (CLASSIFY, RETRIEVE, CAPTION, VQA, LOCALIZE, GENERATE)

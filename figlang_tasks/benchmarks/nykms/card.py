@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from figlang_tasks.core.card import OPEN, WRONG, YES, Answer, Card, Document, Record, outcome
+from figlang_tasks.benchmarks.nykms.parse import LABELS
+from figlang_tasks.core.card import OPEN, WRONG, YES, Answer, Card, Shown, outcome
 from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.record import Document, Record
 
 NAMES = {
     "MC": "metaphor?",
@@ -20,13 +22,14 @@ NAMES = {
 
 def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
     """A row as a card: the cartoon or its description, the caption, and the annotated answers."""
-    record, known = records[0], document or {}
-    shown = record["modality"] == "image"
+    record = records[0]
+    document = document or {}
+    picture: Shown = {"name": record["id"], "label": "", "role": ""}
     return {
         "source": "metaphor" if any(name.startswith("M") for name in record["gold"]) else "sarcasm",
-        "facts": [("caption", known.get("caption")), ("cartoon", known.get("description"))],
+        "facts": [("caption", document.get("caption")), ("cartoon", document.get("description"))],
         "gold": [(NAMES[name], YES.get(value, value)) for name, value in record["gold"].items()],
-        "pictures": [{"name": record["id"], "label": "", "role": ""}] if shown else [],
+        "pictures": [picture] if record["modality"] == "image" else [],
     }
 
 
@@ -34,16 +37,18 @@ def answer(records: Sequence[Record]) -> Answer:
     """The predicted label or words, and the BLEU-4 of the words."""
     record = records[0]
     predicted = record["predicted"]
-    name, value = next(iter(predicted.items()))
-    is_label = isinstance(value, int)
-    is_right = value == record["gold"][name] if is_label else record["words"].get(name, {}).get("em") == 1
-    scores = {f"{NAMES[each]}, BLEU-4": float(found["bleu4"]) for each, found in record["words"].items()}
-    made: Answer = {
+    field, value = next(iter(predicted.items()))
+    if field in LABELS:
+        is_right, otherwise = value == record["gold"][field], WRONG
+    else:
+        is_right, otherwise = record["words"].get(field, {}).get("em") == 1, OPEN
+    shown: Answer = {
         "predicted": YES.get(value, value) if value != "" else "nothing",
-        "outcome": outcome(is_right, record["status"] == "read", WRONG if is_label else OPEN),
-        "said": [(NAMES[each], YES.get(text, text)) for each, text in predicted.items()],
+        "outcome": outcome(is_right, record["status"] == "read", otherwise),
+        "said": [(NAMES[name], YES.get(text, text)) for name, text in predicted.items()],
     }
+    scores = {f"{NAMES[name]}, BLEU-4": float(words["bleu4"]) for name, words in record["words"].items()}
     if scores:
-        name, score = list(scores.items())[-1]
-        made |= {"score": score, "score_name": name, "scores": scores}
-    return made
+        score_name, score = list(scores.items())[-1]
+        shown.update({"score": score, "score_name": score_name, "scores": scores})
+    return shown

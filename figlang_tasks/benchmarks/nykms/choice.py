@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from figlang_tasks.benchmarks.nykms.parse import FIELDS, LABELS
-from figlang_tasks.core.card import Record
 from figlang_tasks.core.choice import Choice, yes_or_no
+from figlang_tasks.core.record import Record
 
 
 def choice_of(record: Record) -> Choice | None:

@@ -7,8 +7,8 @@ from typing import Any
 
 from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.benchmarks.vflute.tasks import stages_of
-from figlang_tasks.core.card import Document, Record
 from figlang_tasks.core.choice import Choice
+from figlang_tasks.core.record import Document, Record
 
 
 def choice_of(record: Record) -> Choice:
