@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from browser import chromium, opened
 from playwright.sync_api import Browser, Locator, Page, expect
 from report_runs import TASKS, lines_of, write_run
 
+from figlang_tasks.core.card import Card
 from figlang_tasks.report import page as report_page
 from figlang_tasks.report.gallery import Gallery, build
 from figlang_tasks.report.page import render
@@ -106,7 +106,7 @@ def test_a_report_opens_quietly_with_its_pictures_and_never_scrolls_sideways(
         assert seen.quiet, seen
 
 
-def read_rank(card: dict[str, Any], run: int | None = None) -> int:
+def read_rank(card: Card, run: int | None = None) -> int:
     """0 for a card with an unread answer in words, 1 for one with an answer without words; of one run, or of any."""
     statuses = {answer["status"] for answer in card["answers"] if run in (None, answer["run"])}
     if statuses & {"refused", "ambiguous", "unreadable", "out_of_range"}:
@@ -248,7 +248,7 @@ def hostile(folder: Path) -> Path:
     run = read(f"x={path}")
     run = Run(EVIL, run.path, run.tasks, run.results)
     found = build([run])
-    cards = [card | {"facts": [["claim", EVIL]], "source": EVIL} for card in found.cards]
+    cards: list[Card] = [{**card, "facts": [("claim", EVIL)], "source": EVIL} for card in found.cards]
     content = render([run], [], Gallery(cards, found.pictures, [EVIL]), EVIL, EVIL).content
     (folder / "hostile.html").write_bytes(content)
     return folder / "hostile.html"

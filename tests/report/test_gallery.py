@@ -21,6 +21,7 @@ from report_runs import TASKS, lines_of, run_of, write_run
 from figlang_tasks.benchmarks.vflute import rows as vflute_rows
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import source_of
+from figlang_tasks.core.card import Card
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.report import gallery, thumbnails
 from figlang_tasks.report.originals import Picture
@@ -28,7 +29,7 @@ from figlang_tasks.results.runs import read
 
 
 @lru_cache(maxsize=len(TASKS))
-def lines_and_cards(task: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]], gallery.Gallery]:
+def lines_and_cards(task: str) -> tuple[list[dict[str, Any]], list[Card], gallery.Gallery]:
     """The lines of a run of a task, and the cards and the gallery of it; not to be changed."""
     lines = lines_of(task, 80)
     with TemporaryDirectory() as folder:

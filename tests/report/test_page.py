@@ -10,6 +10,7 @@ import math
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import pandas as pd
@@ -57,7 +58,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_what_the_script_of_the_page_reads_comes_back_and_cannot_end_its_block(run: Run) -> None:
-    facts = {
+    facts: Any = {
         "text": "</script><!-- &amp; \u2028\u2029 \ud83e",
         "of": [None, True, 2**70, {"of": [0.1, math.inf]}, math.nan],
     }
