@@ -1,4 +1,4 @@
-"""Answers are judged otherwise, or an evaluation shows the numbers of another, where threads judge them, if this fails."""
+"""Answers are judged otherwise in threads, or an evaluation shows the numbers of another, if this fails."""
 
 from __future__ import annotations
 
