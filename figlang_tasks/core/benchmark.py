@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -243,18 +243,25 @@ def task_faults(config: Mapping[str, Any]) -> list[Exception]:
     except DataError as error:
         return [error]
     task = benchmark.task_for(request)
-    steps: list[Callable[[], object]] = [
-        lambda: task.options.blocks(config),
-        lambda: chosen(len(task.documents(request, True)), config),
-        lambda: task.preflight and task.preflight(config, request),
-    ]
-    found: dict[str, Exception] = {}
-    for step in steps:
+
+    def check_options() -> None:
+        task.options.blocks(config)
+
+    def check_data() -> None:
+        documents = task.documents(request, True)
+        chosen(len(documents), config)
+
+    def check_the_rest() -> None:
+        if task.preflight is not None:
+            task.preflight(config, request)
+
+    faults: dict[str, Exception] = {}
+    for check in (check_options, check_data, check_the_rest):
         try:
-            step()
+            check()
         except (DataError, ValueError) as error:
-            found.setdefault(str(error), error)
-    return list(found.values())
+            faults.setdefault(str(error), error)
+    return list(faults.values())
 
 
 def chosen(count: int, config: Mapping[str, Any]) -> range:
