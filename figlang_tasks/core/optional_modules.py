@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from figlang_tasks.core.card import Record
+from figlang_tasks.core.record import Record
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,10 @@ Each kind of task has its own fields, declared as a `TypedDict` in the module ``
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+
+if TYPE_CHECKING:
+    from figlang_tasks.answers.verdict import Status
 
 Record: TypeAlias = Mapping[str, Any]
 """A record of any kind, as code takes it that serves several."""
@@ -25,7 +28,7 @@ class OptionalFields(TypedDict, total=False):
         unit: what dependent records share, and is resampled as one; without it a document depends on no other.
         row: the row of the benchmark, where several documents are of one (rotations, pictures of a ranking).
         images: the number of documents of a row that are ranked together.
-        status: how the answer was read (`figlang_tasks.answers.verdict.Status`), ``scores`` or ``no_scores``.
+        status: what became of the output.
         rule: which rule read it.
         revision: of the data where that is no commit; ``own`` of the user's rows.
         bleu: the settings of BLEU-4.
@@ -40,7 +43,7 @@ class OptionalFields(TypedDict, total=False):
     unit: str
     row: str
     images: int
-    status: str
+    status: Status
     rule: str
     revision: str
     bleu: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from figlang_tasks.metrics import ranking
 from figlang_tasks.metrics.significance import Statistic
@@ -10,7 +11,7 @@ from figlang_tasks.scoring.measure import Measure, Record, Scopes
 from figlang_tasks.scoring.readings import has_answer
 
 
-def parse_rate(is_parsed: Callable[[Record], bool] = has_answer, scopes: Scopes | None = None) -> Measure:
+def parse_rate(is_parsed: Callable[[Any], bool] = has_answer, scopes: Scopes | None = None) -> Measure:
     """The share of outputs that an answer was read from, or that are scores.
 
     Args:
@@ -38,8 +39,8 @@ def is_tied_at_top(record: Record) -> float | None:
 
 def tie_rate(
     description: str,
-    value_of_record: Callable[[Record], float | None] | None = None,
-    statistic: Callable[[Sequence[Record]], Statistic | None] | None = None,
+    value_of_record: Callable[[Any], float | None] | None = None,
+    statistic: Callable[[Sequence[Any]], Statistic | None] | None = None,
     scopes: Scopes | None = None,
     in_table: bool = True,
 ) -> Measure:

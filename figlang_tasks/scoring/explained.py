@@ -1,10 +1,4 @@
-"""Labels and explanations: their records, and the measures F1@t of V-FLUTE and Acc@t of FLUTE.
-
-A record has ``gold`` (1 entailment, 0 contradiction), ``predicted`` (None: no label was found), ``reference``,
-``explanation`` (None is scored as ""), ``status`` and ``rule`` of the reading, ``predicted_strict`` (the label that a
-careful reader finds), ``unit`` (what dependent rows share), and, once explanations are scored, ``explanation_scores``
-with their ``mean``.
-"""
+"""Labels and explanations: their records, and the measures F1@t of V-FLUTE and Acc@t of FLUTE."""
 
 from __future__ import annotations
 
@@ -15,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from figlang_tasks.answers.verdict import Read
+from figlang_tasks.core.record import SharedFields
 from figlang_tasks.metrics import classification
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring.common_measures import PARSE_DISAGREEMENT, parse_rate
@@ -46,24 +41,64 @@ class Explained(Read[int]):
 
     explanation: str | None = None
 
-    def fields(self, careful: int | None) -> dict[str, Any]:
-        """What a record says of an output; `careful` is the label that a careful reader finds; None if none."""
-        return {
-            "predicted": self.value,
-            "explanation": self.explanation,
-            "status": self.status,
-            "rule": self.rule,
-            "predicted_strict": careful,
-        }
+
+class LabelFields(SharedFields):
+    """The fields of a record of a label with its explanation.
+
+    Attributes:
+        predicted: 1 entailment, 0 contradiction; None if no label was read.
+        explanation: None is scored as "".
+        predicted_strict: the label that a careful reader finds.
+    """
+
+    predicted: int | None
+    explanation: str | None
+    predicted_strict: int | None
 
 
-def record_of(doc: Mapping[str, Any], gold: int, found: Explained, careful: int | None) -> dict[str, Any]:
-    """The record of a document and what was read from the output; the harness drops documents from its samples."""
+class ScoreFields(LabelFields, total=False):
+    """The fields that the scoring of explanations reads and adds.
+
+    Attributes:
+        scorer: the scorer that the request names.
+        explanation_scores: the name of the ``scorer``, its parts, and their ``mean``.
+        asks_for_explanation: False where the task asks for labels alone.
+    """
+
+    scorer: str
+    explanation_scores: dict[str, Any]
+    asks_for_explanation: bool
+
+
+class ExplainedRecord(ScoreFields):
+    """The record of a label with its explanation, of a row with published ones.
+
+    Attributes:
+        gold: the right label.
+        reference: the published explanation.
+        report_group: the part of the benchmark that tables name.
+    """
+
+    gold: int
+    reference: str
+    report_group: str
+
+
+def record_of(doc: Mapping[str, Any], gold: int, reading: Explained, careful: int | None) -> ExplainedRecord:
+    """The record of a document and what was read from the output; the harness drops documents from its samples.
+
+    Args:
+        careful: the label that a careful reader finds; None if none.
+    """
     return {
         "id": doc["id"],
         "data": doc["data"],
         "gold": gold,
-        **found.fields(careful),
+        "predicted": reading.value,
+        "explanation": reading.explanation,
+        "status": reading.status,
+        "rule": reading.rule,
+        "predicted_strict": careful,
         "report_group": doc["report_group"],
         "reference": doc["explanation"],
         "unit": doc["family"],
@@ -267,6 +302,6 @@ def explained_measures(scheme: Scheme, scopes: Scopes | None = None) -> tuple[Me
     )
 
 
-def has_label(record: Record) -> bool:
+def has_label(record: LabelFields) -> bool:
     """Whether a label was read from an output."""
     return record["predicted"] is not None

@@ -92,7 +92,7 @@ class Scopes(NamedTuple):
     """
 
     names: tuple[str, ...]
-    scopes_of: Callable[[Record], Iterable[str]]
+    scopes_of: Callable[[Any], Iterable[str]]
     record_in: Callable[[Record, str], Record] = _unchanged
     averaged: bool = False
 
@@ -139,6 +139,8 @@ def _always(record: Record) -> bool:
 class Measure:
     """One metric. Exactly one of `value_of_record`, `statistic` and `estimate_of` is given.
 
+    Its functions take records of the kind of task that it is for: mypy checks them by the `TypedDict` that they name.
+
     Attributes:
         name: as the paper has it, and results files.
         description: what a value of it says, in one line of plain English.
@@ -166,11 +168,11 @@ class Measure:
     name: str
     description: str
     source: str
-    value_of_record: Callable[[Record], float | None] | None = None
-    statistic: Callable[[Sequence[Record]], Statistic | None] | None = None
-    estimate_of: Callable[[Sequence[Record], str], Estimate | None] | None = None
+    value_of_record: Callable[[Any], float | None] | None = None
+    statistic: Callable[[Sequence[Any]], Statistic | None] | None = None
+    estimate_of: Callable[[Sequence[Any], str], Estimate | None] | None = None
     interval: IntervalMethod = WILSON
-    applies: Callable[[Record], bool] = _always
+    applies: Callable[[Any], bool] = _always
     scopes: Scopes | None = None
     role: Role = "secondary"
     in_table: bool = True
@@ -178,8 +180,8 @@ class Measure:
     higher_is_better: bool = True
     percent: bool = True
     bounds: tuple[float, float] = (0.0, 1.0)
-    answer: Callable[[Record], Hashable] | None = None
-    warn: Callable[[Sequence[Record]], None] | None = None
+    answer: Callable[[Any], Hashable] | None = None
+    warn: Callable[[Sequence[Any]], None] | None = None
 
     def __post_init__(self) -> None:
         for field in ("description", "source"):

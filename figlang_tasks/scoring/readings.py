@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import TypedDict, get_args
+from typing import Final, TypedDict, get_args
 
 from figlang_tasks.answers.verdict import Status, UnreadStatus
 from figlang_tasks.core.record import Record
@@ -22,7 +22,7 @@ READ_BY = "read_by"
 """The field that ``figlang judge read`` adds to the records of a run."""
 
 
-COUNTS_AS = "unread_counts_as"
+COUNTS_AS: Final = "unread_counts_as"
 """The field of a record whose output was not read and counts as a label, by the rules of a paper, with that label."""
 
 

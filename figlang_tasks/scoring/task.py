@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from figlang_tasks.core import score_requests
 from figlang_tasks.core.benchmark import parse_request
 from figlang_tasks.core.options import Options
+from figlang_tasks.core.record import Record
 from figlang_tasks.core.request import Request
 from figlang_tasks.scoring.evaluation import Measures
 from figlang_tasks.scoring.explained import Scheme
@@ -60,13 +61,13 @@ class Task:
     name: str
     description: str
     documents: Callable[[Request, bool], datasets.Dataset]
-    record: Callable[[Document, str | None], dict[str, Any]]
+    record: Callable[[Document, str | None], Record]
     measures: Measures
     boards: tuple[Measures, ...] = ()
     is_for: Callable[[Request], bool] = every_request
     options: type[Options] = Options
     preflight: Callable[[Mapping[str, Any], Request], None] | None = None
-    record_of_scores: Callable[[Document, list[float]], dict[str, Any]] | None = None
+    record_of_scores: Callable[[Document, list[float]], Record] | None = None
     candidates: str = "candidates"
     scheme: Scheme | None = None
     answer_field: str = "predicted"
@@ -86,7 +87,7 @@ class Task:
             for measure in self.measures.in_table
         ]
 
-    def answer_record(self, document: Document, output: str | None) -> dict[str, Any]:
+    def answer_record(self, document: Document, output: str | None) -> Record:
         """The record of an answer: by its scores if it has one for each candidate, else by its words."""
         if self.record_of_scores is not None:
             scores = score_requests.read_answer(output)
@@ -94,11 +95,11 @@ class Task:
                 return self.record_of_scores(document, scores)
         return self.record(document, output)
 
-    def complete_record(self, document: Document, record: Mapping[str, Any]) -> dict[str, Any]:
+    def complete_record(self, document: Document, record: Record) -> dict[str, Any]:
         """The record with the task that wrote it and the request that its document is for."""
         return {"task": self.name, "request": document["request"], **record}
 
-    def values(self, document: Document, record: Mapping[str, Any]) -> MetricValues:
+    def values(self, document: Document, record: Record) -> MetricValues:
         """What ``process_results`` returns: the complete record, and its number for each metric that it counts for."""
         return self.measures.values(self.complete_record(document, record))
 

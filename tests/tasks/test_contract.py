@@ -117,7 +117,7 @@ def test_every_document_is_judged_and_every_value_lies_in_its_interval(name: str
     metadata = results["configs"][name]["metadata"]
     assert {record["data"] for record in records} == {metadata["data"]}
     assert metadata["data_revision"] == "package" or metadata["data"].endswith(f":{metadata['data_revision']}")
-    assert all(entry["aggregation"].measures is kind.measures for entry in loaded["metric_list"])
+    assert all(entry["aggregation"].task.measures is kind.measures for entry in loaded["metric_list"])
     assert [entry["metric"] for entry in loaded["metric_list"]] == [entry["metric"] for entry in kind.metric_list]
     for found in demo_runs.estimates(results, name).values():
         assert (found.low is None) == (found.high is None)

@@ -1,8 +1,4 @@
-"""The measures of AdMIRe: those of the official scorers, and what these leave out.
-
-A record of a ranking has ``gold`` and ``predicted``, each the five file names, the best first; ``predicted`` is None
-where no ranking was read. Of a sequence both are the name of one file, with ``sense`` and ``predicted_sense``.
-"""
+"""The measures of AdMIRe: those of the official scorers, and what these leave out."""
 
 from __future__ import annotations
 
@@ -10,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from figlang_tasks.benchmarks.admire.records import RankingRecord, SequenceRecord
 from figlang_tasks.benchmarks.admire.rows import SENSES
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring import (
@@ -64,17 +61,17 @@ def _spearman(first: Sequence[int], second: Sequence[int]) -> float:
     return 1 - 6 * sum((a - b) ** 2 for a, b in zip(first, second, strict=True)) / (n * (n * n - 1))
 
 
-def is_right_first(record: Record) -> float:
+def is_right_first(record: RankingRecord) -> float:
     """Whether the first picture of a ranking is the expected one."""
     return float(_first(record) == record["gold"][0])
 
 
-def is_right_item(record: Record) -> float:
+def is_right_item(record: SequenceRecord) -> float:
     """Whether the picture of a sequence is the expected one."""
     return float(record["predicted"] == record["gold"])
 
 
-def _first(record: Record) -> str | None:
+def _first(record: RankingRecord) -> str | None:
     """The first picture of a ranking."""
     return record["predicted"][0] if record["predicted"] else None
 
@@ -98,15 +95,15 @@ def _in_both_senses(is_right: Callable[[Any], float]) -> Measure:
     )
 
 
-def _dcg_of_record(record: Record) -> float:
+def _dcg_of_record(record: RankingRecord) -> float:
     """The official DCG of a record; 0 without a ranking."""
     return dcg(record["gold"], record["predicted"])
 
 
-def _if_ranked(correlation: Callable[[Sequence[str], Sequence[str]], float]) -> Callable[[Record], float | None]:
+def _if_ranked(correlation: Callable[[Sequence[str], Sequence[str]], float]) -> Callable[[RankingRecord], float | None]:
     """The function of a record that returns a correlation; None without a ranking."""
 
-    def value_of_record(record: Record) -> float | None:
+    def value_of_record(record: RankingRecord) -> float | None:
         if record["predicted"] is None:
             return None
         return correlation(record["gold"], record["predicted"])
@@ -114,13 +111,13 @@ def _if_ranked(correlation: Callable[[Sequence[str], Sequence[str]], float]) -> 
     return value_of_record
 
 
-def _has_equal_scores(record: Record) -> float | None:
+def _has_equal_scores(record: RankingRecord) -> float | None:
     """Whether two pictures of a ranking have the same score; None for an answer in words."""
     scores = record["scores"]
     return None if scores is None else float(len(set(scores)) < len(scores))
 
 
-def _is_right_sense(record: Record) -> float:
+def _is_right_sense(record: SequenceRecord) -> float:
     """Whether the sense of a sequence is the expected one."""
     return float(record["predicted_sense"] == record["sense"])
 

@@ -12,7 +12,9 @@ from typing import Any, ClassVar, Literal
 
 from PIL import Image
 
+from figlang_tasks.answers.verdict import Status
 from figlang_tasks.benchmarks.admire import measures, parse, rows
+from figlang_tasks.benchmarks.admire.records import RankingRecord, SequenceRecord
 from figlang_tasks.benchmarks.admire.rows import LETTERS, SENSES
 from figlang_tasks.core import images
 from figlang_tasks.core.options import Kwargs
@@ -90,13 +92,13 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
     return dict(zip(answers, answers, strict=True)), doc_to_target(doc)
 
 
-def ranking_record(doc: Document, output: str | None) -> dict[str, Any]:
+def ranking_record(doc: Document, output: str | None) -> RankingRecord:
     """The record of a ranking in words; one that is not read is none."""
     ranking = parse.ranking(output, len(doc["names"]))
     return _ranking_record(doc, ranking.value, ranking.status, ranking.rule, None)
 
 
-def ranking_record_of_scores(doc: Document, scores: list[float]) -> dict[str, Any]:
+def ranking_record_of_scores(doc: Document, scores: list[float]) -> RankingRecord:
     """The record of a ranking by matching scores.
 
     Equal scores keep the order in which the pictures were shown, which a hash decides.
@@ -106,10 +108,16 @@ def ranking_record_of_scores(doc: Document, scores: list[float]) -> dict[str, An
 
 
 def _ranking_record(
-    doc: Document, places: Sequence[int] | None, status: str, rule: str, scores: list[float] | None
-) -> dict[str, Any]:
-    names = doc["names"]
-    return _shared(doc) | {
+    doc: Document, places: Sequence[int] | None, status: Status, rule: str, scores: list[float] | None
+) -> RankingRecord:
+    names = list(doc["names"])
+    return {
+        "id": doc["id"],
+        "data": doc["data"],
+        "shown": doc["shown"],
+        "sense": doc["sense"],
+        "unit": doc["compound"],
+        "names": names,
         "gold": list(doc["order"]),
         "predicted": None if places is None else [names[place] for place in places],
         "status": status,
@@ -118,22 +126,24 @@ def _ranking_record(
     }
 
 
-def sequence_record(doc: Document, output: str | None) -> dict[str, Any]:
+def sequence_record(doc: Document, output: str | None) -> SequenceRecord:
     """The record of the chosen picture and sense; what is not read is wrong."""
-    item, sense = parse.sequence(output, len(doc["names"]))
+    names = list(doc["names"])
+    item, sense = parse.sequence(output, len(names))
     decided = sense if item.status == "read" else item
-    return _shared(doc) | {
+    return {
+        "id": doc["id"],
+        "data": doc["data"],
+        "shown": doc["shown"],
+        "sense": doc["sense"],
+        "unit": doc["compound"],
+        "names": names,
         "gold": doc["order"][0],
-        "predicted": None if item.value is None else doc["names"][item.value],
+        "predicted": None if item.value is None else names[item.value],
         "predicted_sense": sense.value,
         "status": decided.status,
         "rule": decided.rule,
     }
-
-
-def _shared(doc: Document) -> dict[str, Any]:
-    shared = {name: doc[name] for name in ("id", "data", "shown", "sense")}
-    return shared | {"unit": doc["compound"], "names": list(doc["names"])}
 
 
 # --- the kinds ---

@@ -1,38 +1,35 @@
-"""The measures of COLUMBUS (arXiv 2409.04053, Table 2).
-
-A record has ``id``, ``data``, ``unit`` (the phrase), ``kind`` (text or icon), ``overlap``, ``gold``, ``predicted`` and
-``predicted_official`` (letters; None: no answer was read), ``status``, ``rule`` and ``scores`` (None: words).
-"""
+"""The measures of COLUMBUS (arXiv 2409.04053, Table 2)."""
 
 from __future__ import annotations
 
-from figlang_tasks.scoring import Measure, Measures, Record, Scopes, parse_rate
+from figlang_tasks.benchmarks.columbus.records import PuzzleRecord
+from figlang_tasks.scoring import Measure, Measures, Scopes, parse_rate
 
 _SOURCE = "COLUMBUS, arXiv 2409.04053, Table 2"
 
 
-def _kinds(record: Record) -> tuple[str, ...]:
+def _kinds(record: PuzzleRecord) -> tuple[str, ...]:
     """The scopes of a puzzle: its kind, and whether it is there in both kinds."""
     kind = record["kind"]
     return (kind, f"overlap_{kind}") if record["overlap"] else (kind,)
 
 
-def _is_right(record: Record) -> float:
+def _is_right(record: PuzzleRecord) -> float:
     """Whether our reader reads the right letter."""
     return float(record["predicted"] == record["gold"])
 
 
-def _is_right_officially(record: Record) -> float:
+def _is_right_officially(record: PuzzleRecord) -> float:
     """Whether the released rule reads the right letter."""
     return float(record["predicted_official"] == record["gold"])
 
 
-def _has_letter(record: Record) -> bool:
+def _has_letter(record: PuzzleRecord) -> bool:
     """Whether our reader reads a letter, or one score is the highest: a tie has no answer here."""
     return record["predicted"] is not None
 
 
-def _has_official_letter(record: Record) -> float:
+def _has_official_letter(record: PuzzleRecord) -> float:
     """Whether the released rule reads a letter."""
     return float(record["predicted_official"] is not None)
 

@@ -8,7 +8,9 @@ from typing import Any, ClassVar, Literal
 from PIL import Image
 
 from figlang_tasks.answers.next_question import whole
+from figlang_tasks.answers.verdict import Status
 from figlang_tasks.benchmarks.columbus import measures, parse, rows
+from figlang_tasks.benchmarks.columbus.records import PuzzleRecord
 from figlang_tasks.benchmarks.columbus.rows import DESCRIPTIONS, LETTERS
 from figlang_tasks.core import images
 from figlang_tasks.core.options import Kwargs
@@ -89,7 +91,7 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
     return {letter: f"({letter}) {text}" for letter, text in by_letter(doc).items()}, doc["answer"]
 
 
-def record(doc: Document, output: str | None) -> dict[str, Any]:
+def record(doc: Document, output: str | None) -> PuzzleRecord:
     """The record of an answer in words; no answer is a wrong one."""
     options = by_letter(doc)
     letter = parse.letter(output, options)
@@ -97,7 +99,7 @@ def record(doc: Document, output: str | None) -> dict[str, Any]:
     return _record(doc, letter.value, official, letter.status, letter.rule, None)
 
 
-def record_of_scores(doc: Document, scores: list[float]) -> dict[str, Any]:
+def record_of_scores(doc: Document, scores: list[float]) -> PuzzleRecord:
     """The record of a choice by scores. A tie is a wrong answer; the released code takes the first of equals."""
     best = ranking.best_place(scores)
     letter = None if best is None else LETTERS[best]
@@ -105,10 +107,14 @@ def record_of_scores(doc: Document, scores: list[float]) -> dict[str, Any]:
 
 
 def _record(
-    doc: Document, predicted: str | None, official: str | None, status: str, rule: str, scores: list[float] | None
-) -> dict[str, Any]:
+    doc: Document, predicted: str | None, official: str | None, status: Status, rule: str, scores: list[float] | None
+) -> PuzzleRecord:
     return {
-        **{name: doc[name] for name in ("id", "data", "unit", "kind", "overlap")},
+        "id": doc["id"],
+        "data": doc["data"],
+        "unit": doc["unit"],
+        "kind": doc["kind"],
+        "overlap": doc["overlap"],
         "gold": doc["answer"],
         "predicted": predicted,
         "predicted_official": official,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from figlang_tasks.benchmarks.flute.records import FluteRecord
 from figlang_tasks.benchmarks.flute.rows import PARAPHRASE_AND_SARCASM
-from figlang_tasks.scoring import Measure, Measures, Record, Scopes, parse_rate
+from figlang_tasks.scoring import Measure, Measures, Scopes, parse_rate
 from figlang_tasks.scoring.common_measures import PARSE_DISAGREEMENT
 from figlang_tasks.scoring.explained import Scheme, explained_measures, has_label, thresholds
 
 
-def _scopes(record: Record) -> tuple[str, ...]:
+def _scopes(record: FluteRecord) -> tuple[str, ...]:
     """The parts that a row counts for: its type, and the paper's "Paraphrase + Sarcasm"."""
     group = record["report_group"]
     return (group, PARAPHRASE_AND_SARCASM) if group in ("sarcasm", "creative_paraphrase") else (group,)
@@ -17,7 +18,7 @@ def _scopes(record: Record) -> tuple[str, ...]:
 _TYPES = Scopes(("sarcasm", PARAPHRASE_AND_SARCASM, "simile", "metaphor", "idiom", "creative_paraphrase"), _scopes)
 
 
-def _is_right_officially(record: Record) -> float:
+def _is_right_officially(record: FluteRecord) -> float:
     """Whether the label that the released rule reads is right."""
     return float(record["predicted_official"] == record["gold"])
 

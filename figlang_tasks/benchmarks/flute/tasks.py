@@ -16,6 +16,7 @@ from figlang_tasks.answers.next_question import whole, without_next_questions
 from figlang_tasks.answers.thoughts import explanation_in_thought
 from figlang_tasks.benchmarks.flute import measures, rows
 from figlang_tasks.benchmarks.flute.parse import parse_careful, parse_official
+from figlang_tasks.benchmarks.flute.records import BlindRecord, FluteRecord
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
@@ -159,18 +160,35 @@ def lm_eval_process_results(doc: Document, results: Sequence[str]) -> MetricValu
     return values_of_lm_eval(process_results(doc, outputs), results)
 
 
-def record(doc: Document, output: str | None) -> dict[str, Any]:
-    """The record of one output; of a blind row what is handed in."""
-    found, official, careful = _read(doc, output)
-    if "label" not in doc:
-        known = ("id", "data", "codalab_id", "source_id", "premise", "hypothesis")  # what is handed in
-        return {name: doc[name] for name in known} | found.fields(careful)
-    more = {
+def record(doc: Document, output: str | None) -> FluteRecord:
+    """The record of one output."""
+    reading, official, careful = _read(doc, output)
+    record: FluteRecord = {
+        **record_of(doc, rows.LABELS[doc["label"]], reading, careful),
         "revision": doc["revision"],
         "predicted_official": official,
     }
-    chosen = {"scorer": doc["scorer"]} if doc["scorer"] else {}
-    return record_of(doc, rows.LABELS[doc["label"]], found, careful) | more | chosen
+    if doc["scorer"]:
+        record["scorer"] = doc["scorer"]
+    return record
+
+
+def blind_record(doc: Document, output: str | None) -> BlindRecord:
+    """The record of one output for a blind row: what is handed in."""
+    reading, _, careful = _read(doc, output)
+    return {
+        "id": doc["id"],
+        "data": doc["data"],
+        "codalab_id": doc["codalab_id"],
+        "source_id": doc["source_id"],
+        "premise": doc["premise"],
+        "hypothesis": doc["hypothesis"],
+        "predicted": reading.value,
+        "explanation": reading.explanation,
+        "status": reading.status,
+        "rule": reading.rule,
+        "predicted_strict": careful,
+    }
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
@@ -193,24 +211,27 @@ def _is_for_v1(request: Request) -> bool:
     return request.get("prompt") == "v1"
 
 
-_task = partial(Task, documents=documents, options=Options, preflight=preflight, record=record)
+_task = partial(Task, documents=documents, options=Options, preflight=preflight)
 
 BLIND_TASK = _task(
     name="flute_blind",
     description="As flute, of rows without a published answer: the output is handed in, and not judged.",
     is_for=_is_blind,
+    record=blind_record,
     measures=measures.BLIND,
 )
 V1 = _task(
     name="flute_v1",
     description="As flute by the paper's first version: contradictions alone are explained.",
     is_for=_is_for_v1,
+    record=record,
     measures=measures.V1,
     scheme=measures.V1_SCHEME,
 )
 V2 = _task(
     name="flute",
     description="Does a sentence entail or contradict a figurative one, and why?",
+    record=record,
     measures=measures.V2,
     scheme=measures.V2_SCHEME,
 )

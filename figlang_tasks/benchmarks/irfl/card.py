@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from figlang_tasks.benchmarks.irfl import tasks
+from figlang_tasks.benchmarks.irfl.records import DetectionRecord, RetrievalRecord
 from figlang_tasks.benchmarks.irfl.rows import LETTERS, figurative_type
 from figlang_tasks.core.card import OPEN, Answer, Card, Shown, no_choice, outcome
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.record import Document, Record
+from figlang_tasks.core.record import Document
 from figlang_tasks.metrics.ranking import precision_at_k
 
 
-def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
+def card(data: DataId, records: Sequence[Any], document: Document) -> Card:
     """A row as a card: the phrase, the pictures with their roles, and which are right."""
     record = records[0]
     document = document or {}
@@ -31,12 +33,12 @@ def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
     }
 
 
-def _ranked_picture(image: Record, place: int) -> Shown:
+def _ranked_picture(image: RetrievalRecord, place: int) -> Shown:
     """A picture of a row of retrieval, by its place in the row."""
     return _picture(image["uuid"], str(place), image["role"], image["positive"])
 
 
-def _candidate(record: Record, place: int) -> Shown:
+def _candidate(record: DetectionRecord, place: int) -> Shown:
     """A candidate of a row of detection, by its letter."""
     return _picture(record["candidates"][place], LETTERS[place], record["roles"][place], place == record["answer"])
 
@@ -48,14 +50,14 @@ def _picture(uuid: str, label: str, role: str, is_right: bool) -> Shown:
     return picture
 
 
-def answer(records: Sequence[Record]) -> Answer:
+def answer(records: Sequence[Any]) -> Answer:
     """The choice among the pictures, or precision@k of their ranking."""
     if records[0]["task"] == tasks.RETRIEVE.name:
         return _ranking(records)
     return _choice(records[0])
 
 
-def _ranking(records: Sequence[Record]) -> Answer:
+def _ranking(records: Sequence[RetrievalRecord]) -> Answer:
     """Precision@k of the pictures of a row; a row that a limit has cut has none."""
     values = [float(record["value"]) for record in records]
     positives = [bool(record["positive"]) for record in records]
@@ -73,7 +75,7 @@ def _ranking(records: Sequence[Record]) -> Answer:
     }
 
 
-def _choice(record: Record) -> Answer:
+def _choice(record: DetectionRecord) -> Answer:
     """The chosen picture, and the scores of all where it was chosen by scores."""
     chosen = record["chosen"]
     if chosen is None:

@@ -1,18 +1,14 @@
-"""The measures of IRFL (arXiv 2303.15445, section 4, Tables 3 to 5 and 7).
-
-A record of detection has ``candidates`` in the order shown, the ``roles`` of each, the place of the ``answer``, that of
-the ``chosen`` one (None: no choice, as where several have the highest score) and ``scores`` (None: an answer in words).
-A record of retrieval is of one image of a row: ``positive``, ``images`` of the row, and the ``value`` that the ranking
-goes by. Both have ``row``, ``unit`` (the phrase), ``type``, ``data`` and ``status``.
-"""
+"""The measures of IRFL (arXiv 2303.15445, section 4, Tables 3 to 5 and 7)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, TypeVar
 
 from loguru import logger
 
+from figlang_tasks.benchmarks.irfl.records import DetectionRecord, RetrievalRecord
 from figlang_tasks.benchmarks.irfl.rows import CLASSES, LETTERS, figurative_type
 from figlang_tasks.core import notes
 from figlang_tasks.core.data_id import DataId
@@ -37,7 +33,7 @@ _SECTION_4 = "IRFL, arXiv 2303.15445, section 4.1.2"
 LITERAL_ROLES = ("literal", "source", "target")
 
 
-def _types(record: Record) -> tuple[str, ...]:
+def _types(record: DetectionRecord | RetrievalRecord) -> tuple[str, ...]:
     """The type of an idiom: rows of metaphors and similes have one type each."""
     return (record["type"],) if figurative_type(DataId.parse(record["data"]).part) == "idiom" else ()
 
@@ -48,21 +44,21 @@ _TYPES = Scopes(CLASSES, _types)
 # --- detection ---
 
 
-def _is_right(record: Record) -> float | None:
+def _is_right(record: DetectionRecord) -> float | None:
     """Whether the answer was chosen; words where scores were needed are no failure of the model."""
     return None if record["status"] == "no_scores" else float(record["chosen"] == record["answer"])
 
 
-def _is_literal(record: Record) -> float | None:
+def _is_literal(record: DetectionRecord) -> float | None:
     """Whether a failure chose a partial-literal image; None if it chose none."""
     chosen = record["chosen"]
     return None if chosen in (None, record["answer"]) else float(record["roles"][chosen] in LITERAL_ROLES)
 
 
-def _scores_higher(first: str, second: str) -> Callable[[Record], float | None]:
+def _scores_higher(first: str, second: str) -> Callable[[DetectionRecord], float | None]:
     """The function of a record that tells whether one role scores higher; None unless a simile has all three."""
 
-    def compare(record: Record) -> float | None:
+    def compare(record: DetectionRecord) -> float | None:
         if record["scores"] is None or not {"answer", "source", "target"} <= set(record["roles"]):
             return None
         by_role = dict(zip(record["roles"], record["scores"], strict=True))
@@ -71,23 +67,26 @@ def _scores_higher(first: str, second: str) -> Callable[[Record], float | None]:
     return compare
 
 
-def _is_letter(place: int) -> Callable[[Record], float | None]:
+def _is_letter(place: int) -> Callable[[DetectionRecord], float | None]:
     """The function of a record that tells whether its answer names the image at a place."""
 
-    def value_of_record(record: Record) -> float | None:
+    def value_of_record(record: DetectionRecord) -> float | None:
         chosen = record["chosen"]
         return None if chosen is None else float(chosen == place)
 
     return value_of_record
 
 
-def by_row(records: Sequence[Record], size: Callable[[Record], int]) -> tuple[list[list[Record]], int]:
+_AnyRecord = TypeVar("_AnyRecord", bound=Mapping[str, Any])
+
+
+def by_row(records: Sequence[_AnyRecord], size: Callable[[Any], int]) -> tuple[list[list[_AnyRecord]], int]:
     """The records of each row that is complete, and how many are not: a limit may have cut them."""
-    found: dict[str, list[Record]] = {}
+    records_by_row: dict[str, list[_AnyRecord]] = {}
     for record in records:
-        found.setdefault(record["row"], []).append(record)
-    whole = [own for own in found.values() if len(own) == size(own[0])]
-    return whole, len(found) - len(whole)
+        records_by_row.setdefault(record["row"], []).append(record)
+    complete = [members for members in records_by_row.values() if len(members) == size(members[0])]
+    return complete, len(records_by_row) - len(complete)
 
 
 def _units(rows: Sequence[Sequence[Record]]) -> list[str]:
@@ -95,7 +94,7 @@ def _units(rows: Sequence[Sequence[Record]]) -> list[str]:
     return [own[0]["unit"] for own in rows]
 
 
-def _report_cut(metric: str, size: Callable[[Record], int]) -> Callable[[Sequence[Record]], None]:
+def _report_cut(metric: str, size: Callable[[Any], int]) -> Callable[[Sequence[Record]], None]:
     def report(records: Sequence[Record]) -> None:
         whole, cut = by_row(records, size)
         if cut:
@@ -119,11 +118,11 @@ def _share_of_letter(place: int) -> Measure:
     )
 
 
-def _rotations(record: Record) -> int:
+def _rotations(record: DetectionRecord) -> int:
     return len(record["candidates"])
 
 
-def _all_rotations(records: Sequence[Record]) -> Statistic | None:
+def _all_rotations(records: Sequence[DetectionRecord]) -> Statistic | None:
     """The share of complete rows whose answer was chosen in every rotation."""
     whole, _ = by_row(records, _rotations)
     hits = [float(all(_is_right(record) for record in own)) for own in whole]
@@ -194,26 +193,28 @@ CIRCULAR = Measures.of(
 # --- retrieval ---
 
 
-def images_of(record: Record) -> int:
+def images_of(record: RetrievalRecord) -> int:
     """The number of images in the row of a record of retrieval."""
     return int(record["images"])
 
 
-def _mean_of_rows(of_row: Callable[[list[float], list[bool]], float]) -> Callable[[Sequence[Record]], Statistic | None]:
+def _mean_of_rows(
+    of_row: Callable[[list[float], list[bool]], float],
+) -> Callable[[Sequence[RetrievalRecord]], Statistic | None]:
     """The mean over rankings of a function of their values and positives."""
 
-    def statistic(records: Sequence[Record]) -> Statistic | None:
+    def statistic(records: Sequence[RetrievalRecord]) -> Statistic | None:
         whole, _ = by_row(records, images_of)
         return ratio(_units(whole), [of_row(*_ranking(own)) for own in whole]) if whole else None
 
     return statistic
 
 
-def _ranking(images: Sequence[Record]) -> tuple[list[float], list[bool]]:
+def _ranking(images: Sequence[RetrievalRecord]) -> tuple[list[float], list[bool]]:
     return [image["value"] for image in images], [image["positive"] for image in images]
 
 
-def _pooled(records: Sequence[Record]) -> Statistic | None:
+def _pooled(records: Sequence[RetrievalRecord]) -> Statistic | None:
     """Precision@k with the positives of all complete rows counted together."""
     whole, _ = by_row(records, images_of)
     if not whole:
@@ -224,7 +225,7 @@ def _pooled(records: Sequence[Record]) -> Statistic | None:
     return ratio(_units(whole), hits, counts)
 
 
-def _value_of_answer(record: Record) -> float | None:
+def _value_of_answer(record: RetrievalRecord) -> float | None:
     """The value of an image by an answer to it, 1 for Yes and 0 for No; None where nothing was read."""
     return float(record["value"]) if has_answer(record) else None
 

@@ -12,9 +12,11 @@ from PIL import Image
 
 from figlang_tasks.answers.choices import Choices
 from figlang_tasks.answers.option import option
+from figlang_tasks.answers.verdict import Status
 from figlang_tasks.answers.yes_no import yes_no
 from figlang_tasks.benchmarks.irfl import measures, random_tables, rows
 from figlang_tasks.benchmarks.irfl.archive import grid, pictures
+from figlang_tasks.benchmarks.irfl.records import DetectionRecord, RetrievalRecord
 from figlang_tasks.core import notes
 from figlang_tasks.core.benchmark import chosen
 from figlang_tasks.core.options import Kwargs
@@ -118,14 +120,14 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
 # --- detection ---
 
 
-def detection_record(doc: Document, output: str | None, places: Sequence[str] = ()) -> dict[str, Any]:
+def detection_record(doc: Document, output: str | None, places: Sequence[str] = ()) -> DetectionRecord:
     """The record of a choice in words; `places` are names of the parts of a grid, as expressions."""
     candidates = Choices(len(doc["candidates"]), are_pictures=True, places=tuple(places))
     choice = option(output, candidates)
     return _detection_record(doc, choice.value, choice.status, choice.rule, None)
 
 
-def detection_record_of_scores(doc: Document, scores: list[float]) -> dict[str, Any]:
+def detection_record_of_scores(doc: Document, scores: list[float]) -> DetectionRecord:
     """The record of a choice by matching scores.
 
     A tie chose nothing: of the images that share the highest score none is the model's choice.
@@ -134,10 +136,22 @@ def detection_record_of_scores(doc: Document, scores: list[float]) -> dict[str, 
 
 
 def _detection_record(
-    doc: Document, chosen: int | None, status: str, rule: str, scores: list[float] | None
-) -> dict[str, Any]:
-    shared = {name: doc[name] for name in ("id", "data", "row", "type", "candidates", "roles", "answer")}
-    return shared | {"unit": doc["phrase"], "chosen": chosen, "status": status, "rule": rule, "scores": scores}
+    doc: Document, chosen: int | None, status: Status, rule: str, scores: list[float] | None
+) -> DetectionRecord:
+    return {
+        "id": doc["id"],
+        "data": doc["data"],
+        "row": doc["row"],
+        "type": doc["type"],
+        "candidates": doc["candidates"],
+        "roles": doc["roles"],
+        "answer": doc["answer"],
+        "unit": doc["phrase"],
+        "chosen": chosen,
+        "status": status,
+        "rule": rule,
+        "scores": scores,
+    }
 
 
 def grid_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
@@ -155,7 +169,7 @@ def match_process_results(doc: Document, results: Sequence[str]) -> MetricValues
     if record["scores"] is None and results[0]:
         _report_no_scores()
         notes.note("irfl_match: answers without matching scores have no accuracy, see the log")
-        record |= {"chosen": None, "status": "no_scores", "rule": ""}
+        record = {**record, "chosen": None, "status": "no_scores", "rule": ""}
     return task.values(doc, record)
 
 
@@ -171,21 +185,27 @@ def _report_no_scores() -> None:
 # --- retrieval ---
 
 
-def retrieval_record(doc: Document, output: str | None) -> dict[str, Any]:
+def retrieval_record(doc: Document, output: str | None) -> RetrievalRecord:
     """The record of one image of a row by Yes or No in words."""
     verdict = yes_no(output, FIGURATIVE)
     value = UNREADABLE[doc["positive"]] if verdict.value is None else float(verdict.value)
     return _retrieval_record(doc, value, verdict.status, verdict.rule)
 
 
-def retrieval_record_of_scores(doc: Document, scores: list[float]) -> dict[str, Any]:
+def retrieval_record_of_scores(doc: Document, scores: list[float]) -> RetrievalRecord:
     """The record of one image of a row by its matching score."""
     return _retrieval_record(doc, scores[0], "scores", "scores")
 
 
-def _retrieval_record(doc: Document, value: float, status: str, rule: str) -> dict[str, Any]:
+def _retrieval_record(doc: Document, value: float, status: Status, rule: str) -> RetrievalRecord:
     return {
-        **{name: doc[name] for name in ("id", "data", "row", "type", "role", "positive", "images")},
+        "id": doc["id"],
+        "data": doc["data"],
+        "row": doc["row"],
+        "type": doc["type"],
+        "role": doc["role"],
+        "positive": doc["positive"],
+        "images": doc["images"],
         "unit": doc["phrase"],
         "uuid": doc["candidates"][0],
         "value": value,

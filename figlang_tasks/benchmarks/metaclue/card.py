@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from figlang_tasks.benchmarks.metaclue import tasks
 from figlang_tasks.benchmarks.metaclue.measures import image_of
+from figlang_tasks.benchmarks.metaclue.records import (
+    BoxesRecord,
+    CaptionRecord,
+    ClassificationRecord,
+    PictureRecord,
+    QuestionRecord,
+    RetrievalRecord,
+)
 from figlang_tasks.core.card import NO_ANSWER, OPEN, YES, Answer, Card, no_choice, outcome
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.record import Document, Record
@@ -34,33 +43,33 @@ def answer(records: Sequence[Record]) -> Answer:
 # --- is this a metaphor? ---
 
 
-def _classification_card(record: Record, document: Document) -> Card:
+def _classification_card(record: ClassificationRecord, document: Document) -> Card:
     source = "metaphor" if record["gold"] else "no metaphor"
     return {"source": source, "gold": [("metaphor?", YES[record["gold"]])]}
 
 
-def _classification(record: Record) -> Answer:
+def _classification(record: ClassificationRecord) -> Answer:
     predicted = record["predicted"]
-    is_right = predicted == record["gold"]
-    return {"predicted": YES.get(predicted, "none"), "outcome": outcome(is_right, predicted is not None)}
+    if predicted is None:
+        return {"predicted": "none", "outcome": NO_ANSWER}
+    return {"predicted": YES[predicted], "outcome": outcome(predicted == record["gold"])}
 
 
 # --- which statement? ---
 
 
-def _retrieval_card(record: Record, document: Document) -> Card:
+def _retrieval_card(record: RetrievalRecord, document: Document) -> Card:
     return {"facts": [("candidates", record["candidates"])], "gold": [("statement", record["answer_text"])]}
 
 
-def _retrieval(record: Record) -> Answer:
-    chosen = record["chosen"]
-    if chosen is None:
+def _retrieval(record: RetrievalRecord) -> Answer:
+    if record["chosen_text"] is None:
         predicted, is_answered = no_choice(record)
     else:
         predicted, is_answered = record["chosen_text"], True
     return {
         "predicted": predicted,
-        "outcome": outcome(chosen == record["answer"], is_answered),
+        "outcome": outcome(record["chosen"] == record["answer"], is_answered),
         "said": [("rank of the right one", record["rank"])],
     }
 
@@ -68,21 +77,25 @@ def _retrieval(record: Record) -> Answer:
 # --- what is compared with what? ---
 
 
-def _caption_card(record: Record, document: Document) -> Card:
+def _caption_card(record: CaptionRecord, document: Document) -> Card:
     references = (document or {}).get("references") or []
     return {"gold": [("statements", "\n".join(references))]}
 
 
-def _caption(record: Record) -> Answer:
+def _caption(record: CaptionRecord) -> Answer:
     caption = record["caption"]
     return {
         "predicted": caption or "nothing",
-        "outcome": outcome(record["em"], bool(caption), OPEN),
-        "said": [(part, record[part]) for part in ("primary", "relationship", "secondary")],
+        "outcome": outcome(bool(record["em"]), bool(caption), OPEN),
+        "said": [
+            ("primary", record["primary"]),
+            ("relationship", record["relationship"]),
+            ("secondary", record["secondary"]),
+        ],
     }
 
 
-def _question_card(record: Record, document: Document) -> Card:
+def _question_card(record: QuestionRecord, document: Document) -> Card:
     return {
         "source": record["role"],
         "facts": [("question", record["question"])],
@@ -90,15 +103,15 @@ def _question_card(record: Record, document: Document) -> Card:
     }
 
 
-def _question(record: Record) -> Answer:
+def _question(record: QuestionRecord) -> Answer:
     words = record["answer"]
-    return {"predicted": words or "nothing", "outcome": outcome(record["em"], bool(words), OPEN)}
+    return {"predicted": words or "nothing", "outcome": outcome(bool(record["em"]), bool(words), OPEN)}
 
 
 # --- where are the concepts? ---
 
 
-def _boxes_card(record: Record, document: Document) -> Card:
+def _boxes_card(record: BoxesRecord, document: Document) -> Card:
     boxes = [f"{kind} {_box(box)}" for box, kind in zip(record["truth"], record["types"], strict=True)]
     return {
         "source": record["role"],
@@ -108,7 +121,7 @@ def _boxes_card(record: Record, document: Document) -> Card:
     }
 
 
-def _boxes(record: Record) -> Answer:
+def _boxes(record: BoxesRecord) -> Answer:
     boxes = record["predicted"]
     return {
         "predicted": "1 box" if len(boxes) == 1 else f"{len(boxes)} boxes",
@@ -126,15 +139,15 @@ def _box(edges: Sequence[float]) -> str:
 # --- draw it ---
 
 
-def _picture_card(record: Record, document: Document) -> Card:
+def _picture_card(record: PictureRecord, document: Document) -> Card:
     return {"facts": [("asked for", record["prompt"])]}
 
 
-def _picture(record: Record) -> Answer:
+def _picture(record: PictureRecord) -> Answer:
     return {"predicted": record["file"] or "no picture", "outcome": OPEN if record["file"] else NO_ANSWER}
 
 
-_CARDS: Mapping[str, Callable[[Record, Document], Card]] = {
+_CARDS: Mapping[str, Callable[[Any, Document], Card]] = {
     tasks.CLASSIFY.name: _classification_card,
     tasks.RETRIEVE.name: _retrieval_card,
     tasks.CAPTION.name: _caption_card,
@@ -142,7 +155,7 @@ _CARDS: Mapping[str, Callable[[Record, Document], Card]] = {
     tasks.LOCALIZE.name: _boxes_card,
     tasks.GENERATE.name: _picture_card,
 }
-_ANSWERS: Mapping[str, Callable[[Record], Answer]] = {
+_ANSWERS: Mapping[str, Callable[[Any], Answer]] = {
     tasks.CLASSIFY.name: _classification,
     tasks.RETRIEVE.name: _retrieval,
     tasks.CAPTION.name: _caption,

@@ -2,17 +2,7 @@
 
 Images are resampled, not the questions about one. Average precision, METEOR, FID and the like are no functions of sums:
 each has value and interval of its own. METEOR and SPICE need Java. What cannot be computed is left out, and the log
-says why. A record has ``id`` (the path of the image, and ``#`` with what is asked about it), ``data``, ``status`` and
-``rule`` of reading, and of
-
-- classification ``gold`` and ``predicted`` (1: a metaphor; None: neither yes nor no);
-- retrieval ``candidates`` (their number), the places ``answer`` and ``chosen`` (None: none, or several have the highest
-  score) with ``answer_text`` and ``chosen_text``, ``rank`` of the right one (1 best; None: an answer in words);
-- captioning ``caption``, its parts (None: not read), ``references`` and ``em``, also by part (``em_primary``);
-- questions ``role``, ``question``, ``answer``, ``references`` and ``em``;
-- localization ``role``, ``concept``, ``convention``, the boxes ``truth`` with their ``types``, ``predicted`` (in the
-  order of the output) and the number of those ``dropped``;
-- generation ``prompt`` and ``file`` (None: no picture, or a damaged one).
+says why.
 """
 
 from __future__ import annotations
@@ -28,6 +18,12 @@ from loguru import logger
 from PIL import Image
 
 from figlang_tasks.benchmarks.metaclue.annotations import BOX_TYPES, DATASET, ROLES
+from figlang_tasks.benchmarks.metaclue.records import (
+    BoxesRecord,
+    ClassificationRecord,
+    PictureRecord,
+    RetrievalRecord,
+)
 from figlang_tasks.core import images, notes
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
@@ -77,20 +73,36 @@ _NO_INTERVAL = IntervalMethod("none", _no_interval)
 
 # --- is this a metaphor? ---
 
+
+def _is_right(record: ClassificationRecord) -> float:
+    """Whether the answer is right."""
+    return float(record["predicted"] == record["gold"])
+
+
+def _is_yes(record: ClassificationRecord) -> float:
+    """Whether the answer is Yes."""
+    return float(record["predicted"] == 1)
+
+
+def _class(record: ClassificationRecord) -> tuple[str]:
+    """The scope of a record: what the image is."""
+    return ("metaphor" if record["gold"] else "negative",)
+
+
 CLASSIFY = _measures(
     Measure(
         "acc",
         description="Share of images that are rightly called a metaphor or none.",
         source=f"{_PAPER}, section 3.1 and Table 1",
-        value_of_record=lambda record: float(record["predicted"] == record["gold"]),
-        scopes=Scopes(("metaphor", "negative"), lambda record: ("metaphor" if record["gold"] else "negative",)),
+        value_of_record=_is_right,
+        scopes=Scopes(("metaphor", "negative"), _class),
         answer=lambda record: record["predicted"],
     ),
     Measure(
         "yes_rate",
         description="Share of outputs that call the image a metaphor.",
         source="figlang_tasks",
-        value_of_record=lambda record: float(record["predicted"] == 1),
+        value_of_record=_is_yes,
         role="diagnostic",
         in_table=False,
     ),
@@ -100,7 +112,17 @@ CLASSIFY = _measures(
 # --- which statement? ---
 
 
-def _is_tied(record: Record) -> float | None:
+def _is_chosen(record: RetrievalRecord) -> float:
+    """Whether the right statement is chosen."""
+    return float(record["chosen"] == record["answer"])
+
+
+def _rank(record: RetrievalRecord) -> float | None:
+    """The rank of the right statement; None for an answer in words."""
+    return None if record["rank"] is None else float(record["rank"])
+
+
+def _is_tied(record: RetrievalRecord) -> float | None:
     """Whether several statements have the best score, so that none is chosen; None for an answer in words."""
     return float(record["chosen"] is None) if record["status"] == "scores" else None
 
@@ -110,14 +132,14 @@ RETRIEVE = _measures(
         "p@1",
         description="Share of images whose own statement is chosen; a tie goes against the model.",
         source=f"{_PAPER}, section 3.2 and Table 2",
-        value_of_record=lambda record: float(record["chosen"] == record["answer"]),
+        value_of_record=_is_chosen,
         answer=lambda record: record["chosen"],
     ),
     Measure(
         "rank",
         description="Mean rank of the right statement by scores; 1 is the best.",
         source=f"{_PAPER}, section 3.2 and Table 2",
-        value_of_record=lambda record: None if record["rank"] is None else float(record["rank"]),
+        value_of_record=_rank,
         interval=BOOTSTRAP,
         higher_is_better=False,
         percent=False,
@@ -242,7 +264,7 @@ _BOXES_RESAMPLES = 1_000  # each costs a whole computation
 _OF_BOXES = IntervalMethod("bootstrap over images, percentiles with tails of t", _no_interval, _BOXES_RESAMPLES)
 
 
-def _boxes_of(record: Record) -> boxes.BoxImage:
+def _boxes_of(record: BoxesRecord) -> boxes.BoxImage:
     """The boxes of a record. The prompt asks for the most certain first: first boxes rank before the second ones."""
     role, truth = record["role"], zip(record["truth"], record["types"], strict=True)
     return boxes.BoxImage(
@@ -260,7 +282,7 @@ def _precision(found: tuple[boxes.BoxImage, ...], role: Any, of_type: Any) -> tu
 
 
 def _average_precision(threshold: int, role: str) -> Measure:
-    def estimate_of(records: Sequence[Record], scope: str) -> Estimate | None:
+    def estimate_of(records: Sequence[BoxesRecord], scope: str) -> Estimate | None:
         both = _precision(tuple(map(_boxes_of, records)), role, None if scope == OVERALL else scope)
         return None if both is None else both[(50, 70).index(threshold)]
 
@@ -287,7 +309,7 @@ LOCALIZE = _measures(
 class _Opened(Sequence[Image.Image]):
     """The generated pictures of records, each opened when it is asked for: 300 large ones need not fit in memory."""
 
-    def __init__(self, records: Sequence[Record]) -> None:
+    def __init__(self, records: Sequence[PictureRecord]) -> None:
         self._files = [record["file"] for record in records]
 
     def __len__(self) -> int:
@@ -304,14 +326,14 @@ def generated(path: Path | str) -> Image.Image:
 
 
 def _of_pictures(
-    metric: str, compute: Callable[[Sequence[Record]], Estimate]
-) -> Callable[[Sequence[Record], str], Estimate | None]:
+    metric: str, compute: Callable[[Sequence[PictureRecord]], Estimate]
+) -> Callable[[Sequence[PictureRecord], str], Estimate | None]:
     """An estimate of all pictures, which is left out, with a note, where one is missing.
 
     A mean over the pictures that exist is not the mean over all prompts.
     """
 
-    def estimate_of(records: Sequence[Record], scope: str) -> Estimate | None:
+    def estimate_of(records: Sequence[PictureRecord], scope: str) -> Estimate | None:
         try:
             if missing := [record["id"] for record in records if not record["file"]]:
                 raise DataError(
@@ -328,14 +350,14 @@ def _of_pictures(
     return estimate_of
 
 
-def _clip_similarity(records: Sequence[Record]) -> Estimate:
+def _clip_similarity(records: Sequence[PictureRecord]) -> Estimate:
     """The similarity of pictures and their prompts, 0 to 100 as the paper prints it."""
     found = generated_images.clip_similarity(_Opened(records), [record["prompt"] for record in records])
     logger.info(f"figlang_tasks: CLIP similarity: {found.signature}")
     return _mean(list(map(image_of, records)), found.per_image.tolist())
 
 
-def _fid(records: Sequence[Record]) -> Estimate:
+def _fid(records: Sequence[PictureRecord]) -> Estimate:
     """FID of generated pictures and their real counterparts; of fewer than the paper's 300 it is refused."""
     if len(records) < generated_images.PAPER_IMAGES:  # before the weights are loaded
         generated_images.fid(*(np.zeros((len(records), 2)),) * 2)
@@ -349,6 +371,11 @@ def _fid(records: Sequence[Record]) -> Estimate:
 
 def _dataset(record: Record) -> str:
     return DataId.parse(record["data"]).dataset
+
+
+def _has_picture(record: PictureRecord) -> float:
+    """Whether there is a picture that can be opened."""
+    return float(record["file"] is not None)
 
 
 GENERATE = _measures(
@@ -365,7 +392,7 @@ GENERATE = _measures(
         "image_rate",
         description="Share of prompts with a picture that can be opened.",
         source="figlang_tasks",
-        value_of_record=lambda record: float(record["file"] is not None),
+        value_of_record=_has_picture,
         role="diagnostic",
     ),
     Measure(

@@ -16,13 +16,20 @@ from PIL import Image
 from figlang_tasks.answers.choices import Choices
 from figlang_tasks.answers.next_question import whole
 from figlang_tasks.answers.option import option
-from figlang_tasks.answers.verdict import Read
+from figlang_tasks.answers.verdict import Read, Status
 from figlang_tasks.answers.yes_no import yes_no
 from figlang_tasks.benchmarks.metaclue import measures, rows
-from figlang_tasks.benchmarks.metaclue.annotations import PARTS
 from figlang_tasks.benchmarks.metaclue.boxes import Boxes, parse_boxes
 from figlang_tasks.benchmarks.metaclue.captions import Statement, in_one_line, parse_caption, parse_official
 from figlang_tasks.benchmarks.metaclue.measures import image_of
+from figlang_tasks.benchmarks.metaclue.records import (
+    BoxesRecord,
+    CaptionRecord,
+    ClassificationRecord,
+    PictureRecord,
+    QuestionRecord,
+    RetrievalRecord,
+)
 from figlang_tasks.core import images, score_requests, status
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
@@ -129,11 +136,13 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
 # --- is this a metaphor? (3.1) ---
 
 
-def classification_record(doc: Document, output: str | None) -> dict[str, Any]:
+def classification_record(doc: Document, output: str | None) -> ClassificationRecord:
     """The record of an answer; one that is neither yes nor no is wrong."""
     verdict = yes_no(output, about=METAPHOR)
     return {
-        **_shared(doc),
+        "id": doc["id"],
+        "data": doc["data"],
+        "unit": image_of(doc),
         "gold": int(doc["metaphor"]),
         "predicted": None if verdict.value is None else int(verdict.value),
         "status": verdict.status,
@@ -141,15 +150,10 @@ def classification_record(doc: Document, output: str | None) -> dict[str, Any]:
     }
 
 
-def _shared(doc: Document) -> dict[str, Any]:
-    """What all records have; the image is what is resampled."""
-    return {"id": doc["id"], "data": doc["data"], "unit": image_of(doc)}
-
-
 # --- which of K statements is this image's? (3.2, Table 2) ---
 
 
-def retrieval_record(doc: Document, output: str | None) -> dict[str, Any]:
+def retrieval_record(doc: Document, output: str | None) -> RetrievalRecord:
     """The record of a choice in words, without a rank."""
     if score_requests.read_answer(output) is not None or _BROKEN_SCORES.match(output or ""):
         # The numbers in it are scores, and none is a choice.
@@ -159,16 +163,20 @@ def retrieval_record(doc: Document, output: str | None) -> dict[str, Any]:
     return _retrieval_record(doc, choice.value, None, choice.status, choice.rule)
 
 
-def retrieval_record_of_scores(doc: Document, scores: list[float]) -> dict[str, Any]:
+def retrieval_record_of_scores(doc: Document, scores: list[float]) -> RetrievalRecord:
     """The record of a choice by the score of each candidate. A tie goes against the model."""
     rank = ranking.best_rank(scores, [place == doc["answer"] for place in range(len(scores))])
     return _retrieval_record(doc, ranking.best_place(scores), rank, "scores", "argmax")
 
 
-def _retrieval_record(doc: Document, chosen: int | None, rank: int | None, status: str, rule: str) -> dict[str, Any]:
+def _retrieval_record(
+    doc: Document, chosen: int | None, rank: int | None, status: Status, rule: str
+) -> RetrievalRecord:
     texts, answer = doc["candidates"], doc["answer"]
     return {
-        **_shared(doc),
+        "id": doc["id"],
+        "data": doc["data"],
+        "unit": image_of(doc),
         "candidates": len(texts),
         "answer": answer,
         "chosen": chosen,
@@ -183,7 +191,7 @@ def _retrieval_record(doc: Document, chosen: int | None, rank: int | None, statu
 # --- what is compared with what? (3.2, Table 3) ---
 
 
-def caption_record(doc: Document, output: str | None) -> dict[str, Any]:
+def caption_record(doc: Document, output: str | None) -> CaptionRecord:
     """The record of a caption as the paper reads it: the whole answer is the statement."""
     answer = whole(output)
     return _caption_record(doc, answer, parse_official(answer))
@@ -194,29 +202,42 @@ def careful_caption_process_results(doc: Document, results: Sequence[str]) -> Me
     return task_of(doc).values(doc, _caption_record(doc, results[0], parse_caption(results[0])))
 
 
-def _caption_record(doc: Document, output: str | None, statement: Read[Statement]) -> dict[str, Any]:
-    caption = statement.value.text if statement.value else in_one_line(output)
-    record: dict[str, Any] = {
-        **_shared(doc),
+def _caption_record(doc: Document, output: str | None, statement: Read[Statement]) -> CaptionRecord:
+    """The record of a caption and of each of its parts."""
+    read = statement.value
+    caption = in_one_line(output) if read is None else read.text
+    record: CaptionRecord = {
+        "id": doc["id"],
+        "data": doc["data"],
+        "unit": image_of(doc),
         "caption": caption,
         "references": list(doc["references"]),
         "status": statement.status,
         "rule": statement.rule,
         "em": captions.exact_match(caption, doc["references"]),
+        "primary": None if read is None else read.primary,
+        "references_primary": list(doc["references_primary"]),
+        "em_primary": 0.0,
+        "relationship": None if read is None else read.relationship,
+        "references_relationship": list(doc["references_relationship"]),
+        "em_relationship": 0.0,
+        "secondary": None if read is None else read.secondary,
+        "references_secondary": list(doc["references_secondary"]),
+        "em_secondary": 0.0,
     }
-    for part in PARTS:
-        text, references = getattr(statement.value, part, None), list(doc[f"references_{part}"])
-        record[part] = text
-        record[f"references_{part}"] = references
-        record[f"em_{part}"] = captions.exact_match(text or "", references)
+    record["em_primary"] = captions.exact_match(record["primary"] or "", record["references_primary"])
+    record["em_relationship"] = captions.exact_match(record["relationship"] or "", record["references_relationship"])
+    record["em_secondary"] = captions.exact_match(record["secondary"] or "", record["references_secondary"])
     return record
 
 
-def vqa_record(doc: Document, output: str | None) -> dict[str, Any]:
+def vqa_record(doc: Document, output: str | None) -> QuestionRecord:
     """The record of an answer: the output without thoughts and special tokens."""
     answer, references = in_one_line(output), list(doc["references"])
     return {
-        **_shared(doc),
+        "id": doc["id"],
+        "data": doc["data"],
+        "unit": image_of(doc),
         "role": doc["role"],
         "question": doc["question"],
         "answer": answer,
@@ -228,7 +249,7 @@ def vqa_record(doc: Document, output: str | None) -> dict[str, Any]:
 # --- where are the concepts? (3.3, Table 4) ---
 
 
-def localization_record(doc: Document, output: str | None) -> dict[str, Any]:
+def localization_record(doc: Document, output: str | None) -> BoxesRecord:
     """The record of the boxes of one concept; `dropped` has those of the other concept too.
 
     A model is asked for one concept at a time, as the paper asks its phrase-grounding model.
@@ -242,7 +263,9 @@ def localization_record(doc: Document, output: str | None) -> dict[str, Any]:
     other = {"primary": boxes.secondary, "secondary": boxes.primary}[role]
     scale = (width / seen[0], height / seen[1]) * 2
     return {
-        **_shared(doc),
+        "id": doc["id"],
+        "data": doc["data"],
+        "unit": image_of(doc),
         "role": role,
         "concept": doc["concept"],
         "convention": convention,
@@ -278,7 +301,7 @@ def resized(width: int, height: int) -> tuple[int, int]:
 # --- draw it (3.4) ---
 
 
-def generation_record(doc: Document, output: str | None) -> dict[str, Any]:
+def generation_record(doc: Document, output: str | None) -> PictureRecord:
     """The record of a picture that the model made.
 
     Classes of the harness answer JSON with a list ``images`` of paths, the path of a picture, or that of a folder with
@@ -291,8 +314,13 @@ def generation_record(doc: Document, output: str | None) -> dict[str, Any]:
         except (DataError, OSError) as error:
             logger.warning(f"figlang_tasks: {doc['id']}: counts as no picture: {error}")
             file = None
-    prompt = render("metaclue/draw.jinja", doc=doc)
-    return {**_shared(doc), "prompt": prompt, "file": None if file is None else str(file)}
+    return {
+        "id": doc["id"],
+        "data": doc["data"],
+        "unit": image_of(doc),
+        "prompt": render("metaclue/draw.jinja", doc=doc),
+        "file": None if file is None else str(file),
+    }
 
 
 def generated_picture(output: str | None, number: int) -> Path | None:

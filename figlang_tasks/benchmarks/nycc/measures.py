@@ -1,10 +1,6 @@
 """The measures of the New Yorker Caption Contest (arXiv 2209.06293, Tables 2 and 5; released ``eval_crossval.py``).
 
-The value of a task is the unweighted mean of its folds. A record has ``id``, ``data``, ``fold`` (0 to 4) and ``unit``
-(the contest). Of matching and ranking ``gold`` and ``predicted`` (letters; None: no answer), ``predicted_strict`` (by
-the common reader alone), ``predicted_official`` (by the released rules with their guess) and ``scores`` (None: an
-answer in words); of ranking ``winner_source``. Of explanation it is a
-:func:`figlang_tasks.scoring.explained.record_of` with ``bleu_sums`` and ``rouge_l``.
+The value of a task is the unweighted mean of its folds.
 """
 
 from __future__ import annotations
@@ -13,13 +9,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from figlang_tasks.benchmarks.nycc.records import ChoiceRecord, ExplanationRecord, RankingRecord
 from figlang_tasks.metrics import overlap
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring import (
     BOOTSTRAP,
     Measure,
     Measures,
-    Record,
     Scopes,
     grouped,
     parse_rate,
@@ -30,7 +26,7 @@ from figlang_tasks.scoring.explained import MEAN_SCORE, Scheme, explained_measur
 from figlang_tasks.scoring.measure import unit_of
 
 
-def _fold(record: Record) -> tuple[str]:
+def _fold(record: ChoiceRecord | ExplanationRecord) -> tuple[str]:
     """The scope of the fold that a record is of."""
     return (f"fold_{record['fold']}",)
 
@@ -45,19 +41,40 @@ class _Winners(NamedTuple):
     """The rows of ranking whose winning caption was chosen by the same people."""
 
     rows: str  # in a description
-    applies: Callable[[Record], bool]
+    applies: Callable[[RankingRecord], bool]
+
+
+def _always(record: RankingRecord) -> bool:
+    """True: every row counts."""
+    return True
+
+
+def _won_by_crowd(record: RankingRecord) -> bool:
+    """Whether the crowd chose the winning caption."""
+    return record["winner_source"] == "crowd_winner"
+
+
+def _won_by_editors(record: RankingRecord) -> bool:
+    """Whether the editors chose the winning caption."""
+    return not _won_by_crowd(record)
 
 
 _WINNERS: Mapping[str, _Winners] = {
-    "": _Winners("all rows", lambda record: True),
-    "_crowd": _Winners(
-        "rows whose winner the crowd chose", lambda record: bool(record["winner_source"] == "crowd_winner")
-    ),
-    "_ny": _Winners(
-        "rows whose winner the editors chose", lambda record: bool(record["winner_source"] != "crowd_winner")
-    ),
+    "": _Winners("all rows", _always),
+    "_crowd": _Winners("rows whose winner the crowd chose", _won_by_crowd),
+    "_ny": _Winners("rows whose winner the editors chose", _won_by_editors),
 }
 """By the suffix of the metric."""
+
+
+def _is_right(record: ChoiceRecord) -> float:
+    """Whether our reader reads the right letter."""
+    return float(record["predicted"] == record["gold"])
+
+
+def _is_right_officially(record: ChoiceRecord) -> float:
+    """Whether the released rules read, or guess, the right letter."""
+    return float(record["predicted_official"] == record["gold"])
 
 
 def _accuracy(suffix: str) -> Measure:
@@ -67,7 +84,7 @@ def _accuracy(suffix: str) -> Measure:
         f"acc{suffix}",
         description=f"Share with the right letter, of {winners.rows}.",
         source=_TABLE_2,
-        value_of_record=lambda record: float(record["predicted"] == record["gold"]),
+        value_of_record=_is_right,
         applies=winners.applies,
         scopes=FOLDS,
         answer=lambda record: record["predicted"],
@@ -81,7 +98,7 @@ def _official_accuracy(suffix: str) -> Measure:
         f"acc{suffix}_official",
         description=f"Share with the right letter by the released rules, which guess one, of {winners.rows}.",
         source="New Yorker Caption Contest, arXiv 2209.06293, released eval_crossval.py",
-        value_of_record=lambda record: float(record["predicted_official"] == record["gold"]),
+        value_of_record=_is_right_officially,
         applies=winners.applies,
         scopes=FOLDS,
         in_table=False,
@@ -103,7 +120,7 @@ def _choice(*suffixes: str) -> Measures:
 MATCHING, RANKING = _choice(""), _choice(*_WINNERS)
 
 
-def _corpus_bleu(records: Sequence[Record]) -> Statistic:
+def _corpus_bleu(records: Sequence[ExplanationRecord]) -> Statistic:
     """BLEU-4 of all explanations together."""
     sums = [record["bleu_sums"] for record in records]
     return grouped(map(unit_of, records), sums, overlap.corpus_bleu4)

@@ -10,7 +10,9 @@ from PIL import Image
 from pydantic import Field
 
 from figlang_tasks.answers.next_question import whole, without_next_questions
+from figlang_tasks.answers.verdict import Status
 from figlang_tasks.benchmarks.nycc import configurations, measures, parse, rows
+from figlang_tasks.benchmarks.nycc.records import ExplanationRecord, RankingRecord
 from figlang_tasks.core import images
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
@@ -120,7 +122,7 @@ def lm_eval_process_results(doc: Document, results: Sequence[str]) -> MetricValu
     return values_of_lm_eval(process_results(doc, outputs), results)
 
 
-def choice_record(doc: Document, output: str | None) -> dict[str, Any]:
+def choice_record(doc: Document, output: str | None) -> RankingRecord:
     """The record of a choice in words; no answer is a wrong answer."""
     pixels, count = configurations.config(doc["config"]).pixels, len(doc["captions"])
     letter = parse.letter(output, count, pixels, doc["captions"])
@@ -128,41 +130,56 @@ def choice_record(doc: Document, output: str | None) -> dict[str, Any]:
     official = parse.parse_official(whole(output) or "", count, pixels)
     if official is None and pixels:
         official = parse.DEFAULTS[count]
-    predictions = {
-        "predicted": letter.value,
-        "predicted_strict": common,
-        "predicted_official": official,
-        "status": letter.status,
-        "rule": letter.rule,
-        "scores": None,
-    }
-    return {**_shared(doc), **predictions}
+    record = _choice_record(doc, letter.status, letter.rule)
+    record["predicted"] = letter.value
+    record["predicted_strict"] = common
+    record["predicted_official"] = official
+    return record
 
 
-def choice_record_of_scores(doc: Document, scores: list[float]) -> dict[str, Any]:
+def choice_record_of_scores(doc: Document, scores: list[float]) -> RankingRecord:
     """The record of a choice by the highest matching score. A tie at the top is a wrong answer.
 
     Of captions that share the highest score none is the model's choice.
     """
     best = ranking.best_place(scores)
     letter = None if best is None else "ABCDE"[best]
-    predictions = dict.fromkeys(("predicted", "predicted_strict", "predicted_official"), letter)
-    return {**_shared(doc), **predictions, "status": "scores", "rule": "argmax", "scores": scores}
+    record = _choice_record(doc, "scores", "argmax")
+    record["predicted"] = record["predicted_strict"] = record["predicted_official"] = letter
+    record["scores"] = scores
+    return record
 
 
-def _shared(doc: Document) -> dict[str, Any]:
-    shared = {name: doc[name] for name in ("id", "data", "fold", "winner_source") if name in doc}
-    return {**shared, "unit": doc["family"], "gold": doc["label"]}
+def _choice_record(doc: Document, status: Status, rule: str) -> RankingRecord:
+    """The record of a choice, as yet without any letter."""
+    record: RankingRecord = {
+        "id": doc["id"],
+        "data": doc["data"],
+        "fold": doc["fold"],
+        "unit": doc["family"],
+        "gold": doc["label"],
+        "predicted": None,
+        "predicted_strict": None,
+        "predicted_official": None,
+        "status": status,
+        "rule": rule,
+        "scores": None,
+    }
+    if "winner_source" in doc:
+        record["winner_source"] = doc["winner_source"]
+    return record
 
 
-def explanation_record(doc: Document, output: str | None) -> dict[str, Any]:
+def explanation_record(doc: Document, output: str | None) -> ExplanationRecord:
     """The record of an explanation. Its label says whether there is one: no label is asked for."""
     from rouge_score.rouge_scorer import RougeScorer
 
-    found = parse.explanation(whole(output))
-    said = Explained(1 if found.value else None, found.status, found.rule, found.value)
-    text, rouge = found.value or "", RougeScorer(["rougeL"])  # without stemming, as `evaluate` has it
-    return record_of(doc, 1, said, said.value) | {
+    explanation = parse.explanation(whole(output))
+    reading = Explained(1 if explanation.value else None, explanation.status, explanation.rule, explanation.value)
+    text = explanation.value or ""
+    rouge = RougeScorer(["rougeL"])  # without stemming, as `evaluate` has it
+    return {
+        **record_of(doc, 1, reading, reading.value),
         "revision": doc["revision"],
         "fold": doc["fold"],
         "bleu_sums": overlap.bleu_statistics(text, doc["label"]),

@@ -1,24 +1,13 @@
-"""The measures of NYK-MS (arXiv 2409.01037, Tables 8, 9 and 10), by question.
-
-A record has ``id``, ``data``, ``unit`` (the cartoon: up to three captions of one are not independent), ``question``,
-``modality``, ``status`` and ``rule`` of the published post-processing, and by field (`parse.FIELDS`)
-
-- ``gold``, the annotated answers with their marks, and ``predicted``; labels as 0 or 1. ``predicted_strict`` is the
-  label as a careful reader takes it (None: there is none, or none was asked for);
-- ``kinds``: of a positive, what the annotated MW, SW and ST name, by their marks;
-- ``words``: of a positive, the scores of the answers in words, whatever was answered to the first question: ``em`` and
-  ``relaxed_em`` (MW and SW), ``bleu4`` and ``bleu4_sums``, the ten numbers that corpus BLEU-4 sums.
-
-``predicted_marks`` are the fields whose predicted answer has a mark; ``bleu`` is what BLEU-4 was computed with.
-"""
+"""The measures of NYK-MS (arXiv 2409.01037, Tables 8, 9 and 10), by question."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from figlang_tasks.benchmarks.nykms.parse import FIELDS, LABELS
+from figlang_tasks.benchmarks.nykms.records import CartoonRecord
 from figlang_tasks.metrics import classification, overlap
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring import (
@@ -26,7 +15,6 @@ from figlang_tasks.scoring import (
     TWO_CLASSES,
     Measure,
     Measures,
-    Record,
     Scopes,
     grouped,
     parse_rate,
@@ -52,7 +40,7 @@ _SCORES: Final = {
 """The scores of Table 8 by what people call them."""
 
 
-def _is_refused(record: Record) -> float:
+def _is_refused(record: CartoonRecord) -> float:
     """Whether the output is a refusal."""
     return float(record["status"] == "refused")
 
@@ -67,10 +55,10 @@ _REFUSAL_RATE = Measure(
 )
 
 
-def _of_labels(score: Callable[..., Any], field: str) -> Callable[[Sequence[Record]], Statistic]:
+def _of_labels(score: Callable[..., Any], field: str) -> Callable[[Sequence[CartoonRecord]], Statistic]:
     """The statistic of a score of the labels of a field."""
 
-    def statistic(records: Sequence[Record]) -> Statistic:
+    def statistic(records: Sequence[CartoonRecord]) -> Statistic:
         gold = [record["gold"][field] for record in records]
         right = [record["gold"][field] == record["predicted"][field] for record in records]
         cells = classification.confusion_cells(gold, right)
@@ -104,17 +92,17 @@ def _words(field: str) -> Iterator[Measure]:
     """The measures of Tables 9 and 10, over all positives, whatever was answered to the first question."""
     name = field.lower()
 
-    def is_positive(record: Record) -> bool:
+    def is_positive(record: CartoonRecord) -> bool:
         return field in record["words"]
 
-    def score(key: str) -> Callable[[Record], float]:
+    def score(key: Literal["em", "relaxed_em", "bleu4"]) -> Callable[[CartoonRecord], float]:
         return lambda record: float(record["words"][field][key])
 
-    def corpus(records: Sequence[Record]) -> Statistic:
+    def corpus(records: Sequence[CartoonRecord]) -> Statistic:
         sums = [record["words"][field]["bleu4_sums"] for record in records]
         return grouped(map(unit_of, records), sums, overlap.corpus_bleu4)
 
-    def of_kinds(record: Record) -> tuple[str]:
+    def of_kinds(record: CartoonRecord) -> tuple[str]:
         return (record["kinds"][field],)
 
     if field in WORDS:

@@ -5,7 +5,7 @@ A document carries its question and whether the cartoon is shown or told.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from PIL import Image
@@ -26,9 +26,11 @@ from figlang_tasks.benchmarks.nykms.parse import (
     same_place,
     without_mark,
 )
+from figlang_tasks.benchmarks.nykms.records import CartoonRecord, WordScores
 from figlang_tasks.core import images
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.prompting import render, user_turn
+from figlang_tasks.core.record import Record
 from figlang_tasks.core.request import Request
 from figlang_tasks.metrics import overlap
 from figlang_tasks.scoring import Task, process_results
@@ -89,14 +91,14 @@ def lm_eval_process_results(doc: Document, results: Sequence[str]) -> MetricValu
     return values_of_lm_eval(process_results(doc, outputs), results)
 
 
-def record(doc: Document, output: str | None) -> dict[str, Any]:
-    """The record of one output (`measures`)."""
+def record(doc: Document, output: str | None) -> CartoonRecord:
+    """The record of one output."""
     fields = FIELDS[doc["question"]]
     parsed = parse_official(whole(output), doc["question"])
     answers = parsed.value or nothing(doc["question"])
     careful = first_answer(output, doc["question"]).value if fields[0] in LABELS else None
     kinds: dict[str, str] = {}
-    words: dict[str, dict[str, Any]] = {}
+    words: dict[str, WordScores] = {}
     predicted_marks: list[str] = []
     for field in fields:
         if field in LABELS:
@@ -110,7 +112,7 @@ def record(doc: Document, output: str | None) -> dict[str, Any]:
             if field in MARKED_FIELDS:
                 kinds[field] = annotated.kind
             words[field] = _scores(field, text, annotated)
-    made = {
+    record: CartoonRecord = {
         "id": doc["id"],
         "data": doc["data"],
         "unit": doc["cartoon"],
@@ -127,23 +129,24 @@ def record(doc: Document, output: str | None) -> dict[str, Any]:
         "bleu": overlap.signature(),
     }
     if parsed.value is None and fields[0] in LABELS:
-        made[COUNTS_AS] = "No"
-    return made
+        record[COUNTS_AS] = "No"
+    return record
 
 
-def _scores(field: str, predicted: str, annotated: Annotation) -> dict[str, Any]:
-    """The scores of an answer in words (``words`` of a record)."""
+def _scores(field: str, predicted: str, annotated: Annotation) -> WordScores:
+    """The scores of an answer in words."""
     text = same_place(predicted) if annotated.kind == "image" else predicted
-    found: dict[str, Any] = {}
+    scores: WordScores = {}
     if field in WORDS:
-        found["em"] = overlap.exact_match(text, annotated.text)
-        found["relaxed_em"] = overlap.relaxed_match(text, annotated.text)
+        scores["em"] = overlap.exact_match(text, annotated.text)
+        scores["relaxed_em"] = overlap.relaxed_match(text, annotated.text)
     statistics = overlap.bleu_statistics(text, annotated.text)
-    found["bleu4"] = overlap.sentence_bleu4(statistics)
-    return found | {"bleu4_sums": statistics}
+    scores["bleu4"] = overlap.sentence_bleu4(statistics)
+    scores["bleu4_sums"] = statistics
+    return scores
 
 
-def answered_as_annotated(record: Mapping[str, Any]) -> bool:
+def answered_as_annotated(record: Record) -> bool:
     """Whether each answer of a record is the annotated one, word for word."""
     return all(
         record["predicted"][field] == (gold if field in LABELS or not gold else read_annotation(gold, field).text)

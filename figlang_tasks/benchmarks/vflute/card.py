@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from figlang_tasks.core.card import Card, Document, Record
+from figlang_tasks.core.card import Card
 from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.record import Document, Record
 from figlang_tasks.scoring import entailment_card
 
 answer = entailment_card.answer

@@ -22,7 +22,7 @@ from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.core.request import Request
 from figlang_tasks.scoring import Task, explanations
-from figlang_tasks.scoring.explained import record_of
+from figlang_tasks.scoring.explained import ExplainedRecord, record_of
 from figlang_tasks.scoring.task import Document, MetricValues, task_of
 
 if TYPE_CHECKING:
@@ -198,15 +198,27 @@ def stages_of(output: str) -> dict[str, Any] | None:
     return stages if is_whole else None
 
 
-def record(doc: Document, output: str | None, scene_graph: bool = False) -> dict[str, Any]:
+class VFluteRecord(ExplainedRecord, total=False):
+    """The record of an answer.
+
+    Attributes:
+        instruction: number of the instruction of Table 8, where each row is asked with all of them.
+    """
+
+    instruction: int
+
+
+def record(doc: Document, output: str | None, scene_graph: bool = False) -> VFluteRecord:
     """The record of one output; `scene_graph`: it is the second stage's."""
     official = parse_official(whole(output), scene_graph=scene_graph)
-    made = record_of(doc, rows.LABELS[doc["label"]], official, entailment(output, [doc["claim"]]).value)
+    careful = entailment(output, [doc["claim"]])
+    record: VFluteRecord = {**record_of(doc, rows.LABELS[doc["label"]], official, careful.value)}
     if "revision" in doc:  # of the user's rows
-        made["revision"] = doc["revision"]
-    if "row" in doc:
-        made |= {"row": doc["row"], "instruction": doc["instruction"]}
-    return made
+        record["revision"] = doc["revision"]
+    if "row" in doc:  # it is asked with each instruction
+        record["row"] = doc["row"]
+        record["instruction"] = doc["instruction"]
+    return record
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:

@@ -27,7 +27,7 @@ def test_every_task_finds_its_documents_and_asks(path: Path) -> None:
     loaded = utils.load_yaml_config(str(path))
     benchmark, request = parse_request(loaded["dataset_name"])
     measures = benchmark.task_for(request).measures
-    assert all(entry["aggregation"].measures is measures for entry in loaded["metric_list"])
+    assert all(entry["aggregation"].task.measures is measures for entry in loaded["metric_list"])
     request = Request.of("figlang_mini_irfl", **request)
     documents = rows.documents(request, check_images=True)
     assert ("rotation" in documents[0]["id"]) == path.stem.endswith("_circular")
