@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from irfl_hub import copy_tables, metaphor_row, uuid, write_pictures, write_table
 
-from figlang_tasks.benchmarks.irfl import rows, tables
+from figlang_tasks.benchmarks.irfl import counts, rows, tables
 from figlang_tasks.core.errors import DataError
 
 SHARED = "data/irfl/idiom_detection_task.csv"  # the others lie beside it
@@ -74,7 +74,7 @@ def test_answers_of_the_released_rows_stand_anywhere() -> None:
     places: Counter[int] = Counter()
     for table in TABLES:
         documents = rows.load("IRFL", table)
-        assert len(documents) == tables.ROWS[table]
+        assert len(documents) == counts.ROWS[table]
         found = Counter(documents["answer"])
         assert chi_square(found) < 11.3  # 3 degrees of freedom: exceeded by 1 % of uniform draws
         places += found
