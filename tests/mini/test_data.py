@@ -21,6 +21,7 @@ from figlang_tasks.benchmarks.metaclue import annotations as metaclue
 from figlang_tasks.benchmarks.metaclue import rows as metaclue_rows
 from figlang_tasks.benchmarks.nykms import rows as nykms
 from figlang_tasks.benchmarks.vflute import rows as vflute
+from figlang_tasks.core.request import Request
 
 FOLDERS = sorted(path for path in mini.DATA_DIR.parent.iterdir() if path.is_dir())
 NAMES = [folder.name for folder in FOLDERS]
@@ -90,7 +91,7 @@ def test_figlang_mini_irfl(name: str, count: int) -> None:
 def test_figlang_mini_metaclue() -> None:
     rows = metaclue.read("figlang_mini_metaclue").rows
     for task in ("classify_symbolic", "classify_literal", "localize"):
-        assert metaclue_rows.load("figlang_mini_metaclue", task, look_at_pictures=True)
+        assert metaclue_rows.documents(Request.of("figlang_mini_metaclue", task=task), check_images=True)
     assert Counter(row.set for row in rows) == {"metaphor": 44, "symbolic_negative": 13, "literal_negative": 11}
     assert sum(len(row.boxes) for row in rows) == 93
     assert {len(row.metaphors) for row in rows if row.set == "metaphor"} == {27}
