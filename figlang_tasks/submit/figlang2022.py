@@ -13,6 +13,7 @@ from figlang_tasks.core.record import Record
 from figlang_tasks.core.text import listing
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results.task_run import Run, TaskRun
+from figlang_tasks.scoring import Record
 from figlang_tasks.submit import SubmissionError, answered, the_task
 
 UPLOAD = "CodaLab, competition 5908 (FigLang 2022 shared task on understanding figurative language)"

@@ -10,14 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from loguru import logger
-from PIL import Image
 
 from figlang_tasks.benchmarks.metaclue.annotations import BOX_TYPES, DATASET, ROLES
+from figlang_tasks.benchmarks.metaclue.generated import OpenedPictures
 from figlang_tasks.benchmarks.metaclue.records import (
     BoxesRecord,
     ClassificationRecord,
@@ -306,25 +305,6 @@ LOCALIZE = _measures(
 # --- draw it ---
 
 
-class _Opened(Sequence[Image.Image]):
-    """The generated pictures of records, each opened when it is asked for: 300 large ones need not fit in memory."""
-
-    def __init__(self, records: Sequence[PictureRecord]) -> None:
-        self._files = [record["file"] for record in records]
-
-    def __len__(self) -> int:
-        return len(self._files)
-
-    def __getitem__(self, place: Any) -> Any:
-        found = self._files[place]
-        return list(map(generated, found)) if isinstance(place, slice) else generated(found)
-
-
-def generated(path: Path | str) -> Image.Image:
-    """A picture that a model made, RGB; a `DataError` if it is missing or damaged."""
-    return images.decode_file(Path(path), f"generated picture {path}")
-
-
 def _of_pictures(
     metric: str, compute: Callable[[Sequence[PictureRecord]], Estimate]
 ) -> Callable[[Sequence[PictureRecord], str], Estimate | None]:
@@ -352,7 +332,7 @@ def _of_pictures(
 
 def _clip_similarity(records: Sequence[PictureRecord]) -> Estimate:
     """The similarity of pictures and their prompts, 0 to 100 as the paper prints it."""
-    found = generated_images.clip_similarity(_Opened(records), [record["prompt"] for record in records])
+    found = generated_images.clip_similarity(OpenedPictures(records), [record["prompt"] for record in records])
     logger.info(f"figlang_tasks: CLIP similarity: {found.signature}")
     return _mean(list(map(image_of, records)), found.per_image.tolist())
 
@@ -364,7 +344,7 @@ def _fid(records: Sequence[PictureRecord]) -> Estimate:
     real = generated_images.inception_features(
         images.decode({"path": record["id"]}, record["id"], _dataset(record)) for record in records
     )
-    found = generated_images.fid(real, generated_images.inception_features(iter(_Opened(records))))
+    found = generated_images.fid(real, generated_images.inception_features(iter(OpenedPictures(records))))
     logger.info(f"figlang_tasks: FID: {generated_images.fid_signature(len(records))}")
     return Estimate(found)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -18,7 +17,7 @@ from figlang_tasks.answers.next_question import whole
 from figlang_tasks.answers.option import option
 from figlang_tasks.answers.verdict import Read, Status
 from figlang_tasks.answers.yes_no import yes_no
-from figlang_tasks.benchmarks.metaclue import measures, rows
+from figlang_tasks.benchmarks.metaclue import generated, measures, rows
 from figlang_tasks.benchmarks.metaclue.boxes import Boxes, parse_boxes
 from figlang_tasks.benchmarks.metaclue.captions import Statement, in_one_line, parse_caption, parse_official
 from figlang_tasks.benchmarks.metaclue.measures import image_of
@@ -30,6 +29,7 @@ from figlang_tasks.benchmarks.metaclue.records import (
     QuestionRecord,
     RetrievalRecord,
 )
+from figlang_tasks.benchmarks.metaclue.resizing import resized
 from figlang_tasks.core import images, score_requests, status
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
@@ -278,26 +278,6 @@ def localization_record(doc: Document, output: str | None) -> BoxesRecord:
     }
 
 
-# As the harness's class qwen2_5_vl sets its processor.
-_FACTOR, _FEWEST, _MOST = 28, 256 * 28 * 28, 2048 * 28 * 28
-
-
-def resized(width: int, height: int) -> tuple[int, int]:
-    """Width and height of a picture as Qwen2.5-VL sees it: multiples of 28, its area within bounds."""
-
-    def multiple(value: float, rounded: Callable[[float], float]) -> int:
-        return max(_FACTOR, int(rounded(value / _FACTOR)) * _FACTOR)
-
-    near = multiple(width, round), multiple(height, round)
-    if near[0] * near[1] > _MOST:
-        shrink = math.sqrt(width * height / _MOST)
-        return multiple(width / shrink, math.floor), multiple(height / shrink, math.floor)
-    if near[0] * near[1] < _FEWEST:
-        grow = math.sqrt(_FEWEST / (width * height))
-        return multiple(width * grow, math.ceil), multiple(height * grow, math.ceil)
-    return near
-
-
 # --- draw it (3.4) ---
 
 
@@ -310,7 +290,7 @@ def generation_record(doc: Document, output: str | None) -> PictureRecord:
     file = generated_picture(output, doc["number"])
     if file is not None:
         try:
-            measures.generated(file)
+            generated.opened(file)
         except (DataError, OSError) as error:
             logger.warning(f"figlang_tasks: {doc['id']}: counts as no picture: {error}")
             file = None
