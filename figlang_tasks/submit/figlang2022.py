@@ -9,7 +9,6 @@ from typing import Any
 
 from figlang_tasks.benchmarks.flute.counts import BLIND_ROWS
 from figlang_tasks.benchmarks.flute.rows import LABELS
-from figlang_tasks.core.record import Record
 from figlang_tasks.core.text import listing
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results.task_run import Run, TaskRun
