@@ -192,11 +192,14 @@ def folder_of(dataset: str) -> Path:
 # --- what a task file asks for ---
 
 
-def parse_request(text: object) -> tuple[Benchmark, Request]:
+def parse_request(text: object, key: str = "dataset_name") -> tuple[Benchmark, Request]:
     """The benchmark and the request that a text names: ``dataset_name: FLUTE,part=train,prompt=v2`` in a task file.
 
     The harness hands the text to ``process_docs`` as the ``config_name`` of its stub, which is ``default`` where a task
     file has none. It may hold none of ``<>:/\\|?*``.
+
+    Args:
+        key: what the text stands under, for messages.
 
     Raises:
         DataError: there is no such dataset, or its benchmark does not take these keys.
@@ -204,7 +207,7 @@ def parse_request(text: object) -> tuple[Benchmark, Request]:
     try:
         benchmark = of_dataset(str(text).partition(",")[0])
     except DataError as error:
-        raise DataError(f"dataset_name is {text!r}: {error}") from error
+        raise DataError(f"{key} is {text!r}: {error}") from error
     keys, optional_keys = benchmark.keys, benchmark.optional_keys
     try:
         given = Request.parse(str(text))
@@ -213,7 +216,7 @@ def parse_request(text: object) -> tuple[Benchmark, Request]:
     if given is None or not set(keys) <= set(given) <= {*keys, *optional_keys}:
         needed = "".join(f",{key}=..." for key in keys)
         optional = "".join(f"[,{key}=...]" for key in optional_keys)
-        raise DataError(f"dataset_name is {text!r}; it must be DATASET{needed}{optional}")
+        raise DataError(f"{key} is {text!r}; it must be DATASET{needed}{optional}")
     # In one order, so that equal requests are written alike.
     in_order = tuple((key, given[key]) for key in (*keys, *optional_keys) if key in given)
     return benchmark, Request(given.dataset, in_order)

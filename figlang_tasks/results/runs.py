@@ -201,10 +201,10 @@ def _kind_of(path: Path, records: Sequence[Record]) -> tuple[Task, Request]:
     kinds: list[tuple[Task, Request]] = []
     for (name, text), number in first_lines.items():
         try:
-            benchmark, request = parse_request(text)
+            benchmark, request = parse_request(text, key="request")
             kinds.append((benchmark.task(name), request))
         except DataError as error:
-            raise RunError(f"{path}, line {number}: task {name}, request {text}: {error}") from error
+            raise RunError(f"{path}, line {number}: {error}") from error
     if len(kinds) > 1:
         places = ", ".join(f"{name} of {text} in line {number}" for (name, text), number in first_lines.items())
         raise RunError(f"{path} has records of several tasks ({places}): split the file, one for each")

@@ -210,11 +210,11 @@ def written(folder: Path, lines: list[Any]) -> str:
         ),
         (
             lambda lines: [line["sample"].update(task="flute") for line in lines],
-            "line 1: task flute, request figlang_mini,split=test: vflute has no task 'flute'; it has .*vflute",
+            "line 1: vflute has no task 'flute'; it has .*vflute",
         ),
         (
             lambda lines: [line["sample"].update(request="figlang_mini") for line in lines],
-            r"line 1: task vflute, request figlang_mini: .* must be DATASET,split=",
+            r"line 1: request is 'figlang_mini'; it must be DATASET,split=",
         ),
         (lambda lines: lines[4]["sample"].update(status=["read"]), "line 5 has no `sample` record .*status: texts"),
         (lambda lines: lines[4]["sample"].update(repeat="2"), "line 5 has no `sample` record .*repeat: a number"),

@@ -38,7 +38,7 @@ class Options(TaskOptions):
 
 
 def preflight(config: Mapping[str, Any], request: Request) -> None:
-    """Check that the prompt has what it needs; see `Benchmark.preflight`."""
+    """Check that the prompt has what it needs; see `Task.preflight`."""
     for options in Options.blocks(config):
         if options.prompt in DESCRIPTIONS and "graph" not in request:
             raise ValueError(f"prompt={options.prompt} describes pictures: write graph=true into dataset_name")

@@ -69,7 +69,7 @@ def _prompt(request: Request) -> str:
 
 
 def preflight(config: Mapping[str, Any], request: Request) -> None:
-    """Draw the exemplars and fetch the scorer's weights; see `Benchmark.preflight`."""
+    """Draw the exemplars and fetch the scorer's weights; see `Task.preflight`."""
     blocks = Options.blocks(config)
     named = Options.of({"scorer": request.get("scorer")}).scorer
     for count in {options.num_shots for options in blocks if options.num_shots}:

@@ -66,7 +66,7 @@ class Options(TaskOptions):
 
 
 def preflight(config: Mapping[str, Any], request: Request) -> None:
-    """Check the programs of the metrics and the model's convention of boxes; see `Benchmark.preflight`."""
+    """Check the programs of the metrics and the model's convention of boxes; see `Task.preflight`."""
     kwargs, task = config.get("lmms_eval_specific_kwargs") or {}, request["task"]
     if task.startswith(("caption", "vqa")) and status.in_first_process():
         captions.available()  # report now, not after hours, that METEOR or SPICE will be missing

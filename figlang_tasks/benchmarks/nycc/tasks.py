@@ -42,7 +42,7 @@ class Options(TaskOptions):
 
 
 def preflight(config: Mapping[str, Any], request: Request) -> None:
-    """Draw exemplars and fetch the scorer's weights; see `Benchmark.preflight`."""
+    """Draw exemplars and fetch the scorer's weights; see `Task.preflight`."""
     for options in Options.blocks(config):
         for name in configurations.configs(request) if options.num_shots else ():
             rows.check_exemplars(request.dataset, name)

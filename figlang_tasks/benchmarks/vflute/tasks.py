@@ -65,7 +65,7 @@ def documents(request: Request, check_images: bool) -> datasets.Dataset:
 
 
 def preflight(config: Mapping[str, Any], request: Request) -> None:
-    """Draw the exemplars and fetch the scorer's weights; see `Benchmark.preflight`."""
+    """Draw the exemplars and fetch the scorer's weights; see `Task.preflight`."""
     blocks = Options.blocks(config)
     if "instructions" in request and any(options.instruction for options in blocks):
         raise ValueError("V-FLUTE task option instruction: dataset_name asks with all; leave one out")
