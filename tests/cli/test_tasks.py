@@ -14,7 +14,7 @@ from lm_eval.tasks import TaskManager
 
 import figlang_tasks
 from figlang_tasks.cli.tasks import definitions
-from figlang_tasks.core.benchmark import names, parse_request
+from figlang_tasks.core.benchmark import benchmarks, names, parse_request
 
 figlang = partial(commands.figlang, "tasks")
 
@@ -84,9 +84,11 @@ def test_the_list_of_a_benchmark_has_a_line_for_each_task_and_group() -> None:
 
 @pytest.mark.slow
 def test_the_metrics_of_a_benchmark_say_what_they_mean_and_where_they_are_from() -> None:
-    head, *lines = figlang("irfl", "--metrics").stdout.partition("\n\n")[0].splitlines()
-    assert head == "detect:"
-    rows = [re.split(r" {2,}", line.strip()) for line in lines if line.startswith(" ")]
+    everything = figlang("irfl", "--metrics").stdout.partition("\n\n")[0].splitlines()
+    heads = [line for line in everything if not line.startswith(" ")]
+    assert [head.partition(": ")[0] for head in heads] == [task.name for task in benchmarks()["irfl"].tasks]
+    lines = everything[everything.index(heads[-1]) + 1 :]
+    rows = [re.split(r" {2,}", line.strip()) for line in lines]
     assert rows[0] == [
         "acc ↑",
         "headline",

@@ -31,7 +31,7 @@ def broken(records):
 
 
 MEASURES = Measures.of(
-    Measure("acc", statistic=broken),
+    Measure("acc", "A share.", "this test", statistic=broken),
     Measure(
         "length",
         "Mean length of the references.",
