@@ -126,6 +126,11 @@ def _read_task(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | N
     records = [line["sample"] for line in lines]
     data = _data_of(path, records)
     kind, request = _kind_of(path, records)
+    if data.dataset != request.dataset:
+        raise RunError(
+            f"{path}: its records are of {data}, and their request is {request}: restore the file that the harness "
+            "wrote"
+        )
     config = task_config(results, task, results_path(path))
     metadata = config.get("metadata") or {}
     scorer = _scorer_of(path, records)

@@ -216,6 +216,10 @@ def written(folder: Path, lines: list[Any]) -> str:
             lambda lines: [line["sample"].update(request="figlang_mini") for line in lines],
             r"line 1: request is 'figlang_mini'; it must be DATASET,split=",
         ),
+        (
+            lambda lines: [line["sample"].update(data="V-FLUTE/test:0123456789ab") for line in lines],
+            "records are of V-FLUTE/test:0123456789ab, and their request is figlang_mini,split=test",
+        ),
         (lambda lines: lines[4]["sample"].update(status=["read"]), "line 5 has no `sample` record .*status: texts"),
         (lambda lines: lines[4]["sample"].update(repeat="2"), "line 5 has no `sample` record .*repeat: a number"),
         (lambda lines: lines.insert(4, [1, 2]), r"line 5 is \[1, 2\], not a JSON object"),

@@ -31,7 +31,7 @@ NAME = re.compile(r"""['"]([^'"]+)['"]""")  # in a list as Python writes it
 
 
 @hub.kept(maxsize=8)
-def load(dataset: str, table: str, shown: str, look_at_pictures: bool = True) -> datasets.Dataset:
+def load(dataset: str, table: str, shown: str, check_images: bool = True) -> datasets.Dataset:
     """The documents of a table (a key of `ROWS`); of ``*_both`` the two of each compound stand together.
 
     ``sentence`` is "" of a sequence; ``order`` are file names, the best first (of a sequence the right one alone),
@@ -43,7 +43,7 @@ def load(dataset: str, table: str, shown: str, look_at_pictures: bool = True) ->
     if table not in ROWS or shown not in SHOWN:
         raise DataError(f"{dataset} has no table={table},shown={shown}; it has {', '.join(ROWS)}; {', '.join(SHOWN)}")
     root = hub.snapshot(source_of(dataset), ["*"]).folder.absolute()
-    look = look_at_pictures and shown == "pictures"
+    look = check_images and shown == "pictures"
     documents, faults = [], []
     for each in BOTH.get(table, (table,)):
         rows, wrong = _read(dataset, root, each, shown, look)

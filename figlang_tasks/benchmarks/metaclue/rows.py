@@ -35,10 +35,10 @@ TEMPLATES = (1, 2)
 
 
 @hub.kept(maxsize=48)
-def load(dataset: str, task: str, look_at_pictures: bool = False) -> datasets.Dataset:
+def load(dataset: str, task: str, check_images: bool = False) -> datasets.Dataset:
     """The documents of one of :data:`TASKS`.
 
-    With `look_at_pictures` all can be decoded, and boxes lie within them. A `DataError` names file, line and remedy.
+    With `check_images` all can be decoded, and boxes lie within them. A `DataError` names file, line and remedy.
     """
     import datasets
 
@@ -46,7 +46,7 @@ def load(dataset: str, task: str, look_at_pictures: bool = False) -> datasets.Da
         raise DataError(f"MetaCLUE has no task {task!r}; known: {', '.join(TASKS)}")
     table = annotation_file.read(dataset)
     rows = _rows(dataset, task, table)
-    if look_at_pictures:
+    if check_images:
         check = partial(_check, dataset, table.folder if task in LOCALIZE else None)
         row_files.end_with_the_first(row_files.valid(((row.where, row) for row in rows), check)[1], "metaclue")
     found = TASKS[task](dataset, task, table, rows)
