@@ -20,7 +20,8 @@ from figlang_tasks.results.task_run import Run
 
 pytestmark = pytest.mark.slow  # a program of its own
 
-expect.set_options(timeout=60_000)  # milliseconds; a busy machine may take more than the 5 seconds that Playwright waits
+# Milliseconds: a busy machine may take more than the 5 seconds that Playwright waits.
+expect.set_options(timeout=60_000)
 
 EVIL = "</script><script>alert(1)</script>\"><img src=x onerror=alert(2)>'"
 
