@@ -12,7 +12,7 @@ from loguru import logger
 from figlang_tasks.answers.next_question import texts_of_row, without_next_questions
 from figlang_tasks.core import notes, redaction
 from figlang_tasks.harness.identity import PACKAGES, package_versions
-from figlang_tasks.scoring import OVERALL, Measures, Task, to_json
+from figlang_tasks.scoring import OVERALL, Task, to_json
 from figlang_tasks.scoring.evaluation import guarded
 from figlang_tasks.scoring.measure import REPEAT
 from figlang_tasks.scoring.task_evaluation import Item, TaskEvaluation
@@ -28,42 +28,34 @@ class JudgedTask:
     """A task of ours in one run: it judges the answers by our rules, and evaluates all of them at once.
 
     It stands in for two methods of the harness's task until `restore`.
+
+    Attributes:
+        name: of the task file.
+        metrics: those of the task file that are ours.
+        kind: the kind of task that these are of; None without any.
     """
 
     def __init__(self, task: Any) -> None:
         self.task = task
-        self._process_results = task.process_results
-        self._aggregation = task.aggregation
+        self.name = str(task.config.task)
+        self.metrics: list[str] = []
+        self.kind: Task | None = None
+        self._aggregators: Mapping[str, Callable[..., Any]] = task.aggregation()
+        for metric, aggregate in self._aggregators.items():
+            if hasattr(aggregate, "task"):
+                self.metrics.append(metric)
+                self.kind = self.kind or aggregate.task
+
+        self._shown_texts = _declared(task, "shown_texts") or texts_of_row
+        self._other_wordings = _declared(task, "other_wordings")
         self._evaluation: TaskEvaluation | None = None
+        self._process_results = task.process_results
         task.process_results = self.process_results
         task.aggregation = self.aggregation
 
     def restore(self) -> None:
         """Give the task its own methods back."""
         del self.task.process_results, self.task.aggregation
-
-    @property
-    def name(self) -> str:
-        return str(self.task.config.task)
-
-    @property
-    def metrics(self) -> list[str]:
-        """The metrics of the task file that are ours."""
-        return [metric for metric, aggregate in self._aggregation().items() if hasattr(aggregate, "task")]
-
-    @property
-    def kind(self) -> Task | None:
-        """The kind of the task; None if none of its metrics is ours."""
-        for aggregate in self._aggregation().values():
-            if hasattr(aggregate, "task"):
-                kind: Task = aggregate.task
-                return kind
-        return None
-
-    @property
-    def measures(self) -> Measures | None:
-        """The measures of the task; None if none of its metrics is ours."""
-        return None if self.kind is None else self.kind.measures
 
     # --- what the harness calls ---
 
@@ -85,7 +77,7 @@ class JudgedTask:
 
     def aggregation(self) -> dict[str, Callable[..., Any]]:
         """The task's aggregators, and that of the records."""
-        return {**self._aggregation(), _ITEMS: self._evaluate}
+        return {**self._aggregators, _ITEMS: self._evaluate}
 
     def _judged(self, doc: Any, results: Sequence[Any]) -> dict[str, Any]:
         """Judge an answer: readers see it up to the next question that it invents, papers' own rules all of it.
@@ -95,16 +87,14 @@ class JudgedTask:
         """
         is_refused = any(map(notes.is_refusal, results))
         said = ["" if is_refused or notes.is_no_answer(text) else text for text in results]
-        shown_texts = _declared(self.task, "shown_texts") or texts_of_row
-        other_wordings = _declared(self.task, "other_wordings")
-        outputs = without_next_questions(doc, said, self.task.doc_to_text, shown_texts, other_wordings)
+        outputs = without_next_questions(doc, said, self.task.doc_to_text, self._shown_texts, self._other_wordings)
         values: dict[str, Any] = self._process_results(doc, outputs)
         record = values.get(_ITEMS)
         if not isinstance(record, dict):  # of another process_results than ours
             return {name: value for name, value in values.items() if name not in self.metrics}
-        if is_refused and self.measures is not None and record.get("status") == "empty":
+        if is_refused and self.kind is not None and record.get("status") == "empty":
             record = {**record, "status": "refused", "rule": "refusal"}
-            values = {**values, **self.measures.values(record)}
+            values = {**values, **self.kind.measures.values(record)}
         # The harness's table has a row for a metric only if documents have the key.
         return {**dict.fromkeys(self.metrics), **values, _ITEMS: Item(record, next(iter(results), None))}
 
@@ -161,14 +151,13 @@ class JudgedTask:
 
     def _complete_row(self, row: dict[str, Any]) -> None:
         """Give a row of the table the values of our metrics; leave out what has none, or is no metric of the task."""
-        metrics = self.metrics
-        known = {f"{metric}{kind}": metric for metric in self._aggregation() for kind in _KINDS}
+        known = {f"{metric}{kind}": metric for metric in self._aggregators for kind in _KINDS}
         estimates = self._evaluation.estimates if self._evaluation else {}
         for key in [key for key in row if "," in key]:
             name, _, filter_name = key.rpartition(",")
             metric = known.get(name, "")
-            estimate = estimates.get(metric, {}).get(OVERALL) if metric in metrics else None
-            if not metric or (metric in metrics and estimate is None):
+            estimate = estimates.get(metric, {}).get(OVERALL) if metric in self.metrics else None
+            if not metric or (metric in self.metrics and estimate is None):
                 del row[key]
             elif estimate is not None and name == metric:
                 row[key] = float(estimate.value)
@@ -199,7 +188,7 @@ class JudgedTask:
             sample[_ITEMS] = item.record
             if self._evaluation is not None and self._evaluation.scored:
                 self._evaluation.scored.add_to([item.record])
-            for measure in self.measures.in_table if self.measures else ():
+            for measure in self.kind.measures.in_table if self.kind else ():
                 if measure.omit_zero:
                     sample.pop(measure.name, None)
         sample.update(redaction.without_secrets({field: value for field, value in sample.items() if field != "doc"}))
