@@ -5,7 +5,7 @@ A document says by ``sentence`` which subtask it is of: a sequence has none.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import permutations
 from typing import Any, ClassVar, Literal
@@ -149,24 +149,14 @@ def sequence_record(doc: Document, output: str | None) -> SequenceRecord:
 # --- the kinds ---
 
 
-def _is_ranking(request: Request) -> bool:
-    return not request["table"].startswith("sequence")
+def _tables(*, of_sequences: bool, in_both_senses: bool) -> Callable[[Request], bool]:
+    """The function of a request that tells whether its table is of this kind."""
 
+    def is_for(request: Request) -> bool:
+        table = request["table"]
+        return table.startswith("sequence") == of_sequences and table.endswith("_both") == in_both_senses
 
-def _is_sequence(request: Request) -> bool:
-    return request["table"].startswith("sequence")
-
-
-def _has_both_senses(request: Request) -> bool:
-    return request["table"].endswith("_both")
-
-
-def _is_ranking_of_both(request: Request) -> bool:
-    return _is_ranking(request) and _has_both_senses(request)
-
-
-def _is_sequence_of_both(request: Request) -> bool:
-    return _is_sequence(request) and _has_both_senses(request)
+    return is_for
 
 
 _ranking = partial(
@@ -182,29 +172,28 @@ _sequence = partial(Task, documents=rows.documents, options=Options, record=sequ
 RANK_BOTH = _ranking(
     name="admire_rank_both",
     description="As admire_rank, of the compounds of all parts, each in its idiomatic and its literal sense.",
-    is_for=_is_ranking_of_both,
+    is_for=_tables(of_sequences=False, in_both_senses=True),
     measures=measures.RANK_BOTH,
 )
 RANK = _ranking(
     name="admire_rank",
     description="Rank five pictures by how well they show the sense of a compound in a sentence.",
-    is_for=_is_ranking,
+    is_for=_tables(of_sequences=False, in_both_senses=False),
     measures=measures.RANK,
 )
 SEQUENCE_BOTH = _sequence(
     name="admire_sequence_both",
     description="As admire_sequence, of the compounds of all parts, each in its idiomatic and its literal sense.",
-    is_for=_is_sequence_of_both,
+    is_for=_tables(of_sequences=True, in_both_senses=True),
     measures=measures.SEQUENCE_BOTH,
 )
 SEQUENCE = _sequence(
     name="admire_sequence",
     description="Choose the picture that ends a sequence, and name the sense in which it shows the compound.",
-    is_for=_is_sequence,
+    is_for=_tables(of_sequences=True, in_both_senses=False),
     measures=measures.SEQUENCE,
 )
 TASKS = (RANK_BOTH, RANK, SEQUENCE_BOTH, SEQUENCE)
-"""A request is for the first of them that takes it."""
 
 RANK_METRICS, RANK_BOTH_METRICS = RANK.metric_list, RANK_BOTH.metric_list
 SEQUENCE_METRICS, SEQUENCE_BOTH_METRICS = SEQUENCE.metric_list, SEQUENCE_BOTH.metric_list
