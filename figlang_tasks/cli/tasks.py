@@ -19,6 +19,7 @@ from figlang_tasks.cli import say
 from figlang_tasks.core import task_files
 from figlang_tasks.core.benchmark import benchmarks, names, of_dataset, parse_request
 from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.core.lm_eval_options import request_of
 from figlang_tasks.core.request import Request
 from figlang_tasks.core.task_files import Harness
 from figlang_tasks.core.text import did_you_mean
@@ -116,8 +117,7 @@ def _request(content: Mapping[str, Any], harness: Harness) -> Request:
     """What a task file asks of a dataset."""
     if harness == "lmms_eval":
         return parse_request(content["dataset_name"])[1]
-    parameters = {key: str(value) for key, value in content["dataset_kwargs"].items()}
-    return Request.of(parameters.pop("dataset"), **parameters)
+    return request_of(content["dataset_kwargs"])
 
 
 def requests_of(benchmark: str) -> list[Request]:

@@ -43,10 +43,7 @@ def documents(**settings: Any) -> dict[str, datasets.Dataset]:
         keys = ("dataset", *benchmark.keys)
         found = _options(settings, (*keys, *benchmark.optional_keys, "num_fewshot"), required=keys)
         shots = found.pop("num_fewshot", 0)
-        dataset = str(found.pop("dataset"))
-        # A bare off is False.
-        parameters = {key: "off" if value is False else str(value) for key, value in found.items()}
-        request = Request.of(dataset, **parameters)
+        request = request_of(found)
         docs = benchmark.documents(request)
         if "image" in docs.column_names:
             if "description" not in docs.column_names:
@@ -59,6 +56,13 @@ def documents(**settings: Any) -> dict[str, datasets.Dataset]:
         return {"test": docs.add_column("num_shots", [shots] * len(docs)) if shots else docs}
     except (DataError, ValueError) as error:
         raise LmEvalError(f"figlang_tasks: {error}") from error
+
+
+def request_of(dataset_kwargs: Mapping[str, Any]) -> Request:
+    """The request that a task file has under ``dataset_kwargs``: a dataset and parameters."""
+    # YAML reads a bare off as False.
+    texts = {key: "off" if value is False else str(value) for key, value in dataset_kwargs.items()}
+    return Request.of(texts.pop("dataset"), **texts)
 
 
 def _options(settings: Mapping[str, Any], options: Sequence[str], required: Sequence[str]) -> dict[str, Any]:

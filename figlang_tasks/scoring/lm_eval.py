@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from figlang_tasks.answers.next_question import without_next_questions
 from figlang_tasks.metrics import __version__
 from figlang_tasks.scoring.evaluation import guarded
-from figlang_tasks.scoring.task import Task
+from figlang_tasks.scoring.task import Document, MetricValues, Task, process_results
 from figlang_tasks.scoring.task_evaluation import Item, TaskEvaluation
 
 FACTS = "figlang_tasks"
@@ -36,8 +37,24 @@ class _Facts(dict[str, Any]):
         return self
 
 
-def values_of_lm_eval(values: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:
-    """What ``process_results`` returns in lm-eval, from what it returns in lmms-eval and what the model said."""
+def judged_for_lm_eval(
+    doc: Document,
+    results: Sequence[str],
+    doc_to_text: Callable[[Document], str],
+    shown_texts: Callable[[Document], list[str]],
+) -> MetricValues:
+    """What ``process_results`` returns in lm-eval: the answer is read up to the next question that it invents.
+
+    Args:
+        doc_to_text: the prompt of a document.
+        shown_texts: the texts of a row in its prompt.
+    """
+    outputs = without_next_questions(doc, results, doc_to_text, shown_texts)
+    return values_of_lm_eval(process_results(doc, outputs), results)
+
+
+def values_of_lm_eval(values: MetricValues, results: Sequence[str]) -> MetricValues:
+    """The values of a document for lm-eval, from those for lmms-eval and what the model said."""
     return _Values(values, Item(values["sample"], next(iter(results), None)))
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pydantic import Field
 
-from figlang_tasks.answers.next_question import whole, without_next_questions
+from figlang_tasks.answers.next_question import whole
 from figlang_tasks.answers.thoughts import explanation_in_thought
 from figlang_tasks.benchmarks.flute import measures, rows
 from figlang_tasks.benchmarks.flute.parse import parse_careful, parse_official
@@ -21,9 +21,9 @@ from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.core.request import Request
-from figlang_tasks.scoring import Task, explanations, process_results
+from figlang_tasks.scoring import Task, explanations
 from figlang_tasks.scoring.explained import Explained, record_of
-from figlang_tasks.scoring.lm_eval import metric_list_of_lm_eval, values_of_lm_eval
+from figlang_tasks.scoring.lm_eval import judged_for_lm_eval, metric_list_of_lm_eval
 from figlang_tasks.scoring.task import Document, MetricValues
 
 if TYPE_CHECKING:
@@ -156,8 +156,7 @@ def _read(doc: Document, output: str | None) -> tuple[Explained, int | None, int
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
     """The record of one output and its numbers for lm-eval."""
-    outputs = without_next_questions(doc, results, doc_to_text, shown_texts)
-    return values_of_lm_eval(process_results(doc, outputs), results)
+    return judged_for_lm_eval(doc, results, doc_to_text, shown_texts)
 
 
 def record(doc: Document, output: str | None) -> FluteRecord:

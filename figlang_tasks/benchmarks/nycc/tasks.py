@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from PIL import Image
 from pydantic import Field
 
-from figlang_tasks.answers.next_question import whole, without_next_questions
+from figlang_tasks.answers.next_question import whole
 from figlang_tasks.answers.verdict import Status
 from figlang_tasks.benchmarks.nycc import configurations, measures, parse, rows
 from figlang_tasks.benchmarks.nycc.records import ExplanationRecord, RankingRecord
@@ -19,9 +19,9 @@ from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render
 from figlang_tasks.core.request import Request
 from figlang_tasks.metrics import overlap, ranking
-from figlang_tasks.scoring import Task, explanations, process_results
+from figlang_tasks.scoring import Task, explanations
 from figlang_tasks.scoring.explained import Explained, record_of
-from figlang_tasks.scoring.lm_eval import metric_list_of_lm_eval, values_of_lm_eval
+from figlang_tasks.scoring.lm_eval import judged_for_lm_eval, metric_list_of_lm_eval
 from figlang_tasks.scoring.task import Document, MetricValues
 
 SEED = 42  # of the exemplars; the paper's were drawn in the order of its own run
@@ -118,8 +118,7 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
     """The record of one output and its numbers for lm-eval."""
-    outputs = without_next_questions(doc, results, doc_to_text, shown_texts)
-    return values_of_lm_eval(process_results(doc, outputs), results)
+    return judged_for_lm_eval(doc, results, doc_to_text, shown_texts)
 
 
 def choice_record(doc: Document, output: str | None) -> RankingRecord:

@@ -10,7 +10,7 @@ from typing import Any
 
 from PIL import Image
 
-from figlang_tasks.answers.next_question import whole, without_next_questions
+from figlang_tasks.answers.next_question import whole
 from figlang_tasks.benchmarks.nykms import measures, rows
 from figlang_tasks.benchmarks.nykms.counts import part
 from figlang_tasks.benchmarks.nykms.measures import WORDS
@@ -33,8 +33,8 @@ from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.core.record import Record
 from figlang_tasks.core.request import Request
 from figlang_tasks.metrics import overlap
-from figlang_tasks.scoring import Task, process_results
-from figlang_tasks.scoring.lm_eval import metric_list_of_lm_eval, values_of_lm_eval
+from figlang_tasks.scoring import Task
+from figlang_tasks.scoring.lm_eval import judged_for_lm_eval, metric_list_of_lm_eval
 from figlang_tasks.scoring.readings import COUNTS_AS
 from figlang_tasks.scoring.task import Document, MetricValues
 
@@ -87,8 +87,7 @@ def doc_to_target(doc: Document) -> str:
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
     """The record of one output and its numbers for lm-eval."""
-    outputs = without_next_questions(doc, results, doc_to_text, shown_texts)
-    return values_of_lm_eval(process_results(doc, outputs), results)
+    return judged_for_lm_eval(doc, results, doc_to_text, shown_texts)
 
 
 def record(doc: Document, output: str | None) -> CartoonRecord:
