@@ -1,13 +1,15 @@
-"""How fast candidates are scored: the prefix shared by all, against one forward pass per candidate, side by side.
+"""How fast candidates are scored: the prefix shared by all, against one forward pass per candidate,
+side by side.
 
-    python benchmarks/candidate_scoring.py [--architecture llava|mllama] [--device cpu|cuda] [--dtype float32|bfloat16]
-                                           [--candidates 50] [--small]
+    python benchmarks/candidate_scoring.py [--architecture llava|mllama] [--device cpu|cuda]
+                                           [--dtype float32|bfloat16] [--candidates 50] [--small]
 
-Backs docs/models.md, "all candidates share one pass over pictures and prompt": 8 times as fast or more on LLaVA.
-Random weights: a LLaVA with 576 image tokens as LLaVA-1.5 has, or a Llama 3.2 Vision whose text looks at four tiles by
-cross-attention; 48 tokens of prompt, candidates of 6 to 18 tokens. Speed does not depend on the values. Both ways run
-in turns in one process, so that what else the machine does hits both alike; the median of each counts. What a run pays
-once is left out and printed apart: the first request checks the shared prefix against decoding token by token.
+Backs docs/models.md, "all candidates share one pass over pictures and prompt": 8 times as fast or
+more on LLaVA. Random weights: a LLaVA with 576 image tokens as LLaVA-1.5 has, or a Llama 3.2 Vision
+whose text looks at four tiles by cross-attention; 48 tokens of prompt, candidates of 6 to 18
+tokens. Speed does not depend on the values. Both ways run in turns in one process, so that what
+else the machine does hits both alike; the median of each counts. What a run pays once is left out
+and printed apart: the first request checks the shared prefix against decoding token by token.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ PROMPT_TOKENS = 48
 TILES = 4
 SHORTEST, LONGEST = 6, 18
 MANY = 1000
-# width, feed-forward, layers and heads of the language model and of the vision tower; vocabulary; image size
+# width, feed-forward, layers and heads of the language model and of the vision tower; vocabulary;
+# image size
 SIZES: dict[str, tuple[tuple[int, int, int, int], tuple[int, int, int, int], int, int]] = {
     "small": ((64, 128, 2, 4), (32, 64, 2, 2), 500, 112),
     "cpu": ((384, 1024, 8, 6), (128, 384, 6, 4), 32_000, 336),
@@ -50,11 +53,15 @@ SIZES: dict[str, tuple[tuple[int, int, int, int], tuple[int, int, int, int], int
 }
 
 
-def build(name: str, size: str, device: str, dtype: torch.dtype) -> tuple[Any, dict[str, torch.Tensor]]:
+def build(
+    name: str, size: str, device: str, dtype: torch.dtype
+) -> tuple[Any, dict[str, torch.Tensor]]:
     """Return a model with random weights, and the inputs of one image and a prompt."""
     text, vision, vocabulary, image_size = SIZES[size]
     names = ("hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads")
-    of_vision, of_text = (dict[str, Any](zip(names, sizes, strict=True)) for sizes in (vision, text))
+    of_vision, of_text = (
+        dict[str, Any](zip(names, sizes, strict=True)) for sizes in (vision, text)
+    )
     torch.manual_seed(0)
     words = torch.randint(10, vocabulary, (1, PROMPT_TOKENS))
     image_tokens = (image_size // 14) ** 2 if name == "llava" else 1
@@ -92,7 +99,11 @@ def build(name: str, size: str, device: str, dtype: torch.dtype) -> tuple[Any, d
                 "bos_token_id": 1,
                 "eos_token_id": 2,
                 "cross_attention_layers": list(range(1, layers, 5)),
-                "rope_scaling" if transformers.__version__.startswith("4.") else "rope_parameters": rope,
+                (
+                    "rope_scaling"
+                    if transformers.__version__.startswith("4.")
+                    else "rope_parameters"
+                ): rope,
             },
             image_token_index=IMAGE_TOKEN,
         )
@@ -104,16 +115,22 @@ def build(name: str, size: str, device: str, dtype: torch.dtype) -> tuple[Any, d
             "cross_attention_mask": torch.ones(1, ids.shape[1], 1, TILES, dtype=torch.long),
         }
     inputs["pixel_values"] = inputs["pixel_values"].to(dtype)
-    return model.to(device, dtype).eval(), {name: value.to(device) for name, value in inputs.items()}
+    return model.to(device, dtype).eval(), {
+        name: value.to(device) for name, value in inputs.items()
+    }
 
 
 def whole(model: Any, inputs: dict[str, torch.Tensor], ids: Sequence[int]) -> list[float]:
-    """Return the log-probabilities of a candidate's tokens by one pass over image, prompt and candidate."""
+    """Return the log-probabilities of a candidate's tokens by one pass over image, prompt and
+    candidate.
+    """
     added = torch.tensor([list(ids)], device=model.device)
     longer = {"input_ids": torch.cat([inputs["input_ids"], added], dim=1)}
     longer["attention_mask"] = torch.ones_like(longer["input_ids"])
     if (mask := inputs.get("cross_attention_mask")) is not None:
-        longer["cross_attention_mask"] = torch.cat([mask, mask[:, -1:].expand(-1, len(ids), -1, -1)], dim=1)
+        longer["cross_attention_mask"] = torch.cat(
+            [mask, mask[:, -1:].expand(-1, len(ids), -1, -1)], dim=1
+        )
     logits = model(**inputs | longer, use_cache=False, logits_to_keep=len(ids) + 1).logits[0, :-1]
     return logits.float().log_softmax(-1).gather(1, added[0, :, None])[:, 0].tolist()
 
@@ -122,7 +139,8 @@ def candidates(count: int, vocabulary: int) -> list[list[int]]:
     """Return token ids of made-up candidates."""
     generator = random.Random(1)
     return [
-        [generator.randrange(10, vocabulary) for _ in range(generator.randint(SHORTEST, LONGEST))] for _ in range(count)
+        [generator.randrange(10, vocabulary) for _ in range(generator.randint(SHORTEST, LONGEST))]
+        for _ in range(count)
     ]
 
 
@@ -140,13 +158,19 @@ def timed(run: Callable[[], Any], device: str) -> tuple[float, Any]:
 @torch.inference_mode()
 def main() -> int:
     """Return 0 if both ways agree (float32) and, without ``--small``, the aim is met."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--architecture", choices=sorted(AIMS), default="llava")
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument(
+        "--device", choices=["cpu", "cuda"], default="cuda" if torch.cuda.is_available() else "cpu"
+    )
     parser.add_argument("--dtype", choices=["float32", "bfloat16"], default="float32")
     parser.add_argument("--candidates", type=int, default=50)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--small", action="store_true", help="a tiny model: its ratio means nothing")
+    parser.add_argument(
+        "--small", action="store_true", help="a tiny model: its ratio means nothing"
+    )
     args = parser.parse_args()
     size, aim = "small" if args.small else args.device, AIMS[args.architecture]
     model, inputs = build(args.architecture, size, args.device, getattr(torch, args.dtype))
@@ -182,8 +206,18 @@ def main() -> int:
     difference = max(abs(a - b) for a, b in zip(sums["shared"], sums["apart"], strict=True))
     rows = [
         ["", "s", "ms per candidate", "as fast"],
-        ["one forward pass per candidate", f"{slow:.3f}", f"{1000 * slow / len(texts):.2f}", "1.0x"],
-        ["prefix shared by all", f"{fast:.3f}", f"{1000 * fast / len(texts):.2f}", f"{slow / fast:.1f}x"],
+        [
+            "one forward pass per candidate",
+            f"{slow:.3f}",
+            f"{1000 * slow / len(texts):.2f}",
+            "1.0x",
+        ],
+        [
+            "prefix shared by all",
+            f"{fast:.3f}",
+            f"{1000 * fast / len(texts):.2f}",
+            f"{slow / fast:.1f}x",
+        ],
         [f"prefix shared, {MANY} candidates", f"{many:.3f}", f"{1000 * many / MANY:.2f}", ""],
     ]
     print(f"\n{table(rows)}\n")

@@ -1,8 +1,9 @@
-"""How often do the intervals hold the truth, and how often do the tests call equal systems different?
+"""How often do the intervals hold the truth, and how often do the tests call equal systems
+different?
 
-Backs the numbers of docs/intervals.md, in one table: the share of samples, in percent, by our way and by the way beside
-it. Of an interval it is how often the true value is in it (95 is right), of a test how often p is below .05 for two
-systems that are equally good (5 is right).
+Backs the numbers of docs/intervals.md, in one table: the share of samples, in percent, by our way
+and by the way beside it. Of an interval it is how often the true value is in it (95 is right), of a
+test how often p is below .05 for two systems that are equally good (5 is right).
 
     python benchmarks/coverage.py                    # as in the document: some minutes on one core
     python benchmarks/coverage.py --simulations 100  # a quick look
@@ -29,7 +30,9 @@ Row = tuple[str, float, str, float]  # the sample, our share, the other way, its
 
 PERCENTILES = "percentile bootstrap"
 # IRFL's metaphors, 333 rows: how many phrases have how many rows, counted in the released table.
-METAPHORS = np.repeat([4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15], [1, 2, 2, 3, 7, 2, 7, 2, 2, 3, 3, 1])
+METAPHORS = np.repeat(
+    [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15], [1, 2, 2, 3, 7, 2, 7, 2, 2, 3, 3, 1]
+)
 
 
 def holds(ends: Floats, truth: float | Floats) -> npt.NDArray[np.bool_]:
@@ -45,14 +48,18 @@ def independent_rows() -> Iterator[Row]:
     """Exact, by the binomial distribution."""
     for n, share in itertools.product((14, 723), (0.5, 0.8, 0.95, 0.99)):
         hits = np.arange(n + 1)
-        theirs = np.stack([stats.binom.ppf(tail, n, hits / n) / n for tail in (0.025, 0.975)], axis=1)
+        theirs = np.stack(
+            [stats.binom.ppf(tail, n, hits / n) / n for tail in (0.025, 0.975)], axis=1
+        )
         theirs[0], theirs[-1] = 0, 1  # all resamples are alike
         chances = stats.binom.pmf(hits, n, share)
         ours, other = (chances[holds(ends, share)].sum() for ends in (of_rows(hits, n), theirs))
         yield f"a share of {n} rows, p = {share:g}", ours, PERCENTILES, other
 
 
-def clustered(sizes: Ints, share: float, correlation: float, times: int, rng: np.random.Generator) -> Ints:
+def clustered(
+    sizes: Ints, share: float, correlation: float, times: int, rng: np.random.Generator
+) -> Ints:
     """Hits of each phrase, whose right answers go together by a beta-binomial distribution."""
     of_phrase = np.full((times, len(sizes)), share)
     if correlation:
@@ -67,7 +74,12 @@ def rows_of_phrases(simulations: int, rng: np.random.Generator) -> Iterator[Row]
         ours = np.array([intervals.share(found, METAPHORS) for found in hits])
         rows = of_rows(hits.sum(axis=1), int(METAPHORS.sum()))
         shares = [holds(ends, share).mean() for ends in (ours, rows)]
-        yield f"333 rows of 35 phrases, correlation .4, p = {share:g}", shares[0], "rows as if independent", shares[1]
+        yield (
+            f"333 rows of 35 phrases, correlation .4, p = {share:g}",
+            shares[0],
+            "rows as if independent",
+            shares[1],
+        )
 
 
 def of_macro_f1(simulations: int, rng: np.random.Generator) -> Iterator[Row]:
@@ -75,17 +87,31 @@ def of_macro_f1(simulations: int, rng: np.random.Generator) -> Iterator[Row]:
     for sizes, recall in itertools.product(((20, 20), (100, 0), (318, 405)), (0.5, 0.95, 0.99)):
         gold = np.repeat([0, 1], sizes)
         truth = float(
-            macro_f1([recall * sizes[0], (1 - recall) * sizes[0], (1 - recall) * sizes[1], recall * sizes[1]])
+            macro_f1(
+                [
+                    recall * sizes[0],
+                    (1 - recall) * sizes[0],
+                    (1 - recall) * sizes[1],
+                    recall * sizes[1],
+                ]
+            )
         )
         ours, theirs = [], []
         for right in rng.binomial(sizes, recall, size=(simulations, 2)):
-            hits = np.concatenate([np.arange(size) < hits for size, hits in zip(sizes, right, strict=True)])
+            hits = np.concatenate(
+                [np.arange(size) < hits for size, hits in zip(sizes, right, strict=True)]
+            )
             rows = confusion_cells(gold, hits)
             ours.append(intervals.of_two_classes(rows, macro_f1))
             drawn = rng.multinomial(len(rows), rows.mean(axis=0), size=400)
             theirs.append(np.quantile(macro_f1(drawn), [0.025, 0.975]))
         shares = [holds(np.array(ends), truth).mean() for ends in (ours, theirs)]
-        yield f"macro F1, {sizes[0]} + {sizes[1]} rows, recalls {recall:g}", shares[0], PERCENTILES, shares[1]
+        yield (
+            f"macro F1, {sizes[0]} + {sizes[1]} rows, recalls {recall:g}",
+            shares[0],
+            PERCENTILES,
+            shares[1],
+        )
 
 
 def of_means(simulations: int, rng: np.random.Generator) -> Iterator[Row]:
@@ -100,7 +126,12 @@ def of_means(simulations: int, rng: np.random.Generator) -> Iterator[Row]:
             ours = intervals.bootstrap(rows, lambda sums: sums[..., 0] / sums[..., 1])
             drawn = values[rng.integers(0, n, size=(400, n))].mean(axis=1)
             held += holds(np.array([ours, np.quantile(drawn, [0.025, 0.975])]), truth)
-        yield f"a mean of {n} units, {kind}", held[0] / simulations, PERCENTILES, held[1] / simulations
+        yield (
+            f"a mean of {n} units, {kind}",
+            held[0] / simulations,
+            PERCENTILES,
+            held[1] / simulations,
+        )
 
 
 def of_tests(simulations: int, rng: np.random.Generator) -> Iterator[Row]:
@@ -113,7 +144,12 @@ def of_tests(simulations: int, rng: np.random.Generator) -> Iterator[Row]:
         for _ in range(simulations):
             systems = [clustered(sizes, 0.6, correlation, 1, rng)[0] for _ in range(2)]
             shuffled = [
-                np.concatenate([rng.permutation(np.arange(size) < hit) for hit, size in zip(hits, sizes, strict=True)])
+                np.concatenate(
+                    [
+                        rng.permutation(np.arange(size) < hit)
+                        for hit, size in zip(hits, sizes, strict=True)
+                    ]
+                )
                 for hits in systems
             ]
             p, by_rows = tested(systems, sizes), tested(shuffled, np.ones(sizes.sum()))
@@ -131,15 +167,23 @@ def tested(systems: list[Ints], sizes: npt.ArrayLike) -> significance.Comparison
 
 
 def of_repeats(simulations: int, rng: np.random.Generator) -> Iterator[Row]:
-    """Two systems that are equally good over all seeds, on one set of rows; seeds differ by 4.9 points of accuracy."""
+    """Two systems that are equally good over all seeds, on one set of rows; seeds differ by 4.9
+    points of accuracy.
+    """
     n, counts, units = 723, (2, 5, 10), [f"{at:04}" for at in range(723)]
     found = []
     for _ in range(simulations):
         hard, own = rng.normal(size=n), rng.normal(0, 0.5, size=(2, 1, n))
         of_runs = rng.normal(0, 0.15, (2, max(counts), 1)) + rng.normal(0, 0.5, (2, max(counts), n))
-        runs = [[{"acc": Statistic.ratio_of(units, run)} for run in of] for of in hard + own + of_runs > 0]
+        runs = [
+            [{"acc": Statistic.ratio_of(units, run)} for run in of]
+            for of in hard + own + of_runs > 0
+        ]
         single = significance.compare([of[0] for of in runs], resamples=300)[0, 1]["acc"]
-        pooled = [significance.compare_repeats([of[:count] for of in runs], resamples=300) for count in counts]
+        pooled = [
+            significance.compare_repeats([of[:count] for of in runs], resamples=300)
+            for count in counts
+        ]
         found.append((single.p_randomization, *(of[0, 1]["acc"].p_repeats for of in pooled)))
     alone, *ours = (np.array(found) < 0.05).mean(axis=0)
     for count, share in zip(counts, ours, strict=True):
@@ -147,8 +191,12 @@ def of_repeats(simulations: int, rng: np.random.Generator) -> Iterator[Row]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--simulations", type=int, default=2000, help="samples of each row (default: 2000)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--simulations", type=int, default=2000, help="samples of each row (default: 2000)"
+    )
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     few, rng = given.simulations // 4, np.random.default_rng(given.seed)
@@ -164,7 +212,10 @@ def main() -> None:
         table(
             [
                 ["sample", "ours", "beside it", ""],
-                *([sample, f"{100 * ours:.1f}", way, f"{100 * other:.1f}"] for sample, ours, way, other in found),
+                *(
+                    [sample, f"{100 * ours:.1f}", way, f"{100 * other:.1f}"]
+                    for sample, ours, way, other in found
+                ),
             ]
         )
     )

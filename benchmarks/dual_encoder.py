@@ -2,14 +2,16 @@
 
     python benchmarks/dual_encoder.py [--device cpu|cuda] [--images N] [--repeats N]
 
-Backs docs/models.md, "each picture and text is encoded once": 1,000 candidates cost hardly more than 50. The
-setting is MetaCLUE's retrieval: each of N pictures is compared with K statements, its own and K - 1 of other pictures.
-The pool that candidates come from, 6 N texts, does not grow with K. What may grow is the comparison of features and
-bookkeeping: the seconds outside the encoders are shown apart (pictures are decoded there too).
+Backs docs/models.md, "each picture and text is encoded once": 1,000 candidates cost hardly more
+than 50. The setting is MetaCLUE's retrieval: each of N pictures is compared with K statements, its
+own and K - 1 of other pictures. The pool that candidates come from, 6 N texts, does not grow with
+K. What may grow is the comparison of features and bookkeeping: the seconds outside the encoders are
+shown apart (pictures are decoded there too).
 
-Needs no pretrained weights: CLIP ViT-B/32 with random ones, statements of 8 to 16 tokens, JPEG pictures of 512 x 384.
-Pair by pair is one pass of the model for each pair, picture decoded and both processed each time, measured on 40 pairs
-and multiplied. The variants run in turns, so that what else the machine does hits all alike; the best run counts.
+Needs no pretrained weights: CLIP ViT-B/32 with random ones, statements of 8 to 16 tokens, JPEG
+pictures of 512 x 384. Pair by pair is one pass of the model for each pair, picture decoded and both
+processed each time, measured on 40 pairs and multiplied. The variants run in turns, so that what
+else the machine does hits all alike; the best run counts.
 """
 
 from __future__ import annotations
@@ -47,18 +49,31 @@ def write_clip(folder: Path, small: bool) -> Path:
     """Write CLIP ViT-B/32 (or a tiny one) with random weights; letters are tokens."""
     pieces = [*string.ascii_lowercase, *(f"{letter}</w>" for letter in string.ascii_lowercase)]
     pieces += ["<|startoftext|>", "<|endoftext|>"]
-    (folder / "vocab.json").write_text(json.dumps({piece: index for index, piece in enumerate(pieces)}))
+    (folder / "vocab.json").write_text(
+        json.dumps({piece: index for index, piece in enumerate(pieces)})
+    )
     (folder / "merges.txt").write_text("#version: 0.2\n")
     tokenizer = transformers.CLIPTokenizer.from_pretrained(folder, model_max_length=77)
-    text: dict[str, Any] = {"bos_token_id": len(pieces) - 2, "eos_token_id": len(pieces) - 1, "pad_token_id": 0}
+    text: dict[str, Any] = {
+        "bos_token_id": len(pieces) - 2,
+        "eos_token_id": len(pieces) - 1,
+        "pad_token_id": 0,
+    }
     vision: dict[str, Any] = {}
     if small:
-        sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+        sizes = {
+            "hidden_size": 32,
+            "intermediate_size": 64,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 4,
+        }
         text |= sizes
         vision |= sizes | {"image_size": 32, "patch_size": 8}
     side = vision.get("image_size", 224)
     torch.manual_seed(SEED)
-    transformers.CLIPModel(transformers.CLIPConfig(text_config=text, vision_config=vision)).save_pretrained(folder)
+    transformers.CLIPModel(
+        transformers.CLIPConfig(text_config=text, vision_config=vision)
+    ).save_pretrained(folder)
     image = transformers.CLIPImageProcessor(size={"shortest_edge": side}, crop_size=side)
     transformers.CLIPProcessor(image, tokenizer).save_pretrained(folder)
     return folder
@@ -81,9 +96,14 @@ def show(doc: dict[str, Any]) -> list[Image.Image]:
 
 
 def documents(count: int, candidates: int) -> list[dict[str, Any]]:
-    """Pictures with `candidates` statements each: the first of their own, then others', drawn with a seed."""
+    """Pictures with `candidates` statements each: the first of their own, then others', drawn with
+    a seed.
+    """
     draw = random.Random(SEED)
-    pool = [" ".join(draw.choices(string.ascii_lowercase, k=draw.randint(6, 14))) for _ in range(count * STATEMENTS)]
+    pool = [
+        " ".join(draw.choices(string.ascii_lowercase, k=draw.randint(6, 14)))
+        for _ in range(count * STATEMENTS)
+    ]
     docs = []
     for number, file in enumerate(pictures(count)):
         own = number * STATEMENTS
@@ -98,14 +118,21 @@ def ours(model: FigLangCLIP, docs: list[dict[str, Any]]) -> list[list[float]]:
     settings = {KEY: {"kind": "candidates", "candidates": "candidates"}}
     meta = {"task": "retrieve", "repeats": 1}
     requests = [
-        Instance("generate_until", ("", settings, show, number, "retrieve", "test"), 0, meta | {"doc_id": number})
+        Instance(
+            "generate_until",
+            ("", settings, show, number, "retrieve", "test"),
+            0,
+            meta | {"doc_id": number},
+        )
         for number in range(len(docs))
     ]
     return [read_answer(answer) or [] for answer in model.generate_until(requests)]
 
 
 def naive(folder: Path, device: str) -> Callable[[list[dict[str, Any]], int], list[float]]:
-    """A function that scores the first candidates of each picture, `most` in all, one after the other."""
+    """A function that scores the first candidates of each picture, `most` in all, one after the
+    other.
+    """
     model = transformers.CLIPModel.from_pretrained(folder).eval().to(device)
     processor = transformers.CLIPProcessor.from_pretrained(folder)
 
@@ -114,7 +141,10 @@ def naive(folder: Path, device: str) -> Callable[[list[dict[str, Any]], int], li
         for number in range(most):
             doc = docs[number % len(docs)]
             inputs = processor(
-                images=show(doc), text=[doc["candidates"][number // len(docs)]], return_tensors="pt", truncation=True
+                images=show(doc),
+                text=[doc["candidates"][number // len(docs)]],
+                return_tensors="pt",
+                truncation=True,
             )
             with torch.inference_mode():
                 outputs = model(**inputs.to(device))
@@ -173,9 +203,12 @@ def report(given: argparse.Namespace) -> str:
             taken, expected = timed(pair_by_pair, docs[many], PAIRS)
             pair_seconds.append(taken / PAIRS)
     apart = max(
-        abs(found[many][number % given.images][number // given.images] - score) for number, score in enumerate(expected)
+        abs(found[many][number % given.images][number // given.images] - score)
+        for number, score in enumerate(expected)
     )
-    rows = [["K", "pairs", "figlang_clip, s", "outside the encoders, s", "pair by pair, s", "as fast"]]
+    rows = [
+        ["K", "pairs", "figlang_clip, s", "outside the encoders, s", "pair by pair, s", "as fast"]
+    ]
     for count in counts:
         (best, outside), pairs = min(runs[count]), count * given.images
         by_pair = min(pair_seconds) * pairs
@@ -183,20 +216,32 @@ def report(given: argparse.Namespace) -> str:
         rows[-1].append(f"{by_pair / best:,.0f}x")
     ratio = min(runs[many])[0] / min(runs[few])[0]
     lines = [
-        f"{given.images} pictures, {STATEMENTS} statements each, best of {given.repeats}, {given.device}, "
-        f"{torch.get_num_threads()} threads, torch {torch.__version__}, transformers {transformers.__version__}",
+        (
+            f"{given.images} pictures, {STATEMENTS} statements each, best of {given.repeats},"
+            f" {given.device}, {torch.get_num_threads()} threads, torch {torch.__version__},"
+            f" transformers {transformers.__version__}"
+        ),
         table(rows),
-        f"K = {many} costs {ratio:.2f} times K = {few} (aim: at most {AIM}). Scores differ by at most {apart:.1e}.",
+        (
+            f"K = {many} costs {ratio:.2f} times K = {few} (aim: at most {AIM}). Scores differ by"
+            f" at most {apart:.1e}."
+        ),
     ]
     return "\n\n".join(lines)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--device", default="cpu", help="cpu, or cuda where there is one")
     parser.add_argument("--images", type=int, default=200, help="pictures (%(default)s)")
-    parser.add_argument("--repeats", type=int, default=2, help="runs of each, of which the best counts")
-    parser.add_argument("--small", action="store_true", help="a tiny model, K = 5 and 100: the ratios mean nothing")
+    parser.add_argument(
+        "--repeats", type=int, default=2, help="runs of each, of which the best counts"
+    )
+    parser.add_argument(
+        "--small", action="store_true", help="a tiny model, K = 5 and 100: the ratios mean nothing"
+    )
     given = parser.parse_args()
     logger.disable("figlang_tasks")
     print(report(given))

@@ -2,9 +2,10 @@
 
     python benchmarks/overhead.py [--repeats 3]
 
-Backs docs/troubleshooting.md ("What the plugin costs"). A run of one row in a process of its own, in turns: the harness
-alone (what this package declares is hidden from it), the harness with this package installed, and our ``lmms_eval``.
-Seconds are processor time, so other processes matter little.
+Backs docs/troubleshooting.md ("What the plugin costs"). A run of one row in a process of its own,
+in turns: the harness alone (what this package declares is hidden from it), the harness with this
+package installed, and our ``lmms_eval``. Seconds are processor time, so other processes matter
+little.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def without_ours(**which):
     points = every(**which) if which else [point for group in every().groups for point in every(group=group)]
     return importlib.metadata.EntryPoints(point for point in points if not point.value.startswith("figlang_tasks."))
 importlib.metadata.entry_points = without_ours
-"""
+"""  # noqa: E501
 HARNESS = "from lmms_eval.cli.dispatch import main\nmain()"
 STOCK, PLUGIN, OURS = "lmms-eval alone", "lmms-eval with this plugin", "lmms_eval"
 WAYS = {
@@ -53,8 +54,21 @@ ROW = {"question": "Is the sky blue?", "answer": "yes"}
 
 def seconds_of(way: str, folder: Path) -> float:
     """Seconds of processor time of a run of one row, and of the processes that it starts."""
-    environment = os.environ | {"HF_HOME": f"{folder}/hf", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-    arguments = ["--tasks", "start", "--include_path", str(folder), "--model", "dummy", "--limit", "1"]
+    environment = os.environ | {
+        "HF_HOME": f"{folder}/hf",
+        "HF_HUB_OFFLINE": "1",
+        "OMP_NUM_THREADS": "1",
+    }
+    arguments = [
+        "--tasks",
+        "start",
+        "--include_path",
+        str(folder),
+        "--model",
+        "dummy",
+        "--limit",
+        "1",
+    ]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-c", WAYS[way], *arguments]
     done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True)
@@ -76,13 +90,19 @@ def start_table(repeats: int) -> str:
             for way, seconds in found.items():
                 seconds.append(seconds_of(way, folder))
     best = {way: min(seconds[1:]) for way, seconds in found.items()}
-    rows = [[way, f"{seconds:.2f}", f"{seconds / best[STOCK]:.2f}x"] for way, seconds in best.items()]
+    rows = [
+        [way, f"{seconds:.2f}", f"{seconds / best[STOCK]:.2f}x"] for way, seconds in best.items()
+    ]
     return table([["a run of one row", "CPU s", "of the harness alone"], *rows])
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=3, help="rounds, of which the least counts (%(default)s)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--repeats", type=int, default=3, help="rounds, of which the least counts (%(default)s)"
+    )
     print(start_table(parser.parse_args().repeats))
 
 

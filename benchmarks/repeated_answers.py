@@ -1,11 +1,12 @@
 """How good is the test of two runs that were asked each row K times?
 
-Backs the table of docs/intervals.md. Each line is a kind of rows; its numbers are the percentages of simulated pairs of
-runs whose p is below .05, by three tests: ours (randomization of the means of rows), the paired t test of the same
-means, and the test for runs that differ in a seed, which takes the k-th answers to all rows for a run. First for
-systems that are equally good (5 is right), then for systems whose difference a t test should find in 80 %.
+Backs the table of docs/intervals.md. Each line is a kind of rows; its numbers are the percentages
+of simulated pairs of runs whose p is below .05, by three tests: ours (randomization of the means of
+rows), the paired t test of the same means, and the test for runs that differ in a seed, which takes
+the k-th answers to all rows for a run. First for systems that are equally good (5 is right), then
+for systems whose difference a t test should find in 80 %.
 
-    python benchmarks/repeated_answers.py                    # as in the document: some minutes on one core
+    python benchmarks/repeated_answers.py                    # as in the document: minutes on a core
     python benchmarks/repeated_answers.py --simulations 200  # a quick look
 """
 
@@ -26,7 +27,9 @@ Floats = npt.NDArray[np.float64]
 
 ALPHA = 0.05
 DRAWN = 150_000
-"""Units drawn for a test: resamples times rows. A test of few rows is cheap, and can have more resamples."""
+"""Units drawn for a test: resamples times rows. A test of few rows is cheap, and can have more
+resamples.
+"""
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,8 @@ class Rows:
         kind: of the scores of answers: ``binary`` (right in half of all cases) or ``continuous``.
         answers: to each row, of the two systems.
         rows: their number.
-        correlation: of two answers of a system to a row (of what decides whether they are right, if binary). Half of it
-            is shared by the two systems: some rows are hard for both.
+        correlation: of two answers of a system to a row (of what decides whether they are right, if
+            binary). Half of it is shared by the two systems: some rows are hard for both.
     """
 
     kind: str
@@ -47,7 +50,9 @@ class Rows:
     correlation: float
 
     def scores(self, shift: float, rng: np.random.Generator) -> list[Floats]:
-        """Scores [rows, answers] of two systems, of which the second is better by `shift` (before a threshold)."""
+        """Scores [rows, answers] of two systems, of which the second is better by `shift` (before a
+        threshold).
+        """
         shared = rng.normal(size=(self.rows, 1)) * (self.correlation / 2) ** 0.5
         systems = []
         for answers, better in zip(self.answers, (0.0, shift), strict=True):
@@ -60,7 +65,9 @@ class Rows:
     def shift_for_power(self) -> float:
         """The shift that a t test at .05 finds in about 80 % of samples."""
         many = Rows(self.kind, self.answers, 100_000, self.correlation)
-        first, second = (scores.mean(axis=1) for scores in many.scores(0.0, np.random.default_rng(0)))
+        first, second = (
+            scores.mean(axis=1) for scores in many.scores(0.0, np.random.default_rng(0))
+        )
         error = float((second - first).std()) / self.rows**0.5
         per_shift = stats.norm.pdf(0) if self.kind == "binary" else 1.0
         return float((stats.norm.ppf(1 - ALPHA / 2) + stats.norm.ppf(0.8)) * error / per_shift)
@@ -94,9 +101,13 @@ def p_of_row_means(systems: list[Floats]) -> float:
 
 
 def p_of_seeds(systems: list[Floats]) -> float:
-    """P of the test for runs that differ in the seed, if the k-th answers to all rows were such a run."""
+    """P of the test for runs that differ in the seed, if the k-th answers to all rows were such a
+    run.
+    """
     units = [f"{row:04}" for row in range(len(systems[0]))]
-    runs = [[{"m": Statistic.ratio_of(units, answers)} for answers in scores.T] for scores in systems]
+    runs = [
+        [{"m": Statistic.ratio_of(units, answers)} for answers in scores.T] for scores in systems
+    ]
     return significance.compare_repeats(runs, resamples=DRAWN // len(units))[0, 1]["m"].p_repeats
 
 
@@ -128,16 +139,23 @@ def shares_of_tests(rows: Rows, shift: float, simulations: int, seed: int) -> li
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument(
-        "--simulations", type=int, default=1000, help="pairs of equal runs, and half as many different ones"
+        "--simulations",
+        type=int,
+        default=1000,
+        help="pairs of equal runs, and half as many different ones",
     )
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     lines = [["rows", "equal: ours", "t test", "as seeds", "different: ours", "t test", "as seeds"]]
     for rows in ROWS:
         equal = shares_of_tests(rows, 0.0, options.simulations, options.seed)
-        different = shares_of_tests(rows, rows.shift_for_power(), options.simulations // 2, options.seed)
+        different = shares_of_tests(
+            rows, rows.shift_for_power(), options.simulations // 2, options.seed
+        )
         lines.append([str(rows), *equal, *different])
         print("; ".join(lines[-1]), flush=True)
     print(table(lines))

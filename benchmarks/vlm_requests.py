@@ -1,15 +1,17 @@
-"""How fast requests are answered: `figlang_vlm` in batches of 1 and 8, beside lmms-eval's `llava_hf`.
+"""How fast requests are answered: `figlang_vlm` in batches of 1 and 8, beside lmms-eval's
+`llava_hf`.
 
-    python benchmarks/vlm_requests.py [--rows 16] [--tokens 256] [--beams 1] [--batch 8] [--repeats 3]
+    python benchmarks/vlm_requests.py [--rows 16] [--tokens 256] [--beams 1] [--batch 8]
+                                      [--repeats 3]
 
-Backs docs/models.md: eight requests at a time are about three times as fast as one. The rows have V-FLUTE's shape:
-JPEG pictures of 1 to 5 megapixels, and answers of exactly `--tokens` tokens. The processor has its real size
-(336 x 336), the model is tiny, with random weights: a step of generation costs its calls, whether for one row or eight,
-as on a fast GPU.
+Backs docs/models.md: eight requests at a time are about three times as fast as one. The rows have
+V-FLUTE's shape: JPEG pictures of 1 to 5 megapixels, and answers of exactly `--tokens` tokens. The
+processor has its real size (336 x 336), the model is tiny, with random weights: a step of
+generation costs its calls, whether for one row or eight, as on a fast GPU.
 
-The variants run in turns (A B C, A B C, ...), so that what else the machine does hits all alike; the best run of each
-counts. *Idle* is the share of the time, from the first request to the last answer, in which the model does not
-generate: pictures of the next batch are made meanwhile.
+The variants run in turns (A B C, A B C, ...), so that what else the machine does hits all alike;
+the best run of each counts. *Idle* is the share of the time, from the first request to the last
+answer, in which the model does not generate: pictures of the next batch are made meanwhile.
 """
 
 from __future__ import annotations
@@ -63,9 +65,9 @@ VISION: dict[str, Any] = {
     "projection_dim": 32,
 }
 TEMPLATE = (
-    "{% for message in messages %}{{ message['role'].upper() }}: {% for part in message['content'] %}"
-    "{% if part['type'] == 'image' %}<image>\n{% else %}{{ part['text'] }}{% endif %}{% endfor %} {% endfor %}"
-    "{% if add_generation_prompt %}ASSISTANT:{% endif %}"
+    "{% for message in messages %}{{ message['role'].upper() }}: {% for part in message['content']"
+    " %}{% if part['type'] == 'image' %}<image>\n{% else %}{{ part['text'] }}{% endif %}{% endfor"
+    " %} {% endfor %}{% if add_generation_prompt %}ASSISTANT:{% endif %}"
 )
 
 
@@ -83,12 +85,20 @@ def picture(number: int) -> bytes:
 def messages_of(doc: dict[str, Any]) -> list[dict[str, Any]]:
     image = Image.open(io.BytesIO(doc["picture"])).convert("RGB")
     return [
-        {"role": "user", "content": [{"type": "image", "url": image}, {"type": "text", "text": f"{doc['claim']} Why?"}]}
+        {
+            "role": "user",
+            "content": [
+                {"type": "image", "url": image},
+                {"type": "text", "text": f"{doc['claim']} Why?"},
+            ],
+        }
     ]
 
 
 def write_model(folder: Path) -> Path:
-    """Write a tiny LLaVA with random weights and a processor of the real size, with the demo model's tokenizer."""
+    """Write a tiny LLaVA with random weights and a processor of the real size, with the demo
+    model's tokenizer.
+    """
     tokenizer = hf.AutoTokenizer.from_pretrained(DEMO_MODEL_DIR)
     tokenizer.model_max_length = 8192
     config = hf.LlavaConfig(
@@ -101,9 +111,13 @@ def write_model(folder: Path) -> Path:
     with torch.no_grad():
         for weight in model.parameters():
             weight.normal_(std=0.1)
-        model.get_output_embeddings().weight[2] = 0  # so that no answer ends early: other tokens have larger logits
+        model.get_output_embeddings().weight[2] = (
+            0  # so that no answer ends early: other tokens have larger logits
+        )
     model.save_pretrained(folder)
-    images = hf.CLIPImageProcessor(size={"shortest_edge": SIDE}, crop_size={"height": SIDE, "width": SIDE})
+    images = hf.CLIPImageProcessor(
+        size={"shortest_edge": SIDE}, crop_size={"height": SIDE, "width": SIDE}
+    )
     hf.LlavaProcessor(
         images,
         tokenizer,
@@ -159,9 +173,21 @@ def answered(lm: Any, docs: Sequence[dict[str, Any]], settings: dict[str, Any]) 
 
 def measure(given: argparse.Namespace, folder: Path) -> tuple[str, bool]:
     """Return the report, and whether the aim is met."""
-    docs = [{"picture": picture(row), "claim": f"My lawyer is a shark, {row}."} for row in range(given.rows)]
-    settings = {"num_beams": given.beams, "max_new_tokens": given.tokens, "until": [], "do_sample": False}
-    where = {"pretrained": str(write_model(folder / "model")), "device": given.device, "dtype": "float32"}
+    docs = [
+        {"picture": picture(row), "claim": f"My lawyer is a shark, {row}."}
+        for row in range(given.rows)
+    ]
+    settings = {
+        "num_beams": given.beams,
+        "max_new_tokens": given.tokens,
+        "until": [],
+        "do_sample": False,
+    }
+    where = {
+        "pretrained": str(write_model(folder / "model")),
+        "device": given.device,
+        "dtype": "float32",
+    }
     one, many = "figlang_vlm, batch 1", f"figlang_vlm, batch {given.batch}"
     variants: dict[str, Any] = {
         "llava_hf, batch 1": LlavaHf(**where, device_map=given.device, batch_size=1),
@@ -179,21 +205,35 @@ def measure(given: argparse.Namespace, folder: Path) -> tuple[str, bool]:
     rows = [["model class", "requests a second", "as fast", "idle"]]
     for name, run in best.items():
         ratio, idle = best[one].seconds / run.seconds, 1 - run.generating / run.seconds
-        rows.append([name, f"{given.rows / run.seconds:.2f}", f"{ratio:.2f}x", f"{100 * idle:.0f} %"])
-    differ = sum(len(set(texts)) > 1 for texts in zip(*(run.answers for run in best.values()), strict=True))
+        rows.append(
+            [name, f"{given.rows / run.seconds:.2f}", f"{ratio:.2f}x", f"{100 * idle:.0f} %"]
+        )
+    differ = sum(
+        len(set(texts)) > 1 for texts in zip(*(run.answers for run in best.values()), strict=True)
+    )
     lines = [
-        f"{given.rows} requests, {given.tokens} tokens each, {given.beams} beam(s), {given.device}, "
-        f"{torch.get_num_threads()} threads, torch {torch.__version__}, transformers {hf.__version__}",
+        (
+            f"{given.rows} requests, {given.tokens} tokens each, {given.beams} beam(s),"
+            f" {given.device}, {torch.get_num_threads()} threads, torch {torch.__version__},"
+            f" transformers {hf.__version__}"
+        ),
         table(rows),
-        f"Aim: batch {given.batch} {AIM:g} times as fast as batch 1. {differ} answers are not those of all variants.",
+        (
+            f"Aim: batch {given.batch} {AIM:g} times as fast as batch 1. {differ} answers are not"
+            " those of all variants."
+        ),
     ]
     return "\n\n".join(lines), best[one].seconds / best[many].seconds >= AIM
 
 
 def main() -> int:
     """Return 1 if the aim is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=16, help="requests (%(default)s; V-FLUTE has 723)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--rows", type=int, default=16, help="requests (%(default)s; V-FLUTE has 723)"
+    )
     parser.add_argument("--tokens", type=int, default=256, help="of each answer (%(default)s)")
     parser.add_argument("--beams", type=int, default=1, help="V-FLUTE's paper has 3 (%(default)s)")
     parser.add_argument("--batch", type=int, default=8, help="the larger batch (%(default)s)")

@@ -1,8 +1,8 @@
 """Figurative-language benchmarks for vision-language models, as a plugin of lmms-eval.
 
-Installing the package is enough: ``lmms-eval --tasks vflute ...`` finds the tasks through the entry point
-``figlang_tasks.harness.plugin:register``. ``__all__`` lists what is public, and the modules of
-:mod:`figlang_tasks.metrics`.
+Installing the package is enough: ``lmms-eval --tasks vflute ...`` finds the tasks through the entry
+point ``figlang_tasks.harness.plugin:register``. ``__all__`` lists what is public, and the modules
+of :mod:`figlang_tasks.metrics`.
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ def resource_dir(name: str) -> Path:
     for folder in (_PACKAGE / name, _PACKAGE.parent / name):
         if folder.is_dir():
             return folder
-    raise FileNotFoundError(f"figlang_tasks: folder {name!r} is missing from {_PACKAGE}; reinstall the package")
+    raise FileNotFoundError(
+        f"figlang_tasks: folder {name!r} is missing from {_PACKAGE}; reinstall the package"
+    )
 
 
 def task_manager(**kwargs: Any) -> TaskManager:
@@ -84,9 +86,9 @@ def task_manager(**kwargs: Any) -> TaskManager:
     ``simple_evaluate`` makes one itself where it is given none, which takes some seconds each time.
 
     Args:
-        kwargs: those of ``lmms_eval.tasks.TaskManager``. ``include_defaults=False`` leaves out the tasks that come with
-            the harness, which makes building the index some forty times faster. ``include_path`` names a folder with
-            task files of your own.
+        kwargs: those of ``lmms_eval.tasks.TaskManager``. ``include_defaults=False`` leaves out the
+            tasks that come with the harness, which makes building the index some forty times
+            faster. ``include_path`` names a folder with task files of your own.
 
     Examples:
         >>> from figlang_tasks import task_manager

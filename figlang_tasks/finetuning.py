@@ -1,7 +1,8 @@
-"""Rows of a benchmark as data for fine-tuning: the prompts of its evaluation, each with the reference answer.
+"""Rows of a benchmark as data for fine-tuning: the prompts of its evaluation, each with the
+reference answer.
 
-A row that shares a picture or a text with the rows of the evaluation is left out. docs/finetuning.md describes the two
-forms that are written; pictures are files beside them.
+A row that shares a picture or a text with the rows of the evaluation is left out.
+docs/finetuning.md describes the two forms that are written; pictures are files beside them.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ _PLACE: Final = "<image>"
 
 @dataclass(frozen=True)
 class Example:
-    """A row of a task: `prompt` has None for each picture; `answer` is the reference, as the prompt asks for it."""
+    """A row of a task: `prompt` has None for each picture; `answer` is the reference, as the prompt
+    asks for it.
+    """
 
     id: str
     prompt: Sequence[str | None]
@@ -47,14 +50,18 @@ def write(
     """Write the rows that a model can be trained on for a task, or for each task of a group.
 
     Args:
-        rows_from: a data folder that the rows are read from, in place of the one that the task evaluates.
-        keep_shared: keep rows that share a picture or a text with a row of the evaluation, but not all of them.
+        rows_from: a data folder that the rows are read from, in place of the one that the task
+            evaluates.
+        keep_shared: keep rows that share a picture or a text with a row of the evaluation, but not
+            all of them.
 
     Returns:
         The number of rows written, and the ids of the others by what is wrong with them, in words.
     """
     tasks = list(map(TrainingTask, members(name)))
-    evaluated = {task.subject(doc) for task in tasks for doc in task.benchmark.documents(task.request)}
+    evaluated = {
+        task.subject(doc) for task in tasks for doc in task.benchmark.documents(task.request)
+    }
     parts: frozenset[str] = frozenset() if keep_shared else frozenset().union(*evaluated)
     (folder / "images").mkdir(parents=True)
     rows: list[Example] = []
@@ -83,7 +90,9 @@ def write(
 
 @contextmanager
 def reading(name: str, folder: Path | None) -> Iterator[None]:
-    """Make the loaders read `folder`, or the one in it, inside the block, and in any case look at the files again."""
+    """Make the loaders read `folder`, or the one in it, inside the block, and in any case look at
+    the files again.
+    """
     hub.look_again()
     if folder is None:
         yield
@@ -92,7 +101,10 @@ def reading(name: str, folder: Path | None) -> Iterator[None]:
     if place.name != name:
         place /= name
     if not place.is_dir():
-        raise DataError(f"{folder}: the tasks read a folder with the name {name}: give it, or the folder above it")
+        raise DataError(
+            f"{folder}: the tasks read a folder with the name {name}: give it, or the folder"
+            " above it"
+        )
     before = os.environ.get(hub.DATA_DIR_VARIABLE)
     os.environ[hub.DATA_DIR_VARIABLE] = str(place.parent)
     try:
@@ -123,7 +135,10 @@ def members(name: str) -> Iterator[dict[str, Any]]:
 
 
 def _no_rows(benchmark: str) -> DataError:
-    return DataError(f"{benchmark} has no rows for training; there are those of {', '.join(names_with('finetuning'))}")
+    return DataError(
+        f"{benchmark} has no rows for training; there are those of"
+        f" {', '.join(names_with('finetuning'))}"
+    )
 
 
 class TrainingTask:
@@ -134,17 +149,25 @@ class TrainingTask:
         if module is None:
             raise _no_rows(self.benchmark.name)
         if config["doc_to_messages"] is None:
-            raise DataError(f"{self.name} asks in several steps: name a task with one prompt (`figlang tasks`)")
+            raise DataError(
+                f"{self.name} asks in several steps: name a task with one prompt (`figlang tasks`)"
+            )
         self.finetuning: FineTuning = module.FINETUNING
 
     def documents(self, split: Split, rows_from: Path | None) -> Any:
-        instead = self.finetuning.splits.get(split) or ({"split": split} if "split" in self.request else {})
+        instead = self.finetuning.splits.get(split) or (
+            {"split": split} if "split" in self.request else {}
+        )
         if rows_from is not None and (instead or self.finetuning.splits):
-            raise DataError(f"{self.name}: {self.request.dataset} has training rows of its own: leave --rows out")
+            raise DataError(
+                f"{self.name}: {self.request.dataset} has training rows of its own: leave"
+                " --rows out"
+            )
         if not instead and rows_from is None:
             raise DataError(
-                f"{self.name}: {self.request.dataset} has no rows for {split}, apart from those that the task "
-                f"evaluates: name a data folder with others, for example --rows my_{split}"
+                f"{self.name}: {self.request.dataset} has no rows for {split}, apart from those"
+                " that the task evaluates: name a data folder with others, for example --rows"
+                f" my_{split}"
             )
         return self.benchmark.documents(self.request.with_parameters(instead), check_images=True)
 
@@ -152,7 +175,9 @@ class TrainingTask:
         """What a row is about: its texts, and the key of what its picture shows."""
         keys = [folded(doc[column]) for column in self.finetuning.texts if column in doc]
         if "image" in doc:
-            keys.append(images.content_key(images.decode(doc["image"], doc["id"], self.request.dataset)))
+            keys.append(
+                images.content_key(images.decode(doc["image"], doc["id"], self.request.dataset))
+            )
         return frozenset(keys)
 
     def call(self, key: str, *args: Any) -> Any:
@@ -163,7 +188,10 @@ class TrainingTask:
         """Why a model cannot learn from a row; "" if it can."""
         answer = self.call("doc_to_target", doc)
         explained = {**doc, "explanation": "It is."}
-        if not doc.get("explanation", "none").strip() and self.call("doc_to_target", explained) != answer:
+        if (
+            not doc.get("explanation", "none").strip()
+            and self.call("doc_to_target", explained) != answer
+        ):
             return "have no explanation, which the answer must hold"
         if not self.finetuning.right(self.call("process_results", doc, [answer])["sample"]):
             return "have a reference answer that the benchmark's parser does not read back"
@@ -174,7 +202,10 @@ class TrainingTask:
         options = self.config.get("lmms_eval_specific_kwargs") or {}
         turns = self.call("doc_to_messages", doc, options.get("default", options))
         if len(turns) > 1:
-            raise DataError(f"{self.name} shows examples before its question: name a task without (`figlang tasks`)")
+            raise DataError(
+                f"{self.name} shows examples before its question: name a task without (`figlang"
+                " tasks`)"
+            )
         prompt: list[str | None] = []
         pictures = []
         for part in turns[0]["content"]:
@@ -186,7 +217,9 @@ class TrainingTask:
                 if not (folder / name).exists():  # one picture can have several rows
                     part["url"].save(folder / name, compress_level=1)
                 pictures.append(name)
-        return Example(f"{self.name}/{doc['id']}", prompt, pictures, self.call("doc_to_target", doc))
+        return Example(
+            f"{self.name}/{doc['id']}", prompt, pictures, self.call("doc_to_target", doc)
+        )
 
 
 # --- forms ---
@@ -196,23 +229,33 @@ def _messages(rows: Sequence[Example]) -> dict[str, str]:
     shown = any(row.pictures for row in rows)
     lines = []
     for row in rows:
-        asked: Any = [{"type": "image"} if each is None else {"type": "text", "text": each} for each in row.prompt]
+        asked: Any = [
+            {"type": "image"} if each is None else {"type": "text", "text": each}
+            for each in row.prompt
+        ]
         answer: Any = [{"type": "text", "text": row.answer}]
         if not shown:  # templates of language models take plain texts
             asked, answer = "\n".join(filter(None, row.prompt)), row.answer
         turns = [{"role": "user", "content": asked}, {"role": "assistant", "content": answer}]
-        lines.append({"id": row.id, "messages": turns} | ({"file_names": row.pictures} if shown else {}))
+        lines.append(
+            {"id": row.id, "messages": turns} | ({"file_names": row.pictures} if shown else {})
+        )
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     return {"metadata.jsonl" if shown else "data.jsonl": text}
 
 
 def _sharegpt(rows: Sequence[Example]) -> dict[str, str]:
-    columns = {"messages": "conversations"} | ({"images": "images"} if any(row.pictures for row in rows) else {})
+    columns = {"messages": "conversations"} | (
+        {"images": "images"} if any(row.pictures for row in rows) else {}
+    )
     found: list[dict[str, Any]] = []
     for row in rows:
         asked = "\n".join(_PLACE if each is None else each for each in row.prompt)
         turns = [{"from": "human", "value": asked}, {"from": "gpt", "value": row.answer}]
-        found.append({"id": row.id, "conversations": turns} | ({"images": row.pictures} if "images" in columns else {}))
+        found.append(
+            {"id": row.id, "conversations": turns}
+            | ({"images": row.pictures} if "images" in columns else {})
+        )
     info = {"figlang": {"file_name": "data.json", "formatting": "sharegpt", "columns": columns}}
     return {
         "data.json": json.dumps(found, ensure_ascii=False, indent=1),

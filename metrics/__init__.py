@@ -1,10 +1,11 @@
-"""Pure metric functions: numbers in, numbers out; nothing here imports the harness or the rest of figlang_tasks.
+"""Pure metric functions: numbers in, numbers out; nothing here imports the harness or the rest of
+figlang_tasks.
 
-Public are the modules in ``__all__``, and of each the names in its own ``__all__``; other names may change without
-notice.
+Public are the modules in ``__all__``, and of each the names in its own ``__all__``; other names may
+change without notice.
 
-This folder is ``figlang_tasks.metrics`` in the distribution figlang-tasks, and the package ``figlang_metrics`` of the
-distribution figlang-metrics (``pyproject.toml`` beside this file).
+This folder is ``figlang_tasks.metrics`` in the distribution figlang-tasks, and the package
+``figlang_metrics`` of the distribution figlang-metrics (``pyproject.toml`` beside this file).
 """
 
 __all__ = [

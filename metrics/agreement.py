@@ -1,7 +1,9 @@
-"""Agreement of any number of annotators, and the cut at which a score best predicts what they agree on.
+"""Agreement of any number of annotators, and the cut at which a score best predicts what they agree
+on.
 
-Cohen's kappa, average precision and precision-recall curves are scikit-learn's. Source of the cut: V-FLUTE (arXiv
-2405.01474), section 5.3 (best F1 of ExplanationScore as a predictor of adequacy .77, at a threshold of .53).
+Cohen's kappa, average precision and precision-recall curves are scikit-learn's. Source of the cut:
+V-FLUTE (arXiv 2405.01474), section 5.3 (best F1 of ExplanationScore as a predictor of adequacy .77,
+at a threshold of .53).
 """
 
 from __future__ import annotations
@@ -17,17 +19,19 @@ __all__ = ["best_f1", "krippendorff_alpha"]
 
 
 def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float:
-    """Krippendorff's alpha for nominal labels: ``1 - observed / expected`` disagreement, of any number of annotators.
+    """Krippendorff's alpha for nominal labels: ``1 - observed / expected`` disagreement, of any
+    number of annotators.
 
-    Unlike kappa it takes all annotators together and allows missing labels. Source: Krippendorff (2011), Computing
-    Krippendorff's Alpha-Reliability, section C.
+    Unlike kappa it takes all annotators together and allows missing labels. Source: Krippendorff
+    (2011), Computing Krippendorff's Alpha-Reliability, section C.
 
     Args:
-        units: for each thing the labels that it got, in any order, without the missing ones; any values that compare
-            and hash. Things with fewer than two labels do not count.
+        units: for each thing the labels that it got, in any order, without the missing ones; any
+            values that compare and hash. Things with fewer than two labels do not count.
 
     Returns:
-        float up to 1; 0 is chance. NaN if all labels are the same, or no thing has two: alpha is undefined.
+        float up to 1; 0 is chance. NaN if all labels are the same, or no thing has two: alpha is
+        undefined.
 
     Raises:
         ValueError: NaN among the labels.
@@ -39,7 +43,9 @@ def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float:
     units = list(map(list, units))
     for place, unit in enumerate(units):
         if any(label != label for label in unit):
-            raise ValueError(f"units[{place}] has NaN among its labels {unit}: leave missing labels out")
+            raise ValueError(
+                f"units[{place}] has NaN among its labels {unit}: leave missing labels out"
+            )
     labels: Counter[Hashable] = Counter()
     observed = Fraction(0)
     for unit in units:
@@ -58,7 +64,8 @@ def _unlike_pairs(counts: Counter[Hashable]) -> int:
 
 
 def best_f1(positive: Sequence[bool], scores: Sequence[float]) -> dict[str, float]:
-    """The cut whose F1 of the positives is best; of several equal ones that with the highest recall.
+    """The cut whose F1 of the positives is best; of several equal ones that with the highest
+    recall.
 
     Args:
         positive: n truths, True (or 1) for what the score should be high for; at least one.
@@ -68,8 +75,8 @@ def best_f1(positive: Sequence[bool], scores: Sequence[float]) -> dict[str, floa
         ValueError: unequal numbers, no positive, or a score that is not finite.
 
     Returns:
-        ``f1``, ``precision`` and ``recall`` there, in [0, 1], and ``at_least``: the lowest score that is taken as
-        positive (scikit-learn's threshold: ``score >= at_least``).
+        ``f1``, ``precision`` and ``recall`` there, in [0, 1], and ``at_least``: the lowest score
+        that is taken as positive (scikit-learn's threshold: ``score >= at_least``).
 
     Examples:
         >>> best_f1([True, True, False], [0.9, 0.6, 0.2])
@@ -77,7 +84,10 @@ def best_f1(positive: Sequence[bool], scores: Sequence[float]) -> dict[str, floa
     """
     truth, values = np.asarray(positive, dtype=bool), np.asarray(scores, dtype=np.float64)
     if truth.shape != values.shape or not truth.any():
-        raise ValueError(f"there are {len(truth)} truths, {truth.sum()} of them positive, and {len(values)} scores")
+        raise ValueError(
+            f"there are {len(truth)} truths, {truth.sum()} of them positive, and {len(values)}"
+            " scores"
+        )
     if not np.isfinite(values).all():
         place = int(np.argmin(np.isfinite(values)))
         raise ValueError(f"scores[{place}] is {values[place]}, must be a finite number")

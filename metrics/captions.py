@@ -1,20 +1,24 @@
-"""Caption metrics as COCO's evaluation code has them: BLEU-4, ROUGE-L, CIDEr, METEOR, SPICE, and exact match.
+"""Caption metrics as COCO's evaluation code has them: BLEU-4, ROUGE-L, CIDEr, METEOR, SPICE, and
+exact match.
 
-Numbers come from pycocoevalcap, the Python 3 form of COCO's code, whose BLEU, ROUGE-L and CIDEr need no Java once the
-text is tokenised; METEOR and SPICE run in a process of their own, since pycocoevalcap waits for ever after an
-exception. What is ours is the tokeniser in place of Stanford's (`tokenize`).
+Numbers come from pycocoevalcap, the Python 3 form of COCO's code, whose BLEU, ROUGE-L and CIDEr
+need no Java once the text is tokenised; METEOR and SPICE run in a process of their own, since
+pycocoevalcap waits for ever after an exception. What is ours is the tokeniser in place of
+Stanford's (`tokenize`).
 
-Everything is 0 to 1, except CIDEr, which is 0 to 10 (CIDEr-D times ten, so that MetaCLUE's 1.076 is such a number).
-What the corpus value is, differs:
+Everything is 0 to 1, except CIDEr, which is 0 to 10 (CIDEr-D times ten, so that MetaCLUE's 1.076 is
+such a number). What the corpus value is, differs:
 
-- exact match, ROUGE-L, CIDEr, SPICE: the mean over images. CIDEr weighs n-grams by the images of this corpus whose
-  references have them. So it cannot be compared between test sets, and is 0 for a corpus of one image.
-- BLEU-4: one score of summed counts. Of a candidate with fewer than four words
-  the score *per image* is next to 0 even if it is right (3e-5 for one word), as there is no smoothing worth the name.
+- exact match, ROUGE-L, CIDEr, SPICE: the mean over images. CIDEr weighs n-grams by the images of
+  this corpus whose references have them. So it cannot be compared between test sets, and is 0 for a
+  corpus of one image.
+- BLEU-4: one score of summed counts. Of a candidate with fewer than four words the score *per
+  image* is next to 0 even if it is right (3e-5 for one word), as there is no smoothing worth the
+  name.
 - METEOR: one score of summed statistics, which the mean over images differs from slightly.
 
-Source: MetaCLUE (arXiv 2212.09898), section 3.2 and Table 3, which cites BLEU, ROUGE-L, METEOR, SPICE and CIDEr, and
-does not name the code.
+Source: MetaCLUE (arXiv 2212.09898), section 3.2 and Table 3, which cites BLEU, ROUGE-L, METEOR,
+SPICE and CIDEr, and does not name the code.
 """
 
 from __future__ import annotations
@@ -38,7 +42,15 @@ import numpy as np
 import numpy.typing as npt
 from loguru import logger
 
-__all__ = ["CaptionScores", "Metric", "bleu4", "caption_scores", "exact_match", "java_metrics", "tokenize"]
+__all__ = [
+    "CaptionScores",
+    "Metric",
+    "bleu4",
+    "caption_scores",
+    "exact_match",
+    "java_metrics",
+    "tokenize",
+]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
@@ -68,7 +80,8 @@ class CaptionScores:
     Attributes:
         metrics: by name: ``em``, ``bleu4``, ``rouge_l``, ``cider``.
         bleu_statistics: int64 array of shape [n, 10] for `bleu4`: tokens of the candidate, tokens
-            of the reference nearest in length, matching n-grams for n = 1 to 4, n-grams of the candidate likewise.
+            of the reference nearest in length, matching n-grams for n = 1 to 4, n-grams of the
+            candidate likewise.
         signature: what the scores were computed with.
     """
 
@@ -144,16 +157,19 @@ def tokenize(text: str) -> tuple[str, ...]:
     COCO's code uses Stanford's PTBTokenizer in lower case and drops punctuation. This follows it:
 
     1. Curly quotes become straight, dashes and ellipses ASCII, and the text lower case.
-    2. Tokens are separated at white space and around punctuation, currency, ``%`` and the like. One token each are
-       words with their inner hyphens, slashes, ampersands and points (``life-shortening``, ``and/or``, ``at&t``),
-       numbers (``20,000.50``, ``3/4``), addresses, hashtags, and abbreviations and initials with their point (``mr.``,
-       ``u.s.``).
-    3. Clitics are split off (``smoker 's``, ``do n't``, ``they 've``), as are ``can not``, ``gon na`` and their kind.
-    4. Dropped are ``. ? ! , : ; - -- ...`` and quotes. Brackets become ``-lrb-`` and ``-rrb-`` (square: ``-lsb-``,
-       curly: ``-lcb-``) and stay: COCO's list of what to drop has them in capitals. So do ``!!`` and ``?!``.
+    2. Tokens are separated at white space and around punctuation, currency, ``%`` and the like. One
+       token each are words with their inner hyphens, slashes, ampersands and points
+       (``life-shortening``, ``and/or``, ``at&t``), numbers (``20,000.50``, ``3/4``), addresses,
+       hashtags, and abbreviations and initials with their point (``mr.``, ``u.s.``).
+    3. Clitics are split off (``smoker 's``, ``do n't``, ``they 've``), as are ``can not``, ``gon
+       na`` and their kind.
+    4. Dropped are ``. ? ! , : ; - -- ...`` and quotes. Brackets become ``-lrb-`` and ``-rrb-``
+       (square: ``-lsb-``, curly: ``-lcb-``) and stay: COCO's list of what to drop has them in
+       capitals. So do ``!!`` and ``?!``.
 
-    Of 19,235 texts of FLUTE and V-FLUTE 99.9 % get the very same tokens as from PTBTokenizer. It differs for smileys,
-    ``mac&cheese``, the point of a single letter at the end of a sentence in the middle, and rarer things.
+    Of 19,235 texts of FLUTE and V-FLUTE 99.9 % get the very same tokens as from PTBTokenizer. It
+    differs for smileys, ``mac&cheese``, the point of a single letter at the end of a sentence in
+    the middle, and rarer things.
 
     Args:
         text: any text.
@@ -186,9 +202,9 @@ def tokenize(text: str) -> tuple[str, ...]:
 def exact_match(candidate: str, references: Sequence[str]) -> bool:
     """Whether the candidate has the same tokens, in the same order, as any of the references.
 
-    So case, punctuation, white space and the shape of quotes and dashes do not matter; articles do. The paper says
-    "exact match accuracy (maximum over all references)" and nothing about normalisation; its other metrics all compare
-    these tokens.
+    So case, punctuation, white space and the shape of quotes and dashes do not matter; articles do.
+    The paper says "exact match accuracy (maximum over all references)" and nothing about
+    normalisation; its other metrics all compare these tokens.
 
     Args:
         candidate: a text; without tokens it matches nothing.
@@ -211,21 +227,24 @@ def exact_match(candidate: str, references: Sequence[str]) -> bool:
 
 
 def caption_scores(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> CaptionScores:
-    """Exact match, BLEU-4, ROUGE-L and CIDEr of captions (or answers), each against one or more references.
+    """Exact match, BLEU-4, ROUGE-L and CIDEr of captions (or answers), each against one or more
+    references.
 
     Args:
-        candidates: n texts. One without tokens (an answer that could not be read is ``""``) scores 0.
+        candidates: n texts. One without tokens (an answer that could not be read is ``""``) scores
+            0.
         references: for each candidate at least one text, each with at least one token.
 
     Returns:
         `CaptionScores`: each metric of the corpus and of the n candidates, 0 to 1 (CIDEr: 0 to 10).
 
     Raises:
-        ValueError: no candidates, unequal numbers, or a candidate without references or with one that has no token
-            (names its place).
+        ValueError: no candidates, unequal numbers, or a candidate without references or with one
+            that has no token (names its place).
 
     Examples:
-        >>> found = caption_scores(["love is blind", "hate"], [["love is blind"], ["love", "a strong dislike"]])
+        >>> references = [["love is blind"], ["love", "a strong dislike"]]
+        >>> found = caption_scores(["love is blind", "hate"], references)
         >>> {name: round(metric.value, 3) for name, metric in found.metrics.items()}
         {'em': 0.5, 'bleu4': 0.029, 'rouge_l': 0.5, 'cider': 3.75}
 
@@ -246,10 +265,13 @@ def caption_scores(candidates: Sequence[str], references: Sequence[Sequence[str]
     statistics = np.array([_bleu_row(comparison) for comparison in bleu.ctest], dtype=np.int64)
     rouge, rouges = Rouge().compute_score(truth, found)
     cider, ciders = Cider().compute_score(truth, found)
-    hits = np.array([float(text in texts and text != "") for text, texts in zip(given, expected, strict=True)])
+    hits = np.array(
+        [float(text in texts and text != "") for text, texts in zip(given, expected, strict=True)]
+    )
     metrics = {
         "em": Metric(float(hits.mean()), hits),
-        # Its constants against division by 0 make a perfect score a little less, and never more, than 1.
+        # Its constants against division by 0 make a perfect score a little less, and never more,
+        # than 1.
         "bleu4": Metric(float(values[ORDER - 1]), np.array(per_image[ORDER - 1], dtype=np.float64)),
         "rouge_l": Metric(float(rouge), np.asarray(rouges, dtype=np.float64)),
         "cider": Metric(float(cider), np.asarray(ciders, dtype=np.float64)),
@@ -258,8 +280,13 @@ def caption_scores(candidates: Sequence[str], references: Sequence[Sequence[str]
 
 
 def signature(metrics: Mapping[str, Metric]) -> str:
-    """The signature of metrics, e.g. ``coco|em,bleu4,rouge_l,cider|case:lower|tok:ptb-1|pycocoevalcap:1.2``."""
-    return f"coco|{','.join(metrics)}|case:lower|tok:{TOKENIZER}|pycocoevalcap:{version('pycocoevalcap')}"
+    """The signature of metrics, e.g.
+    ``coco|em,bleu4,rouge_l,cider|case:lower|tok:ptb-1|pycocoevalcap:1.2``.
+    """
+    return (
+        f"coco|{','.join(metrics)}|case:lower|tok:{TOKENIZER}"
+        f"|pycocoevalcap:{version('pycocoevalcap')}"
+    )
 
 
 def _bleu_row(comparison: Mapping[str, object]) -> list[int]:
@@ -268,14 +295,23 @@ def _bleu_row(comparison: Mapping[str, object]) -> list[int]:
     return [length, nearest, *comparison["correct"], *comparison["guess"]]  # type: ignore[misc, list-item]
 
 
-def _tokenized(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
-    """Candidates and lists of references, each text as its tokens with single blanks between them."""
+def _tokenized(
+    candidates: Sequence[str], references: Sequence[Sequence[str]]
+) -> tuple[list[str], list[list[str]]]:
+    """Candidates and lists of references, each text as its tokens with single blanks between
+    them.
+    """
     if not candidates or len(candidates) != len(references):
-        raise ValueError(f"{len(candidates)} candidates and {len(references)} lists of references: give one for each")
+        raise ValueError(
+            f"{len(candidates)} candidates and {len(references)} lists of references: give one for"
+            " each"
+        )
     expected = [[" ".join(tokenize(text)) for text in texts] for texts in references]
     for place, texts in enumerate(expected):
         if not texts or "" in texts:
-            raise ValueError(f"references[{place}] is {references[place]!r}, must be texts with words to compare")
+            raise ValueError(
+                f"references[{place}] is {references[place]!r}, must be texts with words to compare"
+            )
     return [" ".join(tokenize(text)) for text in candidates], expected
 
 
@@ -283,7 +319,8 @@ def bleu4(statistics: npt.ArrayLike) -> Floats:
     """COCO's corpus BLEU-4 from summed statistics.
 
     Args:
-        statistics: shape [..., 10], sums over images of the rows of `CaptionScores.bleu_statistics`.
+        statistics: shape [..., 10], sums over images of the rows of
+            `CaptionScores.bleu_statistics`.
 
     Returns:
         float64 array of shape [...], each in [0, 1].
@@ -295,7 +332,8 @@ def bleu4(statistics: npt.ArrayLike) -> Floats:
     sums = np.asarray(statistics, dtype=np.float64)
     length, reference = sums[..., 0], sums[..., 1]
     correct, guessed = sums[..., 2 : 2 + ORDER], sums[..., 2 + ORDER :]
-    # The constants of pycocoevalcap (bleu_scorer.py), which decide what a corpus without any 4-gram gets.
+    # The constants of pycocoevalcap (bleu_scorer.py), which decide what a corpus without any 4-gram
+    # gets.
     precision = np.prod((correct + 1e-15) / (guessed + 1e-9), axis=-1) ** (1 / ORDER)
     ratio = (length + 1e-15) / (reference + 1e-9)
     return np.asarray(precision * np.exp(np.minimum(0.0, 1 - 1 / ratio)), dtype=np.float64)
@@ -304,17 +342,23 @@ def bleu4(statistics: npt.ArrayLike) -> Floats:
 # --- METEOR and SPICE ---
 
 TIMEOUT = 3600.0
-"""Seconds after which a Java program is ended; METEOR takes some 10 for 1,331 captions, SPICE some 15 minutes."""
+"""Seconds after which a Java program is ended; METEOR takes some 10 for 1,331 captions, SPICE some
+15 minutes.
+"""
 
-SPICE_COMMAND = "python -c 'from pycocoevalcap.spice.get_stanford_models import *; get_stanford_models()'"
+SPICE_COMMAND = (
+    "python -c 'from pycocoevalcap.spice.get_stanford_models import *; get_stanford_models()'"
+)
 """Downloads the files of `_SPICE_FILES`, which pycocoevalcap does not carry."""
 
 _SPICE_FILES = ("stanford-corenlp-3.6.0.jar", "stanford-corenlp-3.6.0-models.jar")
 _JAVA = {
     "JAVA_TOOL_OPTIONS": "-Dfile.encoding=UTF-8",
-    # SPICE keeps its results by a library that looks into java.lang, which Java 9 and newer forbid unless told
-    # otherwise. Java 8 knows neither the variable nor the option.
-    "JDK_JAVA_OPTIONS": " ".join(f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in ("lang", "math", "util")),
+    # SPICE keeps its results by a library that looks into java.lang, which Java 9 and newer forbid
+    # unless told otherwise. Java 8 knows neither the variable nor the option.
+    "JDK_JAVA_OPTIONS": " ".join(
+        f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in ("lang", "math", "util")
+    ),
 }
 _PROGRAM = """
 import json, os, sys, traceback
@@ -329,17 +373,20 @@ except Exception:
     sys.stderr.flush()
     os._exit(1)  # the scorer waits for its own lock for ever when it is deleted after an error
 print(json.dumps([float(value), [each["All"]["f"] if name == "spice" else each for each in of_images]]))
-"""
+"""  # noqa: E501
 
 
-def java_metrics(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> dict[str, Metric]:
+def java_metrics(
+    candidates: Sequence[str], references: Sequence[Sequence[str]]
+) -> dict[str, Metric]:
     """METEOR 1.5 and SPICE, by the programs that pycocoevalcap carries.
 
     Args and errors as in `caption_scores`. Nothing is downloaded.
 
     Returns:
-        `Metric` by ``meteor`` and ``spice``, 0 to 1. One that fails, or whose Java or files are not there, is left out;
-        one logged message in each process says why. SPICE without any value for an image (no facts in its texts) is 0.
+        `Metric` by ``meteor`` and ``spice``, 0 to 1. One that fails, or whose Java or files are not
+        there, is left out; one logged message in each process says why. SPICE without any value for
+        an image (no facts in its texts) is 0.
 
     Examples:
         Skipped by doctest, as it takes a Java runtime:
@@ -347,7 +394,8 @@ def java_metrics(candidates: Sequence[str], references: Sequence[Sequence[str]])
         >>> java_metrics(["a cat"], [["a cat", "a dog"]])["meteor"].value  # doctest: +SKIP
         1.0
 
-    Source: METEOR 1.5 (Denkowski and Lavie, 2014), SPICE (Anderson et al., 2016), with the options of COCO's code.
+    Source: METEOR 1.5 (Denkowski and Lavie, 2014), SPICE (Anderson et al., 2016), with the options
+    of COCO's code.
     """
     given, expected = _tokenized(candidates, references)
     found: dict[str, Metric] = {}
@@ -357,20 +405,24 @@ def java_metrics(candidates: Sequence[str], references: Sequence[Sequence[str]])
         except (OSError, ValueError) as error:
             _tell(f"{name.upper()} is left out: {error}")
             continue
-        per_image = np.nan_to_num([each if text else 0.0 for text, each in zip(given, of_images, strict=True)])
+        per_image = np.nan_to_num(
+            [each if text else 0.0 for text, each in zip(given, of_images, strict=True)]
+        )
         found[name] = Metric(float(per_image.mean()) if name == "spice" else value, per_image)
     return found
 
 
 def available() -> tuple[str, ...]:
-    """Those of ``meteor`` and ``spice`` that can be computed; what the others lack is logged, once a process."""
+    """Those of ``meteor`` and ``spice`` that can be computed; what the others lack is logged, once
+    a process.
+    """
     if java() is None:
         _tell("METEOR and SPICE are left out: there is no Java that runs (java -version)")
         return ()
     if not has_spice():
         _tell(
-            "SPICE is left out: pycocoevalcap lacks two files of Stanford CoreNLP 3.6.0 (400 MB), which it downloads "
-            f"with: {SPICE_COMMAND}"
+            "SPICE is left out: pycocoevalcap lacks two files of Stanford CoreNLP 3.6.0 (400 MB),"
+            f" which it downloads with: {SPICE_COMMAND}"
         )
         return ("meteor",)
     return ("meteor", "spice")
@@ -385,22 +437,30 @@ def java() -> str | None:
     """The path of a Java that starts; None if there is none."""
     path = shutil.which("java")  # on some systems the command only says how to install it
     try:
-        starts = path and subprocess.run([path, "-version"], capture_output=True, timeout=60).returncode == 0
+        starts = (
+            path
+            and subprocess.run([path, "-version"], capture_output=True, timeout=60).returncode == 0
+        )
     except (OSError, subprocess.SubprocessError):
         return None
     return path if starts else None
 
 
 def has_spice() -> bool:
-    """Whether pycocoevalcap has the files of Stanford CoreNLP, without which it would download them."""
+    """Whether pycocoevalcap has the files of Stanford CoreNLP, without which it would download
+    them.
+    """
     import pycocoevalcap
 
-    folder = Path(next(iter(pycocoevalcap.__path__))) / "spice" / "lib"  # it has no __init__.py, and so no __file__
+    # It has no __init__.py, and so no __file__
+    folder = Path(next(iter(pycocoevalcap.__path__))) / "spice" / "lib"
     return all((folder / name).is_file() for name in _SPICE_FILES)
 
 
 def _by_java(name: str, given: list[str], expected: list[list[str]]) -> tuple[float, list[float]]:
-    """Value and values of images by a class of pycocoevalcap, in a process that ends, with its Java, in any case."""
+    """Value and values of images by a class of pycocoevalcap, in a process that ends, with its
+    Java, in any case.
+    """
     process = subprocess.Popen(
         [sys.executable, "-c", _PROGRAM],
         stdin=subprocess.PIPE,

@@ -1,18 +1,22 @@
-"""Macro precision, recall and F1 of two classes; with explanations F1@t of V-FLUTE and Acc@t of FLUTE.
+"""Macro precision, recall and F1 of two classes; with explanations F1@t of V-FLUTE and Acc@t of
+FLUTE.
 
-Every score is a function of counts ``tn, fp, fn, tp``, which are summed over rows first: so the order of rows never
-matters, subsets add up, and a bootstrap needs the counts only. Their intervals: :func:`.of_two_classes`. Class 1 is
-entailment (or yes), class 0 contradiction (or no).
+Every score is a function of counts ``tn, fp, fn, tp``, which are summed over rows first: so the
+order of rows never matters, subsets add up, and a bootstrap needs the counts only. Their intervals:
+:func:`.of_two_classes`. Class 1 is entailment (or yes), class 0 contradiction (or no).
 
-Macro means the unweighted mean over both classes. A quotient whose denominator is 0 (a class that is never predicted,
-or never gold) counts as 0, as scikit-learn's ``zero_division=0`` with ``labels=[0, 1]``.
+Macro means the unweighted mean over both classes. A quotient whose denominator is 0 (a class that
+is never predicted, or never gold) counts as 0, as scikit-learn's ``zero_division=0`` with
+``labels=[0, 1]``.
 
-Sources: NYK-MS (arXiv 2409.01037), section 4.1: "Macro P, R and F1", and its remark that a model which always says 1
-has the macro recall (0 % + 100 %) / 2. Its Table 8 is reproduced by these definitions.
+Sources: NYK-MS (arXiv 2409.01037), section 4.1: "Macro P, R and F1", and its remark that a model
+which always says 1 has the macro recall (0 % + 100 %) / 2. Its Table 8 is reproduced by these
+definitions.
 
-V-FLUTE (arXiv 2405.01474), section 4.2: F1@0, F1@53, F1@60, "all predictions with ExplanationScore <= t are considered
-incorrect". The published scorer carries that out by *setting* such a prediction to the wrong label (``1 - gold``),
-whatever it was, and treats a missing label in the same way. So a low score never makes a wrong row right.
+V-FLUTE (arXiv 2405.01474), section 4.2: F1@0, F1@53, F1@60, "all predictions with ExplanationScore
+<= t are considered incorrect". The published scorer carries that out by *setting* such a prediction
+to the wrong label (``1 - gold``), whatever it was, and treats a missing label in the same way. So a
+low score never makes a wrong row right.
 """
 
 from __future__ import annotations
@@ -38,10 +42,14 @@ __all__ = [
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 Explained: TypeAlias = Literal["all", "contradiction"]
-"""Which right rows must be explained well to count in an accuracy: every one, or the contradictions."""
+"""Which right rows must be explained well to count in an accuracy: every one, or the
+contradictions.
+"""
 
 CURVE_THRESHOLDS: tuple[float, ...] = tuple(i / 100 for i in range(101))
-"""0.00, 0.01 ... 1.00; each is exactly ``i / 100``, the double that the literal ``0.53`` denotes as well."""
+"""0.00, 0.01 ... 1.00; each is exactly ``i / 100``, the double that the literal ``0.53`` denotes as
+well.
+"""
 
 
 def confusion_cells(gold: npt.ArrayLike, right: npt.ArrayLike) -> Floats:
@@ -52,7 +60,8 @@ def confusion_cells(gold: npt.ArrayLike, right: npt.ArrayLike) -> Floats:
         right: n times whether the row counts as right; any other has the wrong label.
 
     Returns:
-        float64 array of shape [n, 4]; its sum over rows is scikit-learn's ``confusion_matrix(...).ravel()``.
+        float64 array of shape [n, 4]; its sum over rows is scikit-learn's
+        ``confusion_matrix(...).ravel()``.
 
     Raises:
         ValueError: a label that is not 1 or 0, or a row that is neither right nor wrong (NaN, say).
@@ -62,7 +71,9 @@ def confusion_cells(gold: npt.ArrayLike, right: npt.ArrayLike) -> Floats:
         [[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
     """
     positive, hit = _as_bools(gold, "gold"), _as_bools(right, "right")
-    return np.stack([~positive & hit, ~positive & ~hit, positive & ~hit, positive & hit], axis=-1).astype(np.float64)
+    return np.stack(
+        [~positive & hit, ~positive & ~hit, positive & ~hit, positive & hit], axis=-1
+    ).astype(np.float64)
 
 
 def _as_bools(values: npt.ArrayLike, name: str) -> npt.NDArray[np.bool_]:
@@ -111,8 +122,8 @@ def macro_f1(counts: npt.ArrayLike, skip_absent: bool = False) -> Floats:
 
     Args:
         counts: as in `macro_precision`.
-        skip_absent: leave a class out of the mean that is neither gold nor predicted, as V-FLUTE's scorer does; else it
-            counts as 0. Where both classes are gold the two are the same.
+        skip_absent: leave a class out of the mean that is neither gold nor predicted, as V-FLUTE's
+            scorer does; else it counts as 0. Where both classes are gold the two are the same.
 
     Returns and errors as in `macro_precision`.
 
@@ -123,11 +134,14 @@ def macro_f1(counts: npt.ArrayLike, skip_absent: bool = False) -> Floats:
         (0.5, 1.0)
     """
     tn, fp, fn, tp = _cells(counts)
-    # Twice the hits plus the misses is gold + predicted of a class, so it is zero exactly where the class is absent.
+    # Twice the hits plus the misses is gold + predicted of a class, so it is zero exactly where the
+    # class is absent.
     wrong = fp + fn
     sizes = (2 * tp + wrong, 2 * tn + wrong)
     classes = (sizes[0] > 0).astype(np.float64) + (sizes[1] > 0) if skip_absent else 2.0
-    return np.asarray((_share(2 * tp, sizes[0]) + _share(2 * tn, sizes[1])) / classes, dtype=np.float64)
+    return np.asarray(
+        (_share(2 * tp, sizes[0]) + _share(2 * tn, sizes[1])) / classes, dtype=np.float64
+    )
 
 
 def _cells(counts: npt.ArrayLike) -> tuple[Floats, Floats, Floats, Floats]:
@@ -146,17 +160,21 @@ def _share(part: Floats, whole: Floats) -> Floats:
 
 
 def macro_f1_of_labels(gold: Sequence[int], predicted: Sequence[int | None]) -> float:
-    """Macro F1 over the labels that occur in gold or predicted: :func:`macro_f1` with ``skip_absent``.
+    """Macro F1 over the labels that occur in gold or predicted: :func:`macro_f1` with
+    ``skip_absent``.
 
-    Equals scikit-learn's ``f1_score(gold, predicted, average="macro", zero_division=0)`` once every None has become
-    ``1 - gold``. Without explanations this is the label-only score of V-FLUTE, Appendix J.
+    Equals scikit-learn's ``f1_score(gold, predicted, average="macro", zero_division=0)`` once every
+    None has become ``1 - gold``. Without explanations this is the label-only score of V-FLUTE,
+    Appendix J.
 
-    A label that occurs without a single hit has F1 0. So twelve rows that are all entailment, eleven of them predicted
-    right, give (0 + 22/23) / 2 = .4783, not .9565 (V-FLUTE, Table 7, NYCartoons).
+    A label that occurs without a single hit has F1 0. So twelve rows that are all entailment,
+    eleven of them predicted right, give (0 + 22/23) / 2 = .4783, not .9565 (V-FLUTE, Table 7,
+    NYCartoons).
 
     Args:
         gold: n true labels: 1 for entailment, 0 for contradiction.
-        predicted: n predicted labels, 1 or 0; None where no label was found, which counts as the wrong label.
+        predicted: n predicted labels, 1 or 0; None where no label was found, which counts as the
+            wrong label.
 
     Returns:
         float in [0, 1].
@@ -180,18 +198,21 @@ def counts_as_right(
 ) -> npt.NDArray[np.bool_]:
     """Whether each row is right and, where asked, explained well enough.
 
-    The mean over *all* rows is Acc@t of FLUTE. Scores and threshold are on one scale, 0 to 1 here: Acc@50 of the papers
-    is a threshold of .5. Their Acc@0 is the accuracy of labels, whatever the scores.
+    The mean over *all* rows is Acc@t of FLUTE. Scores and threshold are on one scale, 0 to 1 here:
+    Acc@50 of the papers is a threshold of .5. Their Acc@0 is the accuracy of labels, whatever the
+    scores.
 
     Args:
         gold: n true labels, 1 or 0.
         right: n times whether the label is right.
-        scores: n explanation scores, compared as float64; of rows that need none anything. A NaN is never enough.
+        scores: n explanation scores, compared as float64; of rows that need none anything. A NaN is
+            never enough.
         threshold: on the scale of the scores, finite.
-        explained: None, for F1@t: every row, with a score strictly above the threshold. ``all``: every row, with at
-            least the threshold, as in the organisers' scoring script of FigLang 2022, ``int((F1 + BLEURT) * 50.0) >=
-            k``: at its k of 50 and 60 this is ``(F1 + BLEURT) / 2 >= k / 100`` to the last bit. ``contradiction``:
-            contradictions alone, strictly above ("higher than k", arXiv 2205.12404v1, section 3).
+        explained: None, for F1@t: every row, with a score strictly above the threshold. ``all``:
+            every row, with at least the threshold, as in the organisers' scoring script of FigLang
+            2022, ``int((F1 + BLEURT) * 50.0) >= k``: at its k of 50 and 60 this is ``(F1 + BLEURT)
+            / 2 >= k / 100`` to the last bit. ``contradiction``: contradictions alone, strictly
+            above ("higher than k", arXiv 2205.12404v1, section 3).
 
     Returns:
         bool array of shape [n].
@@ -202,7 +223,8 @@ def counts_as_right(
     Examples:
         >>> counts_as_right([1, 0, 0], [True, True, False], [0.5, 0.6, 0.9], 0.5).tolist()
         [False, True, False]
-        >>> float(counts_as_right([1, 0, 1, 0], [True, True, True, False], [0.4, 0.6, 0.9, 0.9], 0.5, "all").mean())
+        >>> right, scores = [True, True, True, False], [0.4, 0.6, 0.9, 0.9]
+        >>> float(counts_as_right([1, 0, 1, 0], right, scores, 0.5, "all").mean())
         0.5
     """
     if not np.isfinite(threshold):
@@ -214,11 +236,15 @@ def counts_as_right(
     return _as_bools(right, "right") & enough
 
 
-def f1_at(gold: Sequence[int], predicted: Sequence[int | None], scores: Sequence[float], threshold: float) -> float:
-    """F1@threshold: macro F1 after every prediction with ``score <= threshold`` was set to the wrong label.
+def f1_at(
+    gold: Sequence[int], predicted: Sequence[int | None], scores: Sequence[float], threshold: float
+) -> float:
+    """F1@threshold: macro F1 after every prediction with ``score <= threshold`` was set to the
+    wrong label.
 
-    F1@0 therefore is `macro_f1_of_labels` only where every score is above zero: an empty explanation (score 0) costs
-    its row. Scores are compared as float64, and a float32 score is widened without rounding.
+    F1@0 therefore is `macro_f1_of_labels` only where every score is above zero: an empty
+    explanation (score 0) costs its row. Scores are compared as float64, and a float32 score is
+    widened without rounding.
 
     Args:
         gold, predicted: as in `macro_f1_of_labels`.
@@ -229,7 +255,8 @@ def f1_at(gold: Sequence[int], predicted: Sequence[int | None], scores: Sequence
         float in [0, 1].
 
     Raises:
-        ValueError: as `macro_f1_of_labels`; also for a score that is not finite or a threshold outside [0, 1].
+        ValueError: as `macro_f1_of_labels`; also for a score that is not finite or a threshold
+            outside [0, 1].
 
     Examples:
         >>> gold, predicted, scores = [1, 0, 1, 0], [1, 0, None, 0], [0.7, 0.55, 0.0, 0.8]
@@ -260,7 +287,8 @@ def f1_curve(
         ValueError: as `f1_at`.
 
     Examples:
-        >>> f1_curve([1, 0, 1, 0], [1, 0, None, 0], [0.7, 0.55, 0.0, 0.8], thresholds=[0, 0.6, 1]).round(3).tolist()
+        >>> gold, predicted, scores = [1, 0, 1, 0], [1, 0, None, 0], [0.7, 0.55, 0.0, 0.8]
+        >>> f1_curve(gold, predicted, scores, thresholds=[0, 0.6, 1]).round(3).tolist()
         [0.733, 0.5, 0.0]
     """
     right, values = _right(gold, predicted), np.asarray(scores, dtype=np.float64)
@@ -272,14 +300,17 @@ def f1_curve(
     for threshold in thresholds:
         if not 0 <= threshold <= 1:
             raise ValueError(f"threshold is {threshold}, must lie in [0, 1]")
-    return np.array([_macro_f1(gold, counts_as_right(gold, right, values, each)) for each in thresholds])
+    return np.array(
+        [_macro_f1(gold, counts_as_right(gold, right, values, each)) for each in thresholds]
+    )
 
 
 def _right(gold: Sequence[int], predicted: Sequence[int | None]) -> list[bool]:
     """Whether each prediction is right."""
     if not len(gold) == len(predicted) > 0:
         raise ValueError(
-            f"gold has {len(gold)} labels and predicted {len(predicted)}: give as many of both, at least 1"
+            f"gold has {len(gold)} labels and predicted {len(predicted)}: give as many of both, at"
+            " least 1"
         )
     for name, labels, valid in (("gold", gold, (0, 1)), ("predicted", predicted, (0, 1, None))):
         for place, label in enumerate(labels):

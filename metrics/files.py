@@ -7,7 +7,8 @@ from pathlib import Path
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file beside its place first, then move it there; an earlier one is replaced, its folder is made.
+    """Write a file beside its place first, then move it there; an earlier one is replaced, its
+    folder is made.
 
     Args:
         path: the file.

@@ -1,8 +1,8 @@
 """Generated images: FID, CLIP similarity, and which of two images people prefer.
 
-FID is computed by torch-fidelity, features and distance both, which repeats the numbers of the original TensorFlow code
-(the extra ``generation``). CLIP similarity needs transformers only: torchmetrics' CLIPScore does not
-run on transformers 5.
+FID is computed by torch-fidelity, features and distance both, which repeats the numbers of the
+original TensorFlow code (the extra ``generation``). CLIP similarity needs transformers only:
+torchmetrics' CLIPScore does not run on transformers 5.
 
 Source: MetaCLUE (arXiv 2212.09898), section 3.4, Table 5 and Figure 8; FID: arXiv 1706.08500.
 """
@@ -20,7 +20,14 @@ import numpy as np
 import numpy.typing as npt
 
 from . import DISTRIBUTION
-from .explanation.weights import WEIGHTS_DIR_VARIABLE, Weights, WeightsError, load, locate, read_config
+from .explanation.weights import (
+    WEIGHTS_DIR_VARIABLE,
+    Weights,
+    WeightsError,
+    load,
+    locate,
+    read_config,
+)
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -45,18 +52,24 @@ PAPER_IMAGES = 300
 """Images that the paper's FID was computed from, fewer than `FEATURES` (section 3.4)."""
 
 CLIP_MODEL = "openai/clip-vit-base-patch32"
-"""The paper says "the CLIP model" and no more. A choice of ours: the similarities of larger ones are lower."""
+"""The paper says "the CLIP model" and no more. A choice of ours: the similarities of larger ones
+are lower.
+"""
 
 BATCH = 32  # images that go through CLIP together
 
 EXTRA = f"{DISTRIBUTION}[generation]"
 INCEPTION_SHA256 = "6726825d"  # its beginning
 INCEPTION_FILE = f"weights-inception-2015-12-05-{INCEPTION_SHA256}.pth"
-INCEPTION_URL = f"https://github.com/toshas/torch-fidelity/releases/download/v0.2.0/{INCEPTION_FILE}"
+INCEPTION_URL = (
+    f"https://github.com/toshas/torch-fidelity/releases/download/v0.2.0/{INCEPTION_FILE}"
+)
 
 
 class ImageMetricError(Exception):
-    """The metric cannot be computed: too few images, or a package or weights are missing. Says what to do."""
+    """The metric cannot be computed: too few images, or a package or weights are missing. Says what
+    to do.
+    """
 
 
 # --- FID ---
@@ -65,9 +78,10 @@ class ImageMetricError(Exception):
 def fid(real: npt.ArrayLike, generated: npt.ArrayLike) -> float:
     """Frechet distance of two sets of images, from their features.
 
-    The estimate is biased upwards by an amount that depends on the number of images and on the generator (Chong and
-    Forsyth, arXiv 1911.07023); the authors of FID recommend 10,000 images (README of bioinf-jku/TTUR). The paper's own
-    figures are of `PAPER_IMAGES`, so fewer are refused; compare results of equal numbers of images only.
+    The estimate is biased upwards by an amount that depends on the number of images and on the
+    generator (Chong and Forsyth, arXiv 1911.07023); the authors of FID recommend 10,000 images
+    (README of bioinf-jku/TTUR). The paper's own figures are of `PAPER_IMAGES`, so fewer are
+    refused; compare results of equal numbers of images only.
 
     Args:
         real: features of n images, shape [n, d], as of `inception_features`.
@@ -77,7 +91,8 @@ def fid(real: npt.ArrayLike, generated: npt.ArrayLike) -> float:
         The distance, at least 0 up to rounding; 0 for equal sets.
 
     Raises:
-        ImageMetricError: a set has fewer than `PAPER_IMAGES` images, or torch-fidelity is not installed.
+        ImageMetricError: a set has fewer than `PAPER_IMAGES` images, or torch-fidelity is not
+            installed.
         ValueError: a feature that is not finite.
 
     Examples:
@@ -100,22 +115,30 @@ def fid(real: npt.ArrayLike, generated: npt.ArrayLike) -> float:
     import torch
 
     found = statistics.fid_statistics_to_metric(
-        *(statistics.fid_features_to_statistics(torch.from_numpy(features)) for features in sets), verbose=False
+        *(statistics.fid_features_to_statistics(torch.from_numpy(features)) for features in sets),
+        verbose=False,
     )
     return float(found[statistics.KEY_METRIC_FID])
 
 
 def fid_signature(images: int) -> str:
-    """The signature of FID; `images` is the size of the smaller set, without which it means little."""
-    return f"fid|features:inception-v3-compat-{FEATURES}|images:{images}|torch-fidelity:{version('torch-fidelity')}"
+    """The signature of FID; `images` is the size of the smaller set, without which it means
+    little.
+    """
+    return (
+        f"fid|features:inception-v3-compat-{FEATURES}|images:{images}"
+        f"|torch-fidelity:{version('torch-fidelity')}"
+    )
 
 
 def inception_features(images: Iterable[Image.Image]) -> npt.NDArray[np.float32]:
-    """Features of images for `fid`: the last pooling layer of the original Inception network, by torch-fidelity.
+    """Features of images for `fid`: the last pooling layer of the original Inception network, by
+    torch-fidelity.
 
-    Images go through one by one in their own size, and are scaled to 299 x 299 as the original code does it; on the
-    first GPU, else the CPU. The weights are `INCEPTION_FILE` in ``$FIGLANG_WEIGHTS_DIR`` or torch.hub's cache, else a
-    download from `INCEPTION_URL` (91 MB), checked by hash.
+    Images go through one by one in their own size, and are scaled to 299 x 299 as the original code
+    does it; on the first GPU, else the CPU. The weights are `INCEPTION_FILE` in
+    ``$FIGLANG_WEIGHTS_DIR`` or torch.hub's cache, else a download from `INCEPTION_URL` (91 MB),
+    checked by hash.
 
     Args:
         images: at least one picture; transparent ones are to be laid on a background before.
@@ -124,7 +147,8 @@ def inception_features(images: Iterable[Image.Image]) -> npt.NDArray[np.float32]
         float32 array of shape [images, 2048].
 
     Raises:
-        ImageMetricError: torch-fidelity is not installed, or the weights are not available or are damaged.
+        ImageMetricError: torch-fidelity is not installed, or the weights are not available or are
+            damaged.
 
     Examples:
         Skipped by doctest, as it takes the weights:
@@ -142,23 +166,28 @@ def inception_features(images: Iterable[Image.Image]) -> npt.NDArray[np.float32]
     try:
         if not path.is_file():
             path.parent.mkdir(parents=True, exist_ok=True)
-            torch.hub.download_url_to_file(INCEPTION_URL, str(path), INCEPTION_SHA256, progress=False)
-        torch.load(path, map_location="cpu", weights_only=True)  # torch-fidelity would unpickle whatever is in there
+            torch.hub.download_url_to_file(
+                INCEPTION_URL, str(path), INCEPTION_SHA256, progress=False
+            )
+        # torch-fidelity would unpickle whatever is in there
+        torch.load(path, map_location="cpu", weights_only=True)
         extractor = package.FeatureExtractorInceptionV3(
             "inception-v3-compat", [str(FEATURES)], feature_extractor_weights_path=str(path)
         )
     except Exception as error:  # of torch.load, of load_state_dict, of urllib or of the disk
         reason = next(iter(str(error).splitlines()), "no message")
         raise ImageMetricError(
-            f"FID's Inception weights cannot be read ({type(error).__name__}: {reason}). Remove {path} if it is there, "
-            f"get {INCEPTION_URL} and put it into ${WEIGHTS_DIR_VARIABLE}"
+            f"FID's Inception weights cannot be read ({type(error).__name__}: {reason}). Remove"
+            f" {path} if it is there, get {INCEPTION_URL} and put it into ${WEIGHTS_DIR_VARIABLE}"
         ) from error
     device = _device()
     extractor = extractor.to(device).eval()
     rows: list[npt.NDArray[np.float32]] = []
     with torch.inference_mode(), exact_float32():
         for image in images:
-            pixels = torch.from_numpy(np.array(image.convert("RGB"))).permute(2, 0, 1)[None].to(device)
+            pixels = (
+                torch.from_numpy(np.array(image.convert("RGB"))).permute(2, 0, 1)[None].to(device)
+            )
             rows.append(extractor(pixels)[0].float().cpu().numpy())
     return np.concatenate(rows)
 
@@ -175,7 +204,9 @@ def _torch_fidelity(module: str = "") -> Any:
     try:
         return importlib.import_module(f"torch_fidelity.{module}".rstrip("."))
     except ImportError as error:
-        raise ImageMetricError(f"FID needs torch-fidelity ({error}): pip install '{EXTRA}'") from error
+        raise ImageMetricError(
+            f"FID needs torch-fidelity ({error}): pip install '{EXTRA}'"
+        ) from error
 
 
 # --- CLIP similarity ---
@@ -187,7 +218,8 @@ class Similarity:
 
     Attributes:
         value: mean of `per_image`.
-        per_image: float64 array of shape [n], 100 times the cosine, so -100 to 100 (of trained models some 15 to 40).
+        per_image: float64 array of shape [n], 100 times the cosine, so -100 to 100 (of trained
+            models some 15 to 40).
         signature: model, commit or hash of its weights, and version of transformers.
     """
 
@@ -196,14 +228,17 @@ class Similarity:
     signature: str
 
 
-def clip_similarity(images: Sequence[Image.Image], texts: Sequence[str], model: str = CLIP_MODEL) -> Similarity:
+def clip_similarity(
+    images: Sequence[Image.Image], texts: Sequence[str], model: str = CLIP_MODEL
+) -> Similarity:
     """CLIP similarity: 100 times the cosine of the features of an image and of its text, averaged.
 
     Args:
         images: n pictures.
         texts: n texts, the prompt of each picture; cut at the model's length (77 tokens).
-        model: hub repository or folder of a CLIP model of transformers. A repository is looked for in
-            ``$FIGLANG_WEIGHTS_DIR/NAME`` (last part of its name) first. It runs on the first GPU, else the CPU.
+        model: hub repository or folder of a CLIP model of transformers. A repository is looked for
+            in ``$FIGLANG_WEIGHTS_DIR/NAME`` (last part of its name) first. It runs on the first
+            GPU, else the CPU.
 
     Returns:
         `Similarity`, with n numbers per image.
@@ -221,7 +256,9 @@ def clip_similarity(images: Sequence[Image.Image], texts: Sequence[str], model: 
     Source: MetaCLUE, section 3.4 and Table 5.
     """
     if not len(images) == len(texts) > 0:
-        raise ValueError(f"there are {len(images)} images and {len(texts)} texts: give a text for each image")
+        raise ValueError(
+            f"there are {len(images)} images and {len(texts)} texts: give a text for each image"
+        )
     import torch
 
     from .explanation.compute import exact_float32, without_surrogates
@@ -240,16 +277,25 @@ def clip_similarity(images: Sequence[Image.Image], texts: Sequence[str], model: 
                 padding=True,
                 truncation=True,
             ).to(device)
-            # What a model is called with gives normalised features, with any version of transformers.
+            # What a model is called with gives normalised features, with any version of
+            # transformers.
             found = network(**inputs)
             pairs = (found.image_embeds.double() * found.text_embeds.double()).sum(dim=-1)
-            norms = found.image_embeds.double().norm(dim=-1) * found.text_embeds.double().norm(dim=-1)
+            norms = found.image_embeds.double().norm(dim=-1) * found.text_embeds.double().norm(
+                dim=-1
+            )
             blocks.append((100 * pairs / norms).cpu().numpy())
     per_image = np.concatenate(blocks)
     if not np.isfinite(per_image).all():
         place = int(np.argmin(np.isfinite(per_image)))
-        raise ImageMetricError(f"the CLIP similarity of images[{place}] is {per_image[place]}: is the model damaged?")
-    return Similarity(float(per_image.mean()), per_image, f"clip|{identity}|transformers:{version('transformers')}")
+        raise ImageMetricError(
+            f"the CLIP similarity of images[{place}] is {per_image[place]}: is the model damaged?"
+        )
+    return Similarity(
+        float(per_image.mean()),
+        per_image,
+        f"clip|{identity}|transformers:{version('transformers')}",
+    )
 
 
 def _clip(name: str) -> tuple[Any, Any, str]:
@@ -272,12 +318,14 @@ def _clip(name: str) -> tuple[Any, Any, str]:
 
 
 def preference_shares(lefts: Sequence[int]) -> tuple[float, float, float]:
-    """Shares of pairs of images, in percent, whose left one people prefer, neither, and the right one.
+    """Shares of pairs of images, in percent, whose left one people prefer, neither, and the right
+    one.
 
     Of 7 ratings of a pair 5 or more decide; "3-out-of-7 or 4-out-of-7" are a tie.
 
     Args:
-        lefts: of each pair, how many of its 7 ratings prefer the left image, 0 to 7; at least one pair.
+        lefts: of each pair, how many of its 7 ratings prefer the left image, 0 to 7; at least one
+            pair.
 
     Returns:
         Shares of left, tie and right, 0 to 100 each and 100 together.

@@ -1,16 +1,20 @@
 """95 % intervals of one system's scores, over units that are independent.
 
-Rows that share a phrase, a claim or a cartoon are not independent: they are added up to *units*, and units are what a
-method counts or resamples. Three methods (coverage, by simulation: docs/intervals.md):
+Rows that share a phrase, a claim or a cartoon are not independent: they are added up to *units*,
+and units are what a method counts or resamples. Three methods (coverage, by simulation:
+docs/intervals.md):
 
-- `share`, for shares of rows (accuracy, parse rate): Wilson's interval (1927, "Probable inference, the law of
-  succession, and statistical inference"; Brown, Cai & DasGupta 2001, "Interval estimation for a binomial proportion").
-  Where units have several rows, n is the effective number of rows (Korn & Graubard 1998, "Confidence intervals for
-  proportions with small expected number of positive counts estimated from survey data").
-- `of_two_classes`, for macro precision, recall and F1: Wilson's limits of the two recalls, combined by MOVER (after Zou
-  & Donner 2008, "Construction of confidence limits about effect measures"), for any score that rises with both recalls.
-- `bootstrap`, for all other functions of sums: percentiles of resampled units, with wider tails for few units, as
-  Student's t has them (Hesterberg 2014, "What teachers should know about the bootstrap", arXiv 1411.5279).
+- `share`, for shares of rows (accuracy, parse rate): Wilson's interval (1927, "Probable inference,
+  the law of succession, and statistical inference"; Brown, Cai & DasGupta 2001, "Interval
+  estimation for a binomial proportion"). Where units have several rows, n is the effective number
+  of rows (Korn & Graubard 1998, "Confidence intervals for proportions with small expected number of
+  positive counts estimated from survey data").
+- `of_two_classes`, for macro precision, recall and F1: Wilson's limits of the two recalls, combined
+  by MOVER (after Zou & Donner 2008, "Construction of confidence limits about effect measures"), for
+  any score that rises with both recalls.
+- `bootstrap`, for all other functions of sums: percentiles of resampled units, with wider tails for
+  few units, as Student's t has them (Hesterberg 2014, "What teachers should know about the
+  bootstrap", arXiv 1411.5279).
 
 Intervals are for one system; they are no test of a difference (``significance``).
 """
@@ -38,8 +42,8 @@ __all__ = [
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 DEFAULT_SEED = 20240501
-"""Seed of every bootstrap. Numbers repeat exactly for one numpy version: numpy may change the stream of a ``Generator``
-between versions."""
+"""Seed of every bootstrap. Numbers repeat exactly for one numpy version: numpy may change the
+stream of a ``Generator`` between versions."""
 
 RESAMPLES = 10_000
 """Resamples of every bootstrap unless the caller gives another number."""
@@ -60,9 +64,10 @@ class Interval(NamedTuple):
 def share(hits: npt.ArrayLike, totals: npt.ArrayLike) -> Interval:
     """Wilson's interval of ``sum(hits) / sum(totals)``.
 
-    With one row a unit, it is Wilson's interval of n rows. Else n is the number of rows that would have the variance
-    that the units show, at most the number of rows. Where all rows are hits, or none is, or there is a single unit, the
-    units show no variance: n is their number, as if the rows of a unit were one.
+    With one row a unit, it is Wilson's interval of n rows. Else n is the number of rows that would
+    have the variance that the units show, at most the number of rows. Where all rows are hits, or
+    none is, or there is a single unit, the units show no variance: n is their number, as if the
+    rows of a unit were one.
 
     Args:
         hits: of each unit, shape [units], 0 to its total.
@@ -72,7 +77,8 @@ def share(hits: npt.ArrayLike, totals: npt.ArrayLike) -> Interval:
         `Interval` within [0, 1] that holds the share.
 
     Raises:
-        ValueError: no rows, shapes that differ, hits above totals or below 0, numbers that are not finite.
+        ValueError: no rows, shapes that differ, hits above totals or below 0, numbers that are not
+            finite.
 
     Examples:
         Eight of ten rows, each a unit of its own:
@@ -84,7 +90,9 @@ def share(hits: npt.ArrayLike, totals: npt.ArrayLike) -> Interval:
     parts, wholes = np.asarray(hits, dtype=np.float64), np.asarray(totals, dtype=np.float64)
     is_filled = parts.shape == wholes.shape and bool(wholes.any())
     if not is_filled or not ((parts >= 0) & (parts <= wholes) & np.isfinite(wholes)).all():
-        raise ValueError(f"each unit must have 0 hits to its total, some unit a row: {hits!r} hits of {totals!r}")
+        raise ValueError(
+            f"each unit must have 0 hits to its total, some unit a row: {hits!r} hits of {totals!r}"
+        )
     parts, wholes = parts[wholes > 0], wholes[wholes > 0]
     n, units = float(wholes.sum()), len(wholes)
     found = float(parts.sum()) / n
@@ -98,7 +106,8 @@ def share(hits: npt.ArrayLike, totals: npt.ArrayLike) -> Interval:
 
 
 def of_mean(values: Sequence[float], ends: Sequence[Interval]) -> Interval:
-    """The interval of the unweighted mean of independent values, from their own: MOVER (Zou & Donner 2008).
+    """The interval of the unweighted mean of independent values, from their own: MOVER (Zou &
+    Donner 2008).
 
     Args:
         values: at least one.
@@ -116,10 +125,16 @@ def of_mean(values: Sequence[float], ends: Sequence[Interval]) -> Interval:
         (0.442, 0.671)
     """
     if not np.isfinite([*values, *np.ravel(ends)]).all():
-        raise ValueError(f"values {list(values)} and their intervals {list(ends)} must be finite numbers")
+        raise ValueError(
+            f"values {list(values)} and their intervals {list(ends)} must be finite numbers"
+        )
     middle = sum(values) / len(values)
-    below = math.hypot(*(value - end.low for value, end in zip(values, ends, strict=True))) / len(values)
-    above = math.hypot(*(end.high - value for value, end in zip(values, ends, strict=True))) / len(values)
+    below = math.hypot(*(value - end.low for value, end in zip(values, ends, strict=True))) / len(
+        values
+    )
+    above = math.hypot(*(end.high - value for value, end in zip(values, ends, strict=True))) / len(
+        values
+    )
     return Interval(middle - below, middle + above)
 
 
@@ -129,7 +144,8 @@ def _wilson(found: float, n: float) -> Interval:
     z2 = float(special.ndtri((1 + CONFIDENCE) / 2)) ** 2
     middle, half = found + z2 / 2 / n, math.sqrt(z2 * (found * (1 - found) / n + z2 / 4 / n**2))
     low, high = (middle - half) / (1 + z2 / n), (middle + half) / (1 + z2 / n)
-    return Interval(max(0.0, min(low, found)), min(1.0, max(high, found)))  # rounding aside they are there already
+    # Rounding aside they are there already
+    return Interval(max(0.0, min(low, found)), min(1.0, max(high, found)))
 
 
 def _t(freedom: float) -> float:
@@ -139,19 +155,21 @@ def _t(freedom: float) -> float:
 
 
 def of_two_classes(counts: npt.ArrayLike, value: Callable[[Floats], Floats]) -> Interval | None:
-    """Interval of a score of two classes that no right answer lowers: macro precision, recall or F1, accuracy.
+    """Interval of a score of two classes that no right answer lowers: macro precision, recall or
+    F1, accuracy.
 
-    The gold labels are taken as given. Each class has a recall with the limits of `share`; the distances from the
-    score to its value at these limits are combined by MOVER, with the correlation that the units show. Two units always
-    show +1 or -1, whatever they hold: there it is taken as 0.
+    The gold labels are taken as given. Each class has a recall with the limits of `share`; the
+    distances from the score to its value at these limits are combined by MOVER, with the
+    correlation that the units show. Two units always show +1 or -1, whatever they hold: there it is
+    taken as 0.
 
     Args:
         counts: ``tn, fp, fn, tp`` of each unit, shape [units, 4], whole numbers.
         value: the score of summed counts: [..., 4] to [...].
 
     Returns:
-        `Interval` that holds the score; None where no recall would change it (macro precision of a single class), and
-        where the errors of the two classes cancel in every unit.
+        `Interval` that holds the score; None where no recall would change it (macro precision of a
+        single class), and where the errors of the two classes cancel in every unit.
 
     Raises:
         ValueError: counts that are all zero, or negative.
@@ -160,7 +178,9 @@ def of_two_classes(counts: npt.ArrayLike, value: Callable[[Floats], Floats]) -> 
         Ten rows of class 0, eight of them right, and ten of class 1, nine of them right:
 
         >>> cells = [[1, 0, 0, 0]] * 8 + [[0, 1, 0, 0]] * 2 + [[0, 0, 0, 1]] * 9 + [[0, 0, 1, 0]]
-        >>> low, high = of_two_classes(cells, lambda counts: (counts[..., 0] + counts[..., 3]) / counts.sum(axis=-1))
+        >>> def share_right(counts):
+        ...     return (counts[..., 0] + counts[..., 3]) / counts.sum(axis=-1)
+        >>> low, high = of_two_classes(cells, share_right)
         >>> round(low, 3), round(high, 3)
         (0.633, 0.933)
     """
@@ -185,7 +205,10 @@ def of_two_classes(counts: npt.ArrayLike, value: Callable[[Floats], Floats]) -> 
     ends = []
     for end in (0, 1):
         away = [
-            abs(at([limits[i][end] if i == place else recall for i, recall in enumerate(recalls)]) - score)
+            abs(
+                at([limits[i][end] if i == place else recall for i, recall in enumerate(recalls)])
+                - score
+            )
             for place in range(len(classes))
         ]
         cross = 2 * correlation * math.prod(away) if len(away) == 2 else 0.0
@@ -193,7 +216,9 @@ def of_two_classes(counts: npt.ArrayLike, value: Callable[[Floats], Floats]) -> 
     return Interval(max(0.0, score - ends[0]), min(1.0, score + ends[1])) if any(ends) else None
 
 
-def bootstrap(rows: npt.ArrayLike, value: Callable[[Floats], Floats], resamples: int = RESAMPLES) -> Interval | None:
+def bootstrap(
+    rows: npt.ArrayLike, value: Callable[[Floats], Floats], resamples: int = RESAMPLES
+) -> Interval | None:
     """Percentile bootstrap interval of a function of sums over units.
 
     The order of the units does not matter.
@@ -204,8 +229,8 @@ def bootstrap(rows: npt.ArrayLike, value: Callable[[Floats], Floats], resamples:
         resamples: at least 1.
 
     Returns:
-        `Interval`; None where resampling knows of no interval: of a single unit, where all resamples have one value,
-        and where more than half of them have none.
+        `Interval`; None where resampling knows of no interval: of a single unit, where all
+        resamples have one value, and where more than half of them have none.
 
     Raises:
         ValueError: no units, no resamples, or a row that is not finite.
@@ -221,11 +246,14 @@ def bootstrap(rows: npt.ArrayLike, value: Callable[[Floats], Floats], resamples:
     return of_resamples(*_resampled(rows, value, resamples))
 
 
-def standard_error(rows: npt.ArrayLike, value: Callable[[Floats], Floats], resamples: int = RESAMPLES) -> float | None:
-    """Standard error of a function of sums over units: the standard deviation of its bootstrap, the units resampled.
+def standard_error(
+    rows: npt.ArrayLike, value: Callable[[Floats], Floats], resamples: int = RESAMPLES
+) -> float | None:
+    """Standard error of a function of sums over units: the standard deviation of its bootstrap, the
+    units resampled.
 
-    Args and errors as in `bootstrap`. It is times ``sqrt(n / (n - 1))`` for n units, since resamples vary less than
-    samples (Hesterberg 2014, section 4.3).
+    Args and errors as in `bootstrap`. It is times ``sqrt(n / (n - 1))`` for n units, since
+    resamples vary less than samples (Hesterberg 2014, section 4.3).
 
     Returns:
         float >= 0; None of a single unit, and where more than half of the resamples have no value.
@@ -238,7 +266,9 @@ def standard_error(rows: npt.ArrayLike, value: Callable[[Floats], Floats], resam
     return error_of_resamples(*_resampled(rows, value, resamples))
 
 
-def _resampled(rows: npt.ArrayLike, value: Callable[[Floats], Floats], resamples: int) -> tuple[Floats, int]:
+def _resampled(
+    rows: npt.ArrayLike, value: Callable[[Floats], Floats], resamples: int
+) -> tuple[Floats, int]:
     """Values of the resamples, and the number of units."""
     given = np.asarray(rows, dtype=np.float64)
     if not np.isfinite(given).all():
@@ -247,7 +277,10 @@ def _resampled(rows: npt.ArrayLike, value: Callable[[Floats], Floats], resamples
     ordered = given[np.lexsort(given.T)]
     rng = np.random.default_rng(DEFAULT_SEED)
     with np.errstate(divide="ignore", invalid="ignore"):
-        blocks = [value(weighted_sums(weights, ordered)) for weights in unit_weights(len(given), resamples, rng)]
+        blocks = [
+            value(weighted_sums(weights, ordered))
+            for weights in unit_weights(len(given), resamples, rng)
+        ]
     return np.concatenate(blocks), len(given)
 
 
@@ -309,13 +342,18 @@ def linked(keys: Sequence[Sequence[Hashable]]) -> list[int]:
 
 
 def of_resamples(drawn: Floats, units: int) -> Interval | None:
-    """Interval of the resampled values that are finite; None where they know of no interval, as in `bootstrap`.
+    """Interval of the resampled values that are finite; None where they know of no interval, as in
+    `bootstrap`.
 
-    Percentiles, whose tails are those of t instead of the normal distribution, and wider by ``sqrt(n / (n - 1))`` for n
-    units, since resamples vary less than samples.
+    Percentiles, whose tails are those of t instead of the normal distribution, and wider by
+    ``sqrt(n / (n - 1))`` for n units, since resamples vary less than samples.
     """
     defined = drawn[np.isfinite(drawn)]
-    if units == 1 or 2 * len(defined) < len(drawn) or np.ptp(defined) <= 1e-12 * np.abs(defined).max():
+    if (
+        units == 1
+        or 2 * len(defined) < len(drawn)
+        or np.ptp(defined) <= 1e-12 * np.abs(defined).max()
+    ):
         return None
     from scipy import special
 
@@ -333,22 +371,31 @@ def error_of_resamples(drawn: Floats, units: int) -> float | None:
 
 
 def unit_weights(units: int, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
-    """Yield blocks of shape [resamples of the block, units]: how often each resample draws each unit."""
+    """Yield blocks of shape [resamples of the block, units]: how often each resample draws each
+    unit.
+    """
     for size in block_sizes(resamples, units):
         drawn = rng.integers(0, units, size=(size, units)) + units * np.arange(size)[:, None]
-        yield np.bincount(drawn.ravel(), minlength=size * units).reshape(size, units).astype(np.float64)
+        yield (
+            np.bincount(drawn.ravel(), minlength=size * units)
+            .reshape(size, units)
+            .astype(np.float64)
+        )
 
 
 def weighted_sums(weights: Floats, rows: Floats) -> Floats:
     """Weighted sums of rows: weights [m, n] and rows [n, k] to [m, k].
 
-    Not by BLAS: so each sum has the same bits on any number of threads, and a busy machine hardly slows it down.
+    Not by BLAS: so each sum has the same bits on any number of threads, and a busy machine hardly
+    slows it down.
     """
     return np.einsum("ij,kj->ik", weights, np.ascontiguousarray(rows.T))
 
 
 def block_sizes(resamples: int, width: int) -> list[int]:
-    """`resamples` cut into blocks that hold at most `BLOCK` numbers (or one resample, if that alone is wider)."""
+    """`resamples` cut into blocks that hold at most `BLOCK` numbers (or one resample, if that alone
+    is wider).
+    """
     if resamples < 1:
         raise ValueError(f"resamples is {resamples}, must be at least 1")
     rows = max(1, BLOCK // width)

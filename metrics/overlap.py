@@ -1,9 +1,10 @@
 """Exact match and BLEU-4 of a text with one reference, by sacrebleu, from statistics per pair.
 
-Sentence BLEU-4 is averaged over the pairs; corpus BLEU-4 is one score of the summed statistics. Which of the two a
-paper means it often does not say. On one-word answers corpus BLEU without higher n-grams is near 0, so a reported
-BLEU-4 *above* the exact match (NYK-MS, arXiv 2409.01037, Table 9: EM 29.75, BLEU-4 33.60 at 1.67 words an answer) can
-only be the averaged sentence score with effective order, which is the default here.
+Sentence BLEU-4 is averaged over the pairs; corpus BLEU-4 is one score of the summed statistics.
+Which of the two a paper means it often does not say. On one-word answers corpus BLEU without higher
+n-grams is near 0, so a reported BLEU-4 *above* the exact match (NYK-MS, arXiv 2409.01037, Table 9:
+EM 29.75, BLEU-4 33.60 at 1.67 words an answer) can only be the averaged sentence score with
+effective order, which is the default here.
 
 All scores are 0 to 1 (sacrebleu's are 0 to 100).
 """
@@ -46,12 +47,16 @@ _ARTICLE = re.compile(r"^(?:the|an?)\s+(?=\S)")
 
 
 def _relaxed(text: str) -> str:
-    """The text in lower case, without punctuation around it, a leading article, or repeated white space."""
+    """The text in lower case, without punctuation around it, a leading article, or repeated white
+    space.
+    """
     return _bare(_ARTICLE.sub("", _bare(" ".join(text.casefold().split()))))
 
 
 def _bare(text: str) -> str:
-    """The text from its first letter or digit to its last; by index, since a pattern for the end takes square time."""
+    """The text from its first letter or digit to its last; by index, since a pattern for the end
+    takes square time.
+    """
     start, end = 0, len(text)
     while start < end and not text[start].isalnum():
         start += 1
@@ -61,7 +66,8 @@ def _bare(text: str) -> str:
 
 
 def relaxed_match(prediction: str, reference: str) -> bool:
-    """Whether the texts are the same but for case, punctuation around them, a leading article, and white space.
+    """Whether the texts are the same but for case, punctuation around them, a leading article, and
+    white space.
 
     Args:
         prediction, reference: two texts.
@@ -81,25 +87,29 @@ def _bleu(effective_order: bool) -> BLEU:
     from sacrebleu.metrics import BLEU
 
     bleu = BLEU(effective_order=effective_order)
-    bleu.corpus_score(["a"], [["a"]])  # only then does it know the number of references, which its signature tells
+    # Only then does it know the number of references, which its signature tells
+    bleu.corpus_score(["a"], [["a"]])
     return bleu
 
 
 def signature(corpus: bool = False) -> str:
-    """The signature of `corpus_bleu4`, or else of `sentence_bleu4`, in sacrebleu's form: ``nrefs:1|case:mixed|...``."""
+    """The signature of `corpus_bleu4`, or else of `sentence_bleu4`, in sacrebleu's form:
+    ``nrefs:1|case:mixed|...``.
+    """
     level = "corpus" if corpus else "sentence|average:arithmetic"
     return f"{_bleu(not corpus).get_signature()}|order:{ORDER}|level:{level}"
 
 
 def bleu_statistics(candidate: str, reference: str) -> list[int]:
-    """The ten numbers that BLEU-4 of a pair is made of, tokenized as by mteval-v13a (sacrebleu's default), case kept.
+    """The ten numbers that BLEU-4 of a pair is made of, tokenized as by mteval-v13a (sacrebleu's
+    default), case kept.
 
     Args:
         candidate, reference: two texts.
 
     Returns:
-        Tokens of the candidate and of the reference; the n-grams of the candidate that the reference has too, clipped,
-        for n = 1 to 4; all n-grams of the candidate, likewise.
+        Tokens of the candidate and of the reference; the n-grams of the candidate that the
+        reference has too, clipped, for n = 1 to 4; all n-grams of the candidate, likewise.
 
     Examples:
         >>> bleu_statistics("love is blind", "love is deaf")
@@ -110,7 +120,8 @@ def bleu_statistics(candidate: str, reference: str) -> list[int]:
 
 
 def sentence_bleu4(statistics: Sequence[int]) -> float:
-    """BLEU-4 of one pair: effective order (n-grams longer than the candidate are left out), exponential smoothing.
+    """BLEU-4 of one pair: effective order (n-grams longer than the candidate are left out),
+    exponential smoothing.
 
     Args:
         statistics: of the pair, as of `bleu_statistics`.
@@ -126,7 +137,12 @@ def sentence_bleu4(statistics: Sequence[int]) -> float:
 
     candidate, reference, *ngrams = statistics
     found = BLEU.compute_bleu(
-        ngrams[:ORDER], ngrams[ORDER:], candidate, reference, smooth_method="exp", effective_order=True
+        ngrams[:ORDER],
+        ngrams[ORDER:],
+        candidate,
+        reference,
+        smooth_method="exp",
+        effective_order=True,
     )
     return min(1.0, found.score / 100)  # a perfect score comes out as 100.00000000000004
 

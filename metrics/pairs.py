@@ -22,14 +22,18 @@ Cell: TypeAlias = tuple[int, str]
 """A system and the name of a metric that it has."""
 
 ROUNDING = 1e-12
-"""Two values of a metric closer than this share of its largest value are equal: sums in another order differ so."""
+"""Two values of a metric closer than this share of its largest value are equal: sums in another
+order differ so.
+"""
 
 ALPHA, POWER = 0.05, 0.8
-"""Of `significance.smallest_difference`: of a two-sided test, and the share of pairs in which it finds something."""
+"""Of `significance.smallest_difference`: of a two-sided test, and the share of pairs in which it
+finds something.
+"""
 
 TOO_FEW = 8
-"""Units that must differ for a `Comparison.smallest`. With fewer, that of a share would exceed the share of rows that
-differ at all, (1.96 + 0.84)**2 = 7.8 being where the two meet."""
+"""Units that must differ for a `Comparison.smallest`. With fewer, that of a share would exceed the
+share of rows that differ at all, (1.96 + 0.84)**2 = 7.8 being where the two meet."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +43,18 @@ class Comparison:
     Attributes:
         first, second: the metric of each system.
         difference: ``second - first``.
-        low, high: ends of the interval of the difference, by the paired bootstrap; NaN where resampling knows of none
-            (``intervals.bootstrap``): of a single unit, of one difference in all resamples, and where the metric is
-            undefined in more than half of them, because too few units carry it. Other resamples without a value are
-            left out, and count against the difference in `p_bootstrap`, as such swaps do in `p_randomization`.
-        p_bootstrap: one-sided. Share of resamples in which the system that is better on all units is not better.
-        p_randomization: two-sided. Share of random swaps of outputs with a difference at least as large either way.
-        smallest: the `smallest_difference` that these units show of systems that disagree as much as these two; NaN
-            where they differ in fewer than eight units: even if all spoke for one system, that is hardly a finding.
+        low, high: ends of the interval of the difference, by the paired bootstrap; NaN where
+            resampling knows of none (``intervals.bootstrap``): of a single unit, of one difference
+            in all resamples, and where the metric is undefined in more than half of them, because
+            too few units carry it. Other resamples without a value are left out, and count against
+            the difference in `p_bootstrap`, as such swaps do in `p_randomization`.
+        p_bootstrap: one-sided. Share of resamples in which the system that is better on all units
+            is not better.
+        p_randomization: two-sided. Share of random swaps of outputs with a difference at least as
+            large either way.
+        smallest: the `smallest_difference` that these units show of systems that disagree as much
+            as these two; NaN where they differ in fewer than eight units: even if all spoke for one
+            system, that is hardly a finding.
         p_repeats: of `compare_repeats`, which has no p_randomization; else NaN.
     """
 
@@ -64,7 +72,9 @@ class Comparison:
 def by_units(
     runs: Sequence[Mapping[str, Statistic]], members: Sequence[Sequence[int]]
 ) -> dict[tuple[str, ...], dict[str, list[int]]]:
-    """The metrics over each set of units, each with the systems (at least two) whose runs all have it."""
+    """The metrics over each set of units, each with the systems (at least two) whose runs all have
+    it.
+    """
     groups: dict[tuple[str, ...], dict[str, list[int]]] = {}
     for name in dict.fromkeys(itertools.chain.from_iterable(runs)):
         having = [at for at, own in enumerate(members) if all(name in runs[run] for run in own)]
@@ -72,14 +82,19 @@ def by_units(
         for other in others:
             a, b = runs[first][name], runs[other][name]
             if a.units != b.units or a.rows.shape != b.rows.shape:
-                differ = f"systems {first} and {other} differ in their units, or in the columns of their rows"
+                differ = (
+                    f"systems {first} and {other} differ in their units, or in the columns of their"
+                    " rows"
+                )
                 raise ValueError(f"metric {name!r}: {differ}")
         if len(having) > 1:
             groups.setdefault(runs[first][name].units, {})[name] = having
     return groups
 
 
-def bootstrap(cells: Mapping[Cell, Statistic], resamples: int, rng: np.random.Generator) -> dict[Cell, Floats]:
+def bootstrap(
+    cells: Mapping[Cell, Statistic], resamples: int, rng: np.random.Generator
+) -> dict[Cell, Floats]:
     """Values [resamples] of statistics over the same n units, in the same resamples."""
     n = len(next(iter(cells.values())).units)
     values: dict[Cell, list[Floats]] = {cell: [] for cell in cells}
@@ -90,15 +105,21 @@ def bootstrap(cells: Mapping[Cell, Statistic], resamples: int, rng: np.random.Ge
 
 
 def not_better(difference: float, differences: Floats, tolerance: float) -> float:
-    """One-sided p: the share of resamples in which the better system is not better; 1 if neither is better."""
+    """One-sided p: the share of resamples in which the better system is not better; 1 if neither is
+    better.
+    """
     if abs(difference) <= tolerance:
         return 1.0
     better = int(np.count_nonzero(math.copysign(1.0, difference) * differences > tolerance))
     return (differences.size - better + 1) / (differences.size + 1)
 
 
-def generators(seed: int, units: tuple[str, ...]) -> tuple[np.random.Generator, np.random.Generator]:
-    """Generators of the bootstrap and of the swaps, which depend on nothing but the seed and the units."""
+def generators(
+    seed: int, units: tuple[str, ...]
+) -> tuple[np.random.Generator, np.random.Generator]:
+    """Generators of the bootstrap and of the swaps, which depend on nothing but the seed and the
+    units.
+    """
     digest = hashlib.sha256(json.dumps(units).encode("ascii")).digest()
     one, other = np.random.SeedSequence([seed, int.from_bytes(digest, "big")]).spawn(2)
     return np.random.default_rng(one), np.random.default_rng(other)

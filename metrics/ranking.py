@@ -1,12 +1,14 @@
 """Precision at k and best rank of scored candidates, with every tie reported.
 
-Scores order candidates, the highest first; their scale never matters. *Ties are pessimistic*: among equal scores the
-negatives stand before the positives, so a model that gives every image the same score gets nothing for it, and no
-result depends on the order in which candidates happened to be listed. `depends_on_ties` says where that rule decided.
+Scores order candidates, the highest first; their scale never matters. *Ties are pessimistic*: among
+equal scores the negatives stand before the positives, so a model that gives every image the same
+score gets nothing for it, and no result depends on the order in which candidates happened to be
+listed. `depends_on_ties` says where that rule decided.
 
-Source: IRFL (Yosef et al. 2023, arXiv 2303.15445), section 4.2: "calculate the precision at k, where k is the number of
-figurative images in the input". MetaCLUE (Akula et al. 2023, arXiv 2212.09898) reports the rank of the right candidate.
-Neither paper says what happens to ties; the rule is ours.
+Source: IRFL (Yosef et al. 2023, arXiv 2303.15445), section 4.2: "calculate the precision at k,
+where k is the number of figurative images in the input". MetaCLUE (Akula et al. 2023, arXiv
+2212.09898) reports the rank of the right candidate. Neither paper says what happens to ties; the
+rule is ours.
 """
 
 from __future__ import annotations
@@ -17,17 +19,25 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["best_rank", "depends_on_ties", "precision_at_k", "random_tie_precision_at_k", "tied_at_top"]
+__all__ = [
+    "best_rank",
+    "depends_on_ties",
+    "precision_at_k",
+    "random_tie_precision_at_k",
+    "tied_at_top",
+]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
 
 def precision_at_k(scores: Sequence[float] | Floats, positives: Sequence[bool] | Bools) -> float:
-    """Share of positives among the k best candidates, k being the number of positives; ties count against.
+    """Share of positives among the k best candidates, k being the number of positives; ties count
+    against.
 
-    Because k is the number of positives this is R-precision: precision and recall at k coincide, and a perfect ranking
-    reaches 1. If every candidate is a positive the result is 1 whatever the scores.
+    Because k is the number of positives this is R-precision: precision and recall at k coincide,
+    and a perfect ranking reaches 1. If every candidate is a positive the result is 1 whatever the
+    scores.
 
     Args:
         scores: n finite numbers, higher is better.
@@ -37,8 +47,8 @@ def precision_at_k(scores: Sequence[float] | Floats, positives: Sequence[bool] |
         A float in [0, 1], a multiple of 1/k.
 
     Raises:
-        ValueError: no candidates, unequal lengths, no positive, a score that is not finite, or a positive that is no
-            bool.
+        ValueError: no candidates, unequal lengths, no positive, a score that is not finite, or a
+            positive that is no bool.
 
     Examples:
         Two positives, one of them among the best two; the tie counts against:
@@ -60,8 +70,8 @@ def best_rank(scores: Sequence[float] | Floats, positives: Sequence[bool] | Bool
     Args and errors as in `precision_at_k`.
 
     Returns:
-        One more than the number of negatives that score at least as high as the best positive: of n candidates with k
-        positives an int from 1 to n - k + 1.
+        One more than the number of negatives that score at least as high as the best positive: of n
+        candidates with k positives an int from 1 to n - k + 1.
 
     Examples:
         >>> best_rank([0.9, 0.7, 0.8], [False, True, False])
@@ -74,7 +84,8 @@ def best_rank(scores: Sequence[float] | Floats, positives: Sequence[bool] | Bool
 
 
 def depends_on_ties(scores: Sequence[float] | Floats, positives: Sequence[bool] | Bools) -> bool:
-    """Whether `precision_at_k` would be higher if positives stood before negatives of the same score.
+    """Whether `precision_at_k` would be higher if positives stood before negatives of the same
+    score.
 
     Args and errors as in `precision_at_k`.
 
@@ -89,11 +100,14 @@ def depends_on_ties(scores: Sequence[float] | Floats, positives: Sequence[bool] 
     return _hits(values, good, pessimistic=True) != _hits(values, good, pessimistic=False)
 
 
-def random_tie_precision_at_k(scores: Sequence[float] | Floats, positives: Sequence[bool] | Bools) -> float:
-    """Mean of `precision_at_k` over all orders of candidates of the same score: what breaking ties at random gives.
+def random_tie_precision_at_k(
+    scores: Sequence[float] | Floats, positives: Sequence[bool] | Bools
+) -> float:
+    """Mean of `precision_at_k` over all orders of candidates of the same score: what breaking ties
+    at random gives.
 
-    For answers that are mostly ties, Yes and No for example, it tells what the answers are worth, where the pessimistic
-    rule tells what they guarantee. Args and errors as in `precision_at_k`.
+    For answers that are mostly ties, Yes and No for example, it tells what the answers are worth,
+    where the pessimistic rule tells what they guarantee. Args and errors as in `precision_at_k`.
 
     Returns:
         A float in [0, 1]; without a tie at the k-th place, that of `precision_at_k`.
@@ -142,10 +156,17 @@ def _hits(values: Floats, good: Bools, *, pessimistic: bool) -> int:
     return int(np.count_nonzero(good[order[: int(np.count_nonzero(good))]]))
 
 
-def _candidates(scores: Sequence[float] | Floats, positives: Sequence[bool] | Bools) -> tuple[Floats, Bools]:
+def _candidates(
+    scores: Sequence[float] | Floats, positives: Sequence[bool] | Bools
+) -> tuple[Floats, Bools]:
     values, good = _finite(scores), np.asarray(positives)
-    if good.dtype != bool or good.shape != values.shape or not good.any():  # no numbers: swapped arguments are noticed
-        raise ValueError(f"positives must be a bool for each of {len(values)} scores, one of them True: {positives}")
+    if (
+        good.dtype != bool or good.shape != values.shape or not good.any()
+    ):  # no numbers: swapped arguments are noticed
+        raise ValueError(
+            f"positives must be a bool for each of {len(values)} scores, one of them True:"
+            f" {positives}"
+        )
     return values, good
 
 

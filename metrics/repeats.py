@@ -13,7 +13,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from .intervals import CONFIDENCE, DEFAULT_SEED, RESAMPLES, error_of_resamples
-from .pairs import ALPHA, POWER, ROUNDING, TOO_FEW, Cell, Comparison, Pair, bootstrap, by_units, generators, not_better
+from .pairs import (
+    ALPHA,
+    POWER,
+    ROUNDING,
+    TOO_FEW,
+    Cell,
+    Comparison,
+    Pair,
+    bootstrap,
+    by_units,
+    generators,
+    not_better,
+)
 from .statistic import Floats, Statistic
 
 
@@ -22,20 +34,23 @@ def compare_repeats(
     resamples: int = RESAMPLES,
     seed: int = DEFAULT_SEED,
 ) -> dict[Pair, dict[str, Comparison]]:
-    """The `Comparison` of every two systems whose repeats (runs that differ in the seed) stand for all seeds.
+    """The `Comparison` of every two systems whose repeats (runs that differ in the seed) stand for
+    all seeds.
 
-    The value of a system is the mean over its repeats. A hierarchical bootstrap gives the standard error of a
-    difference: units are drawn first, the same ones for all repeats of both systems, then repeats of each system, whole
-    ones, since a seed makes a run better or worse on all its rows. Of S repeats S - 1 are drawn, as S would vary too
-    little (Rao & Wu 1988, "Resampling inference with complex survey data"); a single one stays. Interval and p are
-    those of t, with Welch & Satterthwaite's degrees of freedom: few repeats say little of how much seeds matter.
+    The value of a system is the mean over its repeats. A hierarchical bootstrap gives the standard
+    error of a difference: units are drawn first, the same ones for all repeats of both systems,
+    then repeats of each system, whole ones, since a seed makes a run better or worse on all its
+    rows. Of S repeats S - 1 are drawn, as S would vary too little (Rao & Wu 1988, "Resampling
+    inference with complex survey data"); a single one stays. Interval and p are those of t, with
+    Welch & Satterthwaite's degrees of freedom: few repeats say little of how much seeds matter.
 
     Args:
-        systems: metrics by name, of each repeat of each system; a metric that one repeat lacks is left out of its
-            system. The rest as in `compare`.
+        systems: metrics by name, of each repeat of each system; a metric that one repeat lacks is
+            left out of its system. The rest as in `compare`.
 
     Returns:
-        As `compare`, with `Comparison.p_repeats`, two-sided, in place of p_randomization, which is NaN.
+        As `compare`, with `Comparison.p_repeats`, two-sided, in place of p_randomization, which is
+        NaN.
 
     Raises:
         ValueError: as `compare`.
@@ -53,9 +68,16 @@ def compare_repeats(
     runs = [run for system in systems for run in system]
     starts = [0, *itertools.accumulate(map(len, systems))]
     members = [range(*ends) for ends in itertools.pairwise(starts)]
-    found: dict[Pair, dict[str, Comparison]] = {pair: {} for pair in itertools.combinations(range(len(systems)), 2)}
+    found: dict[Pair, dict[str, Comparison]] = {
+        pair: {} for pair in itertools.combinations(range(len(systems)), 2)
+    }
     for units, names in by_units(runs, members).items():
-        cells = {(run, name): runs[run][name] for name, having in names.items() for at in having for run in members[at]}
+        cells = {
+            (run, name): runs[run][name]
+            for name, having in names.items()
+            for at in having
+            for run in members[at]
+        }
         drawn = bootstrap(cells, resamples, generators(seed, units)[0])
         for name, having in names.items():
             for i, j in itertools.combinations(having, 2):
@@ -80,7 +102,9 @@ class _Repeats:
     rows: Floats
 
     @classmethod
-    def of(cls, runs: Sequence[Cell], cells: Mapping[Cell, Statistic], drawn: Mapping[Cell, Floats]) -> _Repeats:
+    def of(
+        cls, runs: Sequence[Cell], cells: Mapping[Cell, Statistic], drawn: Mapping[Cell, Floats]
+    ) -> _Repeats:
         """The repeats of a system, given by its runs."""
         return cls(
             totals=np.array([cells[run].total() for run in runs]),
@@ -101,11 +125,15 @@ class _Repeats:
 
 
 def _compare_repeats(baseline: _Repeats, candidate: _Repeats, seed: int) -> Comparison:
-    """The comparison of two systems by the means over their repeats: t, with an error by a hierarchical bootstrap."""
+    """The comparison of two systems by the means over their repeats: t, with an error by a
+    hierarchical bootstrap.
+    """
     units = len(baseline.rows)
     before, after = float(baseline.totals.mean()), float(candidate.totals.mean())
     difference = after - before
-    differences = _some_repeats(candidate.values, [seed, 1]) - _some_repeats(baseline.values, [seed, 0])
+    differences = _some_repeats(candidate.values, [seed, 1]) - _some_repeats(
+        baseline.values, [seed, 0]
+    )
     tolerance = ROUNDING * max(baseline.largest(), candidate.largest())
     p_bootstrap = not_better(difference, differences, tolerance)
 
@@ -113,7 +141,15 @@ def _compare_repeats(baseline: _Repeats, candidate: _Repeats, seed: int) -> Comp
     if error is None or error <= tolerance:
         nan = math.nan
         return Comparison(
-            before, after, difference, nan, nan, p_bootstrap, p_randomization=nan, smallest=nan, p_repeats=1.0
+            before,
+            after,
+            difference,
+            nan,
+            nan,
+            p_bootstrap,
+            p_randomization=nan,
+            smallest=nan,
+            p_repeats=1.0,
         )
 
     freedom = _degrees_of_freedom(baseline, candidate)
@@ -137,9 +173,13 @@ def _compare_repeats(baseline: _Repeats, candidate: _Repeats, seed: int) -> Comp
 
 
 def _degrees_of_freedom(baseline: _Repeats, candidate: _Repeats) -> float:
-    """Welch & Satterthwaite's degrees of freedom of the errors of units and of the seeds of both systems."""
+    """Welch & Satterthwaite's degrees of freedom of the errors of units and of the seeds of both
+    systems.
+    """
     units = len(baseline.rows)
-    unit_error = error_of_resamples(candidate.values.mean(axis=0) - baseline.values.mean(axis=0), units)
+    unit_error = error_of_resamples(
+        candidate.values.mean(axis=0) - baseline.values.mean(axis=0), units
+    )
     errors = [(unit_error or 0.0, units - 1)]
     for repeats in (baseline, candidate):
         seed_error = repeats.seed_error()
@@ -157,7 +197,9 @@ def _t_quantile(freedom: float, share: float) -> float:
 
 
 def _p_of_t(t: float, freedom: float, differing: int, resamples: int) -> float:
-    """Two-sided p of Student's t; at least what swaps of the differing units could give, as in `compare`."""
+    """Two-sided p of Student's t; at least what swaps of the differing units could give, as in
+    `compare`.
+    """
     from scipy import special
 
     least = max(2.0 ** (1 - differing), 1 / (1 + resamples))
@@ -165,7 +207,9 @@ def _p_of_t(t: float, freedom: float, differing: int, resamples: int) -> float:
 
 
 def _some_repeats(values: Floats, seed: Sequence[int]) -> Floats:
-    """The mean of values [repeats, resamples] over all repeats but one, drawn with replacement in each resample."""
+    """The mean of values [repeats, resamples] over all repeats but one, drawn with replacement in
+    each resample.
+    """
     repeats, resamples = values.shape
     chosen = np.random.default_rng(seed).integers(0, repeats, size=(max(1, repeats - 1), resamples))
     return np.asarray(np.take_along_axis(values, chosen, axis=0).mean(axis=0), dtype=np.float64)

@@ -15,14 +15,16 @@ import typer.testing
 from hub_server import ask_the_hub_at_once
 from hypothesis import HealthCheck, settings
 
-# Before torch is imported, here and in child processes: models this small are several times quicker on one thread.
+# Before torch is imported, here and in child processes: models this small are several times quicker
+# on one thread.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Some tests have a hub of their own; those that are offline say so themselves.
 for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
     os.environ.pop(name, None)
 # The scorer that needs no hub.
 os.environ["FIGLANG_SCORER"] = "embedded"
-# datasets reports to the hub that files are loaded, local ones too: 5 seconds each where there is no network.
+# datasets reports to the hub that files are loaded, local ones too: 5 seconds each where there is
+# no network.
 os.environ["HF_UPDATE_DOWNLOAD_COUNTS"] = "0"
 # What several processes of the tests share (varied_runs.py): the first process makes the folder.
 if "FIGLANG_TEST_RUNS" not in os.environ:
@@ -31,8 +33,9 @@ if "FIGLANG_TEST_RUNS" not in os.environ:
 # A score cache that outlasts no run.
 os.environ["FIGLANG_CACHE"] = tempfile.mkdtemp(prefix="cache-", dir=os.environ["FIGLANG_TEST_RUNS"])
 
-# Of a property, 30 inputs are tried (as tools/mutants.py does), and 100 with --hypothesis-profile=default, however long
-# it takes: no test may depend on what else the machine does.
+# Of a property, 30 inputs are tried (as tools/mutants.py does), and 100 with
+# --hypothesis-profile=default, however long it takes: no test may depend on what else the machine
+# does.
 for _profile, _tried in (("default", 100), ("fast", 30)):
     settings.register_profile(
         _profile, max_examples=_tried, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -53,20 +56,35 @@ KEEP_DATA = (
     "figlang_tasks.benchmarks.",
     "figlang_tasks.metrics.captions",
 )
-# Files that take longest, so that no process starts one of them when the others have finished (--dist loadfile).
-LONGEST = ("test_end_to_end.py", "test_api_server.py", "test_plugin.py", "test_vlm.py", "test_openai_scores.py")
+# Files that take longest, so that no process starts one of them when the others have finished
+# (--dist loadfile).
+LONGEST = (
+    "test_end_to_end.py",
+    "test_api_server.py",
+    "test_plugin.py",
+    "test_vlm.py",
+    "test_openai_scores.py",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """In one of several processes, begin with the files that take longest; otherwise keep the order."""
+    """In one of several processes, begin with the files that take longest; otherwise keep the
+    order.
+    """
     if "PYTEST_XDIST_WORKER" not in os.environ:
         return
-    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
+    items.sort(
+        key=lambda item: (
+            LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST)
+        )
+    )
 
 
 @pytest.fixture(autouse=True)
 def no_cached_data() -> Iterator[None]:
-    """Forget what this test loaded, as tests point FIGLANG_DATA_DIR at different folders, and what it told."""
+    """Forget what this test loaded, as tests point FIGLANG_DATA_DIR at different folders, and what
+    it told.
+    """
     yield
     for forget in _caches(len(sys.modules)):
         forget()
@@ -74,7 +92,9 @@ def no_cached_data() -> Iterator[None]:
 
 @lru_cache(maxsize=1)
 def _caches(modules: int) -> list[Callable[[], None]]:
-    """What forgets data, while there are as many modules: looking for it takes longer than most tests."""
+    """What forgets data, while there are as many modules: looking for it takes longer than most
+    tests.
+    """
     found = [module for name, module in sys.modules.items() if name.startswith(KEEP_DATA)]
     values = [value for module in found for value in vars(module).values()]
     return [value.cache_clear for value in values if hasattr(value, "cache_clear")]
@@ -82,7 +102,9 @@ def _caches(modules: int) -> list[Callable[[], None]]:
 
 @pytest.fixture(scope="module", autouse=True)
 def less_to_collect() -> None:
-    """Take what earlier modules have imported out of garbage collection, of which the harness does two in each run."""
+    """Take what earlier modules have imported out of garbage collection, of which the harness does
+    two in each run.
+    """
     gc.collect()
     gc.freeze()
 
@@ -95,7 +117,9 @@ def pytest_sessionfinish() -> None:
 
 @pytest.fixture
 def shared_file(request: pytest.FixtureRequest) -> Path:
-    """A file of the project's shared folder, named by an indirect parameter; skips where there is none."""
+    """A file of the project's shared folder, named by an indirect parameter; skips where there is
+    none.
+    """
     path = SHARED / request.param
     if not path.is_file():
         pytest.skip(f"shared/{request.param} is not beside this checkout")
@@ -108,6 +132,8 @@ def warnings_of_loguru() -> Iterator[list[str]]:
     from loguru import logger
 
     messages: list[str] = []
-    handler = logger.add(lambda message: messages.append(message.record["message"]), level="WARNING")
+    handler = logger.add(
+        lambda message: messages.append(message.record["message"]), level="WARNING"
+    )
     yield messages
     logger.remove(handler)

@@ -1,4 +1,6 @@
-"""The whole path, from V-FLUTE on the hub (a stand-in) to files; and from Python, by the name of a task alone."""
+"""The whole path, from V-FLUTE on the hub (a stand-in) to files; and from Python, by the name of a
+task alone.
+"""
 
 from __future__ import annotations
 
@@ -32,19 +34,30 @@ TOKEN = "hf_good"
 
 @pytest.fixture(scope="module")
 def test_rows() -> list[VFluteRow]:
-    """The real 723 test rows where the released file is beside the checkout, else as many invented ones."""
+    """The real 723 test rows where the released file is beside the checkout, else as many invented
+    ones.
+    """
     if released_csv().is_file():
         return released_test_rows(released_csv())
     return synthetic_rows("test", SPLIT_SIZES["test"])
 
 
 @pytest.fixture(scope="module")
-def hub(test_rows: list[VFluteRow], tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubServer]:
+def hub(
+    test_rows: list[VFluteRow], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[HubServer]:
     """V-FLUTE with all its test rows and drawn pictures."""
     folder = tmp_path_factory.mktemp("data") / "V-FLUTE"
     write_vflute_repo(folder, {"test": test_rows})
     with HubServer() as server:
-        server.add_repo(REPO_ID, folder, repo_type="dataset", commit=REVISION, gated=True, granted_tokens={TOKEN})
+        server.add_repo(
+            REPO_ID,
+            folder,
+            repo_type="dataset",
+            commit=REVISION,
+            gated=True,
+            granted_tokens={TOKEN},
+        )
         yield server
 
 
@@ -54,10 +67,26 @@ def test_the_python_api_needs_nothing_but_the_name() -> None:
 
 
 @pytest.mark.slow
-def test_all_723_rows_from_the_gated_hub_dataset(test_rows: list[VFluteRow], hub: HubServer, tmp_path: Path) -> None:
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "FIGLANG_"))}
-    environment |= hub.env(home=tmp_path, token=TOKEN) | {"ACCELERATE_USE_CPU": "true", "FIGLANG_SCORER": "off"}
-    command = ["lmms_eval", "--tasks", "vflute", "--model", "figlang_random", "--log_samples", "--output_path", "out"]
+def test_all_723_rows_from_the_gated_hub_dataset(
+    test_rows: list[VFluteRow], hub: HubServer, tmp_path: Path
+) -> None:
+    environment = {
+        key: value for key, value in os.environ.items() if not key.startswith(("HF_", "FIGLANG_"))
+    }
+    environment |= hub.env(home=tmp_path, token=TOKEN) | {
+        "ACCELERATE_USE_CPU": "true",
+        "FIGLANG_SCORER": "off",
+    }
+    command = [
+        "lmms_eval",
+        "--tasks",
+        "vflute",
+        "--model",
+        "figlang_random",
+        "--log_samples",
+        "--output_path",
+        "out",
+    ]
     done = warm.run(command, env=environment, cwd=tmp_path)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     (results_file,) = tmp_path.rglob("*_results.json")
@@ -72,12 +101,18 @@ def test_all_723_rows_from_the_gated_hub_dataset(test_rows: list[VFluteRow], hub
     reported = json.loads(results_file.read_text(encoding="utf-8"))["results"]["vflute"]
     assert reported["f1@0,none"] == pytest.approx(f1_score(gold, wrong_if_none, average="macro"))
     assert "figlang tasks, shares in percent" in done.stdout
-    assert any(REVISION in request.path and "test-00000" in request.path for request in hub.requests)
+    assert any(
+        REVISION in request.path and "test-00000" in request.path for request in hub.requests
+    )
 
 
-def test_without_a_token_the_run_ends_with_the_page_to_accept(hub: HubServer, tmp_path: Path) -> None:
+def test_without_a_token_the_run_ends_with_the_page_to_accept(
+    hub: HubServer, tmp_path: Path
+) -> None:
     command = ["lmms-eval", "--tasks", "vflute", "--model", "llava_hf", "--model_args", DEMO_ARGS]
-    environment = {key: value for key, value in hub.env(home=tmp_path).items() if key != "FIGLANG_DATA_DIR"}
+    environment = {
+        key: value for key, value in hub.env(home=tmp_path).items() if key != "FIGLANG_DATA_DIR"
+    }
     done = warm.run_from_the_start(command, cwd=tmp_path, env=environment)
     assert done.returncode == 1
     assert "https://huggingface.co/datasets/ColumbiaNLP/V-FLUTE" in done.stderr

@@ -1,4 +1,6 @@
-"""Data for fine-tuning: the prompts of the evaluation, answers that its parsers read back, and no row of the test."""
+"""Data for fine-tuning: the prompts of the evaluation, answers that its parsers read back, and no
+row of the test.
+"""
 
 from __future__ import annotations
 
@@ -35,16 +37,23 @@ def written(form: str, folder: Path) -> dict[str, tuple[str, str, list[Path]]]:
     """Prompt, answer and pictures of each row, by its id."""
     found = {}
     if form == "messages":
-        file = next(path for name in ("metadata.jsonl", "data.jsonl") if (path := folder / name).is_file())
+        file = next(
+            path for name in ("metadata.jsonl", "data.jsonl") if (path := folder / name).is_file()
+        )
         for row in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
-            (asked, said), names = (turn["content"] for turn in row["messages"]), row.get("file_names", [])
+            (asked, said), names = (
+                (turn["content"] for turn in row["messages"]),
+                row.get("file_names", []),
+            )
             if names:
                 assert [part["type"] for part in asked] == ["image"] * len(names) + ["text"]
                 asked, said = asked[-1]["text"], said[0]["text"]
             found[row["id"]] = asked, said, names
     else:
         rows = json.loads((folder / "data.json").read_text(encoding="utf-8"))
-        columns = {"messages": "conversations"} | ({"images": "images"} if rows[0].get("images") else {})
+        columns = {"messages": "conversations"} | (
+            {"images": "images"} if rows[0].get("images") else {}
+        )
         info = {"figlang": {"file_name": "data.json", "formatting": "sharegpt", "columns": columns}}
         assert json.loads((folder / "dataset_info.json").read_text(encoding="utf-8")) == info
         for row in rows:
@@ -54,7 +63,10 @@ def written(form: str, folder: Path) -> dict[str, tuple[str, str, list[Path]]]:
             sign = "<image>\n" * len(names)
             assert asked["value"].startswith(sign)
             found[row["id"]] = asked["value"][len(sign) :], said["value"], names
-    return {name: (asked, said, [folder / each for each in names]) for name, (asked, said, names) in found.items()}
+    return {
+        name: (asked, said, [folder / each for each in names])
+        for name, (asked, said, names) in found.items()
+    }
 
 
 def documents(dataset_name: str) -> Any:
@@ -64,9 +76,15 @@ def documents(dataset_name: str) -> Any:
 
 
 def check(
-    task: Any, options: Mapping[str, Any], docs: Any, rows: Mapping[str, tuple[str, str, list[Path]]], name: str
+    task: Any,
+    options: Mapping[str, Any],
+    docs: Any,
+    rows: Mapping[str, tuple[str, str, list[Path]]],
+    name: str,
 ) -> list[dict[str, Any]]:
-    """Compare rows with what the harness asks of these documents; return what is read from the answers."""
+    """Compare rows with what the harness asks of these documents; return what is read from the
+    answers.
+    """
     from PIL import Image
 
     records = []
@@ -74,14 +92,18 @@ def check(
         asked, said, pictures = rows[f"{name}/{doc['id']}"]
         assert (asked, said) == (task.doc_to_text(doc, options), task.doc_to_target(doc))
         shown = task.doc_to_visual(doc, options)
-        assert [Image.open(path).tobytes() for path in pictures] == [picture.tobytes() for picture in shown]
+        assert [Image.open(path).tobytes() for path in pictures] == [
+            picture.tobytes() for picture in shown
+        ]
         records.append(process_results(doc, [said])["sample"])
     return records
 
 
 @pytest.fixture
 def nykms_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """One row that is evaluated of each file, and a folder ``other`` with all rows of the shipped ones."""
+    """One row that is evaluated of each file, and a folder ``other`` with all rows of the shipped
+    ones.
+    """
     shutil.copytree(NYKMS_DIR, tmp_path / "other" / "NYK-MS")
     shutil.copytree(NYKMS_DIR, tmp_path / "NYK-MS")
     for name in ("nyk_m.jsonl", "nyk_s.jsonl"):
@@ -94,7 +116,9 @@ def nykms_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_rows_of_vflute(tmp_path: Path) -> None:
     """The files as TRL loads them."""
     status, said = export("figlang_mini", "--format", "messages", "--output", tmp_path)
-    assert status == 0 and said.endswith(f"{tmp_path / 'train'}: 26 rows of train, with the prompt of figlang_mini\n")
+    assert status == 0 and said.endswith(
+        f"{tmp_path / 'train'}: 26 rows of train, with the prompt of figlang_mini\n"
+    )
     docs = documents("figlang_mini,split=train")
     records = check(vflute, {}, docs, written("messages", tmp_path / "train"), "figlang_mini")
     assert [(r["status"], r["predicted"], r["explanation"]) for r in records] == [
@@ -105,7 +129,9 @@ def test_rows_of_vflute(tmp_path: Path) -> None:
     assert rows[3]["images"][0].tobytes() == vflute.doc_to_visual(docs[3])[0].tobytes()
 
 
-@pytest.mark.parametrize(("form", "modality"), [("sharegpt", "image"), ("sharegpt", "text"), ("messages", "text")])
+@pytest.mark.parametrize(
+    ("form", "modality"), [("sharegpt", "image"), ("sharegpt", "text"), ("messages", "text")]
+)
 def test_rows_of_nykms(form: str, modality: str, nykms_folders: Path, tmp_path: Path) -> None:
     """The files of ShareGPT as LLaMA-Factory loads them."""
     ending, rows = ("", "NYK-MS") if modality == "image" else ("_text", "")
@@ -114,8 +140,12 @@ def test_rows_of_nykms(form: str, modality: str, nykms_folders: Path, tmp_path: 
     status, said = export(f"nykms{ending}", "--format", form, "--output", out, *given)
     assert status == 0, said
     found = written(form, out / "validation")
-    evaluated = {name: [row for row in found if row.startswith(f"nykms_{name}{ending}/")] for name in ("mc", "sarcasm")}
-    assert all(7 < len(rows) < 12 for rows in evaluated.values())  # the others share a cartoon or a caption
+    evaluated = {
+        name: [row for row in found if row.startswith(f"nykms_{name}{ending}/")]
+        for name in ("mc", "sarcasm")
+    }
+    # The others share a cartoon or a caption
+    assert all(7 < len(rows) < 12 for rows in evaluated.values())
     assert f"rows that nykms{ending} evaluates" in said
     with reading("NYK-MS", nykms_folders):
         for question in QUESTIONS:
@@ -129,13 +159,16 @@ def test_rows_of_nykms(form: str, modality: str, nykms_folders: Path, tmp_path: 
 
 
 def own_rows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows of our own; the ids of those of the training say what they have of the one row that is evaluated."""
+    """Rows of our own; the ids of those of the training say what they have of the one row that is
+    evaluated.
+    """
     from PIL import Image
 
     (folder / "V-FLUTE" / "images").mkdir(parents=True)
     for number, name in enumerate(("tested", "copy", "new")):
         image = Image.new("RGB", (8, 8) if number < 2 else (4, 16))
-        image.save(folder / "V-FLUTE" / "images" / f"{name}.png", dpi=(72 + number, 72))  # another file of one picture
+        # Another file of one picture
+        image.save(folder / "V-FLUTE" / "images" / f"{name}.png", dpi=(72 + number, 72))
     reason = "It shows that."
     train = [
         ("nothing", "new", "It is late.", reason),
@@ -144,9 +177,18 @@ def own_rows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("both", "copy", "The sun is a lamp.", reason),
         ("misread", "new", "It is early.", "LABEL: contradiction is not what it is."),
     ]
-    for split, found in (("train", train), ("test", [("test", "tested", "The sun is a lamp.", reason)])):
+    for split, found in (
+        ("train", train),
+        ("test", [("test", "tested", "The sun is a lamp.", reason)]),
+    ):
         rows = [
-            {"id": name, "image": f"images/{image}.png", "claim": claim, "label": "entailment", "explanation": text}
+            {
+                "id": name,
+                "image": f"images/{image}.png",
+                "claim": claim,
+                "label": "entailment",
+                "explanation": text,
+            }
             for name, image, claim, text in found
         ]
         text = "".join(json.dumps(row) + "\n" for row in rows)
@@ -165,14 +207,21 @@ UNFIT = ["1 (vflute/misread)"]
     ],
 )
 def test_what_is_left_out(
-    option: list[str], kept: set[str], left_out: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    option: list[str],
+    kept: set[str],
+    left_out: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     own_rows(tmp_path, monkeypatch)
     status, said = export("vflute", "--format", "sharegpt", "--output", tmp_path / "out", *option)
     assert status == 0
-    assert set(written("sharegpt", tmp_path / "out" / "train")) == {f"vflute/{name}" for name in kept}
+    assert set(written("sharegpt", tmp_path / "out" / "train")) == {
+        f"vflute/{name}" for name in kept
+    }
     pictures = list((tmp_path / "out" / "train" / "images").iterdir())
-    assert len(pictures) == len(kept & {"nothing"}) + len(kept & {"picture"})  # one file for each picture
+    # One file for each picture
+    assert len(pictures) == len(kept & {"nothing"}) + len(kept & {"picture"})
     lines = [line for line in said.splitlines() if line.startswith("left out")]
     assert [line.rpartition(": ")[2] for line in lines] == left_out
 
@@ -185,7 +234,9 @@ def test_what_is_left_out(
         ("flute_v1", "Contradiction", False),
     ],
 )
-def test_a_row_without_the_explanation_that_the_answer_holds(name: str, label: str, taught: bool) -> None:
+def test_a_row_without_the_explanation_that_the_answer_holds(
+    name: str, label: str, taught: bool
+) -> None:
     (config,) = finetuning.members(name)
     task = finetuning.TrainingTask(config)
     rows = documents(f"figlang_mini_flute,part=train,prompt={'v1' if name == 'flute_v1' else 'v2'}")
@@ -198,10 +249,19 @@ def test_a_row_without_the_explanation_that_the_answer_holds(name: str, label: s
     ("arguments", "message"),
     [
         ("irfl", "irfl has no rows for training"),
-        ("irfl_detect_idiom", "irfl has no rows for training; there are those of flute, nykms, vflute"),
-        ("vflute --rows {there}/..", "vflute: V-FLUTE has training rows of its own: leave --rows out"),
+        (
+            "irfl_detect_idiom",
+            "irfl has no rows for training; there are those of flute, nykms, vflute",
+        ),
+        (
+            "vflute --rows {there}/..",
+            "vflute: V-FLUTE has training rows of its own: leave --rows out",
+        ),
         ("vflutes", "there is no task vflutes: `figlang tasks '*'` lists all"),
-        ("flute --split validation", "FLUTE has no rows for validation, apart from those that the task evaluates"),
+        (
+            "flute --split validation",
+            "FLUTE has no rows for validation, apart from those that the task evaluates",
+        ),
         ("nykms", "name a data folder with others, for example --rows my_train"),
         ("nykms_sc --rows {other}/.. --keep-shared", "no row of train is left: 1 share a picture"),
         ("vflute_5shot", "vflute_5shot shows examples before its question"),
@@ -209,7 +269,11 @@ def test_a_row_without_the_explanation_that_the_answer_holds(name: str, label: s
     ],
 )
 def test_what_cannot_be_exported(
-    arguments: str, message: str, nykms_folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    arguments: str,
+    message: str,
+    nykms_folders: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     own_rows(tmp_path, monkeypatch)
     if arguments.startswith("flute --"):

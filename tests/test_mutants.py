@@ -1,4 +1,6 @@
-"""tools/mutants.py counts a fault as noticed that is not, or tries tests of other modules, if these tests fail."""
+"""tools/mutants.py counts a fault as noticed that is not, or tries tests of other modules, if these
+tests fail.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +27,16 @@ for line, changed in (("return a + b", "return a - b"), ("return a + b", "return
         print(checkout.outcome(Fault("metrics/sums.py", line, changed, 2, source)))
     except RuntimeError as error:
         print(error)
-"""
+"""  # noqa: E501
 
 
 def run_with_tools(program: str, *arguments: object) -> list[str]:
     """The lines that a program prints which imports modules of tools/."""
     environment = os.environ | {"PYTHONPATH": str(TOOLS)}
     command = [sys.executable, "-c", program, *map(str, arguments)]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.splitlines()
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
 
 
 @pytest.mark.slow
@@ -40,7 +44,10 @@ def run_with_tools(program: str, *arguments: object) -> list[str]:
     ("test", "outcomes"),
     [
         ("assert sums.add(3, 4) == 7", ["killed", "survived", "survived"]),
-        ("assert sums.add(0, 0) == 1", ["tests fail as it is: tests/metric_functions/test_sums.py::test_add"] * 3),
+        (
+            "assert sums.add(0, 0) == 1",
+            ["tests fail as it is: tests/metric_functions/test_sums.py::test_add"] * 3,
+        ),
     ],
 )
 def test_outcomes(test: str, outcomes: list[str], tmp_path: Path) -> None:
@@ -68,8 +75,10 @@ for file in sys.argv[2:]:
 TEST_OF = {
     "metrics/ranking.py": "tests/metric_functions/test_ranking.py",  # mirrors it
     "figlang_tasks/judge/sheet.py": "tests/judge/test_agree.py",  # imports it
-    "metrics/explanation/scorers.py": "tests/metric_functions/explanation/test_bertscore.py",  # from its package
-    "figlang_tasks/core/exemplars.py": "tests/tasks/vflute/test_rows.py",  # of a module that imports it
+    # From its package
+    "metrics/explanation/scorers.py": "tests/metric_functions/explanation/test_bertscore.py",
+    # Of a module that imports it
+    "figlang_tasks/core/exemplars.py": "tests/tasks/vflute/test_rows.py",
     "figlang_tasks/benchmarks/nykms/parse.py": "tests/tasks/test_outputs.py",  # by its table
 }
 
@@ -92,7 +101,9 @@ print(*[fault.source for fault in faults], *stale, sep="\\n")
 
 def test_a_fault_is_of_a_line_that_stands_there_once(tmp_path: Path) -> None:
     (tmp_path / "metrics").mkdir()
-    (tmp_path / "metrics" / "a.py").write_text("if one:\n    two = 3\nfour = 4\nif five:\n    four = 4\n")
+    (tmp_path / "metrics" / "a.py").write_text(
+        "if one:\n    two = 3\nfour = 4\nif five:\n    four = 4\n"
+    )
     entries: list[dict[str, Any]] = [
         {"file": "metrics/a.py", "line": "two = 3", "fault": "two = 2", "note": "too few"},
         {"file": "metrics/a.py", "line": "four = 4", "fault": "four = 5"},
@@ -105,7 +116,10 @@ def test_a_fault_is_of_a_line_that_stands_there_once(tmp_path: Path) -> None:
     source, *stale = run_with_tools(FAULTS, tmp_path, tmp_path / "faults.yaml")
     assert source == repr(b"if one:\n    two = 2\nfour = 4\nif five:\n    four = 4\n")
     starts = [
-        "faults.yaml: metrics/a.py: this line stands there 2 times, must stand there once: four = 4",
+        (
+            "faults.yaml: metrics/a.py: this line stands there 2 times, must stand there once:"
+            " four = 4"
+        ),
         "faults.yaml: metrics/a.py: this line stands there 0 times, must stand there once: six = 6",
         "faults.yaml: metrics/a.py: with its fault the file is no Python (",
         "faults.yaml: metrics/b.py: there is no such file any more: two = 3",

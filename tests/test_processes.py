@@ -18,10 +18,12 @@ from demo_runs import estimates, mini_tasks
 
 COUNTS = (1, 3)
 
-# Those of two stages and with examples too; few have a number of rows that can be shared out evenly among three.
+# Those of two stages and with examples too; few have a number of rows that can be shared out evenly
+# among three.
 TASKS = (*varied_runs.TASKS, "mini_2shot", "mini_sg")
 
-# Beside the harness's own models: right, wrong, cut off or silent by the row alone, with scores that tie.
+# Beside the harness's own models: right, wrong, cut off or silent by the row alone, with scores
+# that tie.
 PLUGIN = """
 from datetime import timedelta
 import torch
@@ -41,19 +43,27 @@ compute.choose = lambda dtype: "torch"  # two libraries that are about as quick 
 
 def manifests():
     return [ModelManifest("varied", simple_class_path="varied_plugin.Model")]
-"""
+"""  # noqa: E501
 
 
 class Finished(NamedTuple):
-    """What a run left: the results file, the lines of each task's samples file, and what was printed."""
+    """What a run left: the results file, the lines of each task's samples file, and what was
+    printed.
+    """
 
     results: dict[str, Any]
     samples: dict[str, list[dict[str, Any]]]
     printed: str
 
     def metrics(self, task: str) -> list[tuple[str, Any]]:
-        """In their order; the harness's own CLT errors depend on the order of the rows in the last digit."""
-        return [(name, value) for name, value in self.results["results"][task].items() if "_stderr_" not in name]
+        """In their order; the harness's own CLT errors depend on the order of the rows in the last
+        digit.
+        """
+        return [
+            (name, value)
+            for name, value in self.results["results"][task].items()
+            if "_stderr_" not in name
+        ]
 
 
 @pytest.fixture(scope="module")
@@ -83,10 +93,15 @@ def run(processes: int, site: Path, home: Path, tasks: Iterable[str], *options: 
     }
     home.mkdir(exist_ok=True)
     ranks = warm.run_ranks(processes, command, env=environment, cwd=home)
-    printed, errors = ("".join(texts) for texts in zip(*(rank.communicate() for rank in ranks), strict=True))
-    missing = {"meteor", "spice"} if "figlang_mini_metaclue_caption" in tasks else set()  # without Java
+    printed, errors = (
+        "".join(texts) for texts in zip(*(rank.communicate() for rank in ranks), strict=True)
+    )
+    # Without Java
+    missing = {"meteor", "spice"} if "figlang_mini_metaclue_caption" in tasks else set()
     told = {line for line in errors.splitlines() if line.startswith("lmms_eval: ")}
-    assert told == {f"lmms_eval: {name} could not be computed and is missing, see the log" for name in missing}
+    assert told == {
+        f"lmms_eval: {name} could not be computed and is missing, see the log" for name in missing
+    }
     assert max(rank.wait() for rank in ranks) == bool(missing), printed[-3000:] + errors[-3000:]
     (results,) = home.rglob("*_results.json")
     samples = {}
@@ -111,15 +126,24 @@ def test_metrics_intervals_and_samples_do_not_depend_on_the_number_of_processes(
 ) -> None:
     one = runs[1]
     rows = one.results["n-samples"][task]["original"]
-    assert len(one.samples[task]) == len({sample["sample"]["id"] for sample in one.samples[task]}) == rows
+    assert (
+        len(one.samples[task])
+        == len({sample["sample"]["id"] for sample in one.samples[task]})
+        == rows
+    )
     assert any(estimate.low is not None for estimate in estimates(one.results, task).values())
-    assert len({str(sample["filtered_resps"]) for sample in one.samples[task]}) > 1, "answers differ from row to row"
+    assert len({str(sample["filtered_resps"]) for sample in one.samples[task]}) > 1, (
+        "answers differ from row to row"
+    )
     for count in COUNTS[1:]:
         several = runs[count]
         assert several.metrics(task) == one.metrics(task), f"{count} processes"
-        assert several.samples[task] == one.samples[task], f"{count} processes"  # and in the same order
+        # And in the same order
+        assert several.samples[task] == one.samples[task], f"{count} processes"
         for key in ("configs", "versions", "n-samples", "n-shot", "higher_is_better"):
-            assert without_addresses(several.results[key][task]) == without_addresses(one.results[key][task]), key
+            assert without_addresses(several.results[key][task]) == without_addresses(
+                one.results[key][task]
+            ), key
 
 
 def without_addresses(value: Any) -> str:
@@ -143,7 +167,8 @@ def test_processes_without_a_row(site: Path, tmp_path: Path) -> None:
     """And rows with several answers."""
     tasks = ("figlang_mini", "mini_sg", "mini_nykms_mw")
     one, several = (
-        run(count, site, tmp_path / str(count), tasks, "--limit", "2", "--repeats", "2") for count in (1, 3)
+        run(count, site, tmp_path / str(count), tasks, "--limit", "2", "--repeats", "2")
+        for count in (1, 3)
     )
     for task in tasks:
         assert several.metrics(task) == one.metrics(task)

@@ -1,4 +1,6 @@
-"""The task definitions themselves: each loads, is pinned, and lists exactly the metrics that are computed."""
+"""The task definitions themselves: each loads, is pinned, and lists exactly the metrics that are
+computed.
+"""
 
 from __future__ import annotations
 
@@ -54,11 +56,15 @@ def test_what_results_say_of_a_task_stands_in_no_task_file() -> None:
 def test_harness_rules() -> None:
     for path in TASK_FILES:
         loaded = config(path)
-        assert Path(loaded["dataset_kwargs"]["data_files"]["test"]).resolve() == plugin.tasks_dir() / "stub.jsonl", path
+        assert (
+            Path(loaded["dataset_kwargs"]["data_files"]["test"]).resolve()
+            == plugin.tasks_dir() / "stub.jsonl"
+        ), path
         assert loaded["num_fewshot"] == 0, path
         assert loaded["output_type"] in {"generate_until", "generate_until_agentic"}, path
         settings = loaded["generation_kwargs"]
-        assert "max_new_tokens" in settings and "\n\n" not in settings["until"], path  # which the harness would add
+        # Which the harness would add
+        assert "max_new_tokens" in settings and "\n\n" not in settings["until"], path
 
 
 @pytest.mark.parametrize("model", ["vllm", "vllm_generate", "sglang"])
@@ -78,7 +84,10 @@ def test_each_task_has_settings_of_its_own() -> None:
     assert second["generation_kwargs"]["max_new_tokens"] == 128
 
 
-NYCC_NEXT = ["\n\nThanks! How about this one?", "\n\nOK. Here is a description of the cartoon followed by the"]
+NYCC_NEXT = [
+    "\n\nThanks! How about this one?",
+    "\n\nOK. Here is a description of the cartoon followed by the",
+]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +104,9 @@ NYCC_NEXT = ["\n\nThanks! How about this one?", "\n\nOK. Here is a description o
     ],
 )
 def test_generation_ends_where_the_next_question_begins(name: str, until: list[str]) -> None:
-    paths = [folder / name for folder in (plugin.tasks_dir(), plugin.tasks_dir().parent / "lm_eval")]
+    paths = [
+        folder / name for folder in (plugin.tasks_dir(), plugin.tasks_dir().parent / "lm_eval")
+    ]
     for path in filter(Path.exists, paths):
         assert utils.load_yaml_config(str(path))["generation_kwargs"]["until"] == until
 

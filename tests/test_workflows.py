@@ -1,4 +1,6 @@
-"""The workflows of the forge: a release is of its tag, and what pyproject.toml declares is tried."""
+"""The workflows of the forge: a release is of its tag, and what pyproject.toml declares is
+tried.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ CI = ROOT / ".github/workflows/ci.yml"
 def test_a_tag_is_compared_with_the_version() -> None:
     release = (CI.parent / "release.yml").read_text(encoding="utf-8")
     (command,) = re.findall(r'= "v\$\((sed .*)\)"', release)
-    done = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True, check=True, timeout=600)
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=ROOT, capture_output=True, text=True, check=True, timeout=600
+    )
     assert done.stdout == f"{figlang_tasks.__version__}\n"
 
 

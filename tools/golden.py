@@ -1,16 +1,18 @@
-"""Write down what the package computes, as text: to show that a change of its code changes no result.
+"""Write down what the package computes, as text: to show that a change of its code changes no
+result.
 
     python tools/golden.py before --only mini     # in a checkout of the commit before the change
     python tools/golden.py after --only mini      # in the changed one
     diff -r -I _stderr before after               # what differs, line by line
 
-Folders `results` and `samples`: the mini benchmarks by
-chance, by the majority and by the demo model; whole V-FLUTE, IRFL and FLUTE (the tables beside the checkout, with drawn
-pictures) by chance, twice. `after`: what ``figlang compare``, ``report`` and each ``submit`` make of those runs.
+Folders `results` and `samples`: the mini benchmarks by chance, by the majority and by the demo
+model; whole V-FLUTE, IRFL and FLUTE (the tables beside the checkout, with drawn pictures) by
+chance, twice. `after`: what ``figlang compare``, ``report`` and each ``submit`` make of those runs.
 
-``--only mini`` leaves out the whole splits and what needs them, and takes about 8 minutes on 2 cores: it is for each
-step of a change. Without it all takes about half an hour (`make golden`): once at the start of a change, and once at
-its end. Two runs of one checkout are equal, byte for byte. The script says how long each run took.
+``--only mini`` leaves out the whole splits and what needs them, and takes about 8 minutes on 2
+cores: it is for each step of a change. Without it all takes about half an hour (`make golden`):
+once at the start of a change, and once at its end. Two runs of one checkout are equal, byte for
+byte. The script says how long each run took.
 """
 
 from __future__ import annotations
@@ -36,12 +38,16 @@ MINI = ",".join(f"figlang_mini{part}" for part in ("", "_irfl", "_flute", "_nykm
 # A majority is of labels.
 MAJORITY = "figlang_mini,figlang_mini_irfl_detect_idiom,figlang_mini_flute,figlang_mini_nykms"
 # The tables of open similes are not there.
-IRFL = "irfl_match_idiom,irfl_match_metaphor,irfl_match_simile,irfl_retrieve_metaphor,irfl_retrieve_simile"
+IRFL = (
+    "irfl_match_idiom,irfl_match_metaphor,irfl_match_simile,irfl_retrieve_metaphor,"
+    "irfl_retrieve_simile"
+)
 WHOLE = f"vflute,{IRFL},flute_train,flute_codalab"
 
 # Times, identities of files, and the commit of the checkout.
 _VARIES = re.compile(
-    r"\d{4}-\d\d-\d\d[T ]?[\d:.+Z-]*|\d{8}_\d{6}|[0-9a-f-]{36}|\d{10}\.\d+|(?<=timestamp\": \")\d+|(?<=\nseconds\n)\d+"
+    r"\d{4}-\d\d-\d\d[T ]?[\d:.+Z-]*|\d{8}_\d{6}|[0-9a-f-]{36}|\d{10}\.\d+|(?<=timestamp\":"
+    r" \")\d+|(?<=\nseconds\n)\d+"
     r"|(?<=git_hash\": \")[0-9a-f]+|(?<=working folder\n)\S+"
 )
 
@@ -79,17 +85,32 @@ def evaluate(tasks: str, output: Path, *model: str) -> int:
     Raises:
         SystemExit: it left no results.
     """
-    command = [str(Path(sys.executable).with_name("lmms_eval")), "--tasks", tasks, "--log_samples", *model]
+    command = [
+        str(Path(sys.executable).with_name("lmms_eval")),
+        "--tasks",
+        tasks,
+        "--log_samples",
+        *model,
+    ]
     done = subprocess.run([*command, "--output_path", str(output)], capture_output=True, text=True)
     if not list(output.rglob("*_results.json")):
-        raise SystemExit(f"golden.py: no results of {' '.join(command)}:\n{done.stdout}{done.stderr}")
+        raise SystemExit(
+            f"golden.py: no results of {' '.join(command)}:\n{done.stdout}{done.stderr}"
+        )
     return done.returncode
 
 
 def write_runs(folder: Path, work: Path, only_mini: bool) -> None:
     from figlang_tasks.mini import DEMO_MODEL_DIR
 
-    demo = ("--model", "figlang_vlm", "--model_args", f"pretrained={DEMO_MODEL_DIR}", "--batch_size", "8")
+    demo = (
+        "--model",
+        "figlang_vlm",
+        "--model_args",
+        f"pretrained={DEMO_MODEL_DIR}",
+        "--batch_size",
+        "8",
+    )
     runs = {
         "mini_random": (MINI, "--model", "figlang_random"),
         "mini_majority": (MAJORITY, "--model", "figlang_majority"),
@@ -118,15 +139,28 @@ def samples(path: Path) -> list[str]:
 
 
 def numbers(path: Path) -> list[str]:
-    """Every value of every task, to 12 digits: those of the harness's table, and all measures with their intervals."""
+    """Every value of every task, to 12 digits: those of the harness's table, and all measures with
+    their intervals.
+    """
     content = json.loads(path.read_text(encoding="utf-8"))
-    found = {(task, name): value for task, of_task in content["results"].items() for name, value in of_task.items()}
+    found = {
+        (task, name): value
+        for task, of_task in content["results"].items()
+        for name, value in of_task.items()
+    }
     for task, config in content["configs"].items():
         for measure, scope, estimate in flat(from_json(config["metadata"]["measures"])):
             name = full_name(measure, scope)
             values = {"": estimate.value, "_ci_low": estimate.low, "_ci_high": estimate.high}
-            found |= {(task, f"{name}{end},none"): value for end, value in values.items() if value is not None}
-    rounded = {at: f"{value:.12g}" if isinstance(value, float) else str(value) for at, value in found.items()}
+            found |= {
+                (task, f"{name}{end},none"): value
+                for end, value in values.items()
+                if value is not None
+            }
+    rounded = {
+        at: f"{value:.12g}" if isinstance(value, float) else str(value)
+        for at, value in found.items()
+    }
     return [f"{task}\t{name}\t{value}" for (task, name), value in sorted(rounded.items())]
 
 
@@ -138,8 +172,14 @@ def irfl_run(folder: Path) -> Path:
     import irfl_runs as invented
 
     for phrase in invented.ROWS:
-        invented.write(folder, f"irfl_match_{phrase}", invented.detection(phrase, lambda number: number % 3 == 0))
-        invented.write(folder, f"irfl_retrieve_{phrase}", invented.retrieval(phrase, lambda number: number % 3))
+        invented.write(
+            folder,
+            f"irfl_match_{phrase}",
+            invented.detection(phrase, lambda number: number % 3 == 0),
+        )
+        invented.write(
+            folder, f"irfl_retrieve_{phrase}", invented.retrieval(phrase, lambda number: number % 3)
+        )
     return folder
 
 
@@ -147,14 +187,38 @@ def write_after(folder: Path, work: Path, only_mini: bool) -> None:
     demo, chance = work / "mini_demo", work / "mini_random"
     pages = [f"a={demo}", f"b={chance}"]
     commands: dict[str, tuple[str, ...]] = {
-        "compare_mini.json": ("compare", f"a={demo}", f"b={chance}", "--json", "--resamples", "1000", "--all"),
+        "compare_mini.json": (
+            "compare",
+            f"a={demo}",
+            f"b={chance}",
+            "--json",
+            "--resamples",
+            "1000",
+            "--all",
+        ),
     }
     if not only_mini:
         first, second = work / "whole_1", work / "whole_2"
         pages = [f"a={first}", f"b={second}", f"c={demo}", f"d={chance}"]
-        eee = ("--organization", "a", "--relationship", "other", "--model", "a/model", "--no-samples")
+        eee = (
+            "--organization",
+            "a",
+            "--relationship",
+            "other",
+            "--model",
+            "a/model",
+            "--no-samples",
+        )
         commands |= {
-            "compare_whole.json": ("compare", f"a={first}", f"b={second}", "--json", "--resamples", "1000", "--all"),
+            "compare_whole.json": (
+                "compare",
+                f"a={first}",
+                f"b={second}",
+                "--json",
+                "--resamples",
+                "1000",
+                "--all",
+            ),
             "figlang24.zip": ("submit", "figlang2024", str(first), "-o", "OUT"),
             "flute22.jsonl": ("submit", "figlang2022", str(first), "-o", "OUT"),
             "irfl": ("submit", "irfl", str(irfl_run(work / "irfl"))),
@@ -172,7 +236,9 @@ def write_after(folder: Path, work: Path, only_mini: bool) -> None:
             done = subprocess.run([figlang, *words], capture_output=True, text=True)
         kept = [f"status {done.returncode}"]
         kept += [] if "OUT" in command and not done.returncode else [done.stdout, done.stderr]
-        for path in sorted(output.rglob("*")) if output.is_dir() else [output] if output.exists() else []:
+        for path in (
+            sorted(output.rglob("*")) if output.is_dir() else [output] if output.exists() else []
+        ):
             if path.is_file():
                 kept += [f"== {path.suffix}", _words(path)]
         text = "\n".join(kept).replace(str(work), "WORK")
@@ -189,12 +255,16 @@ def _words(path: Path) -> str:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".html":
         text = re.sub(r"<(script|style)\b.*?</\1>", "", text, flags=re.DOTALL)
-        return "\n".join(filter(str.strip, html.unescape(re.sub(r"<[^>]*>", "\n", text)).split("\n")))
+        return "\n".join(
+            filter(str.strip, html.unescape(re.sub(r"<[^>]*>", "\n", text)).split("\n"))
+        )
     return text
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path, help="to write into; must not exist")
     parser.add_argument("--only", choices=["mini"], help="leave out the whole splits")
     given = parser.parse_args()

@@ -1,15 +1,17 @@
-"""Break the code in small ways, one at a time, and see whether the quick tests notice; `make mutants` runs it.
+"""Break the code in small ways, one at a time, and see whether the quick tests notice; `make
+mutants` runs it.
 
-    python tools/mutants.py --n 200 --seed 1             # a sample over all of MODULES, then all of faults.yaml
-    python tools/mutants.py metrics/ranking.py --all     # every mutant of a file or a folder, and its faults
-    python tools/mutants.py --n 0                        # faults.yaml alone
+    python tools/mutants.py --n 200 --seed 1          # a sample over MODULES, and faults.yaml
+    python tools/mutants.py metrics/ranking.py --all  # all mutants of a file or folder, its faults
+    python tools/mutants.py --n 0                     # faults.yaml alone
 
-Mutants are made by rules: another sign, another number, no return value. Faults are mistakes that a person might make;
-`faults.yaml` has a list of them: the file, the line as it is, the line with the fault, and perhaps a note.
+Mutants are made by rules: another sign, another number, no return value. Faults are mistakes that a
+person might make; `faults.yaml` has a list of them: the file, the line as it is, the line with the
+fault, and perhaps a note.
 
-Everything happens in a copy of the checkout in a temporary folder. The tests of a module are those that mirror it,
-and all that import it. Tests that take too long have noticed. Mutants that change nothing that a
-test could see stand in `mutants.yaml` with the reason, and count in no rate.
+Everything happens in a copy of the checkout in a temporary folder. The tests of a module are those
+that mirror it, and all that import it. Tests that take too long have noticed. Mutants that change
+nothing that a test could see stand in `mutants.yaml` with the reason, and count in no rate.
 """
 
 from __future__ import annotations
@@ -41,15 +43,43 @@ MODULES = [
     "figlang_tasks/results/comparison.py",
     "figlang_tasks/submit",
     *(f"figlang_tasks/benchmarks/{name}/parse.py" for name in ("vflute", "flute", "nykms")),
-    *(f"figlang_tasks/benchmarks/{name}/tasks.py" for name in ("vflute", "irfl", "nykms", "metaclue", "flute")),
+    *(
+        f"figlang_tasks/benchmarks/{name}/tasks.py"
+        for name in ("vflute", "irfl", "nykms", "metaclue", "flute")
+    ),
     "figlang_tasks/benchmarks/irfl/measures.py",
 ]
 MOST_MISSED = 0.05
 
-SIGNS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "is": "is not", "is not": "is"}
-SIGNS |= {"in": "not in", "not in": "in", "and": "or", "or": "and", "+": "-", "-": "+", "*": "/", "/": "*"}
+SIGNS = {
+    "<": "<=",
+    "<=": "<",
+    ">": ">=",
+    ">=": ">",
+    "==": "!=",
+    "!=": "==",
+    "is": "is not",
+    "is not": "is",
+}
+SIGNS |= {
+    "in": "not in",
+    "not in": "in",
+    "and": "or",
+    "or": "and",
+    "+": "-",
+    "-": "+",
+    "*": "/",
+    "/": "*",
+}
 SIGN = re.compile(rb"(?<![\w*/])(is not|not in|[<>]=?|[=!]=|is|in|and|or|[-+*/])(?![\w*/])")
-CALLS = {"math.fsum": "sum", "min": "max", "max": "min", "any": "all", "all": "any", "sorted": "list"}
+CALLS = {
+    "math.fsum": "sum",
+    "min": "max",
+    "max": "min",
+    "any": "all",
+    "all": "any",
+    "sorted": "list",
+}
 
 Span: TypeAlias = tuple[int, int]
 
@@ -133,9 +163,12 @@ class Module:
 
 
 def _nodes(node: ast.AST, function: str) -> Iterator[tuple[ast.AST, str]]:
-    """Yield a node and those in it, each with the function that it stands in; no types and no decorators."""
+    """Yield a node and those in it, each with the function that it stands in; no types and no
+    decorators.
+    """
     yield node, function
-    # Positions inside of f-strings are right from Python 3.12 on only; zip's strict is a second check of lengths.
+    # Positions inside of f-strings are right from Python 3.12 on only; zip's strict is a second
+    # check of lengths.
     if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.keyword) and node.arg == "strict"):
         return
     for field, value in ast.iter_fields(node):
@@ -160,7 +193,9 @@ def _other_number(value: float) -> str:
 
 
 def read_faults(folder: Path, modules: Sequence[str]) -> tuple[list[Fault], list[str]]:
-    """The faults of some files and folders in the list, and a message for each entry that does not fit its file."""
+    """The faults of some files and folders in the list, and a message for each entry that does not
+    fit its file.
+    """
     faults, stale = [], []
     for entry in yaml.safe_load(FAULTS.read_text(encoding="utf-8")):
         if not entry["file"].startswith(tuple(modules)):
@@ -196,12 +231,18 @@ def equivalent(files: Sequence[str]) -> set[tuple[str, str, str, str]]:
     for file, entries in yaml.safe_load(EQUIVALENT.read_text(encoding="utf-8")).items():
         for entry in entries:
             if file in files:
-                keys |= {(file, entry["in"], entry["line"], changed) for changed in entry["mutants"]}
+                keys |= {
+                    (file, entry["in"], entry["line"], changed) for changed in entry["mutants"]
+                }
     return keys
 
 
-def draw_mutants(folder: Path, files: Sequence[str], options: argparse.Namespace) -> tuple[list[Fault], list[str]]:
-    """The mutants of some files that are to be tried, and a message for each entry of the list that fits no mutant."""
+def draw_mutants(
+    folder: Path, files: Sequence[str], options: argparse.Namespace
+) -> tuple[list[Fault], list[str]]:
+    """The mutants of some files that are to be tried, and a message for each entry of the list that
+    fits no mutant.
+    """
     mutants = []
     for file in files:
         mutants += Module(file, (folder / file).read_bytes()).mutants()
@@ -215,7 +256,9 @@ def draw_mutants(folder: Path, files: Sequence[str], options: argparse.Namespace
 
 
 def try_all(checkout: Checkout, name: str, faults: Sequence[Fault]) -> bool:
-    """Try mutants or faults, and print what is not killed; return whether the tests miss few enough."""
+    """Try mutants or faults, and print what is not killed; return whether the tests miss few
+    enough.
+    """
     counts: Counter[str] = Counter()
     for fault in faults:
         try:
@@ -227,14 +270,26 @@ def try_all(checkout: Checkout, name: str, faults: Sequence[Fault]) -> bool:
         counts[outcome] += 1
         if outcome != "killed":
             print(f"{outcome}: {fault}", flush=True)
-    print(f"{len(faults)} {name}: " + ", ".join(f"{count} {outcome}" for outcome, count in counts.items()), flush=True)
+    print(
+        f"{len(faults)} {name}: "
+        + ", ".join(f"{count} {outcome}" for outcome, count in counts.items()),
+        flush=True,
+    )
     return not counts["left out"] and counts["survived"] <= MOST_MISSED * len(faults)
 
 
 def run(folder: Path, options: argparse.Namespace) -> int:
-    """Try mutants and faults in a copy of the checkout; return 1 if the tests miss too many, or a list is stale."""
-    modules = [path.relative_to(folder).as_posix() for path in folder.rglob("*.py") if path.name != "__init__.py"]
-    with_mutants = sorted(file for file in modules if file.startswith(tuple(options.modules or MODULES)))
+    """Try mutants and faults in a copy of the checkout; return 1 if the tests miss too many, or a
+    list is stale.
+    """
+    modules = [
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*.py")
+        if path.name != "__init__.py"
+    ]
+    with_mutants = sorted(
+        file for file in modules if file.startswith(tuple(options.modules or MODULES))
+    )
 
     faults, stale = read_faults(folder, options.modules or [""])
     mutants: list[Fault] = []
@@ -252,12 +307,21 @@ def run(folder: Path, options: argparse.Namespace) -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("modules", nargs="*", help="files and folders (default: MODULES, and all of faults.yaml)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "modules", nargs="*", help="files and folders (default: MODULES, and all of faults.yaml)"
+    )
     parser.add_argument("--n", type=int, default=200, help="mutants to draw (%(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--all", action="store_true", help="every mutant instead of a sample")
-    parser.add_argument("--limit", type=float, default=600, help="seconds that the tests of a module get (%(default)s)")
+    parser.add_argument(
+        "--limit",
+        type=float,
+        default=600,
+        help="seconds that the tests of a module get (%(default)s)",
+    )
     with tempfile.TemporaryDirectory(prefix="figlang-mutants-") as temporary:
         folder = Path(temporary) / "checkout"
         shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(".*", "__pycache__"))

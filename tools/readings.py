@@ -1,26 +1,27 @@
 """Measure how well readers read answers that models really wrote.
 
-    python tools/readings.py answers.jsonl more.jsonl.gz                 # how many are read rightly
-    python tools/readings.py answers.jsonl --by model --show 20          # of each model; the first that are not
-    python tools/readings.py answers.jsonl --peer rules:first_letter     # another reader beside ours
-    python tools/readings.py labels.jsonl --kind entailment              # or yes_no
-    python tools/readings.py runs.jsonl.gz --accuracy                    # what comes of it: accuracies of models
+    python tools/readings.py answers.jsonl more.jsonl.gz              # how many are read rightly
+    python tools/readings.py answers.jsonl --by model --show 20       # by model; wrong ones
+    python tools/readings.py answers.jsonl --peer rules:first_letter  # another reader beside ours
+    python tools/readings.py labels.jsonl --kind entailment           # or yes_no
+    python tools/readings.py runs.jsonl.gz --accuracy                 # the accuracies of models
 
 A file has a JSON object a line:
 
 - ``output``: what a model wrote.
 - ``options``: how many options it had, or ``texts``: their texts; of options alone.
-- ``answer``: what a careful person reads in it. A letter or a number from 1; entailment or contradiction; yes or no. Or
-  none, several or both: there is no answer.
+- ``answer``: what a careful person reads in it. A letter or a number from 1; entailment or
+  contradiction; yes or no. Or none, several or both: there is no answer.
 - ``count``: how often it was written; 1 where it is not there.
 - ``about``: what a question of yes or no is about, as a regular expression; may be missing.
 - ``sure``: false where a careful person doubts `answer`; ``--sure`` leaves these lines out.
-- for ``--accuracy`` in place of ``answer``: ``gold``, the right option, and where known ``by_authors``, which option
-  others read, and ``model``.
+- for ``--accuracy`` in place of ``answer``: ``gold``, the right option, and where known
+  ``by_authors``, which option others read, and ``model``.
 
-A reader is MODULE:FUNCTION. Of options it is called with the output and the number of options, and with ``texts`` if it
-has an argument of this name; of labels with the output. It returns the option, counted from 0 or as a letter, or the
-label (True or 1 for yes and entailment), None where it reads nothing, or an object with ``value`` and ``rule``.
+A reader is MODULE:FUNCTION. Of options it is called with the output and the number of options, and
+with ``texts`` if it has an argument of this name; of labels with the output. It returns the option,
+counted from 0 or as a letter, or the label (True or 1 for yes and entailment), None where it reads
+nothing, or an object with ``value`` and ``rule``.
 """
 
 from __future__ import annotations
@@ -83,7 +84,9 @@ class _Line(BaseModel):
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a file. A value is the place of an option, from 0, or of a label in `LABELS`; None is no answer."""
+    """One line of a file. A value is the place of an option, from 0, or of a label in `LABELS`;
+    None is no answer.
+    """
 
     place: str  # file and line
     kind: str
@@ -115,7 +118,9 @@ def rows_of(path: Path, kind: str, is_accuracy: bool) -> list[Row]:
         except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"{path} is no whole gzip file ({error}): get it again") from error
         if len(content) > MOST_BYTES:
-            raise DataError(f"{path} has more than {MOST_BYTES:,} bytes unpacked: give a part of it")
+            raise DataError(
+                f"{path} has more than {MOST_BYTES:,} bytes unpacked: give a part of it"
+            )
     rows = []
     for number, fields in json_lines(io.BytesIO(content)):
         place = f"{path}, line {number}"
@@ -133,7 +138,9 @@ def _row(fields: Mapping[str, Any], place: str, kind: str, is_accuracy: bool) ->
     if kind == "option":
         options = line.options or len(line.texts or ())
         if not options or len(line.texts or range(options)) != options:
-            raise DataError(f"{place} must have options, their number, or texts; or as many texts as options")
+            raise DataError(
+                f"{place} must have options, their number, or texts; or as many texts as options"
+            )
 
     answer = gold = by_authors = None
     if is_accuracy:
@@ -144,7 +151,9 @@ def _row(fields: Mapping[str, Any], place: str, kind: str, is_accuracy: bool) ->
             by_authors = _value(line.by_authors, f"{place}: by_authors", kind, len(_LETTERS))
     else:
         answer = _value(line.answer, f"{place}: answer", kind, options)
-    return Row(place, kind, line.output, options, line.texts, answer, gold, by_authors, line.count, fields)
+    return Row(
+        place, kind, line.output, options, line.texts, answer, gold, by_authors, line.count, fields
+    )
 
 
 def _value(given: str | int | None, what: str, kind: str, options: int) -> int | None:
@@ -163,7 +172,9 @@ def _value(given: str | int | None, what: str, kind: str, options: int) -> int |
 
 
 def _option(given: object) -> int | None:
-    """The place of an option, from 0, that a letter or a number from 1 names; None if it is neither."""
+    """The place of an option, from 0, that a letter or a number from 1 names; None if it is
+    neither.
+    """
     word = str(given).strip().upper()
     if len(word) == 1 and word in _LETTERS:
         return _LETTERS.index(word)
@@ -201,7 +212,9 @@ class Reader:
     arguments: frozenset[str]  # their names
 
     def read(self, row: Row) -> Reading:
-        """What the function finds in the output of a row; a `DataError` if it fails or finds what is no value."""
+        """What the function finds in the output of a row; a `DataError` if it fails or finds what
+        is no value.
+        """
         positional: list[Any] = [row.output]
         named: dict[str, Any] = {}
         if row.kind == "option":
@@ -213,7 +226,9 @@ class Reader:
         try:
             found = self.function(*positional, **named)
         except Exception as error:
-            raise DataError(f"{row.place}: {self.name} failed: {type(error).__name__}: {error}") from error
+            raise DataError(
+                f"{row.place}: {self.name} failed: {type(error).__name__}: {error}"
+            ) from error
         return Reading(row, self._value(found, row), str(getattr(found, "rule", "")))
 
     def _value(self, found: object, row: Row) -> int | None:
@@ -231,7 +246,10 @@ class Reader:
             return value
         elif isinstance(value, str) and (option := _option(value)) is not None:
             return option
-        raise DataError(f"{row.place}: {self.name} returned {brief(found)}, which is no reading of kind {row.kind}")
+        raise DataError(
+            f"{row.place}: {self.name} returned {brief(found)}, which is no reading of kind"
+            f" {row.kind}"
+        )
 
 
 def load_reader(name: str) -> Reader:
@@ -240,7 +258,9 @@ def load_reader(name: str) -> Reader:
         function = pkgutil.resolve_name(name)
         arguments = frozenset(inspect.signature(function).parameters)
     except (ImportError, AttributeError, ValueError, TypeError) as error:
-        raise DataError(f"no reader {name} ({error}): name a function of Python, MODULE:FUNCTION") from error
+        raise DataError(
+            f"no reader {name} ({error}): name a function of Python, MODULE:FUNCTION"
+        ) from error
     return Reader(name, function, arguments)
 
 
@@ -271,10 +291,16 @@ def percent(part: int, whole: int) -> str:
     return f"{100 * part / whole:.2f}" if whole else ""
 
 
-def outcome_tables(rows: Sequence[Row], readers: Sequence[Reader], field: str | None, show: int) -> list[str]:
-    """What is printed of a file: tables of the readers, of a field and of the rules, and rows that were read badly."""
+def outcome_tables(
+    rows: Sequence[Row], readers: Sequence[Reader], field: str | None, show: int
+) -> list[str]:
+    """What is printed of a file: tables of the readers, of a field and of the rules, and rows that
+    were read badly.
+    """
     by_reader = {reader.name: [reader.read(row) for row in rows] for reader in readers}
-    lines = [[name, *outcome_cells(count_outcomes(readings))] for name, readings in by_reader.items()]
+    lines = [
+        [name, *outcome_cells(count_outcomes(readings))] for name, readings in by_reader.items()
+    ]
     parts = [table([["reader", *HEAD], *lines])]
     if field is not None:
         parts.append(_table_by_field(by_reader, field))
@@ -299,13 +325,19 @@ def _table_by_field(by_reader: Mapping[str, Sequence[Reading]], field: str) -> s
 
 
 def _table_by_rule(name: str, readings: Sequence[Reading]) -> str:
-    """A line for each rule of a reader with the outcomes of what it decided, the most frequent first."""
+    """A line for each rule of a reader with the outcomes of what it decided, the most frequent
+    first.
+    """
     counts_by_rule: dict[str, Counter[str]] = {}
     for reading in readings:
         counts_by_rule.setdefault(reading.rule, Counter()).update(count_outcomes([reading]))
     lines = []
-    for rule, counts in sorted(counts_by_rule.items(), key=lambda line: (-line[1].total(), line[0])):
-        lines.append([rule, str(counts.total()), *(str(counts[outcome] or "") for outcome in OUTCOMES)])
+    for rule, counts in sorted(
+        counts_by_rule.items(), key=lambda line: (-line[1].total(), line[0])
+    ):
+        lines.append(
+            [rule, str(counts.total()), *(str(counts[outcome] or "") for outcome in OUTCOMES)]
+        )
     return table([[f"rule of {name}", "outputs", *OUTCOMES], *lines])
 
 
@@ -317,13 +349,18 @@ def _badly_read(readings: Sequence[Reading], most: int) -> str:
     parts = []
     for reading in badly_read[:most]:
         row = reading.row
-        head = f"{row.place}: {reading.outcome}: read {row.name(reading.value)} (rule {reading.rule or 'unknown'})"
+        head = (
+            f"{row.place}: {reading.outcome}: read {row.name(reading.value)} (rule"
+            f" {reading.rule or 'unknown'})"
+        )
         parts.append(f"--- {head}, answer {row.fields['answer']}\n{_shortened(row.output)}")
     return "\n".join(parts) or "every row was read rightly"
 
 
 def _shortened(output: str) -> str:
-    """An output for the screen; of a long one a third from its beginning and two thirds from its end."""
+    """An output for the screen; of a long one a third from its beginning and two thirds from its
+    end.
+    """
     if len(output) > _LONGEST:
         output = f"{output[: _LONGEST // 3]}\n[...]\n{output[-2 * _LONGEST // 3 :]}"
     return printable_lines(output)
@@ -333,10 +370,15 @@ def _shortened(output: str) -> str:
 
 
 def accuracy_tables(rows: Sequence[Row], readers: Sequence[Reader]) -> list[str]:
-    """The accuracy of each model by each reader, and how far accuracies and their order are from the authors'."""
+    """The accuracy of each model by each reader, and how far accuracies and their order are from
+    the authors'.
+    """
     import pandas as pd
 
-    columns = {"model": [str(row.fields.get("model", "all")) for row in rows], "answers": [row.count for row in rows]}
+    columns = {
+        "model": [str(row.fields.get("model", "all")) for row in rows],
+        "answers": [row.count for row in rows],
+    }
     if any("by_authors" in row.fields for row in rows):
         columns["authors"] = [row.count * (row.by_authors == row.gold) for row in rows]
     for reader in readers:
@@ -352,7 +394,9 @@ def accuracy_tables(rows: Sequence[Row], readers: Sequence[Reader]) -> list[str]
             differences = accuracies[name] - accuracies["authors"]
             shown[f"{name} %"] += differences.map(" ({:+.1f})".format)
             tau = _tau(accuracies[name], accuracies["authors"])
-            conclusions.append(f"{name}: {differences.abs().mean():.1f} points from the authors on average; {tau}")
+            conclusions.append(
+                f"{name}: {differences.abs().mean():.1f} points from the authors on average; {tau}"
+            )
     lines = shown.reset_index().to_numpy().tolist()
     return [table([["model", *shown.columns], *lines]), *conclusions]
 
@@ -372,20 +416,39 @@ def _tau(ours: Sequence[float], theirs: Sequence[float]) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="answers, .jsonl or .jsonl.gz")
-    parser.add_argument("--kind", choices=sorted(OURS), default="option", help="what is read (default: option)")
-    parser.add_argument("--reader", metavar="MODULE:FUNCTION", help="what is measured (default: our reader)")
-    parser.add_argument("--peer", metavar="MODULE:FUNCTION", action="append", default=[], help="a reader beside it")
-    parser.add_argument("--by", metavar="FIELD", help="also a line for each value of a field, such as model")
-    parser.add_argument("--show", metavar="N", type=int, default=0, help="also N rows that were not read rightly")
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="answers, .jsonl or .jsonl.gz"
+    )
+    parser.add_argument(
+        "--kind", choices=sorted(OURS), default="option", help="what is read (default: option)"
+    )
+    parser.add_argument(
+        "--reader", metavar="MODULE:FUNCTION", help="what is measured (default: our reader)"
+    )
+    parser.add_argument(
+        "--peer", metavar="MODULE:FUNCTION", action="append", default=[], help="a reader beside it"
+    )
+    parser.add_argument(
+        "--by", metavar="FIELD", help="also a line for each value of a field, such as model"
+    )
+    parser.add_argument(
+        "--show", metavar="N", type=int, default=0, help="also N rows that were not read rightly"
+    )
     parser.add_argument("--sure", action="store_true", help="leave out lines whose `sure` is false")
-    parser.add_argument("--accuracy", action="store_true", help="the accuracy of each model, against `gold`")
+    parser.add_argument(
+        "--accuracy", action="store_true", help="the accuracy of each model, against `gold`"
+    )
     given = parser.parse_args(arguments)
     sys.path.insert(0, str(Path.cwd()))  # readers of the user's own
     try:
-        readers = [load_reader(name) for name in dict.fromkeys([given.reader or OURS[given.kind], *given.peer])]
+        readers = [
+            load_reader(name)
+            for name in dict.fromkeys([given.reader or OURS[given.kind], *given.peer])
+        ]
         for path in given.files:
             rows = rows_of(path, given.kind, given.accuracy)
             if given.sure:

@@ -34,7 +34,17 @@ FOLDERS = {"answers": "readings", "benchmarks": "tasks", "metrics": "metric_func
 MARKS = "not slow and not long and not families"
 # Packages that import nothing of ours: the harness imports our plugin.
 PRELOADED = (
-    *("accelerate", "datasets", "evaluate", "hypothesis", "loguru", "openai", "pandas", "requests", "sacrebleu"),
+    *(
+        "accelerate",
+        "datasets",
+        "evaluate",
+        "hypothesis",
+        "loguru",
+        "openai",
+        "pandas",
+        "requests",
+        "sacrebleu",
+    ),
     *("scipy.stats", "sklearn.metrics", "torch", "torchvision", "transformers.modeling_utils"),
 )
 
@@ -80,7 +90,9 @@ class Checkout:
 
     @cached_property
     def _importers(self) -> dict[str, list[str]]:
-        """The test files that import a module, by its file; those that import little stand first, as they are quick."""
+        """The test files that import a module, by its file; those that import little stand first,
+        as they are quick.
+        """
         return _importers(sorted((self.folder / "tests").rglob("test_*.py")), self.folder)
 
     @cached_property
@@ -91,7 +103,8 @@ class Checkout:
     def tests_of(self, file: str) -> list[str]:
         """The tests of a module: those that mirror it, those of MORE_TESTS, and all that import it.
 
-        Where none mirrors or imports it, they are those of the modules that import it, or else all of the folder.
+        Where none mirrors or imports it, they are those of the modules that import it, or else all
+        of the folder.
         """
         tests = self._mirrors(file) + self._importers.get(file, [])
         if not tests:
@@ -134,7 +147,9 @@ class Checkout:
 
     def _failed(self) -> set[str]:
         """The tests that the last run failed at."""
-        return set(json.loads(self._last_failed.read_text())) if self._last_failed.is_file() else set()
+        return (
+            set(json.loads(self._last_failed.read_text())) if self._last_failed.is_file() else set()
+        )
 
     def _run(self, tests: Sequence[str]) -> Outcome:
         """Run tests up to the first that fails, in a process that finds large packages imported."""
@@ -167,7 +182,11 @@ class Checkout:
         os.dup2(silence, 1)
         os.dup2(silence, 2)
         os.chdir(self.folder)
-        os.environ |= {"PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(scratch)}
+        os.environ |= {
+            "PYTHONPATH": str(self.folder),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "TMPDIR": str(scratch),
+        }
         tempfile.tempdir = None
         sys.dont_write_bytecode = True
         sys.path.insert(0, str(self.folder))
@@ -193,7 +212,9 @@ def _mirror(file: str) -> Path:
 
 def _importers(paths: Sequence[Path], folder: Path) -> dict[str, list[str]]:
     """Which of some files import a module, by its file; those that import little stand first."""
-    modules_by_path = {path.relative_to(folder).as_posix(): _imported(path, folder) for path in paths}
+    modules_by_path = {
+        path.relative_to(folder).as_posix(): _imported(path, folder) for path in paths
+    }
     importers: dict[str, list[str]] = {}
     for path in sorted(modules_by_path, key=lambda path: len(modules_by_path[path])):
         for file in modules_by_path[path]:
@@ -202,21 +223,29 @@ def _importers(paths: Sequence[Path], folder: Path) -> dict[str, list[str]]:
 
 
 def _imported(path: Path, folder: Path) -> set[str]:
-    """The files of our modules that a file imports itself; of a package also that from which it has the name."""
+    """The files of our modules that a file imports itself; of a package also that from which it has
+    the name.
+    """
     files = set()
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
             files |= {_file_of(alias.name, folder) for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
-                files.add(_file_of(f"{node.module}.{alias.name}", folder) or _file_of(node.module, folder))
+                files.add(
+                    _file_of(f"{node.module}.{alias.name}", folder) or _file_of(node.module, folder)
+                )
                 files.add(_origin(node.module, alias.name, folder))
     return {file for file in files if file is not None}
 
 
 def _file_of(module: str, folder: Path) -> str | None:
     """The file of one of our modules."""
-    base = module.removeprefix("figlang_tasks.") if module.startswith("figlang_tasks.metrics") else module
+    base = (
+        module.removeprefix("figlang_tasks.")
+        if module.startswith("figlang_tasks.metrics")
+        else module
+    )
     for file in (f"{base.replace('.', '/')}.py", f"{base.replace('.', '/')}/__init__.py"):
         if base.split(".")[0] in ("figlang_tasks", "metrics") and (folder / file).is_file():
             return file
@@ -229,6 +258,10 @@ def _origin(package: str, name: str, folder: Path) -> str | None:
     if file is None or not file.endswith("__init__.py"):
         return None
     for node in ast.parse((folder / file).read_bytes()).body:
-        if isinstance(node, ast.ImportFrom) and node.module and name in (alias.name for alias in node.names):
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.module
+            and name in (alias.name for alias in node.names)
+        ):
             return _file_of(node.module, folder)
     return None

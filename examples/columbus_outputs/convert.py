@@ -1,9 +1,11 @@
-"""Writes released outputs of COLUMBUS as a samples file, which figlang_replay reads: README.md has the commands.
+"""Writes released outputs of COLUMBUS as a samples file, which figlang_replay reads: README.md has
+the commands.
 
     python convert.py OUTPUTS.json FOLDER [PROMPT]
 
-OUTPUTS.json is a file of the authors' repository, such as results/analysis/results/prompt_2/qwenvl_prompt_2.json, or an
-extract of several: {"model": ..., "runs": {PROMPT: {"rows": [[id, output], ...]}}}.
+OUTPUTS.json is a file of the authors' repository, such as
+results/analysis/results/prompt_2/qwenvl_prompt_2.json, or an extract of several: {"model": ...,
+"runs": {PROMPT: {"rows": [[id, output], ...]}}}.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ CLEAN = {
     "qwenvl": [BRACKETS, r'is "(.*?)"\.', r'is "(.*?)\."'],
     "mistral": [BRACKETS],
 }
-"""What the authors' script takes of a model's output before its rule reads it: the first of these that is there."""
+"""What the authors' script takes of a model's output before its rule reads it: the first of these
+that is there.
+"""
 
 
 def released(content: dict, prompt: str) -> dict[str, str]:
@@ -43,7 +47,11 @@ def samples(path: Path, prompt: str = "2") -> str:
     outputs = released(json.loads(path.read_text("utf-8")), prompt)
     model = path.name.removeprefix("rows_")
     lines = [
-        {"doc_id": number, "filtered_resps": [clean(model, outputs[row_id])], "sample": {"id": row_id}}
+        {
+            "doc_id": number,
+            "filtered_resps": [clean(model, outputs[row_id])],
+            "sample": {"id": row_id},
+        }
         for number, row_id in enumerate(sorted(outputs))
     ]
     return "".join(json.dumps(line) + "\n" for line in lines)
@@ -52,4 +60,6 @@ def samples(path: Path, prompt: str = "2") -> str:
 if __name__ == "__main__":
     given, folder, *prompt = sys.argv[1:]
     Path(folder).mkdir(parents=True, exist_ok=True)
-    Path(folder, "samples_columbus_released.jsonl").write_text(samples(Path(given), *prompt), encoding="utf-8")
+    Path(folder, "samples_columbus_released.jsonl").write_text(
+        samples(Path(given), *prompt), encoding="utf-8"
+    )

@@ -1,4 +1,6 @@
-"""Trains a LoRA adapter on exported rows, and writes the model with it: python finetune.py MODEL DATA OUTPUT"""
+"""Trains a LoRA adapter on exported rows, and writes the model with it: python finetune.py MODEL
+DATA OUTPUT
+"""
 
 import sys
 
@@ -9,9 +11,11 @@ from trl import SFTConfig, SFTTrainer
 
 model, data, output = sys.argv[1:]
 processor = AutoProcessor.from_pretrained(model)
-# TRL takes the messages as they are; split into prompt and completion, the loss is that of the answer alone.
+# TRL takes the messages as they are; split into prompt and completion, the loss is that of the
+# answer alone.
 rows = load_dataset(data, split="train").map(
-    lambda row: {"prompt": row["messages"][:1], "completion": row["messages"][1:]}, remove_columns=["messages"]
+    lambda row: {"prompt": row["messages"][:1], "completion": row["messages"][1:]},
+    remove_columns=["messages"],
 )
 trainer = SFTTrainer(
     model=AutoModelForImageTextToText.from_pretrained(model, dtype="float32"),

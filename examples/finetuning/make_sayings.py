@@ -1,4 +1,6 @@
-"""Makes V-FLUTE rows below the folder that is named: drawings of figlang_mini, and sayings that fit them or do not."""
+"""Makes V-FLUTE rows below the folder that is named: drawings of figlang_mini, and sayings that fit
+them or do not.
+"""
 
 import io
 import json
@@ -21,11 +23,18 @@ a heart: love: home is where you hang your hat: absence makes us fonder: beauty 
 a storm: uproar: it never rains but it pours: troubles come in threes: the fat is in the fire
 a bridge: connection: many hands make light work: two heads are better than one: no man is an island
 a cage: captivity: you made your bed and must lie in it: stone walls hold nobody so well: our hands are tied
-"""
+"""  # noqa: E501
 THINGS = [line.split(": ") for line in TABLE.strip().splitlines()]
-SPEAKERS = {"train": ["My uncle", "The teacher", "Her boss", "Our neighbour", "The mayor"], "test": ["My sister", "He"]}
+SPEAKERS = {
+    "train": ["My uncle", "The teacher", "Her boss", "Our neighbour", "The mayor"],
+    "test": ["My sister", "He"],
+}
 
-ROWS = [row for path in sorted(DATA_DIR.rglob("*.parquet")) for row in parquet.read_table(path).to_pylist()]
+ROWS = [
+    row
+    for path in sorted(DATA_DIR.rglob("*.parquet"))
+    for row in parquet.read_table(path).to_pylist()
+]
 
 
 def picture(thing: str, number: int) -> Image.Image:
@@ -33,7 +42,9 @@ def picture(thing: str, number: int) -> Image.Image:
     found = [row for row in ROWS if f" {thing.split()[1]}" in row["explanation"].partition(".")[0]]
     draw = random.Random(number)
     image = Image.open(io.BytesIO(draw.choice(found)["image"]["bytes"])).convert("RGB")
-    turned = image.rotate(draw.uniform(-8, 8), resample=Image.Resampling.BICUBIC, fillcolor=image.getpixel((0, 0)))
+    turned = image.rotate(
+        draw.uniform(-8, 8), resample=Image.Resampling.BICUBIC, fillcolor=image.getpixel((0, 0))
+    )
     left, top = draw.randrange(12), draw.randrange(12)
     return turned.crop((left, top, left + 212, top + 212)).resize((224, 224))
 
@@ -43,15 +54,25 @@ folder = Path(sys.argv[1]) / "V-FLUTE"
 drawings = 10_000  # each from a seed of its own
 for split, speakers in SPEAKERS.items():
     rows = []
-    claims = [(thing, saying, speaker) for thing in THINGS for saying in thing[2:] for speaker in speakers]
+    claims = [
+        (thing, saying, speaker) for thing in THINGS for saying in thing[2:] for speaker in speakers
+    ]
     for number, (meant, saying, speaker) in enumerate(claims):
         others = [thing for thing in THINGS if thing is not meant]
         for drawn in (meant, others[number % len(others)]):
             drawings += 1
             image = f"images/{drawings}.png"
             picture(drawn[0], drawings).save(folder / image)
-            end = "as well, so the two fit together" if drawn is meant else "instead, so the two do not fit together"
-            row = {"id": f"{split}-{drawings}", "image": image, "claim": f"{speaker} says that {saying}."}
+            end = (
+                "as well, so the two fit together"
+                if drawn is meant
+                else "instead, so the two do not fit together"
+            )
+            row = {
+                "id": f"{split}-{drawings}",
+                "image": image,
+                "claim": f"{speaker} says that {saying}.",
+            }
             row["label"] = "entailment" if drawn is meant else "contradiction"
             shown = f"The image shows {drawn[0]}, which stands for {drawn[1]}."
             row["explanation"] = f"{shown} The claim speaks of {meant[1]} {end}."

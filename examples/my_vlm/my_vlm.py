@@ -1,4 +1,6 @@
-"""A model class of lmms-eval in a package of its own, for any image-text-to-text model of transformers."""
+"""A model class of lmms-eval in a package of its own, for any image-text-to-text model of
+transformers.
+"""
 
 import torch
 from lmms_eval.api.instance import GenerationResult, TokenCounts
@@ -40,7 +42,11 @@ class MyVLM(lmms):
 
     def inputs(self, messages):
         inputs = self.processor.apply_chat_template(
-            messages, add_generation_prompt=True, tokenize=True, return_dict=True, return_tensors="pt"
+            messages,
+            add_generation_prompt=True,
+            tokenize=True,
+            return_dict=True,
+            return_tensors="pt",
         )
         return inputs.to(self.model.device, self.model.dtype)
 
@@ -60,21 +66,37 @@ class MyVLM(lmms):
         return GenerationResult(text=text, token_counts=TokenCounts(output_tokens=len(tokens)))
 
     def scores(self, messages, wanted):
-        """For each image alone with the text, P(yes) / (P(yes) + P(no)) of the first token of the answer."""
+        """For each image alone with the text, P(yes) / (P(yes) + P(no)) of the first token of the
+        answer.
+        """
         encode = self.processor.tokenizer.encode
         words = [[word, f" {word}"] for word in (wanted.yes, wanted.no)]
-        first = [{encode(word, add_special_tokens=False)[0] for word in spellings} for spellings in words]
+        first = [
+            {encode(word, add_special_tokens=False)[0] for word in spellings} for spellings in words
+        ]
         yes, no = (sorted(tokens - (first[0] & first[1])) for tokens in first)
         found = []
-        for image in [part["image"] for turn in messages for part in turn["content"] if part["type"] == "image"]:
+        for image in [
+            part["image"]
+            for turn in messages
+            for part in turn["content"]
+            if part["type"] == "image"
+        ]:
             alone = [
-                {**turn, "content": [part for part in turn["content"] if part.get("image", image) is image]}
+                {
+                    **turn,
+                    "content": [
+                        part for part in turn["content"] if part.get("image", image) is image
+                    ],
+                }
                 for turn in messages
             ]
             probabilities = self.model(**self.inputs(alone)).logits[0, -1].float().softmax(dim=-1)
             of_yes, of_no = (probabilities[tokens].sum().item() for tokens in (yes, no))
             found.append(of_yes / (of_yes + of_no))
-        return GenerationResult(text=answer(found), token_counts=TokenCounts(output_tokens=len(found)))
+        return GenerationResult(
+            text=answer(found), token_counts=TokenCounts(output_tokens=len(found))
+        )
 
     def loglikelihood(self, requests):
         raise NotImplementedError("no task of figlang_tasks asks for it")

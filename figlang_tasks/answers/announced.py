@@ -15,15 +15,18 @@ from figlang_tasks.answers.words import ANNOUNCED, ANNOUNCED_NONE, CORRECTION, I
 # --- by its name ---
 
 _CHOOSE = (
-    r"(?:i(?:'d| would|'ll| will)? (?:\w+ly )?(?:choose|chose|pick|select|go with|say|opt for|vote for|go for|settle on"
+    r"(?:i(?:'d| would|'ll| will)? (?:\w+ly )?(?:choose|chose|pick|select|go with|say|opt for|vote"
+    r" for|go for|settle on"
     r"|guess|think|believe|answer|prefer|lean(?:ing)? towards?)"
     # "Most people choose A" and "you might go with A" are no choices of the answer.
-    r"|(?<!people )(?<!many )(?<!others )(?<!some )(?<!people would )(?<!many would )(?<!others would )(?<!some would )"
+    r"|(?<!people )(?<!many )(?<!others )(?<!some )(?<!people would )(?<!many would )(?<!others"
+    r" would )(?<!some would )"
     r"(?<!might )(?<!could )"
     r"(?:choose|pick|select|going (?:with|for)|go (?:with|for)|lean(?:ing)? towards?))"
 )
 _IT_IS = (
-    r"(?:(?:it )?looks like|in my opinion is|it (?:has to|must|can only|should|would) be|it(?:'s| is))"
+    r"(?:(?:it )?looks like|in my opinion is|it (?:has to|must|can only|should|would) be|it(?:'s|"
+    r" is))"
     r"(?: \w+ly)?"
 )
 _BEST_IS = (
@@ -36,22 +39,26 @@ _HEADING = (
     r"|(?:\A|(?<=[.\n]))\W*(?:image|picture|option|number|statement|caption)\s?:"
 )
 _BEFORE_A_NAME = (
-    r"(?:[\s:\"'(\[]|\b(?:that|the|option|only|one|labell?ed|therefore|first|second|third|fourth|fifth|last)\b){0,8}"
+    r"(?:[\s:\"'(\[]|\b(?:that|the|option|only|one|labell?ed|therefore"
+    r"|first|second|third|fourth|fifth|last)\b){0,8}"
 )
 _CHOSEN = re.compile(
-    rf"(?:\b(?:{_CHOOSE}|{_IT_IS})\b|\b(?:actually|wait|by elimination),|\bmost likely|{_HEADING}){_BEFORE_A_NAME}\Z",
+    rf"(?:\b(?:{_CHOOSE}|{_IT_IS})\b|\b(?:actually|wait|by elimination),|\bmost"
+    rf" likely|{_HEADING}){_BEFORE_A_NAME}\Z",
     re.I,
 )
 _SAID_TO_BE_BEST = re.compile(rf"\b(?:{_BEST_IS})\b{_BEFORE_A_NAME}\Z", re.I)
 _CONCLUDES = re.compile(
-    r"(?:\A|(?<=[.\n]))\W*(?:therefore|thus|hence|so|consequently|in conclusion|ultimately)\b[,:]?\s?"
+    r"(?:\A|(?<=[.\n]))\W*(?:therefore|thus|hence|so|consequently|in"
+    r" conclusion|ultimately)\b[,:]?\s?"
     r"(?:[^.?!\n,]{0,40}\b(?:is|be|are)\b\s?|i would say\s|the\s)?\W{0,3}\Z",
     re.I,
 )
 _NOT_THIS_BUT = re.compile(r"\bnot\s[^.;\n]{1,100}\bbut\s(?:rather\s)?\W{0,3}\Z", re.I)
 _ONLY_THIS = re.compile(r"\bonly\s(?:\w+\s)?\Z|只有\Z", re.I)
 _SURELY = re.compile(
-    r"(?:\A|(?<=[.!\n]))\W*(?:clearly|definitely|obviously|certainly|probably|surely)\b[,\s]{0,2}\W{0,3}\Z", re.I
+    r"(?:\A|(?<=[.!\n]))\W*(?:clearly|definitely|obviously|certainly|probably|surely)\b[,\s]{0,2}\W{0,3}\Z",
+    re.I,
 )
 _NO_ANNOUNCEMENT = re.compile(
     r"\b(?:not|never|cannot|can't|couldn't|won't|wouldn't|don't|unable to)\s(?:\w+\s){0,2}"
@@ -64,22 +71,27 @@ _NO_ANNOUNCEMENT = re.compile(
     r"|\b(?:não|no es|nicht|n'est pas)\s[^.,;\n]{0,20}\Z|不是\W?\Z"
     r"|\b(?:that|which|who)\s(?:(?:does|do|did|is|are|was|would)(?:n't|\snot)|cannot|fails)\b[^.,;\n]{0,60}\Z"
     r"|\bif\b(?!\si\b)[^;.\n]{0,60}\b(?:were|had)\b[^;.\n]{0,60}\bwould\b[^,;.\n]{0,40}\Z"
-    r"|\b(?:if(?!\si\s(?:had to|must|have to)\b)|unless|whether|suppose|assuming)\b[^,;.\n]{0,100}\Z",
+    r"|\b(?:if(?!\si\s(?:had to|must|have"
+    r" to)\b)|unless|whether|suppose|assuming)\b[^,;.\n]{0,100}\Z",
     re.I,
 )
 _IS = (
-    r"""[)\]"'\s]{0,3}(?:\s?\([^()\n]{1,60}\)\s|"[^"\n]{1,60}"\s)?(?:(?:is|are|was|would be|must be)\s)?"""
+    r"""[)\]"'\s]{0,3}(?:\s?\([^()\n]{1,60}\)\s|"[^"\n]{1,60}"\s)?"""
+    r"(?:(?:is|are|was|would be|must be)\s)?"
     r"(?:(?:the|clearly|likely|most likely|definitely|therefore|my|only)\s){0,3}"
 )
 _IS_THE_ANSWER = re.compile(rf"{_IS}(?:(?:correct|right|final|answer|choice)\b|是?正确)", re.I)
 _IS_THE_BEST = re.compile(
-    rf"{_IS}(?:best|funniest|closest|most (?:suitable|fitting|appropriate|accurate|likely)|one that best)\b", re.I
+    rf"{_IS}(?:best|funniest|closest|most (?:suitable|fitting|appropriate|accurate|likely)|one that"
+    r" best)\b",
+    re.I,
 )
 _MOST_CORRECTIONS = 3  # options behind an announcement that are looked at
 _LEADS_ON = (":", "is", "be", "=")
 _LEAD_LINE = re.compile(r"\b(?:is|be|that|towards?)\s?:\s*\Z", re.I)
 _CORRESPONDS = re.compile(
-    r"\b(?:corresponds? to|which is|correspond(?:ing|s)?\b[^.?!\n]{0,80}?\b(?:is|be))(?:[\s:\"'(\[]|\bthe\b){0,8}\Z",
+    r"\b(?:corresponds? to|which"
+    r" is|correspond(?:ing|s)?\b[^.?!\n]{0,80}?\b(?:is|be))(?:[\s:\"'(\[]|\bthe\b){0,8}\Z",
     re.I,
 )
 
@@ -124,17 +136,23 @@ def _corrected(page: Page, announcement: list[Evidence]) -> Read[int] | None:
 
 
 def _is_of_other_text(page: Page, mention: Mention) -> bool:
-    """Whether the answer says the text of another option before a letter, and never that of the letter."""
+    """Whether the answer says the text of another option before a letter, and never that of the
+    letter.
+    """
     if mention.value in {run.first.value for run in page.text_runs}:
         return False
     before = [
-        run for run in page.text_runs if run.end <= mention.start and _LETTERS.search(page.text, run.start, run.end)
+        run
+        for run in page.text_runs
+        if run.end <= mention.start and _LETTERS.search(page.text, run.start, run.end)
     ]
     return any(_is_text_said(page, run) for run in before)
 
 
 def _last_run(page: Page, is_announced: Callable[[Page, Run], bool]) -> Run | None:
-    """The last run of mentions that is announced; one of all options is the echo of the question."""
+    """The last run of mentions that is announced; one of all options is the echo of the
+    question.
+    """
     for run in reversed(page.runs):
         if not run.is_echo and is_announced(page, run):
             return run
@@ -142,7 +160,9 @@ def _last_run(page: Page, is_announced: Callable[[Page, Run], bool]) -> Run | No
 
 
 def _is_announced(page: Page, run: Run) -> bool:
-    """Whether options are announced as the answer, and the announcement is not denied or conditional."""
+    """Whether options are announced as the answer, and the announcement is not denied or
+    conditional.
+    """
     around = page.around(run)
     if around.asked or is_denied_behind(around.behind):
         return False
@@ -168,7 +188,9 @@ def _is_no_announcement(before: str) -> bool:
 @lru_cache(maxsize=IN_LOOPS)
 def _announces(before: str) -> bool:
     """Whether the text before an option announces it as the answer."""
-    return any(pattern.search(before) for pattern in (ANNOUNCED, _CHOSEN, _CONCLUDES, _NOT_THIS_BUT))
+    return any(
+        pattern.search(before) for pattern in (ANNOUNCED, _CHOSEN, _CONCLUDES, _NOT_THIS_BUT)
+    )
 
 
 def best_option(page: Page) -> Read[int] | None:
@@ -182,7 +204,9 @@ def best_option(page: Page) -> Read[int] | None:
 
 
 def _is_said_to_be_best(page: Page, run: Run) -> bool:
-    """Whether an option is said to be the best or the only one: less than the announcement of an answer."""
+    """Whether an option is said to be the best or the only one: less than the announcement of an
+    answer.
+    """
     around = page.around(run)
     before = around.before
     if not page.is_evidence(run) or _is_no_announcement(before):
@@ -199,13 +223,19 @@ def _is_best_before(before: str) -> bool:
 
 def _is_last_paragraph(page: Page, run: Run) -> bool:
     """Whether an option alone is the last paragraph, and no item of a list that is cut off."""
-    if WORD.search(page.text, run.end) or not page.opens_line(run.first) or page.is_in_list(run.first):
+    if (
+        WORD.search(page.text, run.end)
+        or not page.opens_line(run.first)
+        or page.is_in_list(run.first)
+    ):
         return False
     return BLANK_LINE.search(page.text, max(0, run.start - 12), run.start) is not None
 
 
 def _corresponding_run(page: Page) -> Run | None:
-    """The one option that something is said to correspond to: less than the announcement of an answer."""
+    """The one option that something is said to correspond to: less than the announcement of an
+    answer.
+    """
     corresponding = [run for run in page.runs if _corresponds(page, run)]
     if len({run.first.value for run in corresponding}) > 1:
         return None
@@ -214,11 +244,17 @@ def _corresponding_run(page: Page) -> Run | None:
 
 def _corresponds(page: Page, run: Run) -> bool:
     is_offered = 0 <= run.first.value < page.choices.count and not run.is_echo
-    return is_offered and page.is_evidence(run) and _CORRESPONDS.search(page.around(run).before) is not None
+    return (
+        is_offered
+        and page.is_evidence(run)
+        and _CORRESPONDS.search(page.around(run).before) is not None
+    )
 
 
 def _goes_on_as_list(page: Page, mention: Mention) -> bool:
-    """Whether the option opens its line, and another the next: "I would say:\\n(B) ...\\n(C) ..."."""
+    """Whether the option opens its line, and another the next: "I would say:\\n(B) ...\\n(C)
+    ...".
+    """
     if not page.opens_line(mention):
         return False
     line_end = page.text.find("\n", mention.end)
@@ -243,17 +279,23 @@ _IN_BOX = re.compile(
     r"(?:[)\]}\"'\s]*\Z|[)}\]]|\s?[:.,;-]|\s(?:and|or)\b|\\)",
     re.I,
 )
-_NEXT_IN_BOX = re.compile(r"[)\]}\"'\s]{0,4}(?:,|;|\band\b|\bor\b)[({\[\"'\s]{0,4}(?P<name>[A-Z]|\d{1,4})(?!\w)")
+_NEXT_IN_BOX = re.compile(
+    r"[)\]}\"'\s]{0,4}(?:,|;|\band\b|\bor\b)[({\[\"'\s]{0,4}(?P<name>[A-Z]|\d{1,4})(?!\w)"
+)
 _LONGEST_BOX = 200
 
 
 def _boxes(page: Page) -> Iterator[Evidence]:
-    """The options in LaTeX's boxes: a name, perhaps with its text behind it; nothing of a formula."""
+    """The options in LaTeX's boxes: a name, perhaps with its text behind it; nothing of a
+    formula.
+    """
     for box in _BOX.finditer(page.text):
         if box["name"]:
             names = [box["name"]]
         else:
-            names = _names_in_box(_up_to_closing_brace(page.text[box.end() : box.end() + _LONGEST_BOX]))
+            names = _names_in_box(
+                _up_to_closing_brace(page.text[box.end() : box.end() + _LONGEST_BOX])
+            )
         for name in names:
             if name.isdigit() == (page.choices.names == "numbers"):
                 value = int(name) - 1 if name.isdigit() else ord(name.upper()) - ord("A")
@@ -290,15 +332,23 @@ def _up_to_closing_brace(text: str) -> str:
 _LETTERS = re.compile(r"[^\W\d]{2}")
 _BESIDE_TEXT = re.compile(r"""[.,]?["']?\s?[,(]{0,2}\s?""")
 _SAYS = re.compile(r"\b(?:is|be|says?|conveys?)[\s:\"'(]*\Z")
-_ENDS_A_TEXT = re.compile(r"""[.!]?["')\s]{0,3}(?:[.,;:!()\n]|\Z|\b(?:because|since|as|which|from|and)\b)""", re.I)
+_ENDS_A_TEXT = re.compile(
+    r"""[.!]?["')\s]{0,3}(?:[.,;:!()\n]|\Z|\b(?:because|since|as|which|from|and)\b)""", re.I
+)
 
 
 def announced_text(page: Page) -> Read[int] | None:
-    """The option whose text is announced as letters are, or stands behind "is"; the last such one."""
+    """The option whose text is announced as letters are, or stands behind "is"; the last such
+    one.
+    """
     for run in reversed(page.text_runs):
         if not _is_text_said(page, run):
             continue
-        beside = [mention for mention in page.mentions if _BESIDE_TEXT.fullmatch(page.text, run.end, mention.start)]
+        beside = [
+            mention
+            for mention in page.mentions
+            if _BESIDE_TEXT.fullmatch(page.text, run.end, mention.start)
+        ]
         if any(mention.value != run.first.value for mention in beside):
             return Read(None, "ambiguous", "conflict")
         return Read(run.first.value, "read", "announced")
@@ -312,6 +362,9 @@ def _is_text_said(page: Page, run: Run) -> bool:
     if _NO_ANNOUNCEMENT.search(before) or HEDGED.search(before) or not page.is_evidence(run):
         return False
     is_announced = (
-        ANNOUNCED.search(before) or _CHOSEN.search(before) or _SAID_TO_BE_BEST.search(before) or _SAYS.search(before)
+        ANNOUNCED.search(before)
+        or _CHOSEN.search(before)
+        or _SAID_TO_BE_BEST.search(before)
+        or _SAYS.search(before)
     )
     return bool(is_announced and _ENDS_A_TEXT.match(page.text, run.end))

@@ -13,8 +13,8 @@ from figlang_tasks.answers.verdict import Evidence, Value
 Mark: TypeAlias = Literal["tick", "x", "cross", "empty"]
 """What stands in a box.
 
-An x in brackets chooses, unless a tick stands beside another word. A bare cross rejects, unless the other boxes are
-empty.
+An x in brackets chooses, unless a tick stands beside another word. A bare cross rejects, unless the
+other boxes are empty.
 """
 
 _SPACE = r"[^\S\n]{0,3}[:;-]?[^\S\n]{0,3}"  # ";" stands for the line between columns of a table
@@ -72,7 +72,9 @@ def checkboxes(text: str, word: str) -> list[Checkbox]:
 
 
 def mark_beside(before: str, behind: str) -> Mark | None:
-    """The mark of a box that stands directly before the name of an option, or else directly behind it."""
+    """The mark of a box that stands directly before the name of an option, or else directly behind
+    it.
+    """
     box = _ENDS_IN_MARK.search(before) or _BEGINS_WITH_MARK.match(behind)
     return _mark_of(box) if box else None
 

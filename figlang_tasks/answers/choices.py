@@ -10,12 +10,16 @@ from typing import Literal, TypeAlias
 
 from figlang_tasks.answers.words import AFTER_NO_WORD, BEFORE_NO_WORD
 
-Form: TypeAlias = Literal["bracketed", "labelled", "bare", "small", "number", "ordinal", "place", "text"]
-"""How an answer names an option: "(B)" or "B)" · "image B", "option 2" · "B" · "b" · "2" where letters are offered ·
-"the second image" · a place in one picture, "top left" · by its text."""
+Form: TypeAlias = Literal[
+    "bracketed", "labelled", "bare", "small", "number", "ordinal", "place", "text"
+]
+"""How an answer names an option: "(B)" or "B)" · "image B", "option 2" · "B" · "b" · "2" where
+letters are offered · "the second image" · a place in one picture, "top left" · by its text."""
 
 OFFERED_FORMS: tuple[Form, ...] = ("bracketed", "labelled", "bare", "small")
-"""The forms of the names that a prompt offers: they outrank an ordinal, a number or a place beside them."""
+"""The forms of the names that a prompt offers: they outrank an ordinal, a number or a place beside
+them.
+"""
 
 
 @dataclass(frozen=True)
@@ -26,10 +30,11 @@ class Choices:
         count: how many options there are.
         names: what they are called: by letters from A on, or by numbers from 1 on.
         texts: the text of each option, where the prompt shows texts.
-        are_pictures: whether the options are pictures, so that "the second image" names one. None if that is not known:
-            then such words name an option only where the answer has no others.
-        places: regular expressions, without groups of their own, of the places of the options in one picture, such as
-            ``top.left``.
+        are_pictures: whether the options are pictures, so that "the second image" names one. None
+            if that is not known: then such words name an option only where the answer has no
+            others.
+        places: regular expressions, without groups of their own, of the places of the options in
+            one picture, such as ``top.left``.
     """
 
     count: int
@@ -103,9 +108,12 @@ _LABELLED_LETTER = re.compile(
     # "image a man": a small "a" is a name at the end of a line alone
     rf"(?P<letter>(?:[A-Z]|[b-z]|a(?=[^\w\n']{{0,9}}(?:\n|\Z))){_APART_BEHIND})",
 )
-_BARE_LETTER = re.compile(rf"{_APART_BEFORE}(?P<letter>{_CAPITAL}{_APART_BEHIND})(?:\s?[选選][项項])?")
-# A small letter without brackets is a name where it is all of an answer, heads it, or ends it as what something is:
-# "b", "b. The boat", "it is b". Behind other words it is an article, or a word that is cut off.
+_BARE_LETTER = re.compile(
+    rf"{_APART_BEFORE}(?P<letter>{_CAPITAL}{_APART_BEHIND})(?:\s?[选選][项項])?"
+)
+# A small letter without brackets is a name where it is all of an answer, heads it, or ends it as
+# what something is: "b", "b. The boat", "it is b". Behind other words it is an article, or a word
+# that is cut off.
 _SMALL_LETTER_AT_HEAD = re.compile(r"\A\W*(?P<letter>[a-z])(?=\W*\Z|[.:]\s)")
 _SMALL_LETTER_AT_END = re.compile(
     r"(?:(?<=\bis\s)|(?<=\bbe\s)|(?<=\banswer\s)|(?<=[:=>]\s)|(?<=[:=>]))(?P<letter>[b-z])(?=\W*\Z)"
@@ -114,7 +122,9 @@ _SMALL_LETTER_AT_END = re.compile(
 _NUMBER_IN_BRACKETS = rf"[ #]{{1,3}}{_OPEN}?(?P<number>\d{{1,4}})(?!\w|[.,]\d){_CLOSE}?"
 _LABELLED_NUMBER = re.compile(rf"{AFTER_NO_WORD}{NOUN}{_NUMBER_IN_BRACKETS}", re.I)
 # Where letters are offered, "the number 2" is a number of something else.
-_LABELLED_NUMBER_BESIDE_LETTERS = re.compile(rf"{AFTER_NO_WORD}(?!number|letter){NOUN}{_NUMBER_IN_BRACKETS}", re.I)
+_LABELLED_NUMBER_BESIDE_LETTERS = re.compile(
+    rf"{AFTER_NO_WORD}(?!number|letter){NOUN}{_NUMBER_IN_BRACKETS}", re.I
+)
 _PICTURE = re.compile(r"(?:image|picture|photo|figure|panel)", re.I)
 _NUMBER = re.compile(
     rf"{_APART_BEFORE}(?<!\d[,/])[(\[{{#\"']{{0,2}}(?P<number>\d{{1,4}})(?:[)\]}}\"']{{1,2}}|(?![\w%]|[.,:/]\d))"
@@ -135,7 +145,8 @@ _ORDINAL = re.compile(
 def find_mentions(text: str, choices: Choices) -> list[Mention]:
     """All places in a text that name an option, in their order; none lies in another.
 
-    Where letters are offered, bare numbers and ordinals are mentions too: the tiers say what they are worth.
+    Where letters are offered, bare numbers and ordinals are mentions too: the tiers say what they
+    are worth.
     """
     other_forms = [*_ordinals(text, choices.count), *_places(text, choices)]
     if choices.names == "letters":
@@ -153,7 +164,8 @@ def find_mentions(text: str, choices: Choices) -> list[Mention]:
 def _letters(text: str, count: int) -> Iterator[Mention]:
     """The mentions by letters.
 
-    A small or quoted one that was not offered belongs to something else: "the angle (x)", 'the text "I"'.
+    A small or quoted one that was not offered belongs to something else: "the angle (x)", 'the text
+    "I"'.
     """
     forms: tuple[tuple[Form, re.Pattern[str]], ...] = (
         ("bracketed", _BRACKETED_LETTER),
@@ -165,7 +177,10 @@ def _letters(text: str, count: int) -> Iterator[Mention]:
     )
     for form, pattern in forms:
         for match in pattern.finditer(text):
-            if pattern is _BRACKETED_LETTER and match["closing"][0] != _CLOSED_BY[match["opening"][-1]]:
+            if (
+                pattern is _BRACKETED_LETTER
+                and match["closing"][0] != _CLOSED_BY[match["opening"][-1]]
+            ):
                 continue  # "h'(1)", of a formula
             if pattern is _LETTER_BEFORE_A_BRACKET and _is_in_brackets(text, match.start()):
                 continue  # the last of "(A, B, C or D)"
@@ -211,9 +226,13 @@ def _places(text: str, choices: Choices) -> Iterator[Mention]:
 
 
 def _without_overlaps(first: list[Mention], second: list[Mention]) -> list[Mention]:
-    """The mentions of two lists in their order, none of which overlaps one before it, or one of the first list."""
+    """The mentions of two lists in their order, none of which overlaps one before it, or one of the
+    first list.
+    """
     taken_places = {place for mention in first for place in (mention.start, mention.end - 1)}
-    candidates = [mention for mention in second if taken_places.isdisjoint(range(mention.start, mention.end))]
+    candidates = [
+        mention for mention in second if taken_places.isdisjoint(range(mention.start, mention.end))
+    ]
     mentions: list[Mention] = []
     for mention in sorted([*first, *candidates], key=lambda mention: mention.start):
         if not mentions or mention.start >= mentions[-1].end:
@@ -234,10 +253,15 @@ def plain_text(text: str) -> str:
 def find_texts(text: str, texts: Sequence[str]) -> list[Mention]:
     """All places in a text that are the text of an option, but not of two.
 
-    In quotation marks it must be all that they hold: "walk eggshells" is not the option "eggshells".
+    In quotation marks it must be all that they hold: "walk eggshells" is not the option
+    "eggshells".
     """
     plain_texts = [plain_text(option) for option in texts]
-    values = {option: value for value, option in enumerate(plain_texts) if option and plain_texts.count(option) == 1}
+    values = {
+        option: value
+        for value, option in enumerate(plain_texts)
+        if option and plain_texts.count(option) == 1
+    }
     if not values:
         return []
     quotations = [match.span() for match in _QUOTATION.finditer(text)]
@@ -254,7 +278,9 @@ def find_texts(text: str, texts: Sequence[str]) -> list[Mention]:
 
 
 def _texts_pattern(plain_texts: Iterable[str]) -> re.Pattern[str]:
-    """The texts of options as whole words, the longest first, since one may stand inside another."""
+    """The texts of options as whole words, the longest first, since one may stand inside
+    another.
+    """
     alternatives = []
     for option in sorted(plain_texts, key=len, reverse=True):
         words = r"[\s-]{1,3}".join(map(re.escape, option.split()))

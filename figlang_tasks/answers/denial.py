@@ -1,7 +1,8 @@
-"""Whether what denies a relation is a verdict: "the image does not support the claim", not "it entails no risk".
+"""Whether what denies a relation is a verdict: "the image does not support the claim", not "it
+entails no risk".
 
-The relation is that of image and claim, or of two sentences: a label (entails, contradicts) or a stance (supports,
-refutes).
+The relation is that of image and claim, or of two sentences: a label (entails, contradicts) or a
+stance (supports, refutes).
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from figlang_tasks.answers.text import QUOTED, Around
 from figlang_tasks.answers.words import CONDITION, IN_LOOPS, is_said, last_clause, without_affirming
 
 Form: TypeAlias = Literal["verb", "participle", "adjective", "noun"]
-"""How the relation is named: "contradicts", "is contradicted", "is contradictory", "is a contradiction"."""
+"""How the relation is named: "contradicts", "is contradicted", "is contradictory", "is a
+contradiction".
+"""
 
 _QUALITIES = (
     r"(?:original|given|other|first|second|literal|figurative|provided|following|above|overall|written|accompanying"
@@ -28,7 +31,8 @@ _SENTENCE = r"(?:claim|statement|assertion|sentence|hypothesis|premise|caption|t
 
 # "the second" and "the other" without a noun behind them
 _ORDINAL = (
-    r"(?:first|second|other|latter|former|one)\b(?!\s(?!(?:because|since|as|but|and|or|in|at|either|here|when|if)\b)\w)"
+    r"(?:first|second|other|latter|former|one)\b"
+    r"(?!\s(?!(?:because|since|as|but|and|or|in|at|either|here|when|if)\b)\w)"
 )
 _OF_OTHERS = r"(?!'s|\s(?:of|by|from|made)\b)"
 
@@ -47,14 +51,17 @@ TO_CLAIM: Final = re.compile(
 )
 """Behind the name of a stance: the claim or sentence. People agree with each other, too."""
 
-TO_IMAGE: Final = re.compile(rf"\s(?:with\s|to\s)?(?:the|this)\s(?:{_QUALITIES}\s){{0,2}}{_IMAGE}\b{_OF_OTHERS}", re.I)
+TO_IMAGE: Final = re.compile(
+    rf"\s(?:with\s|to\s)?(?:the|this)\s(?:{_QUALITIES}\s){{0,2}}{_IMAGE}\b{_OF_OTHERS}", re.I
+)
 """Behind the name of a stance of the claim: the image."""
 
 BY_IMAGE: Final = re.compile(
     r"\s(?:by|in|from)\s(?:"
     rf"(?:(?:the|this|these)\s)?(?:{_QUALITIES}\s){{0,2}}(?:{_IMAGE}|{_SENTENCE}|first|second|other|latter|former)\b"
     r"(?!'s|\sof\s(?:an?|another)\b)"
-    rf"|(?:(?:the|any|this)\s)?visual evidence\b|(?:the|any)\s(?:visual\s)?evidence\sin\sthe\s{_IMAGE}\b"
+    r"|(?:(?:the|any|this)\s)?visual"
+    rf" evidence\b|(?:the|any)\s(?:visual\s)?evidence\sin\sthe\s{_IMAGE}\b"
     rf"|(?:it|what is shown)\b|[\"']?{QUOTED})",
     re.I,
 )
@@ -63,12 +70,16 @@ BY_IMAGE: Final = re.compile(
 _PART_OF = r"(?:part|aspect|element|detail)"
 _I_DO_NOT_THINK = r"\bi\s(?:do not|don't)\s(?:think|believe)(?:\sthat)?"
 # "does not support or contradict", "neither supported nor refuted"
-_ALSO_BEFORE = rf"(?:\w+\s(?:(?:the|it|this|{_SENTENCE}|{QUOTED})\s){{0,2}}(?:or|nor)\s(?:an?\s|\w+ly\s)?)?"
+_ALSO_BEFORE = (
+    rf"(?:\w+\s(?:(?:the|it|this|{_SENTENCE}|{QUOTED})\s){{0,2}}(?:or|nor)\s(?:an?\s|\w+ly\s)?)?"
+)
 _DOES_NOT = re.compile(
-    r"(?:\b(?:do|does|did)\snot|n't|\bneither|\bnor|\bnever|\bfails?\sto|\bby no means|\bin no way|\bnothing"
+    r"(?:\b(?:do|does|did)\snot|n't|\bneither|\bnor|\bnever|\bfails?\sto|\bby no means|\bin no"
+    r" way|\bnothing"
     rf"|\b(?:nothing|no {_PART_OF})\s(?:of|in|about|here|that)\b[^,;:.]{{0,40}}"
     r"|\bneither\s(?:of the\s)?(?:two\s)?(?:sentences?|statements?)"
-    rf"|(?:{_I_DO_NOT_THINK}|\bit is not (?:true|the case) that)\s(?:the|this|it|these|they|either)\b[^,;:.]{{0,40}})"
+    rf"|(?:{_I_DO_NOT_THINK}|\bit is not (?:true|the case)"
+    r" that)\s(?:the|this|it|these|they|either)\b[^,;:.]{0,40})"
     rf"\s(?:(?:actually|in any way|in fact|at all|seem to|appear to)\s)?{_ALSO_BEFORE}\Z",
     re.I,
 )
@@ -79,13 +90,17 @@ _IS_NOT = re.compile(
     re.I,
 )
 _IS_NO = re.compile(
-    r"(?:(?:\b(?:is|are|was)|'s|'re)\snot|n't|\b(?:there(?:'s|\sis|\sare)|i (?:see|find)|is|are)\sno|\bnor"
+    r"(?:(?:\b(?:is|are|was)|'s|'re)\snot|n't|\b(?:there(?:'s|\sis|\sare)|i"
+    r" (?:see|find)|is|are)\sno|\bnor"
     rf"|\A\W*(?:not|no|non)|{_I_DO_NOT_THINK}\s(?:it|this|that)(?:'s|\sis)"
     r"|\b(?:would not|wouldn't|do not|don't)\s(?:call|consider)\s(?:it|this))"
     rf"[\s-](?:(?:actually|an?|any|in|one of|an example of|a case of)\s){{0,3}}{_ALSO_BEFORE}\Z",
     re.I,
 )
-_ENDS = re.compile(r"""[)"']{0,2}\s?(?:[.,;:!\n)-]|\Z|(?:because|since|as|but|and|so|or|nor|here|either)\b)""", re.I)
+_ENDS = re.compile(
+    r"""[)"']{0,2}\s?(?:[.,;:!\n)-]|\Z|(?:because|since|as|but|and|so|or|nor|here|either)\b)""",
+    re.I,
+)
 _NOUN_ENDS = re.compile(
     rf"\s(?:between|with|to|at all|relation(?:ship)?|of (?:the|this|it|{QUOTED})\b"
     rf"|in (?:the|this|these) (?:two )?(?:{_IMAGE}|{_SENTENCE}s?))\b",
@@ -95,37 +110,48 @@ _ALSO_BEHIND = re.compile(r",?\s(?:or|nor|and)\s(?:\w+ly\s)?\w+(?=\s)", re.I)
 
 # A denial in part, or of some of the matter, may be neutral.
 _IN_PART = re.compile(
-    r"\b(?:fully|directly|explicitly|entirely|completely|necessarily|strictly|alone|by itself|on (?:its|their) own"
-    r"|in full|if|unless|until|without|yet|per se|either way|only|literally|in (?:an?|the|every) \w+ sense)\b",
+    r"\b(?:fully|directly|explicitly|entirely|completely|necessarily|strictly|alone|by itself|on"
+    r" (?:its|their) own"
+    r"|in full|if|unless|until|without|yet|per se|either way|only|literally|in (?:an?|the|every)"
+    r" \w+ sense)\b",
     re.I,
 )
 _FIRST_CLAUSE_ENDS = re.compile(r"[,;:]|\bthat\b", re.I)
 _REPORTED = re.compile(
-    r"\b(?:says?|said|claims? that|argues?|states? that|people|critics|viewers|believes|thinks|whether|some"
+    r"\b(?:says?|said|claims? that|argues?|states?"
+    r" that|people|critics|viewers|believes|thinks|whether|some"
     r"|expect\w*)\b",
     re.I,
 )
 
 _SUBJECT = re.compile(
-    rf"(?<!\bin the )(?<!\bin this )\b(?:{_IMAGE}|{_SENTENCE}s?|evidence|message|it|they|two|both|first|second|former"
+    r"(?<!\bin the )(?<!\bin this"
+    rf" )\b(?:{_IMAGE}|{_SENTENCE}s?|evidence|message|it|they|two|both|first|second|former"
     rf"|latter|this|these|which|relation(?:ship)?|nothing|neither|no {_PART_OF})\b|{QUOTED}",
     re.I,
 )
 _CLAIM = re.compile(rf"\b(?:{_SENTENCE}|second|conclusion)\b|{QUOTED}", re.I)
 # "There is no contradiction", "Does not entail."
 _NEEDS_NO_SUBJECT = re.compile(
-    r"\b(?:there|i (?:see|find))\b|\A\W*(?:not|no|non|do|does|doesn't|don't)\b|\b(?:call|consider) (?:it|this)\b", re.I
+    r"\b(?:there|i (?:see|find))\b|\A\W*(?:not|no|non|do|does|doesn't|don't)\b|\b(?:call|consider)"
+    r" (?:it|this)\b",
+    re.I,
 )
 # "a beam that does not support it"
-_OF_ANOTHER = re.compile(r"\b(?:that|who)\s(?:(?:do|does|did|is|are|was|were)\b|[dw]\w+n't)[^,;:.]{0,30}\Z", re.I)
+_OF_ANOTHER = re.compile(
+    r"\b(?:that|who)\s(?:(?:do|does|did|is|are|was|were)\b|[dw]\w+n't)[^,;:.]{0,30}\Z", re.I
+)
 
-CLAIM_IS: Final = re.compile(r"\b(?:claim|statement|assertion|hypothesis|caption)\b[^,.;:]{0,40}\Z", re.I)
+CLAIM_IS: Final = re.compile(
+    r"\b(?:claim|statement|assertion|hypothesis|caption)\b[^,.;:]{0,40}\Z", re.I
+)
 """Before the name of a stance: the claim has it."""
 
 
 @lru_cache(maxsize=IN_LOOPS)
 def is_verdict(around: Around, form: Form, *, is_stance: bool = False) -> bool:
-    """Whether a sentence denies a relation between what was asked about, wholly and in its own words.
+    """Whether a sentence denies a relation between what was asked about, wholly and in its own
+    words.
 
     Args:
         around: the text around the word that names the relation.
@@ -133,9 +159,15 @@ def is_verdict(around: Around, form: Form, *, is_stance: bool = False) -> bool:
         is_stance: whether the word names a stance, of which the claim must be the object.
     """
     before, behind = without_affirming(around.before), around.behind
-    if is_said(before) is not False or CONDITION.match(before) or _REPORTED.search(last_clause(before)):
+    if (
+        is_said(before) is not False
+        or CONDITION.match(before)
+        or _REPORTED.search(last_clause(before))
+    ):
         return False
-    if _IN_PART.search(_FIRST_CLAUSE_ENDS.split(behind, maxsplit=1)[0]) or _OF_ANOTHER.search(before):
+    if _IN_PART.search(_FIRST_CLAUSE_ENDS.split(behind, maxsplit=1)[0]) or _OF_ANOTHER.search(
+        before
+    ):
         return False
     needs_no_subject = _NEEDS_NO_SUBJECT.search(before) is not None
     if not (needs_no_subject or _SUBJECT.search(before)):

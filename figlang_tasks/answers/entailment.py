@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from figlang_tasks.answers.checkboxes import Checkbox, checkboxes, ticked
-from figlang_tasks.answers.labels import EITHER, NAMES, Label, Mention, Remark, find_mentions, find_stances
+from figlang_tasks.answers.labels import (
+    EITHER,
+    NAMES,
+    Label,
+    Mention,
+    Remark,
+    find_mentions,
+    find_stances,
+)
 from figlang_tasks.answers.text import Answer
 from figlang_tasks.answers.verdict import Evidence, Read, by_marks, decide
 from figlang_tasks.answers.words import CORRECTION, NEUTRAL, REFUSAL
@@ -20,31 +28,33 @@ def entailment(output: str | None, prompt_texts: Sequence[str] = ()) -> Read[Lab
 
     The first of these tiers that has evidence decides; its name is the `rule`:
 
-    - ``label``: an announced label: "LABEL: entailment", "the answer is contradiction". The last announcement counts.
+    - ``label``: an announced label: "LABEL: entailment", "the answer is contradiction". The last
+      announcement counts.
     - ``checked``: a box that is ticked: "[x] Entailment [ ] Contradiction".
     - ``word``: the label alone, as a line, a heading or a sentence.
-    - ``statement``: a sentence that says it: "the image contradicts the claim", "this is an entailment".
-    - ``denial``: one label is denied, which leaves the other: "the first sentence does not entail the second", "the
-      claim is not supported by the image".
+    - ``statement``: a sentence that says it: "the image contradicts the claim", "this is an
+      entailment".
+    - ``denial``: one label is denied, which leaves the other: "the first sentence does not entail
+      the second", "the claim is not supported by the image".
     - ``stance``: it says so in the words of the instructions: "supports the claim", "refutes it".
 
-    A denial is read only as the verdict: of the claim or sentence as a whole, in the answer's own words, and without
-    "necessarily", "fully", "if" and the like, since it may be neutral. Where both labels are denied, or the two are
-    said to be unrelated, there is none (``neither``).
+    A denial is read only as the verdict: of the claim or sentence as a whole, in the answer's own
+    words, and without "necessarily", "fully", "if" and the like, since it may be neutral. Where
+    both labels are denied, or the two are said to be unrelated, there is none (``neither``).
 
-    Hedged and asked mentions, quoted sentences and the echo of the options say nothing. Different answers of one tier
-    are ambiguous (``conflict``) unless the last corrects the others (``correction``): two labels behind one
-    announcement, a denial beside a stance of the contrary, and a statement that is denied, if both are about the same
-    quoted sentences.
+    Hedged and asked mentions, quoted sentences and the echo of the options say nothing. Different
+    answers of one tier are ambiguous (``conflict``) unless the last corrects the others
+    (``correction``): two labels behind one announcement, a denial beside a stance of the contrary,
+    and a statement that is denied, if both are about the same quoted sentences.
 
     Args:
         output: the model's output; None if there is none.
-        prompt_texts: texts of the prompt, such as premise and hypothesis; where the answer repeats them, it says
-            nothing.
+        prompt_texts: texts of the prompt, such as premise and hypothesis; where the answer repeats
+            them, it says nothing.
 
     Returns:
-        With one of these rules, or ``neither`` (`refused`), ``refusal``, ``either``, ``nothing``, ``thought``,
-        ``empty``, ``missing``.
+        With one of these rules, or ``neither`` (`refused`), ``refusal``, ``either``, ``nothing``,
+        ``thought``, ``empty``, ``missing``.
 
     Raises:
         TypeError: `output` is neither str nor None.
@@ -121,7 +131,9 @@ class _Page:
 
     @cached_property
     def verdicts(self) -> list[Remark]:
-        """The denials that are verdicts, if the text behind none of them says that the two are unrelated."""
+        """The denials that are verdicts, if the text behind none of them says that the two are
+        unrelated.
+        """
         denials = [remark for remark in self.remarks if remark.standing == "denied"]
         if any(_NEUTRAL.search(self.text, denial.start, denial.end + _NEAR) for denial in denials):
             return []
@@ -140,7 +152,8 @@ _ANNOUNCED_NEITHER = re.compile(
 )
 _OR_NEITHER = re.compile(r"[\"')\]]{0,2}\s?(?:[,;/]|\bor)\s?[\"'(]?(?:neutral|neither)\b", re.I)
 _JOINED = re.compile(
-    r"[^\S\n]?[\"')\]]{0,2}[^\S\n]?(?:[,;/&+]|[:>=-]{1,2}|\b(?:and|or)\b)?\s?(?:(?:also|an?)\s)?[\"'(\[]{0,2}", re.I
+    r"[^\S\n]?[\"')\]]{0,2}[^\S\n]?(?:[,;/&+]|[:>=-]{1,2}|\b(?:and|or)\b)?\s?(?:(?:also|an?)\s)?[\"'(\[]{0,2}",
+    re.I,
 )
 """What joins two labels behind one announcement."""
 _SAYS_NEITHER = re.compile(r"\bneither\b", re.I)
@@ -151,7 +164,8 @@ _NOT_EITHER = re.compile(
 )
 _NEUTRAL = re.compile(
     r"\b(?:is|are|be|seem|remain|stay)s?\s(?:\w+ly\s)?(?:neutral|unrelated|independent|irrelevant|inconclusive)\b"
-    r"|\bno\s(?:\w+\s)?(?:relation|relationship|connection|link|bearing)\b|\bnothing to do with\b|\binsufficient\b"
+    r"|\bno\s(?:\w+\s)?(?:relation|relationship|connection|link|bearing)\b|\bnothing to do"
+    r" with\b|\binsufficient\b"
     r"|\bnot (?:enough|sufficient)\b|\bcannot be determined\b"
     r"|\bneutral\b(?! (?:expression|face|tone|background|colou?rs?|pose|look))",
     re.I,
@@ -162,7 +176,9 @@ _NEAR = 200  # signs behind a denial in which the answer may say that the two ar
 def _label(page: _Page) -> Read[Label] | None:
     """The label behind the last announcement, unless another stands beside it or corrects it."""
     number, last = page.last_announcement
-    last_neither = max((neither.start() for neither in _ANNOUNCED_NEITHER.finditer(page.text)), default=-1)
+    last_neither = max(
+        (neither.start() for neither in _ANNOUNCED_NEITHER.finditer(page.text)), default=-1
+    )
     if last is None or last_neither > last.end:
         return _NEITHER if last_neither >= 0 else None
     if _OR_NEITHER.match(page.text, last.end):
@@ -192,7 +208,10 @@ def _label_of(word: re.Match[str]) -> Label:
 def _word(page: _Page) -> Read[Label] | None:
     """The label that stands alone."""
     alone = [mention for mention in page.mentions if mention.is_alone]
-    return decide(page.answer, [Evidence(mention.label, mention.start, mention.end, "word") for mention in alone])
+    return decide(
+        page.answer,
+        [Evidence(mention.label, mention.start, mention.end, "word") for mention in alone],
+    )
 
 
 def _neither(page: _Page) -> Read[Label] | None:
@@ -214,12 +233,16 @@ def _statement(page: _Page) -> Read[Label] | None:
     if not said:
         return None
     topics = {page.topic(remark) for remark in said}
-    contrary = [remark for remark in page.label_remarks if remark.is_denied and page.topic(remark) in topics]
+    contrary = [
+        remark for remark in page.label_remarks if remark.is_denied and page.topic(remark) in topics
+    ]
     return decide(page.answer, [remark.evidence("statement") for remark in [*said, *contrary]])
 
 
 def _denial(page: _Page) -> Read[Label] | None:
-    """The label that is left where the other is denied, if no stance and no name says the contrary; else the stance."""
+    """The label that is left where the other is denied, if no stance and no name says the contrary;
+    else the stance.
+    """
     denied_labels = {remark.label for remark in page.verdicts}
     contrary = []
     for remark in page.label_remarks:
@@ -232,7 +255,9 @@ def _denial(page: _Page) -> Read[Label] | None:
 
 
 def _unrelated(page: _Page) -> Read[Label] | None:
-    """None where a denial is no verdict because the two are unrelated, or the answer says "neither"."""
+    """None where a denial is no verdict because the two are unrelated, or the answer says
+    "neither".
+    """
     has_denial = any(remark.standing == "denied" for remark in page.remarks)
     return _NEITHER if has_denial or _SAYS_NEITHER.search(page.text) else None
 

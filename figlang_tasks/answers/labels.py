@@ -1,4 +1,6 @@
-"""Where an answer names entailment or contradiction, or a stance for or against a claim, and what it says of them."""
+"""Where an answer names entailment or contradiction, or a stance for or against a claim, and what
+it says of them.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from figlang_tasks.answers.denial import BY_IMAGE, CLAIM_IS, RELATED, TO_CLAIM, TO_IMAGE, Form, is_verdict
+from figlang_tasks.answers.denial import (
+    BY_IMAGE,
+    CLAIM_IS,
+    RELATED,
+    TO_CLAIM,
+    TO_IMAGE,
+    Form,
+    is_verdict,
+)
 from figlang_tasks.answers.text import QUOTED, Answer, Around
 from figlang_tasks.answers.verdict import Evidence
 from figlang_tasks.answers.words import (
@@ -87,22 +97,29 @@ _GIVEN = re.compile(
 )
 _NOT_DIRECTLY = re.compile(r"(?:\bnot|n't)\s(?:be\s)?\Z", re.I)
 _IF_BEHIND = re.compile(
-    r"[^,;:.!?\n]{0,60}\b(?:if|unless|provided that)\b|\s(?:the )?(?:opposite|contrary|negation)\b", re.I
+    r"[^,;:.!?\n]{0,60}\b(?:if|unless|provided that)\b|\s(?:the )?(?:opposite|contrary|negation)\b",
+    re.I,
 )
 # "The critics say that the image entails it" is not what the answer says.
 _REPORTED = re.compile(
-    r"\b(?:some|people|critics|viewers|others|many)(?:\s\w+){0,2}\s(?:say|claim|think|argue|believe)\b", re.I
+    r"\b(?:some|people|critics|viewers|others|many)(?:\s\w+){0,2}\s(?:say|claim|think|argue|believe)\b",
+    re.I,
 )
 
 _ALONE_BEFORE = re.compile(
-    r"(?:[\W\d]|\b(?:correction|wait|no|oops|sorry|actually|rather|i (?:mean|meant))\b){0,40}\Z", re.I
+    r"(?:[\W\d]|\b(?:correction|wait|no|oops|sorry|actually|rather|i (?:mean|meant))\b){0,40}\Z",
+    re.I,
 )
 _ALONE_BEHIND = re.compile(r"""["')\]]*\s*(?:[.:,;(-]|\Z)""")
 # "Entailment: no"
-_SAYS_NO = re.compile(r"[\"')\]]{0,2}\s{0,2}[:=-]\s{0,2}(?:no|false)\b(?=\s{0,2}(?:[.,;\n)]|\Z))", re.I)
+_SAYS_NO = re.compile(
+    r"[\"')\]]{0,2}\s{0,2}[:=-]\s{0,2}(?:no|false)\b(?=\s{0,2}(?:[.,;\n)]|\Z))", re.I
+)
 
 # "contradicts hardly anything"; 'contradicts "Entails"'; "a contradiction of itself"
-_LITTLE_BEHIND = re.compile(r"\s(?:hardly|barely|scarcely|almost|little|very little|few|only)\b", re.I)
+_LITTLE_BEHIND = re.compile(
+    r"\s(?:hardly|barely|scarcely|almost|little|very little|few|only)\b", re.I
+)
 _OF_LABEL = re.compile(r"\b(?:contradicts?|entails?) [\"']\Z", re.I)
 _OF_ITSELF = re.compile(r" (?:of )?\w+sel[fv]| in terms\b", re.I)
 
@@ -171,7 +188,9 @@ class Mention:
         return bool(is_heading) and not _SAYS_NO.match(behind)
 
     def announcement(self) -> Evidence | None:
-        """The label that an announcement before it gives; "LABEL: not entailment" gives contradiction."""
+        """The label that an announcement before it gives; "LABEL: not entailment" gives
+        contradiction.
+        """
         if _IF_BEHIND.match(self.around.behind):
             return None
         is_label = is_announced(self.around.back, self.around.before)
@@ -181,7 +200,9 @@ class Mention:
             return None
         if NOTHING_BEHIND.match(self.around.behind):
             is_label = not is_label
-        return Evidence(self.label if is_label else other_label(self.label), self.start, self.end, "label")
+        return Evidence(
+            self.label if is_label else other_label(self.label), self.start, self.end, "label"
+        )
 
     def remark(self) -> Remark | None:
         """What its sentence says of it; None if it leaves it open."""
@@ -194,7 +215,9 @@ class Mention:
 
 @lru_cache(maxsize=IN_LOOPS)
 def _is_given(before: str) -> bool | None:
-    """Whether a verb gives the label behind it: "I label this as"; False if it is withheld, None if neither."""
+    """Whether a verb gives the label behind it: "I label this as"; False if it is withheld, None if
+    neither.
+    """
     given = _GIVEN.search(before)
     if given is None or CONDITION.match(before):
         return None
@@ -208,7 +231,9 @@ def _is_given(before: str) -> bool | None:
 
 @lru_cache(maxsize=IN_LOOPS)
 def _standing(around: Around, form: Form) -> Standing | None:
-    """What a sentence says of a label in it, which it names in this form; None if it leaves it open."""
+    """What a sentence says of a label in it, which it names in this form; None if it leaves it
+    open.
+    """
     before, behind = around.before, around.behind
     if CONDITION.match(before) or _OF_LABEL.search(before):
         return None
@@ -251,7 +276,8 @@ def find_mentions(answer: Answer) -> Iterator[Mention]:
 
 _FOR = re.compile(
     r"\b(?:(?:support|confirm|affirm|validat|corroborat|endors|align|agree|correspond)\w*|backs|backed|matches|matched"
-    r"|(?<=not\s)match|(?<=n't\s)match|consistent|compatible|in (?:harmony|line|accord(?:ance)?))(?!\w)",
+    r"|(?<=not\s)match|(?<=n't\s)match|consistent|compatible|in"
+    r" (?:harmony|line|accord(?:ance)?))(?!\w)",
     re.I,
 )
 _AGAINST = re.compile(
@@ -260,7 +286,8 @@ _AGAINST = re.compile(
     re.I,
 )
 _ADJECTIVE = re.compile(
-    r"(?:in)?(?:consistent|compatible)|in (?:harmony|line|accord(?:ance)?|conflict)|adverse|at odds|aligned|opposed",
+    r"(?:in)?(?:consistent|compatible)|in (?:harmony|line|accord(?:ance)?|conflict)|adverse|at"
+    r" odds|aligned|opposed",
     re.I,
 )
 _SHOWN = re.compile(
@@ -268,11 +295,15 @@ _SHOWN = re.compile(
     r"|first|sentence|premise)\b",
     re.I,
 )
-_CLAIMED = re.compile(rf"\b(?:claim|statement|assertion|hypothesis|sentence|it|which|second)\b|{QUOTED}", re.I)
+_CLAIMED = re.compile(
+    rf"\b(?:claim|statement|assertion|hypothesis|sentence|it|which|second)\b|{QUOTED}", re.I
+)
 
 
 def find_stances(answer: Answer) -> Iterator[Remark]:
-    """What is said in the words of the instructions: "supports the claim", "is not refuted by the image"."""
+    """What is said in the words of the instructions: "supports the claim", "is not refuted by the
+    image".
+    """
     patterns: tuple[tuple[re.Pattern[str], Label], ...] = ((_FOR, 1), (_AGAINST, 0))
     for pattern, label in patterns:
         for word, around in answer.mentions(pattern):

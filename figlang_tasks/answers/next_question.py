@@ -1,15 +1,17 @@
 """Where an answer ends: before a question or a turn that the model invents.
 
-A model that was not tuned for chats goes on behind its answer: with a question about another row, or with the next turn
-of a chat. What stands there answers another question. These begin it, each at the start of a line:
+A model that was not tuned for chats goes on behind its answer: with a question about another row,
+or with the next turn of a chat. What stands there answers another question. These begin it, each at
+the start of a line:
 
 * the words with which the prompt's last question begins, and then another text than the row's;
 * "Question:", "Question 2:", "Q:", "USER:", "Human:", and the mark of a picture, ``<image>``;
-* the name of a text, such as "Claim:", "Premise:" or one that the prompt has, and then another text than the row's.
+* the name of a text, such as "Claim:", "Premise:" or one that the prompt has, and then another text
+  than the row's.
 
-The prompt's last question itself ends an answer only if that stands before it; repeated before the answer it ends
-nothing. Nor does anything inside a thought, behind "The question is:", or where no word stands before. The prompt alone
-decides, with the texts of the row that it shows.
+The prompt's last question itself ends an answer only if that stands before it; repeated before the
+answer it ends nothing. Nor does anything inside a thought, behind "The question is:", or where no
+word stands before. The prompt alone decides, with the texts of the row that it shows.
 """
 
 from __future__ import annotations
@@ -30,7 +32,19 @@ _LONGEST_INTRODUCTION: Final = 300
 _LONGEST_TOLD: Final = 120
 _LONGEST_TEXT: Final = 2000
 _NEVER_SHOWN: Final = frozenset(
-    ("id", "data", "dataset", "config", "label", "answer", "gold", "target", "reference", "references", "explanation")
+    (
+        "id",
+        "data",
+        "dataset",
+        "config",
+        "label",
+        "answer",
+        "gold",
+        "target",
+        "reference",
+        "references",
+        "explanation",
+    )
 )
 
 
@@ -74,7 +88,8 @@ def without_next_questions(
         outputs: what the model said about it.
         doc_to_text: gives the prompt.
         shown_texts: gives the texts of the row that the prompt may show.
-        other_wordings: gives the question about the row in other words, where the benchmark has several.
+        other_wordings: gives the question about the row in other words, where the benchmark has
+            several.
     """
     if not any(isinstance(output, str) and "\n" in output for output in outputs):
         return list(outputs)
@@ -85,13 +100,17 @@ def without_next_questions(
     texts = shown_texts(row)
     answers = []
     for output in outputs:
-        answers.append(before_next_question(output, prompts, texts) if isinstance(output, str) else output)
+        answers.append(
+            before_next_question(output, prompts, texts) if isinstance(output, str) else output
+        )
     return answers
 
 
 def texts_of_row(row: Row) -> list[str]:
     """The texts of a row whose benchmark does not declare which of them its prompt shows."""
-    return [value for name, value in row.items() if isinstance(value, str) and name not in _NEVER_SHOWN]
+    return [
+        value for name, value in row.items() if isinstance(value, str) and name not in _NEVER_SHOWN
+    ]
 
 
 def before_next_question(output: str, prompts: Sequence[str], shown_texts: Sequence[str]) -> str:
@@ -99,8 +118,10 @@ def before_next_question(output: str, prompts: Sequence[str], shown_texts: Seque
 
     Args:
         output: what the model said.
-        prompts: what it was asked, and other wordings of it; of several questions in a prompt the last is the row's.
-        shown_texts: the row's texts, in the order in which they stand in a prompt; those that do not are left out.
+        prompts: what it was asked, and other wordings of it; of several questions in a prompt the
+            last is the row's.
+        shown_texts: the row's texts, in the order in which they stand in a prompt; those that do
+            not are left out.
 
     Returns:
         an `Output` if something is cut off, else `output` itself.
@@ -114,7 +135,8 @@ def before_next_question(output: str, prompts: Sequence[str], shown_texts: Seque
 # --- what begins a question or a turn ---
 
 _QUESTION = re.compile(
-    rf"{LINE_START}(?:(?:the )?(?:next|another|new|second|follow-up) )?(?:question|q|pergunta|\u95ee\u9898)"
+    rf"{LINE_START}(?:(?:the )?(?:next|another|new|second|follow-up)"
+    r" )?(?:question|q|pergunta|\u95ee\u9898)"
     rf"(?: ?#?(?P<number>\d{{1,3}}))?(?:{COLON}|(?<=\d)[^\w\n]{{0,4}}(?=\n))",
     re.I,
 )
@@ -125,15 +147,19 @@ _ANSWER_END = re.compile(r"</(?:answer|response|conclusion)>|<\|end_of_box\|>", 
 
 # "The question is:", but not "The next question is:"
 _TOLD = re.compile(
-    r"\b(?:the|your|this|our)(?! (?:next|new|other|second|following)\b)(?: \w{1,12})? question\b[^\n:?]{0,60}:\W*\Z"
+    r"\b(?:the|your|this|our)(?! (?:next|new|other|second|following)\b)(?: \w{1,12})?"
+    r" question\b[^\n:?]{0,60}:\W*\Z"
     r"|\b(?:asked|asks):\W*\Z",
     re.I,
 )
 _INTRODUCTION = re.compile(
-    r"\W*(?:(?:sure|certainly|of course|absolutely|okay|ok|alright|great|hello|hi|thank you|thanks)\b\W*)?"
-    r"(?:(?:(?:let me|let's|let us|i will|i'll|i am going to|i'm going to|i need to|we need to|first) (?:\w{1,12}ly )?"
+    r"\W*(?:(?:sure|certainly|of course|absolutely|okay|ok|alright|great|hello|hi|thank"
+    r" you|thanks)\b\W*)?"
+    r"(?:(?:(?:let me|let's|let us|i will|i'll|i am going to|i'm going to|i need to|we need"
+    r" to|first) (?:\w{1,12}ly )?"
     r"(?:think|look|see|analy[sz]e|examine|consider|read|break|answer|restate|repeat|start|begin|explain|go|take"
-    r"|work|reason|describe)|here(?:'s| is) (?:my|the|an?) (?:\w{1,12} )?(?:answer|analysis|explanation|response)"
+    r"|work|reason|describe)|here(?:'s| is) (?:my|the|an?) (?:\w{1,12}"
+    r" )?(?:answer|analysis|explanation|response)"
     r"|to answer|looking at)\b[^.:?!,\n]{0,120})?\W*",
     re.I,
 )
@@ -163,8 +189,9 @@ _ENDS: Final[Mapping[_Kind, Sequence[_Before]]] = {
 class _Mark(NamedTuple):
     """A place where a question or a turn begins.
 
-    `kind` says of which: the row's own question again; that of another row; a question without texts of a row, which is
-    the same for all rows; one that "Question:" announces; a turn of a chat.
+    `kind` says of which: the row's own question again; that of another row; a question without
+    texts of a row, which is the same for all rows; one that "Question:" announces; a turn of a
+    chat.
     """
 
     start: int
@@ -177,7 +204,8 @@ def _end_of_answer(output: str, questions: Sequence[PromptQuestion]) -> int | No
     text, start, _ = span(output)
     text = plain(text)
     search_from = start
-    # Of several tagged answers `span` gives the last one, which may be that to an invented question.
+    # Of several tagged answers `span` gives the last one, which may be that to an invented
+    # question.
     first_answer = _ANSWER_END.search(text, 0, start)
     if first_answer is not None:
         search_from, start = first_answer.end(), 0
@@ -197,7 +225,9 @@ def _end_of_answer(output: str, questions: Sequence[PromptQuestion]) -> int | No
 
 
 def _what_stands_before(mark: _Mark, text: str, start: int) -> _Before:
-    """What stands between the start of an answer and a mark; "words" if it may be an answer or not."""
+    """What stands between the start of an answer and a mark; "words" if it may be an answer or
+    not.
+    """
     if WORD.search(text, start, mark.start) is None:
         return "nothing"
     last_words = text[max(start, mark.start - _LONGEST_INTRODUCTION) : mark.start]
@@ -206,13 +236,19 @@ def _what_stands_before(mark: _Mark, text: str, start: int) -> _Before:
     if mark.start - len(last_words) == start and _is_introduction(last_words):
         return "introduction"
     first_words = text[start : min(mark.start, start + _LONGEST_INTRODUCTION)]
-    if _ANSWER_AT_START.match(first_words) or _ANSWER_TOLD.search(last_words) or _is_said_again(mark, text, start):
+    if (
+        _ANSWER_AT_START.match(first_words)
+        or _ANSWER_TOLD.search(last_words)
+        or _is_said_again(mark, text, start)
+    ):
         return "answer"
     return "words"
 
 
 def _is_said_again(mark: _Mark, text: str, start: int) -> bool:
-    """Whether the words before a repetition of the question stand behind it too: the model goes round in circles."""
+    """Whether the words before a repetition of the question stand behind it too: the model goes
+    round in circles.
+    """
     if mark.kind != "repetition":
         return False
     words = WORD.finditer(text, start, mark.start)
@@ -230,8 +266,8 @@ def _is_introduction(text: str) -> bool:
 def _marks(text: str, start: int, questions: Sequence[PromptQuestion]) -> list[_Mark]:
     """The places where a question or a turn begins, in their order.
 
-    Of several at one place that of another row is the first, so that an exemplar is none of the row's own question even
-    if all of the prompt is repeated; then come other openings.
+    Of several at one place that of another row is the first, so that an exemplar is none of the
+    row's own question even if all of the prompt is repeated; then come other openings.
     """
     marks = []
     repetitions = {}  # where each ends, by the place of its first word
@@ -241,7 +277,9 @@ def _marks(text: str, start: int, questions: Sequence[PromptQuestion]) -> list[_
             if kind == "unknown":
                 continue
             if kind == "other" and opening.asks and "?" not in _line(text, match.end()):
-                continue  # "This image is a visual metaphor. It compares ...": the prompt has a question there
+                # "This image is a visual metaphor. It compares ...": the prompt has a question
+                # there
+                continue
             marks.append(_Mark(match.start(), end, kind))
             if kind == "repetition":
                 repetitions[match.start("words")] = end

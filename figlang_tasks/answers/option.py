@@ -28,30 +28,36 @@ def option(
     The first of these tiers that has evidence decides; its name is the `rule`:
 
     - ``alone``: nothing but the option: "B", "(B)", "Image B", "(A) the second image".
-    - ``announced``: "the answer is B", "Answer: B", "I would select B", "it corresponds to B", "B is the best choice",
-      "Therefore, B.", LaTeX's ``\\boxed{B}``. The last announcement counts, whatever stands before it.
-    - ``head``: the answer begins with the option: "B. The man ...", "(A) 50°"; or a line that has nothing else.
-    - ``judged``: of a list in which each option is judged, the one that is affirmed: "A - no, B - yes".
+    - ``announced``: "the answer is B", "Answer: B", "I would select B", "it corresponds to B", "B
+      is the best choice", "Therefore, B.", LaTeX's ``\\boxed{B}``. The last announcement counts,
+      whatever stands before it.
+    - ``head``: the answer begins with the option: "B. The man ...", "(A) 50°"; or a line that has
+      nothing else.
+    - ``judged``: of a list in which each option is judged, the one that is affirmed: "A - no, B -
+      yes".
     - ``last_paragraph``: the only option that the last paragraph names.
     - ``named``: an option that is said to be it: "Box B fits closely", "Point B is closer".
     - ``only``: the only option that the whole answer names.
     - ``text``: the text of one option, in the first or the last sentence.
 
-    What is denied, compared ("rather than B") or conditional is no evidence, nor are the items of a list. Two
-    different options are ambiguous (rule ``conflict``): several behind one announcement, two boxes, a letter with
-    another option's text behind it; two in any other tier too, unless the later corrects the earlier (``correction``).
+    What is denied, compared ("rather than B") or conditional is no evidence, nor are the items of a
+    list. Two different options are ambiguous (rule ``conflict``): several behind one announcement,
+    two boxes, a letter with another option's text behind it; two in any other tier too, unless the
+    later corrects the earlier (``correction``).
 
     Args:
         output: the model's output; None if there is none.
-        options: how many there are, called A, B, C ...; or `Choices`, which say all that follows too.
+        options: how many there are, called A, B, C ...; or `Choices`, which say all that follows
+            too.
         texts: the text of each option, where the prompt shows them.
         letters: False: the options are called 1, 2, 3 ...
         pictures: whether the options are pictures, so that "the second image" names one.
-        places: regular expressions, without groups of their own, of the places of the options in one picture.
+        places: regular expressions, without groups of their own, of the places of the options in
+            one picture.
 
     Returns:
-        The 0-based option; with one of these rules, or ``refusal``, ``nothing``, ``thought``, ``empty``, ``missing``.
-        An option that was not offered has the status ``out_of_range``.
+        The 0-based option; with one of these rules, or ``refusal``, ``nothing``, ``thought``,
+        ``empty``, ``missing``. An option that was not offered has the status ``out_of_range``.
 
     Raises:
         TypeError: `output` is neither str nor None.
@@ -128,7 +134,9 @@ def _by_text_alone(page: Page) -> Read[int] | None:
     if page.choices.texts is None:
         return None
     answer_text = plain_text(page.text[:1000])
-    values = [value for value, text in enumerate(page.choices.texts) if plain_text(text) == answer_text]
+    values = [
+        value for value, text in enumerate(page.choices.texts) if plain_text(text) == answer_text
+    ]
     return Read(values[0], "read", "alone") if len(values) == 1 else None
 
 
@@ -142,7 +150,9 @@ _GOES_ON_AS_SENTENCE = re.compile(
 
 
 def _head(page: Page) -> Read[int] | None:
-    """The option with which the answer begins, or that has the first or the last line for itself."""
+    """The option with which the answer begins, or that has the first or the last line for
+    itself.
+    """
     if not page.runs:
         return None
     line = _line_alone(page)
@@ -153,7 +163,11 @@ def _head(page: Page) -> Read[int] | None:
     first = first_run.first
     if _is_verdict_above_list(page, first_run):
         return Read(first.value, "read", "head")
-    if len(first_run.mentions) > 1 or WORD.search(page.text, 0, first.start) or page.around(first_run).asked:
+    if (
+        len(first_run.mentions) > 1
+        or WORD.search(page.text, 0, first.start)
+        or page.around(first_run).asked
+    ):
         return None
     if page.list_items and not _is_repeated_below(page, first):
         return None
@@ -168,7 +182,11 @@ def _line_alone(page: Page) -> Mention | None:
     """The one option that has the first or the last line of the answer for itself."""
     lines = []
     for mention in page.mentions:
-        if page.opens_line(mention) and page.closes_line(mention) and not COLON.match(page.text, mention.end):
+        if (
+            page.opens_line(mention)
+            and page.closes_line(mention)
+            and not COLON.match(page.text, mention.end)
+        ):
             lines.append(mention)
     if len({line.value for line in lines}) != 1:
         return None
@@ -191,12 +209,20 @@ def _is_set_off(page: Page, first: Mention) -> bool:
         return False
     if COLON.match(text, first.end):
         # "A: The image shows" may go on with B, and "Image A: ..." describes it.
-        return page.choices.names == "numbers" or (first.form in ("bare", "bracketed") and text[-1] in ".!")
-    return first.form == "bracketed" or text[first.end - 1] == ")" or ENDS_A_HEAD.match(text, first.end) is not None
+        return page.choices.names == "numbers" or (
+            first.form in ("bare", "bracketed") and text[-1] in ".!"
+        )
+    return (
+        first.form == "bracketed"
+        or text[first.end - 1] == ")"
+        or ENDS_A_HEAD.match(text, first.end) is not None
+    )
 
 
 def _is_verdict_above_list(page: Page, run: Run) -> bool:
-    """Whether the first paragraph names one option in its own sentence, and all are explained in a list below it."""
+    """Whether the first paragraph names one option in its own sentence, and all are explained in a
+    list below it.
+    """
     items = page.list_items
     if (
         not items
@@ -208,25 +234,39 @@ def _is_verdict_above_list(page: Page, run: Run) -> bool:
     blank_line = BLANK_LINE.search(page.text, run.end)
     if blank_line is None or blank_line.start() > min(item.start for item in items):
         return False
-    others_above = [mention for mention in page.mentions if run.end <= mention.start < blank_line.start()]
+    others_above = [
+        mention for mention in page.mentions if run.end <= mention.start < blank_line.start()
+    ]
     return not others_above and page.is_evidence(run)
 
 
 def _is_repeated_below(page: Page, first: Mention) -> bool:
-    """Whether a verdict stands above a list of all options: its option is an item of that list too."""
-    below = [mention for mention in page.mentions if mention.start > first.end and mention.value == first.value]
+    """Whether a verdict stands above a list of all options: its option is an item of that list
+    too.
+    """
+    below = [
+        mention
+        for mention in page.mentions
+        if mention.start > first.end and mention.value == first.value
+    ]
     return any(page.opens_line(mention) for mention in below)
 
 
 # --- judged ---
 
-_AFFIRMED = re.compile(r"\W{0,6}(?:yes|correct|true|right|best|match(?:es)?|fits?|suitable|appropriate)\b", re.I)
+_AFFIRMED = re.compile(
+    r"\W{0,6}(?:yes|correct|true|right|best|match(?:es)?|fits?|suitable|appropriate)\b", re.I
+)
 _IN_PART = re.compile(r"\b(?:literal\w*|but|only|partly|except)\b", re.I)
-_REFUTED = re.compile(r"\W{0,6}(?:no|incorrect|false|wrong|not|does not|doesn't|unsuitable)\b", re.I)
+_REFUTED = re.compile(
+    r"\W{0,6}(?:no|incorrect|false|wrong|not|does not|doesn't|unsuitable)\b", re.I
+)
 
 
 def _judged(page: Page) -> Read[int] | None:
-    """The one option that a list affirms which judges each of its items, also in one line: "A (no), B (yes)"."""
+    """The one option that a list affirms which judges each of its items, also in one line: "A (no),
+    B (yes)".
+    """
     affirmed: list[Evidence] = []
     items = page.list_items or page.mentions
     if len({item.value for item in items}) < 2:
@@ -245,15 +285,19 @@ def _judged(page: Page) -> Read[int] | None:
 
 
 _LEADS_A_LIST = re.compile(
-    r"(?:\b(?:options|choices|images|pictures|points|captions|statements|others?|each|each (?:one|option|image))\b"
+    r"(?:\b(?:options|choices|images|pictures|points|captions|statements|others?|each|each"
+    r" (?:one|option|image))\b"
     r"[^.:\n]{0,40}:|\b(?:let me|let's|look at|looking at|i'll|i will)\b[^.:\n]{0,60}"
     r"\b(?:each|one by one)\b[^.:\n]{0,30}[.:])\W{1,8}\Z",
     re.I,
 )
 _LONGEST_TEXT_WITHOUT_END = 40
-_ENDS_WITHIN_A_SENTENCE = re.compile(r"\b(?:is|are|was|has|the|an?|of|at|on|in|to|and|that|for|with|which)\s?\Z", re.I)
+_ENDS_WITHIN_A_SENTENCE = re.compile(
+    r"\b(?:is|are|was|has|the|an?|of|at|on|in|to|and|that|for|with|which)\s?\Z", re.I
+)
 _COURTESY = re.compile(
-    r"\n\s{0,3}(?:i hope|hope (?:this|that)|(?:please )?let me know|did i|feel free|is there anything)\b[^\n]{0,200}\Z",
+    r"\n\s{0,3}(?:i hope|hope (?:this|that)|(?:please )?let me know|did i|feel free|is there"
+    r" anything)\b[^\n]{0,200}\Z",
     re.I,
 )
 
@@ -263,8 +307,12 @@ def _last_paragraph(page: Page) -> Read[int] | None:
     breaks = list(BLANK_LINE.finditer(_COURTESY.sub("", page.text).rstrip()))
     start = breaks[-1].end() if breaks else 0
     runs = [run for run in page.runs if run.start >= start]
-    bracketed = [run for run in runs if any(mention.form == "bracketed" for mention in run.mentions)]
-    if bracketed and (_opens_a_list(page, bracketed[0].first) or _is_cut_off_behind(page, bracketed[-1])):
+    bracketed = [
+        run for run in runs if any(mention.form == "bracketed" for mention in run.mentions)
+    ]
+    if bracketed and (
+        _opens_a_list(page, bracketed[0].first) or _is_cut_off_behind(page, bracketed[-1])
+    ):
         return None
     if bracketed:
         return _only_of(page, bracketed, "last_paragraph")
@@ -274,7 +322,9 @@ def _last_paragraph(page: Page) -> Read[int] | None:
 
 
 def _opens_a_list(page: Page, mention: Mention) -> bool:
-    """Whether a mention is the first item of a list, of which no more may be written: "The options:\n\n(A) ..."."""
+    """Whether a mention is the first item of a list, of which no more may be written: "The
+    options:\n\n(A) ...".
+    """
     return (
         page.opens_line(mention)
         and _LEADS_A_LIST.search(page.text, max(0, mention.start - 120), mention.start) is not None
@@ -282,7 +332,9 @@ def _opens_a_list(page: Page, mention: Mention) -> bool:
 
 
 def _is_cut_off_behind(page: Page, run: Run) -> bool:
-    """Whether an answer breaks off in a sentence about an option; "(C) About the same" needs no full stop."""
+    """Whether an answer breaks off in a sentence about an option; "(C) About the same" needs no
+    full stop.
+    """
     if page.is_finished or not WORD.search(page.text, run.end):
         return False
     if _ENDS_WITHIN_A_SENTENCE.search(page.text, len(page.text) - 12):
@@ -298,13 +350,18 @@ def _only(page: Page) -> Read[int] | None:
 
 
 def _only_of(page: Page, runs: Sequence[Run], rule: str) -> Read[int] | None:
-    """The one option of some runs that is neither denied nor in a list; ambiguous if there are two, none of more."""
+    """The one option of some runs that is neither denied nor in a list; ambiguous if there are two,
+    none of more.
+    """
     evidence: list[Evidence] = []
     for run in runs:
         if page.is_in_list(run.first) or not page.is_evidence(run):
             continue
         if run.is_echo:
-            if run.is_range or len({mention.value for mention in run.mentions}) >= page.choices.count:
+            if (
+                run.is_range
+                or len({mention.value for mention in run.mentions}) >= page.choices.count
+            ):
                 continue
             return Read(None, "ambiguous", "conflict")  # "either (A), (B) or (D)"
         if not _is_name_of_option(page, run) or not 0 <= run.first.value < page.choices.count:
@@ -325,7 +382,9 @@ _BEHIND_A_CONJUNCTION = re.compile(r"\b(?:that|only|because|and|but|so|while|whe
 
 
 def _is_name_of_option(page: Page, run: Run) -> bool:
-    """Whether a bare letter may be an option and not part of another name: "vitamin C", "3 years old"."""
+    """Whether a bare letter may be an option and not part of another name: "vitamin C", "3 years
+    old".
+    """
     if page.text.startswith(("letter", "Letter"), run.start):
         return False  # "The letter A stands in a circle."
     before = page.around(run).before
@@ -379,7 +438,9 @@ def _text(page: Page) -> Read[int] | None:
 
 
 def _conclusions(text: str) -> Iterator[tuple[int, int]]:
-    """Where the last sentence stands, which concludes; then the first, which may answer before it gives reasons."""
+    """Where the last sentence stands, which concludes; then the first, which may answer before it
+    gives reasons.
+    """
     ends = [match.end() for match in _SENTENCE_END.finditer(text.rstrip())]
     yield max(ends, default=0), len(text)
     if ends:

@@ -1,4 +1,6 @@
-"""Where the answer stands in an output: behind thoughts, in the model's own turn, in the tag for answers."""
+"""Where the answer stands in an output: behind thoughts, in the model's own turn, in the tag for
+answers.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ _END_OF_TURN = re.compile(
     r"|<end_of_(?:utterance|turn)>|<\uff5cend\u2581of\u2581sentence\uff5c>"
     r"|(?<![^\n])<image>|\n(?:USER|Human):"
 )
-# GLM's box, Sky-T1's solution, LLaVA-CoT's stages as words, Mistral's instruction, a repeated prompt of LLaVA-1.5.
+# GLM's box, Sky-T1's solution, LLaVA-CoT's stages as words, Mistral's instruction, a repeated
+# prompt of LLaVA-1.5.
 _ANSWER_TAG = re.compile(
     rf"<(?P<end>/?)(?:{'|'.join(ANSWERS)})>"
     r"|<\|begin_of_(?:box|solution)\|>|(?P<token_end><\|end_of_(?:box|solution)\|>)"
@@ -25,7 +28,9 @@ _ANSWER_TAG = re.compile(
 
 
 def span(output: str) -> tuple[str, int, int]:
-    """The output with line ends in place of thoughts, and where the answer in it starts and ends."""
+    """The output with line ends in place of thoughts, and where the answer in it starts and
+    ends.
+    """
     without = without_thoughts(output)
     start, end = _first_turn(without)
     start, end = _last_tagged(without, start, end)
@@ -43,7 +48,9 @@ def _first_turn(text: str) -> tuple[int, int]:
 
 
 def _last_tagged(text: str, start: int, end: int) -> tuple[int, int]:
-    """The inside of the last answer tag that has words; all of the stretch where there is no tag."""
+    """The inside of the last answer tag that has words; all of the stretch where there is no
+    tag.
+    """
     tags = list(_ANSWER_TAG.finditer(text, start, end))
     inside_end = end
     for tag in reversed(tags):

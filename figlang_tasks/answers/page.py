@@ -1,4 +1,6 @@
-"""An answer to a question with options: where it names them, its lists, and what its sentences say of each."""
+"""An answer to a question with options: where it names them, its lists, and what its sentences say
+of each.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,14 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from operator import itemgetter
 
-from figlang_tasks.answers.choices import OFFERED_FORMS, Choices, Mention, find_mentions, find_texts, plain_text
+from figlang_tasks.answers.choices import (
+    OFFERED_FORMS,
+    Choices,
+    Mention,
+    find_mentions,
+    find_texts,
+    plain_text,
+)
 from figlang_tasks.answers.text import BLANK_LINE, Answer, Around
 from figlang_tasks.answers.verdict import Evidence
 from figlang_tasks.answers.words import ANNOUNCED_NONE, IN_LOOPS, NONE_OF, REFUSAL
@@ -18,7 +27,9 @@ COLON = re.compile(r"""[)\]"'}]{0,2}\s{0,3}(?::|-\s)""")
 """Behind the name of an option: what follows is its text or its description."""
 
 ENDS_A_HEAD = re.compile(
-    r"""[)\]"'}]{0,2}\s{0,3}(?:[.,;)\n-]|\((?!\w\))|\Z|(?:rather than|instead of|and not|not|because|since)\b)""", re.I
+    r"""[)\]"'}]{0,2}\s{0,3}(?:[.,;)\n-]|\((?!\w\))|\Z"""
+    r"|(?:rather than|instead of|and not|not|because|since)\b)",
+    re.I,
 )
 """Behind the name of an option that heads an answer."""
 HEDGED = re.compile(r"\b(?:may|might|could)\b", re.I)
@@ -36,7 +47,8 @@ _JOIN = re.compile(
 _RANGE = re.compile(r"[\s)\]\"'}]{0,3}(?:to|through|-)[\s(\[\"'{]{0,3}", re.I)
 # "(B) 13 and (C) 26"
 _JOIN_BEHIND_TEXT = re.compile(
-    r"\s(?:(?!because|since|which|that|is|are|as)[^\s.;:]{1,20}[\s,]{1,2}){1,5}(?:and|or)\s(?:also\s)?", re.I
+    r"\s(?:(?!because|since|which|that|is|are|as)[^\s.;:]{1,20}[\s,]{1,2}){1,5}(?:and|or)\s(?:also\s)?",
+    re.I,
 )
 _NEW_CLAUSE = re.compile(r"[\s)\]\"']{0,3},\s(?!or\b)(?:and\s|but\s)?.{0,8}", re.I)
 _VERB = re.compile(r"\s(?:is|isn't|was|shows|depicts|has|does|doesn't|seems|appears)\b", re.I)
@@ -73,7 +85,9 @@ class Run:
         return self.is_range or len(self.mentions) > _MOST_OPTIONS
 
     def evidence(self, rule: str) -> list[Evidence]:
-        return [Evidence(mention.value, mention.start, mention.end, rule) for mention in self.mentions]
+        return [
+            Evidence(mention.value, mention.start, mention.end, rule) for mention in self.mentions
+        ]
 
 
 @dataclass(frozen=True)
@@ -95,7 +109,9 @@ class Page:
 
     @property
     def is_finished(self) -> bool:
-        """Whether the answer ends where a sentence ends: one that is cut off may go on with other options."""
+        """Whether the answer ends where a sentence ends: one that is cut off may go on with other
+        options.
+        """
         return self.text[-1] in ".!"
 
     # --- mentions ---
@@ -106,18 +122,27 @@ class Page:
 
     @cached_property
     def mentions(self) -> list[Mention]:
-        """The mentions that count in running text: names as they were offered, ordinals of pictures, places.
+        """The mentions that count in running text: names as they were offered, ordinals of
+        pictures, places.
 
         A letter outranks what stands beside it: "(A) the second image" is A.
         """
         mentions: list[Mention] = []
         for mention in self.all_mentions:
             if mention.form in OFFERED_FORMS:
-                if mentions and mentions[-1].form not in OFFERED_FORMS and self._is_beside(mentions[-1], mention):
+                if (
+                    mentions
+                    and mentions[-1].form not in OFFERED_FORMS
+                    and self._is_beside(mentions[-1], mention)
+                ):
                     mentions.pop()
                 mentions.append(mention)
             elif mention.form == "place" or self.choices.are_pictures is True:
-                if not (mentions and mentions[-1].form in OFFERED_FORMS and self._is_beside(mentions[-1], mention)):
+                if not (
+                    mentions
+                    and mentions[-1].form in OFFERED_FORMS
+                    and self._is_beside(mentions[-1], mention)
+                ):
                     mentions.append(mention)
         return mentions
 
@@ -145,12 +170,17 @@ class Page:
             # "The answer is B, and C is too literal" begins a clause of its own.
             begins_clause = _NEW_CLAUSE.fullmatch(between) and _VERB.match(self.text, mention.end)
             return not begins_clause
-        return before.form == mention.form == "bracketed" and _JOIN_BEHIND_TEXT.fullmatch(between) is not None
+        return (
+            before.form == mention.form == "bracketed"
+            and _JOIN_BEHIND_TEXT.fullmatch(between) is not None
+        )
 
     # --- lines and lists ---
 
     def opens_line(self, mention: Mention) -> bool:
-        """Whether nothing but signs and the number of an item stands before a mention in its line."""
+        """Whether nothing but signs and the number of an item stands before a mention in its
+        line.
+        """
         line_start = self.text.rfind("\n", max(0, mention.start - _LINE_HEAD), mention.start) + 1
         if line_start == 0 and mention.start >= _LINE_HEAD:
             return False
@@ -163,7 +193,9 @@ class Page:
 
     @cached_property
     def list_items(self) -> list[Mention]:
-        """The mentions that open the items of a list, each of another option; none if there are not two."""
+        """The mentions that open the items of a list, each of another option; none if there are not
+        two.
+        """
         items: list[Mention] = []
         values: set[int] = set()
         for mention in self.mentions:
@@ -176,7 +208,9 @@ class Page:
 
     @cached_property
     def _item_spans(self) -> list[tuple[int, int]]:
-        """Where each item of the list begins and ends: at a blank line, at the next item; the last with its line."""
+        """Where each item of the list begins and ends: at a blank line, at the next item; the last
+        with its line.
+        """
         spans = []
         items = self.list_items
         for item, following in zip(items, items[1:], strict=False):
@@ -198,7 +232,9 @@ class Page:
         return self.answer.around(run.start, run.end)
 
     def is_evidence(self, run: Run) -> bool:
-        """Whether options are named without being denied, compared with others, made conditional or asked."""
+        """Whether options are named without being denied, compared with others, made conditional or
+        asked.
+        """
         around = self.around(run)
         if around.asked or _is_denied_before(around.before):
             return False
@@ -239,40 +275,52 @@ _ENDS_A_TEXT = re.compile(r"""[)\]"']?\s?(?:[.,;:!)](?!\d)|\Z)""")
 # --- denied, compared, conditional ---
 
 _DENIED_BEFORE = re.compile(
-    r"(?:\b(?:not(?! (?:only|just))|nothing|neither|nor|never|cannot|(?:any|every)thing but|all but|except|without"
+    r"(?:\b(?:not(?! (?:only|just))|nothing|neither|nor|never|cannot|(?:any|every)thing but|all"
+    r" but|except|without"
     r"|eliminat\w+|exclud\w+|reject\w*|rul\w+ out"
-    r"|discard\w*|dismiss\w*|incorrect|wrong)\b|n't\b|não|nicht|no es|n'est pas|不是|不选)[^,;:(.\n]{0,80}\Z"
-    r"|\b(?:unlike|rather than|instead of|other than|than|over|as opposed to|compared (?:to|with)|similar to)\b"
+    r"|discard\w*|dismiss\w*|incorrect|wrong)\b|n't\b|não|nicht|no es|n'est"
+    r" pas|不是|不选)[^,;:(.\n]{0,80}\Z"
+    r"|\b(?:unlike|rather than|instead of|other than|than|over|as opposed to|compared"
+    r" (?:to|with)|similar to)\b"
     r"\s(?:\w{1,12}\s){0,2}[(\[\"']{0,2}\Z",
     re.I,
 )
-_CONDITIONAL = re.compile(r"\b(?:so far|if|unless|whether|suppose|assuming)\b[^,;.\n]{0,100}\Z", re.I)
-_CLAUSE_END = re.compile(r"[,:;(]|\b(?:but|so(?! far)|because|since|and|as|while|whereas|that)\b", re.I)
+_CONDITIONAL = re.compile(
+    r"\b(?:so far|if|unless|whether|suppose|assuming)\b[^,;.\n]{0,100}\Z", re.I
+)
+_CLAUSE_END = re.compile(
+    r"[,:;(]|\b(?:but|so(?! far)|because|since|and|as|while|whereas|that)\b", re.I
+)
 _BE = r"(?:is|are|was|were|seems?|looks?|appears?|would be|may be|might be|could be)"
 _DENIED_BEHIND = re.compile(
     r"(?:\A\W{0,3}(?:clearly\s|also\s|\w+ly\s)?"
     r"(?:(?:is|was|are|does|do|did|can|could|would|has|seems|looks|appears)(?:n't|\snot|\snever|\shardly)\b|cannot\b|never\b"
     r"|hardly\b|can(?: also)? be (?:eliminated|ruled out|excluded|discarded)|fails?\b|lacks?\b"
     rf"|{_BE}\s(?:\w+ly\s|too\s|just\s|only\s|merely\s|the\s|an?\s|more\s){{0,3}}"
-    r"(?:incorrect|wrong|false|irrelevant|unrelated|worst|less|out\b|misleading|distractor|eliminated|ruled out"
-    r"|excluded|farther|worse|tempting)\b)"
+    r"(?:incorrect|wrong|false|irrelevant|unrelated|worst|less|out\b|misleading|distractor"
+    r"|eliminated|ruled out|excluded|farther|worse|tempting)\b)"
     r"|\A[:-]{1,2}\s?(?:no|incorrect|wrong|false|not)\b"
     r"|\b(?:literal(?:ly)?|less|worse|so far|unless)\b|\b(?:only )?if\b)",
     re.I,
 )
 # "B. No."; "(B) No." is an option with its text.
-_SAYS_NO = re.compile(r"\W{0,4}(?:no|nope|incorrect|wrong|false|not (?:this|correct|it))\b\W*\Z", re.I)
+_SAYS_NO = re.compile(
+    r"\W{0,4}(?:no|nope|incorrect|wrong|false|not (?:this|correct|it))\b\W*\Z", re.I
+)
 # "A, which shows a man, is literal"
 _ASIDE = re.compile(r"\A,\s(?:which|who|that)\s[^.,]{0,80},")
 # "(B) the third image does not share it"
 _NAMED_AGAIN = re.compile(
-    r"\A\W{0,3}(?:the\s\w+\s(?:image|picture|one|option)|(?:image|picture|point|box|option)\s[A-Z\d])\b", re.I
+    r"\A\W{0,3}(?:the\s\w+\s(?:image|picture|one|option)|(?:image|picture|point|box|option)\s[A-Z\d])\b",
+    re.I,
 )
 
 
 @lru_cache(maxsize=IN_LOOPS)
 def _is_denied_before(before: str) -> bool:
-    """Whether the text before the name of an option denies it, compares it, or makes it conditional."""
+    """Whether the text before the name of an option denies it, compares it, or makes it
+    conditional.
+    """
     return bool(_DENIED_BEFORE.search(before) or _CONDITIONAL.search(before))
 
 

@@ -1,4 +1,6 @@
-"""The last question of a prompt: the words by which a repetition of it, or a question about another row, is known."""
+"""The last question of a prompt: the words by which a repetition of it, or a question about another
+row, is known.
+"""
 
 from __future__ import annotations
 
@@ -30,22 +32,26 @@ _NAME = re.compile(r"((?:[a-z]+ ){0,2}[a-z]{3,20}):", re.I)
 _TEXT_ENDS = re.compile(r"""["'\u201d\u2019\u00bb)\].?!:;\n]""")
 _ELLIPSIS = re.compile(r"\.\.\.|\u2026")
 _ABOUT_TEXTS = re.compile(
-    r"\b(?:the|this) (?:image|picture|photo|cartoon|claim|statement|premise|hypothesis|sentence|caption|idiom)s?\b"
+    r"\b(?:the|this)"
+    r" (?:image|picture|photo|cartoon|claim|statement|premise|hypothesis|sentence|caption"
+    r"|idiom)s?\b"
     r"|\b(?:entail|contradict|support|refut)\w*",
     re.I,
 )
 _SMALL_WORDS = frozenset(
-    "a an and are as at be been by for from has have he her his i in is it its my no not of on or our she so that the"
-    " their they this to was we were what when who will with you your".split()
+    "a an and are as at be been by for from has have he her his i in is it its my no not of on or"
+    " our she so that the their they this to was we were what when who will with you your".split()
 )
 
 OpeningKind = Literal["repetition", "other", "fixed", "unknown"]
-"""What stands behind an opening: the row's own texts; those of another row; none, since the prompt shows none; or words
-that may belong to another row, or to an answer."""
+"""What stands behind an opening: the row's own texts; those of another row; none, since the prompt
+shows none; or words that may belong to another row, or to an answer."""
 
 
 def plain(text: str) -> str:
-    """A text of the same length, in which lines end in one way and words have no marks of emphasis."""
+    """A text of the same length, in which lines end in one way and words have no marks of
+    emphasis.
+    """
     return text.translate(_SAME_LENGTH)
 
 
@@ -59,8 +65,10 @@ class Opening:
     """The words with which a question begins.
 
     Attributes:
-        pattern: finds them at the start of a line; its group ``words`` begins with the first of them.
-        rest: the words behind them, from the row's first text on; none if the question shows no text of the row.
+        pattern: finds them at the start of a line; its group ``words`` begins with the first of
+            them.
+        rest: the words behind them, from the row's first text on; none if the question shows no
+            text of the row.
         is_short: whether they are so few that they begin many lines of answers ("Idiom: ...") too.
         asks: whether the row's first text is a question itself.
     """
@@ -71,7 +79,9 @@ class Opening:
     asks: bool = False
 
     def compare(self, output: str, start: int) -> tuple[OpeningKind, int]:
-        """What stands behind this opening in an output, from `start` on, and where it ceases to be the prompt's."""
+        """What stands behind this opening in an output, from `start` on, and where it ceases to be
+        the prompt's.
+        """
         end = start
         is_in_text = is_in_first_text = True
         for expected, word in zip(self.rest, WORD.finditer(output, start), strict=False):
@@ -96,16 +106,22 @@ class PromptQuestion:
 
     Args:
         prompt: all of it.
-        shown_texts: the row's texts in the question, in the order in which they stand there; others are left out.
+        shown_texts: the row's texts in the question, in the order in which they stand there; others
+            are left out.
     """
 
     def __init__(self, prompt: str, shown_texts: Sequence[str]) -> None:
         self._prompt = plain(prompt)
         self._text_spans = _text_spans(self._prompt, [plain(text).strip() for text in shown_texts])
-        self._paragraphs = [0, *(blank.end() for blank in BLANK_LINE.finditer(self._prompt.rstrip()))]
+        self._paragraphs = [
+            0,
+            *(blank.end() for blank in BLANK_LINE.finditer(self._prompt.rstrip())),
+        ]
 
     def end_of_echo(self, output: str, start: int) -> int:
-        """Where the answer in an output starts that repeats the whole prompt first; `start` in any other output."""
+        """Where the answer in an output starts that repeats the whole prompt first; `start` in any
+        other output.
+        """
         end = start
         output_words = WORD.finditer(output.replace("<image>", " " * len("<image>")), start)
         for expected in WORD.findall(self._prompt.replace("<image>", " ")):
@@ -117,7 +133,9 @@ class PromptQuestion:
 
     @cached_property
     def openings(self) -> list[Opening]:
-        """The words that may begin the question: those of the prompt, and of each paragraph with a text of the row."""
+        """The words that may begin the question: those of the prompt, and of each paragraph with a
+        text of the row.
+        """
         starts = self._paragraphs_with_texts() or self._paragraphs[-1:]
         sentences = [self._last_sentence(start) for start in starts]
         starts += [*sentences, *self._lead(starts[0]), 0]
@@ -134,19 +152,28 @@ class PromptQuestion:
         return starts
 
     def _lead(self, paragraph: int) -> list[int]:
-        """Where the paragraph before another one starts, if it is one line that leads to it ("How about this one?")."""
+        """Where the paragraph before another one starts, if it is one line that leads to it ("How
+        about this one?").
+        """
         earlier = [start for start in self._paragraphs if start < paragraph][-1:]
         text = "".join(self._prompt[start:paragraph] for start in earlier).strip()
         return [] if "\n" in text or _ANSWER.match(text) else earlier
 
     def _last_sentence(self, paragraph: int) -> int:
-        """Where the sentence of a paragraph starts that leads to its first text of the row, or else the paragraph."""
+        """Where the sentence of a paragraph starts that leads to its first text of the row, or else
+        the paragraph.
+        """
         texts = [text_start for text_start, _ in self._text_spans if text_start >= paragraph]
-        ends = [sentence.end() for sentence in _SENTENCE_END.finditer(self._prompt, paragraph, *texts[:1])]
+        ends = [
+            sentence.end()
+            for sentence in _SENTENCE_END.finditer(self._prompt, paragraph, *texts[:1])
+        ]
         return ends[-1] if texts and ends else paragraph
 
     def _opening(self, start: int) -> Opening | None:
-        """The opening that starts here, up to the next text of the row; None if it has no words, or too many."""
+        """The opening that starts here, up to the next text of the row; None if it has no words, or
+        too many.
+        """
         texts = [text_span for text_span in self._text_spans if text_span[0] >= start]
         fixed = self._prompt[start : texts[0][0]] if texts else self._prompt[start:].rstrip() + "\n"
         fixed = _PICTURES.sub("", fixed)
@@ -165,7 +192,11 @@ class PromptQuestion:
         start = len(self._prompt) - len(self._prompt.lstrip())
         line = self._prompt[start:].partition("\n")[0]
         is_of_row = any(text_start <= start + len(line) for text_start, _ in self._text_spans)
-        if is_of_row or not _MOST_WORDS < len(WORD.findall(self._prompt)) or len(WORD.findall(line)) < _FEWEST_WORDS:
+        if (
+            is_of_row
+            or not _MOST_WORDS < len(WORD.findall(self._prompt))
+            or len(WORD.findall(line)) < _FEWEST_WORDS
+        ):
             return None
         return Opening(_opening_pattern(line + "\n"))
 
@@ -182,14 +213,18 @@ class PromptQuestion:
 
     @cached_property
     def labels(self) -> re.Pattern[str] | None:
-        """Finds a name of a text ("Claim:") at the start of a line; None where the prompt names none."""
+        """Finds a name of a text ("Claim:") at the start of a line; None where the prompt names
+        none.
+        """
         names = self._names_of_texts()
         if self._text_spans and _ENTAILMENT.search(self._prompt):
             names += ["claim", "statement", "premise", "hypothesis", "sentence [12AB]"]
         return _label_pattern(tuple(dict.fromkeys(names))) if names else None
 
     def _names_of_texts(self) -> list[str]:
-        """The names before texts of the row; of several in one block the first, since answers name the parts of it."""
+        """The names before texts of the row; of several in one block the first, since answers name
+        the parts of it.
+        """
         names = []
         end_of_block = None
         for start, end in self._text_spans:
@@ -209,7 +244,9 @@ class PromptQuestion:
         return _NUMBERED.search(self._prompt) is not None
 
     def is_new_text(self, text: str) -> bool:
-        """Whether a text is that of another row: few of its words are the question's, and it is not about the texts."""
+        """Whether a text is that of another row: few of its words are the question's, and it is not
+        about the texts.
+        """
         words = _words(text)
         if len(words) < 2 or _ABOUT_TEXTS.search(text):
             return False
@@ -233,7 +270,9 @@ def _words(text: str) -> list[str]:
 
 
 def _text_spans(prompt: str, shown_texts: Sequence[str]) -> list[tuple[int, int]]:
-    """Where the texts of the row stand in the last question of a prompt; what it does not show is left out."""
+    """Where the texts of the row stand in the last question of a prompt; what it does not show is
+    left out.
+    """
     spans = []
     end = len(prompt)
     for text in reversed(shown_texts):
@@ -245,19 +284,25 @@ def _text_spans(prompt: str, shown_texts: Sequence[str]) -> list[tuple[int, int]
 
 
 def _places(prompt: str, text: str, end: int) -> Iterator[int]:
-    """Yield where a text stands before `end`, the last place first; none where it is a part of a longer word."""
+    """Yield where a text stands before `end`, the last place first; none where it is a part of a
+    longer word.
+    """
     start = prompt.rfind(text, 0, end)
     while start >= 0:
         before = prompt[start - 1 : start] + text[0]
         behind = text[-1] + prompt[start + len(text) : start + len(text) + 1]
-        if not (len(before) == 2 and before.isalnum()) and not (len(behind) == 2 and behind.isalnum()):
+        if not (len(before) == 2 and before.isalnum()) and not (
+            len(behind) == 2 and behind.isalnum()
+        ):
             yield start
         start = prompt.rfind(text, 0, start + len(text) - 1)
 
 
 @lru_cache(maxsize=256)
 def _opening_pattern(fixed: str) -> re.Pattern[str]:
-    """A pattern of these words with these line ends, at the start of a line, or behind "2." or "Question 2:" there."""
+    """A pattern of these words with these line ends, at the start of a line, or behind "2." or
+    "Question 2:" there.
+    """
     lines = [r"[^\w\n]+".join(WORD.findall(line)) for line in fixed.splitlines()]
     words = r"[^\w\n]*\n\W{0,80}".join(line for line in lines if line)
     signs_behind = re.split(r"\w", fixed)[-1]

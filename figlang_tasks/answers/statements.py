@@ -8,7 +8,13 @@ from functools import lru_cache
 
 from figlang_tasks.answers.text import QUOTED, Answer, Around
 from figlang_tasks.answers.verdict import Evidence
-from figlang_tasks.answers.words import IN_LOOPS, NOTHING_BEHIND, REFUSAL, is_said, without_affirming
+from figlang_tasks.answers.words import (
+    IN_LOOPS,
+    NOTHING_BEHIND,
+    REFUSAL,
+    is_said,
+    without_affirming,
+)
 
 _SUBJECT = (
     r"(?:image|picture|photo(?:graph)?|poster|ad|advertisement|cartoon|drawing|illustration|meme|scene|caption|it|this"
@@ -18,7 +24,10 @@ _VERB = (
     r"(?:\b(?:is|(?<=\bthese\s)are|has|contains?|uses?|shows?|conveys?|visuali[sz]es?|illustrates?|captures?|represents?"
     r"|depicts?|presents?)|(?<=\bit)'s|(?<=\bthis)'s|(?<=\bthere)'s)"
 )
-_QUALITY = r"(?:not|just|only|an?|the|clear|visual|indeed|\w{3,12}ly|strong|powerful|clever|simple|obvious|good)"
+_QUALITY = (
+    r"(?:not|just|only|an?|the|clear|visual|indeed|\w{3,12}ly"
+    r"|strong|powerful|clever|simple|obvious|good)"
+)
 _STATES = re.compile(
     rf"(?:\b{_SUBJECT}\b[^,;:]{{0,40}}?{_VERB}\s(?:{_QUALITY}\s){{0,4}}"
     rf"|\A\W*that(?:'s|\sis)\s(?:{_QUALITY}\s){{0,4}}"
@@ -47,7 +56,9 @@ def find_statements(answer: Answer, topic: re.Pattern[str]) -> Iterator[Evidence
 
 @lru_cache(maxsize=IN_LOOPS)
 def _stated(around: Around) -> bool | None:
-    """Whether a sentence says of its subject what a word in it names: False if it denies it, None if neither."""
+    """Whether a sentence says of its subject what a word in it names: False if it denies it, None
+    if neither.
+    """
     before = without_affirming(around.before)
     said = is_said(around.before)
     if said is None or _OTHER.search(before) or REFUSAL.search(before):

@@ -14,17 +14,22 @@ from figlang_tasks.answers.output import span
 from figlang_tasks.answers.words import ANNOUNCED, IN_LOOPS
 
 QUOTED: Final = "\ufffc"
-"""Stands for each sign of a quoted sentence (`Answer.without_quotations`); in `Around` for all of it."""
+"""Stands for each sign of a quoted sentence (`Answer.without_quotations`); in `Around` for all of
+it.
+"""
 
 _LONGEST_END: Final = 1 << 15  # characters of a long answer that are read at each of its ends
 _LEFT_OUT: Final = "\x00"  # stands for what is left out between them; it ends a sentence
-_LOOK: Final = 160  # characters looked at before and behind a word, so that every reader takes linear time
+_LOOK: Final = (
+    160  # characters looked at before and behind a word, so that every reader takes linear time
+)
 _LOOK_RAW: Final = 4 * _LOOK  # the same with quotations in full length
 
 BLANK_LINE: Final = re.compile(r"\n[^\S\n]*\n")
 _SENTENCE_END = re.compile(r"""[\n?!;\x00]|\.(?=["')\]\s]|\Z)""")
 
-# Straight double quotation marks, also of a text that is cut off; single ones, of which apostrophes are none.
+# Straight double quotation marks, also of a text that is cut off; single ones, of which apostrophes
+# are none.
 _QUOTATION = re.compile(
     r"""(?<!\w)"(?=\S)[^"\n]+(?:(?<=\S)"(?!\w)|(?<=[.!?] )"(?=\s)|\Z)"""
     r"""|(?<!\w)'(?=\w)(?:[^'\n]|(?<=\w)'(?=\w))+(?<=\S)'(?!\w)"""
@@ -51,7 +56,9 @@ class _Plain(dict[int, str]):
 _PLAIN = _Plain(
     str.maketrans(
         {
-            **dict.fromkeys(QUOTED + "*`#~_$\u0120\u00a0\u2007\u202f\u200b\u200d\u200e\u200f\ufe0f\ufeff", " "),
+            **dict.fromkeys(
+                QUOTED + "*`#~_$\u0120\u00a0\u2007\u202f\u200b\u200d\u200e\u200f\ufe0f\ufeff", " "
+            ),
             **dict.fromkeys("\u2018\u2019\u02bc", "'"),
             **dict.fromkeys("\u201c\u201d\u00ab\u00bb\u300c\u300d", '"'),
             **dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-"),
@@ -68,7 +75,9 @@ _PLAIN = _Plain(
 
 
 def plain_signs(text: str) -> str:
-    """A text of the same length with typographic signs, markup, wide and circled letters as plain ones."""
+    """A text of the same length with typographic signs, markup, wide and circled letters as plain
+    ones.
+    """
     return text.translate(_PLAIN)
 
 
@@ -76,7 +85,8 @@ def plain_signs(text: str) -> str:
 
 
 class Around(NamedTuple):
-    """The text before and behind a word, at most 160 characters each; a quotation counts as one (`without_quotations`).
+    """The text before and behind a word, at most 160 characters each; a quotation counts as one
+    (`without_quotations`).
 
     Attributes:
         back: what stands before it.
@@ -93,11 +103,12 @@ class Around(NamedTuple):
 
 @dataclass(frozen=True)
 class Answer:
-    """A model's answer: its output without thoughts and special tokens, and without the text around `<answer>`.
+    """A model's answer: its output without thoughts and special tokens, and without the text around
+    `<answer>`.
 
-    A thought stands in tags. A closing tag alone ends a thought that the prompt opened; an opening one alone begins a
-    thought that never ended: what follows is no answer, nor is what follows the end of the model's turn. Of a long
-    answer both ends are kept.
+    A thought stands in tags. A closing tag alone ends a thought that the prompt opened; an opening
+    one alone begins a thought that never ended: what follows is no answer, nor is what follows the
+    end of the model's turn. Of a long answer both ends are kept.
 
     Attributes:
         text: the answer in plain signs (`plain_signs`).
@@ -127,12 +138,18 @@ class Answer:
     def without_quotations(self, prompt_texts: Sequence[str] = ()) -> Answer:
         """The same answer, in the text of which signs `QUOTED` stand in place of quoted sentences.
 
-        A quotation of several words is one, unless it is the answer: alone, announced, or a value of JSON.
+        A quotation of several words is one, unless it is the answer: alone, announced, or a value
+        of JSON.
 
         Args:
-            prompt_texts: texts of the prompt, which are taken for quotations without quotation marks too.
+            prompt_texts: texts of the prompt, which are taken for quotations without quotation
+                marks too.
         """
-        spans = [match.span() for match in _QUOTATION.finditer(self.text) if not self._may_answer(*match.span())]
+        spans = [
+            match.span()
+            for match in _QUOTATION.finditer(self.text)
+            if not self._may_answer(*match.span())
+        ]
         for text in prompt_texts:
             spans += self._places_of(text)
         pieces = []
@@ -160,7 +177,9 @@ class Answer:
         return [match.span() for match in re.finditer(pattern, self.text, re.I)]
 
     def _masked(self, start: int, end: int) -> str:
-        """A quotation with signs `QUOTED` between its marks; a full stop at its end may end the sentence around it."""
+        """A quotation with signs `QUOTED` between its marks; a full stop at its end may end the
+        sentence around it.
+        """
         quotation = self.text[start:end]
         words = quotation.strip("\"'")
         behind = start + quotation.rindex(words) + len(words)
@@ -204,7 +223,9 @@ class Answer:
     def mentions(
         self, word: re.Pattern[str], echo: re.Pattern[str] | None = None
     ) -> Iterator[tuple[re.Match[str], Around]]:
-        """Yield each place of a word and what stands around it; none in questions or at an edge of `echo`."""
+        """Yield each place of a word and what stands around it; none in questions or at an edge of
+        `echo`.
+        """
         edges: set[int] = set()
         for match in echo.finditer(self.text) if echo else ():
             edges.update(match.span())

@@ -1,7 +1,8 @@
 """The tags in which models think, and what of an output stands outside of them.
 
-This is the one list of such tags. They are those of reasoning models, as the parsers of vLLM, SGLang and llama.cpp and
-the models' own chat templates have them, and those of prompts that ask for the reasoning and the answer in tags.
+This is the one list of such tags. They are those of reasoning models, as the parsers of vLLM,
+SGLang and llama.cpp and the models' own chat templates have them, and those of prompts that ask for
+the reasoning and the answer in tags.
 """
 
 from __future__ import annotations
@@ -13,18 +14,50 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 # --- the list ---
 
 EXPLAINING: Final = ("reason", "reasoning", "rationale", "analysis", "reflection")
-"""Names of thoughts that are meant for a reader: where an explanation is asked for, one of them may hold it."""
+"""Names of thoughts that are meant for a reader: where an explanation is asked for, one of them may
+hold it.
+"""
 
 NAMES: Final = (
     *EXPLAINING,
-    *("think", "thinking", "thought", "thoughts", "thought_process", "thinking_process", "thinking_steps"),
+    *(
+        "think",
+        "thinking",
+        "thought",
+        "thoughts",
+        "thought_process",
+        "thinking_process",
+        "thinking_steps",
+    ),
     *("reasoning_process", "reasoning_steps", "reasoning_chain"),
-    *("think_fast", "think_faster", "longcat_think", "ant_thinking", "redacted_thinking", "self_reflection"),
-    *("cot", "chain_of_thought", "chain_of_thoughts", "scratch", "scratchpad", "internal", "monologue"),
-    *("inner_thought", "inner_thoughts", "inner_monologue", "internal_thought", "internal_thoughts"),
+    *(
+        "think_fast",
+        "think_faster",
+        "longcat_think",
+        "ant_thinking",
+        "redacted_thinking",
+        "self_reflection",
+    ),
+    *(
+        "cot",
+        "chain_of_thought",
+        "chain_of_thoughts",
+        "scratch",
+        "scratchpad",
+        "internal",
+        "monologue",
+    ),
+    *(
+        "inner_thought",
+        "inner_thoughts",
+        "inner_monologue",
+        "internal_thought",
+        "internal_thoughts",
+    ),
     *("internal_monologue", "internal_reasoning"),
 )
-"""Names of thoughts, in every form of tag: ``<think>``, ``<|think|>``, ``<|end_of_think|>``, ``[think]``.
+"""Names of thoughts, in every form of tag: ``<think>``, ``<|think|>``, ``<|end_of_think|>``,
+``[think]``.
 
 Where ``_`` stands, models also write ``-``, a space, or nothing.
 """
@@ -34,7 +67,8 @@ TOKENS: Final = (
     ("<|channel>thought", "<channel|>"),  # Gemma 4
     ("<unused94>thought", "<unused95>"),  # MedGemma
     ("\u25c1think\u25b7", "\u25c1/think\u25b7"),  # Kimi-VL
-    ("\ufffdthink\ufffd", "\ufffd/think\ufffd"),  # the same from a server that cuts the triangles into bytes
+    # The same from a server that cuts the triangles into bytes
+    ("\ufffdthink\ufffd", "\ufffd/think\ufffd"),
     ("<|open|>think<|sep|>", "<|close|>think<|sep|>"),  # Kimi K3
     ("<|inner_prefix|>", "<|inner_suffix|>"),  # Apertus
     ("<|content_thinking|>", "<|content_text|>"),  # Inkling
@@ -53,10 +87,21 @@ FINALS: Final = (
 """What begins the answer: all that stands before it is thought, even if nothing opened one."""
 
 ANSWERS: Final = (
-    *("answer", "final_answer", "final", "final_response", "response", "conclusion", "solution", "verdict"),
+    *(
+        "answer",
+        "final_answer",
+        "final",
+        "final_response",
+        "response",
+        "conclusion",
+        "solution",
+        "verdict",
+    ),
     *("decision", "label", "output", "result"),
 )
-"""Names of tags around an answer: they end a thought that has no closing tag. In bars they work as `FINALS` do."""
+"""Names of tags around an answer: they end a thought that has no closing tag. In bars they work as
+`FINALS` do.
+"""
 
 EXPLAINED: Final = "reasoning"
 """The rule of a reading that is an explanation in a thought (`explanation_in_thought`)."""
@@ -70,7 +115,8 @@ class _Tag(NamedTuple):
     """A tag in an output.
 
     Attributes:
-        kind: what it does. An ``empty`` one opens and closes; a ``final`` or an ``answer`` one begins the answer.
+        kind: what it does. An ``empty`` one opens and closes; a ``final`` or an ``answer`` one
+            begins the answer.
         name: of `NAMES` or `ANSWERS`, or the first of a pair of `TOKENS`.
         start: where it begins in the output.
         end: where it ends.
@@ -96,7 +142,8 @@ _LITERALS: Final[dict[str, tuple[_Kind, str]]] = {
 _ANY_LITERAL: Final = "|".join(map(re.escape, sorted(_LITERALS, key=len, reverse=True)))
 _MARK: Final = re.compile(
     rf"(?=[<\[\u25c1\ufffda])(?:(?P<literal>{_ANY_LITERAL})"
-    # Headers of gpt-oss may say more: "<|channel|>commentary to=functions.look <|constrain|>json<|message|>".
+    # Headers of gpt-oss may say more: "<|channel|>commentary to=functions.look
+    # <|constrain|>json<|message|>".
     r"|<\|channel\|>(?P<channel>\w{1,12})(?:[^<\n]{0,80}(?:<\|constrain\|>\w{0,16})?<\|message\|>)?"
     r"|\A(?P<bare>analysis)(?-i:(?=[A-Z]))"  # gpt-oss without its special tokens
     r"|<(?P<angle>[^<>\n]{1,300})(?:>|\Z)|\[(?P<square>/?[a-z_ -]{3,30})\])",
@@ -105,13 +152,23 @@ _MARK: Final = re.compile(
 _WORDS: Final = r"[a-z]{1,32}(?:[_\u2581 -][a-z]{1,32}){0,4}"
 _ATTRIBUTE: Final = r"""\s{1,4}[\w:-]{1,32}=(?:"[^"]{0,200}"|'[^']{0,200}'|[^\s"'/]{1,64})"""
 _INSIDE: Final = re.compile(
-    # /think, |think|, |/think|, seed:think, ifm|think, think:opensource, thought 1, think time="3", think/
+    # /think, |think|, |/think|, seed:think, ifm|think, think:opensource, thought 1, think time="3",
+    # think/
     rf"\s?(?P<sign>[/|\uff5c]{{0,2}})\s?(?P<words>{_WORDS})(?:[:|](?P<more_words>{_WORDS}))?"
     rf"(?:[_ -]?\d{{1,2}})?(?:{_ATTRIBUTE}){{0,8}}\s?(?P<slash>/?)[|\uff5c]?",
     re.I,
 )
-_NAME: Final = re.compile(r"(?P<before>start|begin|end)?(?:(?<!\A)of)?(?P<name>[a-z]+?)(?P<behind>start|begin|end)?")
-_CLOSING_QUOTE: Final = {"`": "`", '"': '"', "'": "'", "\u201c": "\u201d", "\u2018": "\u2019", "\u00ab": "\u00bb"}
+_NAME: Final = re.compile(
+    r"(?P<before>start|begin|end)?(?:(?<!\A)of)?(?P<name>[a-z]+?)(?P<behind>start|begin|end)?"
+)
+_CLOSING_QUOTE: Final = {
+    "`": "`",
+    '"': '"',
+    "'": "'",
+    "\u201c": "\u201d",
+    "\u2018": "\u2019",
+    "\u00ab": "\u00bb",
+}
 
 
 def _tags(output: str) -> list[_Tag]:
@@ -166,7 +223,9 @@ def _named_tag(inside: re.Match[str], start: int, end: int) -> _Tag | None:
 
 
 def _name(words: str) -> tuple[str, bool]:
-    """The name of the list that words are, "" if they are none, and whether they speak of its end: "end_of_think"."""
+    """The name of the list that words are, "" if they are none, and whether they speak of its end:
+    "end_of_think".
+    """
     parts = _NAME.fullmatch(_letters(words))
     if parts is None:
         return "", False
@@ -184,7 +243,9 @@ def _is_quoted(output: str, tag: _Tag) -> bool:
 
 
 def _is_heading(output: str, tag: _Tag, last_closing: int) -> bool:
-    """Whether a tag in square brackets is none: "[Reasoning]" may be a heading, if nothing behind closes it."""
+    """Whether a tag in square brackets is none: "[Reasoning]" may be a heading, if nothing behind
+    closes it.
+    """
     is_square = tag.kind == "opens" and output[tag.start] == "[" and tag.name in NAMES
     return is_square and tag.name != "think" and last_closing < tag.start
 
@@ -205,7 +266,8 @@ class _Thoughts:
 
     Attributes:
         outside: the stretches of the output that are no thought.
-        explaining: those of closed thoughts that are `EXPLAINING`, without thoughts of other names in them.
+        explaining: those of closed thoughts that are `EXPLAINING`, without thoughts of other names
+            in them.
     """
 
     def __init__(self, output: str) -> None:
@@ -213,8 +275,12 @@ class _Thoughts:
         self.explaining: list[_Span] = []
         self._output = output
         self._start = 0  # of the present stretch
-        self._names: list[str] = []  # of the thoughts around it, from the outermost to the innermost
-        self._explained: list[_Span] = []  # the stretches of these thoughts that explain, until they are closed
+        self._names: list[
+            str
+        ] = []  # of the thoughts around it, from the outermost to the innermost
+        self._explained: list[
+            _Span
+        ] = []  # the stretches of these thoughts that explain, until they are closed
         self._answer: int | None = None  # where an answer begins if these thoughts are never closed
         self._counts: Counter[tuple[str, str]] = Counter()  # of the tags so far, by kind and name
         self._read()
@@ -248,7 +314,9 @@ class _Thoughts:
             self._names.append(tag.name)
 
     def _close(self, tag: _Tag, *, is_last: bool) -> None:
-        """End the thought of this name and those in it; of a tag that closes nothing, see `_is_stray`."""
+        """End the thought of this name and those in it; of a tag that closes nothing, see
+        `_is_stray`.
+        """
         is_stray = not self._names and is_last and self._is_stray(tag)
         self._end_stretch(tag)
         if is_stray:
@@ -288,10 +356,11 @@ class _Thoughts:
         self._names, self._explained, self._answer = [], [], None
 
     def _is_stray(self, tag: _Tag) -> bool:
-        """Whether a last closing tag that closes nothing stands behind the answer, not behind a thought.
+        """Whether a last closing tag that closes nothing stands behind the answer, not behind a
+        thought.
 
-        So it is if its thought was closed before, or behind a word or two, which are no reason. Else the prompt opened
-        the thought, and nothing follows it.
+        So it is if its thought was closed before, or behind a word or two, which are no reason.
+        Else the prompt opened the thought, and nothing follows it.
         """
         if _HAS_WORD.search(_OTHER_TAG.sub("", self._output[tag.end :])):
             return False
@@ -306,8 +375,14 @@ class _Thoughts:
 
 
 def _is_answer(output: str, tag: _Tag) -> bool:
-    """Whether an answer tag in a thought is no mention: it begins a line, or the output ends with it."""
-    before = "\n" + output[: tag.start] if tag.start < _INDENT else output[tag.start - _INDENT : tag.start]
+    """Whether an answer tag in a thought is no mention: it begins a line, or the output ends with
+    it.
+    """
+    before = (
+        "\n" + output[: tag.start]
+        if tag.start < _INDENT
+        else output[tag.start - _INDENT : tag.start]
+    )
     _, line_end, indent = before.rpartition("\n")
     if line_end and not indent.strip():
         return True
@@ -324,8 +399,9 @@ def _is_answer(output: str, tag: _Tag) -> bool:
 def without_thoughts(output: str) -> str:
     """An output with line ends in place of each character of thoughts and their tags.
 
-    A closing tag alone ends a thought that the prompt opened: all before it is thought. An opening tag alone begins a
-    thought that was cut off: all behind it is thought, unless an answer tag ends it.
+    A closing tag alone ends a thought that the prompt opened: all before it is thought. An opening
+    tag alone begins a thought that was cut off: all behind it is thought, unless an answer tag ends
+    it.
     """
     characters = ["\n"] * len(output)
     for start, end in _Thoughts(output).outside:
@@ -336,7 +412,8 @@ def without_thoughts(output: str) -> str:
 def explanation_in_thought(output: str) -> str | None:
     """What stands in the closed tags of an output that are `EXPLAINING`; None if that is nothing.
 
-    For tasks that ask for an explanation, where none stands outside of thoughts. Labels in it are not read.
+    For tasks that ask for an explanation, where none stands outside of thoughts. Labels in it are
+    not read.
     """
     parts = [output[start:end].strip() for start, end in _Thoughts(output).explaining]
     return "\n".join(filter(None, parts)) or None

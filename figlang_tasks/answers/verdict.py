@@ -1,4 +1,6 @@
-"""One result for all readers, and which part of an output, and which of several answers in it, counts."""
+"""One result for all readers, and which part of an output, and which of several answers in it,
+counts.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +16,24 @@ Value = TypeVar("Value")
 
 _KEY = r"(?:answer|final_answer|label|verdict|choice|option|prediction|selection|selected)"
 # A key of JSON, or of a Python dict, also of one that was cut off.
-_JSON_VALUE = re.compile(rf"""["']{_KEY}["']\s{{0,3}}:\s{{0,3}}["']?(?P<value>[^"'\n{{}}]{{1,200}})""", re.I)
+_JSON_VALUE = re.compile(
+    rf"""["']{_KEY}["']\s{{0,3}}:\s{{0,3}}["']?(?P<value>[^"'\n{{}}]{{1,200}})""", re.I
+)
 _BOX = re.compile(r"\\f?box(?:ed)?\s?\{\s?(?:\\\w{4,8}\s?\{)?(?P<value>[^{}\n]{1,200})\}", re.I)
 
-UnreadStatus: TypeAlias = Literal["refused", "ambiguous", "unreadable", "out_of_range", "empty", "missing"]
+UnreadStatus: TypeAlias = Literal[
+    "refused", "ambiguous", "unreadable", "out_of_range", "empty", "missing"
+]
 """Outcomes of reading an output in which no answer was found; see `Status`."""
 
 Status: TypeAlias = Literal["read", "scores", UnreadStatus, "no_scores"]
-"""What became of an output: every status that a record may have. A reader finds a value if and only if it is `read`.
+"""What became of an output: every status that a record may have. A reader finds a value if and only
+if it is `read`.
 
 - read: an answer was found.
 - scores: the output is scores of a backend, which need no reading.
-- refused: the model declines: it cannot tell, or finds that no option fits. Or its server refuses an answer.
+- refused: the model declines: it cannot tell, or finds that no option fits. Or its server refuses
+  an answer.
 - ambiguous: several answers, and nothing tells which one is meant.
 - unreadable: words, but no answer in them.
 - out_of_range: an option that was not offered, a coordinate that the convention does not have.
@@ -70,14 +78,16 @@ def opened(output: str | None) -> Answer | Read[Any]:
     if not isinstance(output, str):
         raise TypeError(f"output must be str or None, got {type(output).__name__}")
     answer = Answer.of(output)
-    return answer if answer.text else Read(None, "empty", "thought" if answer.has_thought else "empty")
+    return (
+        answer if answer.text else Read(None, "empty", "thought" if answer.has_thought else "empty")
+    )
 
 
 def decide(answer: Answer, evidence: Iterable[Evidence]) -> Read[Any] | None:
     """The common value of evidence of equal weight; None where there is none.
 
-    If the values differ, the last counts where a correction stands before it ("No wait, the answer is C"; rule
-    ``correction``). Else the answer is ambiguous (rule ``conflict``).
+    If the values differ, the last counts where a correction stands before it ("No wait, the answer
+    is C"; rule ``correction``). Else the answer is ambiguous (rule ``conflict``).
     """
     in_order = sorted(evidence, key=lambda place: place.start)
     if not in_order:
@@ -98,15 +108,17 @@ def by_marks(
     *,
     boxes: bool = True,
 ) -> Read[Value]:
-    """What `read` finds in the parts of an answer that marks single out; in all of it where those say nothing.
+    """What `read` finds in the parts of an answer that marks single out; in all of it where those
+    say nothing.
 
-    Marks are keys of JSON such as ``"answer"``, and LaTeX's boxes. Marked parts with different values are ambiguous
-    (rule ``conflict``).
+    Marks are keys of JSON such as ``"answer"``, and LaTeX's boxes. Marked parts with different
+    values are ambiguous (rule ``conflict``).
 
     Args:
         output: the model's output; None if there is none.
         read: reads an answer or a part of it.
-        prompt_texts: texts of the prompt; with them `read` sees no quotations (`Answer.without_quotations`).
+        prompt_texts: texts of the prompt; with them `read` sees no quotations
+            (`Answer.without_quotations`).
         boxes: whether boxes are marks; False if `read` knows them.
     """
     answer = opened(output)

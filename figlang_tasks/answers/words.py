@@ -1,4 +1,6 @@
-"""The words by which every reader tells what is announced, denied, compared, left open or corrected."""
+"""The words by which every reader tells what is announced, denied, compared, left open or
+corrected.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,14 @@ from functools import lru_cache
 from typing import Final
 
 IN_LOOPS: Final = 128
-"""How many texts around words a function keeps its answers for: a model in a loop writes the same around each word."""
+"""How many texts around words a function keeps its answers for: a model in a loop writes the same
+around each word.
+"""
 
 CJK: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-"""Signs of Chinese, Japanese and Korean for a class of an expression: Python takes them for letters of one word."""
+"""Signs of Chinese, Japanese and Korean for a class of an expression: Python takes them for letters
+of one word.
+"""
 
 AFTER_NO_WORD: Final = rf"(?<![^\W{CJK}])"
 BEFORE_NO_WORD: Final = rf"(?![^\W{CJK}])"
@@ -22,8 +28,10 @@ REFUSAL: Final = re.compile(
 )
 NONE_OF: Final = re.compile(r"\bnone of the\b", re.I)
 ANNOUNCED_NONE: Final = re.compile(
-    r"\b(?:answer|(?:correct|right|best) (?:option|choice))\b[^.?!\n]{0,40}?(?:\b(?:is|be)\b|:)\W{0,3}"
-    r"(?:not (?:in|among (?:the|these|those)|listed|available|given|provided)|none\b|n/a\b|unknown\b|unclear\b)",
+    r"\b(?:answer|(?:correct|right|best)"
+    r" (?:option|choice))\b[^.?!\n]{0,40}?(?:\b(?:is|be)\b|:)\W{0,3}"
+    r"(?:not (?:in|among"
+    r" (?:the|these|those)|listed|available|given|provided)|none\b|n/a\b|unknown\b|unclear\b)",
     re.I,
 )
 """An announcement that no option is the answer: "the correct option is not among the choices"."""
@@ -31,7 +39,8 @@ ANNOUNCED_NONE: Final = re.compile(
 NEUTRAL: Final = re.compile(r"\A\W*neutral\b", re.I)
 _CLAUSE_STARTS = r"""(?:\A|(?<=[.!?;:,-]\s)|(?<=[\n("])|\b(?:but|hmm|it is|no|oh|or|so)\s)"""
 CORRECTION: Final = re.compile(
-    r"\b(?:correction|correct this|overlooked|second thought|final answer|scratch that|i meant?|or rather|my mistake"
+    r"\b(?:correction|correct this|overlooked|second thought|final answer|scratch that|i meant?|or"
+    r" rather|my mistake"
     r"|oops|on (?:reflection|second look|closer (?:look|inspection|examination))"
     r"|i (?:was wrong|misread|misspoke|take that back|stand corrected)"
     r"|let me (?:correct|rephrase|reconsider|revise))\b"
@@ -45,7 +54,8 @@ CORRECTION: Final = re.compile(
 
 _NAME_OF_ANSWER = (
     r"(?:answer|choice|letter|prediction|label|classification|response|conclusion|verdict|decision|solution"
-    r"|selection|pick|(?:best|closest|selected|chosen|correct) (?:image|picture|option|one|caption|statement|match|fit)"
+    r"|selection|pick|(?:best|closest|selected|chosen|correct)"
+    r" (?:image|picture|option|one|caption|statement|match|fit)"
     r"|ans|guess"
     r"|resposta|(?:op[cç][aã]o|alternativa|opci[oó]n|imagem|imagen) corre(?:ta|cta)"
     r"|respuesta|risposta|r[ée]ponse|antwort|l[öo]sung"
@@ -60,7 +70,8 @@ _IN_JAPANESE_OR_KOREAN = r"(?:(?:正解|答え|回答)(?:は|:)|(?:정답|답)(?
 _I_SAY = r"\bi(?:'d| would) (?:say|answer)\b"
 # Words between the announcement and the answer: "the answer is most likely (B)".
 _BETWEEN = (
-    r"(?:[\s:\"'(\[>\\\-]|\b(?:an?|the|therefore|thus|most likely|likely|option|choice|letter|one labell?ed"
+    r"(?:[\s:\"'(\[>\\\-]|\b(?:an?|the|therefore|thus|most likely|likely|option|choice|letter|one"
+    r" labell?ed"
     r"|labell?ed|la|letra"
     r"|(?:candidate|caption|statement)(?= \d)|(?!hardly)\w+ly)\b)*"
 )
@@ -69,7 +80,9 @@ ANNOUNCED: Final = re.compile(
     rf"|{_I_SAY}){_BETWEEN}\Z",
     re.I,
 )
-"""Text before a word that announces it as the answer: "The correct answer is", "Label:", "I would say"."""
+"""Text before a word that announces it as the answer: "The correct answer is", "Label:", "I would
+say".
+"""
 
 _SURELY = r"(?:certainly|clearly|definitely|thus|therefore|does|do)"
 _DENIED_AS_ANSWER = re.compile(
@@ -79,8 +92,10 @@ _DENIED_AS_ANSWER = re.compile(
     re.I,
 )
 _CHOSEN = re.compile(
-    r"\bi(?:'d| would|'ll| will| must)?\s(?:(?:definitely|probably|still|therefore|have to)\s)?(?:say"
-    r"|answer|choose|pick|select|go (?:with|for)|opt for|vote(?: for)?|conclude|lean(?:ing)? (?:to|towards?))"
+    r"\bi(?:'d| would|'ll| will| must)?\s(?:(?:definitely|probably|still|therefore|have"
+    r" to)\s)?(?:say"
+    r"|answer|choose|pick|select|go (?:with|for)|opt for|vote(?: for)?|conclude|lean(?:ing)?"
+    r" (?:to|towards?))"
     r"(?:[\s:,\"'(\[]|\b(?:an?|the|that|it is|it's)\b){1,8}\Z",
     re.I,
 )
@@ -100,7 +115,8 @@ CONDITION: Final = re.compile(
 
 @lru_cache(maxsize=IN_LOOPS)
 def is_announced(back: str, before: str) -> bool | None:
-    """Whether a text announces the word behind it as the answer: False if it denies that it is, None if neither.
+    """Whether a text announces the word behind it as the answer: False if it denies that it is,
+    None if neither.
 
     Args:
         back: the text up to the word.
@@ -134,21 +150,26 @@ _BEFORE_DOUBT = (
 # no doubt · without a doubt · there is no denying that · nobody can deny that · it is hard to miss
 _NO_DOUBT = (
     rf"\bno\s(?:\w+\s){{1,3}}(?:can|could|would|will)\s(?:\w+ly\s)?{_DOUBT}\b(?:\sthat\b)?|"
-    r"(?:\bthere(?:'s|\sis|\scan be)\s)?(?:\b(?:no|not|never|nobody|no[ -]one|none|hardly|cannot|can't|little|without"
+    r"(?:\bthere(?:'s|\sis|\scan be)\s)?(?:\b(?:no|not|never|nobody|no["
+    r" -]one|none|hardly|cannot|can't|little|without"
     rf"|beyond|impossible|hard|difficult)|n't)\s(?:{_BEFORE_DOUBT}\s){{0,6}}{_DOUBT}\b"
     r"(?:\s(?:about it|whatsoever|at all))?(?:\s(?:that|but)\b)?"
 )
 # no wonder · it is no surprise that · cannot but · hard not to see
 _NO_WONDER = (
-    r"\bno\s(?:mistaking|arguing|escaping|getting around|wonder|surprise|secret|accident|coincidence|exaggeration"
-    r"|matter\s(?:how|what|which))\b(?:\sthat\b)?|\b(?:cannot|can't|could not|couldn't)\s(?:help\s)?but\b"
+    r"\bno\s(?:mistaking|arguing|escaping|getting"
+    r" around|wonder|surprise|secret|accident|coincidence|exaggeration"
+    r"|matter\s(?:how|what|which))\b(?:\sthat\b)?|\b(?:cannot|can't|could"
+    r" not|couldn't)\s(?:help\s)?but\b"
     r"|\b(?:hard|difficult|impossible)\snot\sto\s\w+|\bwithout\s(?:exception|hesitation|reservation|fail)\b"
 )
 # not without · does not lack · does not fail to · would not be wrong to say that
 _NOT_WITHOUT = (
     r"(?:\b(?:not|never)|n't)\s(?:be\s)?(?:(?:entirely|completely|wholly|quite|totally)\s)?"
-    r"(?:(?:without|devoid of|lack(?:ing)?(?:\sin)?|free (?:of|from)|bereft of|fails?\s(?:to|in))\b(?:\san?y?\b)?"
-    r"|(?:wrong|incorrect|false|untrue|inaccurate|a mistake|an exaggeration|far-fetched|hard|difficult"
+    r"(?:(?:without|devoid of|lack(?:ing)?(?:\sin)?|free (?:of|from)|bereft"
+    r" of|fails?\s(?:to|in))\b(?:\san?y?\b)?"
+    r"|(?:wrong|incorrect|false|untrue|inaccurate|a mistake|an"
+    r" exaggeration|far-fetched|hard|difficult"
     r"|surprising(?:ly)?)\b(?:\s(?:to\s(?:say|see|claim|call|argue|find|spot)|that)\b){0,2})"
 )
 # nothing less than · none other than · no fewer than two · nothing but · no ordinary
@@ -157,14 +178,17 @@ _NOTHING_LESS = (
     r"|\bno\s(?=(?:ordinary|mere|common|small)\s)|(?<=\bis\s)more than\b|(?<=\bdoes\s)more than\b"
 )
 _BETWEEN_COMMAS = r",\s(?:no|without (?:an?y?\s)?|beyond (?:an?y?\s)?)\s?(?:doubt|question),\s"
-_AFFIRMING = re.compile("|".join((_BETWEEN_COMMAS, _NO_DOUBT, _NO_WONDER, _NOT_WITHOUT, _NOTHING_LESS)), re.I)
+_AFFIRMING = re.compile(
+    "|".join((_BETWEEN_COMMAS, _NO_DOUBT, _NO_WONDER, _NOT_WITHOUT, _NOTHING_LESS)), re.I
+)
 # "does not, however, support"
 _ASIDE = re.compile(r"(\b(?:not|never|neither|cannot)|n't),\s[^,.;:]{1,40},(?=\s)", re.I)
 
 
 @lru_cache(maxsize=IN_LOOPS)
 def without_affirming(text: str) -> str:
-    """A text without phrases whose word of denial denies nothing: "no doubt", "nobody can deny that", "not without".
+    """A text without phrases whose word of denial denies nothing: "no doubt", "nobody can deny
+    that", "not without".
 
     An aside behind a denial is left out, too.
     """
@@ -174,9 +198,12 @@ def without_affirming(text: str) -> str:
 
 _CLAUSE = re.compile(r"[,:;(]|\b(?:(?<!anything )but|so(?! far)|because|and|as)\b", re.I)
 DENIAL: Final = re.compile(
-    r"\b(?:not(?! (?:only|just|merely|simply|solely))|no(?! (?:doubt|wait))|non|never|nobody|neither|cannot|nothing"
-    r"|lacks?|without|fails? to|than(?! one)|unrelated|worst|incorrect|is wrong|far from|out of the question"
-    r"|anything but|instead of|devoid of|absence of|(?:false|untrue|wrong|mistaken?) (?:that|to))\b|n't\b",
+    r"\b(?:not(?! (?:only|just|merely|simply|solely))|no(?!"
+    r" (?:doubt|wait))|non|never|nobody|neither|cannot|nothing"
+    r"|lacks?|without|fails? to|than(?! one)|unrelated|worst|incorrect|is wrong|far from|out of the"
+    r" question"
+    r"|anything but|instead of|devoid of|absence of|(?:false|untrue|wrong|mistaken?)"
+    r" (?:that|to))\b|n't\b",
     re.I,
 )
 """Words that deny what stands in their clause."""
@@ -190,7 +217,8 @@ _NOR = re.compile(r"\bnor\b", re.I)
 _REJECTED = re.compile(r"\bliteral\b", re.I)
 _MODAL = re.compile(r"\b(?:may|might|could)\b", re.I)
 _HEDGED = re.compile(
-    r"\b(?:may|might|could|whether|if|so far|doubt(?:s|ed|ing|ful)?|unlikely|hardly|barely|scarcely|perhaps|possibly"
+    r"\b(?:may|might|could|whether|if|so"
+    r" far|doubt(?:s|ed|ing|ful)?|unlikely|hardly|barely|scarcely|perhaps|possibly"
     r"|it is possible|questionable|debatable|(?:not|un)\s?(?:clear|certain|sure)"
     r"|maybe|never have i|only (?:partially|partly|in part))\b",
     re.I,
@@ -212,7 +240,8 @@ def is_hedged(clause: str) -> bool:
 
 @lru_cache(maxsize=IN_LOOPS)
 def is_said(before: str, behind: str = "") -> bool | None:
-    """Whether a sentence says what a word in it names: False if it denies it, None if it leaves it open.
+    """Whether a sentence says what a word in it names: False if it denies it, None if it leaves it
+    open.
 
     Args:
         before: the sentence up to the word; its last clause counts.
@@ -226,5 +255,10 @@ def is_said(before: str, behind: str = "") -> bool | None:
     denials = len(DENIAL.findall(clause_before))
     if denials > 1:
         return None  # "I do not think that there is no metaphor"
-    is_denied = denials or _NOR.search(clause_before) or DENIAL.search(clause_behind) or _REJECTED.search(clause_behind)
+    is_denied = (
+        denials
+        or _NOR.search(clause_before)
+        or DENIAL.search(clause_behind)
+        or _REJECTED.search(clause_behind)
+    )
     return not is_denied

@@ -12,36 +12,48 @@ from figlang_tasks.answers.checkboxes import Checkbox, checkboxes, ticked
 from figlang_tasks.answers.statements import find_statements
 from figlang_tasks.answers.text import Answer, Around
 from figlang_tasks.answers.verdict import Evidence, Read, by_marks, decide
-from figlang_tasks.answers.words import CJK, CORRECTION, IN_LOOPS, NEUTRAL, REFUSAL, is_announced, is_said
+from figlang_tasks.answers.words import (
+    CJK,
+    CORRECTION,
+    IN_LOOPS,
+    NEUTRAL,
+    REFUSAL,
+    is_announced,
+    is_said,
+)
 
 
-def yes_no(output: str | None, about: str | None = None, prompt_texts: Sequence[str] = ()) -> Read[bool]:
+def yes_no(
+    output: str | None, about: str | None = None, prompt_texts: Sequence[str] = ()
+) -> Read[bool]:
     """Yes or no; never a guess.
 
     The first of these tiers that has evidence decides; its name is the `rule`:
 
-    - ``answer``: yes or no that is announced: "the answer is no", "I would say yes". The last announcement counts. "The
-      answer is not no" is yes.
+    - ``answer``: yes or no that is announced: "the answer is no", "I would say yes". The last
+      announcement counts. "The answer is not no" is yes.
     - ``checked``: a box that is ticked: "[x] Yes [ ] No".
-    - ``word``: yes or no, also in the other languages of the benchmarks, that opens a line or a sentence, or closes a
-      clause ("Based on the image, yes."). "No" before a noun is a determiner; "yes or no" is the echo of the question.
+    - ``word``: yes or no, also in the other languages of the benchmarks, that opens a line or a
+      sentence, or closes a clause ("Based on the image, yes."). "No" before a noun is a determiner;
+      "yes or no" is the echo of the question.
     - ``phrase``: a sentence of its own that means yes or no: "Absolutely not."
-    - ``statement``: with `about`, a sentence about the thing that is asked for: "the image contains no metaphor". Its
-      subject is the image (it, this, there ...). Questions and hedges (may, whether ...) state nothing; "no doubt" and
-      "not without" deny nothing.
+    - ``statement``: with `about`, a sentence about the thing that is asked for: "the image contains
+      no metaphor". Its subject is the image (it, this, there ...). Questions and hedges (may,
+      whether ...) state nothing; "no doubt" and "not without" deny nothing.
 
-    Different answers of one tier are ambiguous (``conflict``), and so is a word beside a statement of the contrary,
-    unless the later corrects the earlier ("No, actually yes.", ``correction``). "Yes and no" is ambiguous (``either``).
+    Different answers of one tier are ambiguous (``conflict``), and so is a word beside a statement
+    of the contrary, unless the later corrects the earlier ("No, actually yes.", ``correction``).
+    "Yes and no" is ambiguous (``either``).
 
     Args:
         output: the model's output; None if there is none.
         about: regular expression of the thing asked about, such as ``metaphors?``.
-        prompt_texts: texts of the prompt, such as the caption; where the answer repeats them, and in quoted
-            sentences, it says nothing.
+        prompt_texts: texts of the prompt, such as the caption; where the answer repeats them, and
+            in quoted sentences, it says nothing.
 
     Returns:
-        True for yes; with one of these rules, or ``either``, ``refusal``, ``nothing``, ``thought``, ``empty``,
-        ``missing``.
+        True for yes; with one of these rules, or ``either``, ``refusal``, ``nothing``, ``thought``,
+        ``empty``, ``missing``.
 
     Raises:
         TypeError: `output` is neither str nor None.
@@ -69,16 +81,21 @@ _CJK_YES = r"(?:是的?|[对對]的?|没错|沒錯|正[确確]|有|はい)"
 _CJK_NO = r"(?:否|不|不是的?|不[对對]|不正[确確]|[没沒]有|错误|錯誤|いいえ)"
 _IS_YES = re.compile(rf"(?:{_YES}|y|true|{_CJK_YES})\Z", re.I)
 
-# "No people are in the image"; "Yes would need a second meaning"; '"No" would be the literal reading'
+# "No people are in the image"; "Yes would need a second meaning"; '"No" would be the literal
+# reading'
 _FOLLOWS = (
-    r"(?:it|the|this|that|there|these|those|they|because|as|since|i|we|but|and|not|in|for|from|indeed|although|though)"
+    r"(?:it|the|this|that|there|these|those|they|because|as|since|i|we|but|and|not|in|for|from"
+    r"|indeed|although|though)"
 )
 _IN_A_SENTENCE = (
     rf"(?:\x20(?!{_FOLLOWS}\b)\w|\x20{{2,4}}(?-i:[a-z])"
     r"|[\"')]{1,2}\x20(?:would|could|might|is|was|seems|means|reading)\b)"
 )
 # What stands before a Chinese word that answers, where no sign does.
-_CJK_LEAD = rf"(?:(?<![\w{CJK}])|(?<=答案是)|(?<=答案为)|(?<=答案為)|(?<=回答是)|(?<=应该是)|(?<=所以)|(?<=因此))"
+_CJK_LEAD = (
+    rf"(?:(?<![\w{CJK}])|(?<=答案是)|(?<=答案为)|(?<=答案為)|(?<=回答是)|(?<=应该是)"
+    r"|(?<=所以)|(?<=因此))"
+)
 
 _BOTH_WAYS = (
     rf"(?:(?:{_YES},?\s(?:and|&|y|e|et|und)\s{_NO}|{_NO},?\s(?:and|&|y|e|et|und)\s{_YES})(?!-|\s?\w)"
@@ -94,17 +111,23 @@ _WORD = re.compile(
     re.I,
 )
 _SEPARATOR = r"[\"']?\s?(?:/|or|ou|oder|o)\s?[\"']?"
-_EITHER = re.compile(rf"\b(?:{_YES}{_SEPARATOR}{_NO}|{_NO}{_SEPARATOR}{_YES}|y/n)\b|是\s?(?:/|或|还是|還是)\s?否", re.I)
+_EITHER = re.compile(
+    rf"\b(?:{_YES}{_SEPARATOR}{_NO}|{_NO}{_SEPARATOR}{_YES}|y/n)\b|是\s?(?:/|或|还是|還是)\s?否",
+    re.I,
+)
 _NEITHER = re.compile(r"\bneither\s[\"']?(?:an?\s)?(?:clear\s)?(?:yes|no)\b", re.I)
 
 _LEAD_WORDS = (
-    r"(?:so|therefore|thus|hence|then|well|okay|ok|i think|i believe|i guess|wait|sorry|hmm|oh|and|but|overall|in short"
-    r"|in conclusion|in summary|short answer|correction|(?!hardly|barely|scarcely|possibly)\w{3,14}ly|所以|因此)"
+    r"(?:so|therefore|thus|hence|then|well|okay|ok|i think|i believe|i"
+    r" guess|wait|sorry|hmm|oh|and|but|overall|in short"
+    r"|in conclusion|in summary|short"
+    r" answer|correction|(?!hardly|barely|scarcely|possibly)\w{3,14}ly|所以|因此)"
 )
 _OPENS = re.compile(rf"[\W\d]*(?:[a-z]\)\s)?(?:{_LEAD_WORDS}[\s,:;.-]{{0,3}}){{0,3}}\Z", re.I)
 _ALSO = r"(?:(?:also|then again|in a way|at the same time|\w{3,14}ly)\s)?"
 _OPENS_CLAUSE = re.compile(
-    r"(?:[,:>]\s|[.!?]|\s-\s|\(|\b(?:(?<!anything )(?<!nothing )but|or rather|rather|actually|i meant?|make that|so"
+    r"(?:[,:>]\s|[.!?]|\s-\s|\(|\b(?:(?<!anything )(?<!nothing )but|or rather|rather|actually|i"
+    r" meant?|make that|so"
     rf"|then|hence|thus|therefore|mas|pero|sino|mais|aber|ma)\s{_ALSO}"
     r"|所以|因此)[\"']?\Z",
     re.I,
@@ -118,7 +141,9 @@ _SPEECH = re.compile(
     r"[^.!?\n]{0,40}[\"'(]\Z",
     re.I,
 )
-_CONDITIONAL_BEHIND = re.compile(r"[\"')\]]{0,2},?\s(?:only\s)?(?:if|when|unless|provided|in case)\b", re.I)
+_CONDITIONAL_BEHIND = re.compile(
+    r"[\"')\]]{0,2},?\s(?:only\s)?(?:if|when|unless|provided|in case)\b", re.I
+)
 # "the answer is a resounding yes", "the answer is (B) no"
 _BEFORE_WORD = re.compile(
     r"(?<=\bis )an? (?:resounding|clear|definite|firm|strong|emphatic|straightforward|big) \Z"
@@ -128,13 +153,15 @@ _BEFORE_WORD = re.compile(
 _TAIL = 50  # signs before a word that tell whether a clause begins with it
 # "Yes, it does not."
 _ELLIPSIS = re.compile(
-    r",?\s(?:(?:it|this|that|they|these|the (?:image|picture|cartoon|caption|sentences|two))\s(?:do|does|is|are)"
+    r",?\s(?:(?:it|this|that|they|these|the"
+    r" (?:image|picture|cartoon|caption|sentences|two))\s(?:do|does|is|are)"
     r"(?P<denied>\snot|n't)?|there\s(?:is|are)\s(?:one|some|(?P<none>none)))[.!]?\s?\Z",
     re.I,
 )
 # "it is a yes from me", "that's a no"; "it is not a no"
 _IT_IS = re.compile(
-    r"\b(?:it|this|that)(?:'s|\sis|\swould be)\s(?P<denied>not\s)?(?:definitely\s|clearly\s)?(?:an?\s)?"
+    r"\b(?:it|this|that)(?:'s|\sis|\swould"
+    r" be)\s(?P<denied>not\s)?(?:definitely\s|clearly\s)?(?:an?\s)?"
     r"(?:clear\s|definite\s)?[\"']?\Z",
     re.I,
 )
@@ -149,7 +176,8 @@ class _Mention:
         start: where it begins.
         end: where it ends.
         around: the text around it.
-        is_truth: whether it is "true" or "false", which answer where nothing else stands, or behind an announcement.
+        is_truth: whether it is "true" or "false", which answer where nothing else stands, or behind
+            an announcement.
     """
 
     value: bool | None
@@ -168,7 +196,9 @@ class _Mention:
             return None
         if is_answer:
             return self.evidence("answer")
-        return None if self.value is None else Evidence(not self.value, self.start, self.end, "answer")
+        return (
+            None if self.value is None else Evidence(not self.value, self.start, self.end, "answer")
+        )
 
     def ellipsis(self) -> Evidence | None:
         """What the rest of its sentence states without naming the topic: "it does not"."""
@@ -180,13 +210,17 @@ class _Mention:
 
     @property
     def is_set_off(self) -> bool:
-        """Whether it stands where an answer stands: at the head of a sentence, or as a clause of its own."""
+        """Whether it stands where an answer stands: at the head of a sentence, or as a clause of
+        its own.
+        """
         return _is_set_off(self.around, self.is_truth)
 
 
 @lru_cache(maxsize=IN_LOOPS)
 def _is_answer(around: Around, is_truth: bool) -> bool | None:
-    """Whether what stands around a word announces it as the answer: False if it denies that, None if neither."""
+    """Whether what stands around a word announces it as the answer: False if it denies that, None
+    if neither.
+    """
     it_is = _IT_IS.search(around.before[-_TAIL:])
     is_answer = is_announced(_without_letter(around.back), _without_letter(around.before))
     if it_is is not None and not is_truth:
@@ -222,7 +256,9 @@ class _Page:
         words = list(self.answer.mentions(_WORD, _EITHER))
         if not _EITHER.search(self.answer.text):
             return words
-        return [(word, around._replace(before=_EITHER.sub("", around.before))) for word, around in words]
+        return [
+            (word, around._replace(before=_EITHER.sub("", around.before))) for word, around in words
+        ]
 
     @cached_property
     def boxes(self) -> list[Checkbox]:
@@ -244,7 +280,9 @@ class _Page:
             is_struck_out = self.answer.raw.endswith("~~", 0, word.start())
             if word.start() not in unticked and not is_struck_out:
                 value = None if word["both"] else _is_yes(word)
-                mentions.append(_Mention(value, *word.span(), around, is_truth=word["truth"] is not None))
+                mentions.append(
+                    _Mention(value, *word.span(), around, is_truth=word["truth"] is not None)
+                )
         return mentions
 
     @cached_property
@@ -258,7 +296,9 @@ class _Page:
 
     @cached_property
     def statements(self) -> list[Evidence]:
-        """What the answer states about the topic, and what it states of it in the rest of "Yes, it does"."""
+        """What the answer states about the topic, and what it states of it in the rest of "Yes, it
+        does".
+        """
         ellipses = [mention.ellipsis() for mention in self.mentions if mention.is_set_off]
         statements = [ellipsis for ellipsis in ellipses if ellipsis is not None]
         if self.topic is not None:
@@ -290,7 +330,9 @@ _BOTH: Read[bool] = Read(None, "ambiguous", "either")
 
 
 def _answer(page: _Page) -> Read[bool] | None:
-    """The last announcement, unless what follows takes it back or the first sentence states the contrary."""
+    """The last announcement, unless what follows takes it back or the first sentence states the
+    contrary.
+    """
     if not page.announced:
         return None
     last = page.announced[-1]
@@ -334,7 +376,8 @@ def _word(page: _Page) -> Read[bool] | None:
 def _against_statements(page: _Page, words: Sequence[Evidence], reading: Read[bool]) -> Read[bool]:
     """A reading of yes or no, compared with what the answer states about the topic.
 
-    "Yes, the image contains no metaphor." is ambiguous; "No. Actually, this is a metaphor." is corrected.
+    "Yes, the image contains no metaphor." is ambiguous; "No. Actually, this is a metaphor." is
+    corrected.
     """
     starts = [word.start for word in words]
     for statement in page.statements:
@@ -358,19 +401,26 @@ def _neutral(page: _Page) -> Read[bool] | None:
     return Read(None, "refused", "refusal") if NEUTRAL.match(page.answer.text) else None
 
 
-_IT_DOES = r"(?:it|this|that|they|these|the (?:image|picture|cartoon|caption|sentences|two)) (?:do|does|is|are)"
+_IT_DOES = (
+    r"(?:it|this|that|they|these|the (?:image|picture|cartoon|caption|sentences|two))"
+    r" (?:do|does|is|are)"
+)
 _NO_PHRASE = (
-    r"(?:(?:(?:absolutely|definitely|certainly|of course|clearly) not|not (?:at all|in the least)|by no means|no way"
+    r"(?:(?:(?:absolutely|definitely|certainly|of course|clearly) not|not (?:at all|in the"
+    r" least)|by no means|no way"
     r"|negative|incorrect|i (?:do not|don't) (?:think|believe) so)(?=\W{0,9}(?:[.,!\n]|\Z))"
     rf"|{_IT_DOES}(?: not|n't)(?=[.!](?!\.)))"
 )
 _YES_PHRASE = (
-    r"(?:(?:undoubtedly|undeniably|affirmative|(?:without|beyond) (?:an?y? )?(?:shadow of a )?(?:doubt|question)"
+    r"(?:(?:undoubtedly|undeniably|affirmative|(?:without|beyond) (?:an?y? )?(?:shadow of a"
+    r" )?(?:doubt|question)"
     r"|no (?:doubt|question)(?: about it)?|i (?:do )?(?:think|believe) so)(?=\W{0,9}(?:[.!\n]|\Z))"
     rf"|{_IT_DOES}(?=[.!](?!\.)))"
 )
 # "Sure! Here is ..." only begins to talk.
-_YES_ALONE = r"(?:absolutely|definitely|certainly|indeed|of course|sure|correct|exactly|unquestionably)"
+_YES_ALONE = (
+    r"(?:absolutely|definitely|certainly|indeed|of course|sure|correct|exactly|unquestionably)"
+)
 _PHRASE = re.compile(
     rf"(?:\A|(?<=\n))\W{{0,9}}(?:(?P<no>{_NO_PHRASE})|{_YES_PHRASE})|\A\W*{_YES_ALONE}\W*\Z",
     re.I,
@@ -383,7 +433,9 @@ def _phrase(page: _Page) -> Read[bool] | None:
     for phrase in _PHRASE.finditer(page.answer.text):
         phrases.append(Evidence(phrase["no"] is None, *phrase.span(), "phrase"))
     reading = decide(page.answer, phrases)
-    if reading is not None and any(statement.value != reading.value for statement in page.statements):
+    if reading is not None and any(
+        statement.value != reading.value for statement in page.statements
+    ):
         return _CONFLICT
     return reading
 

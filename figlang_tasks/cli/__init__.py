@@ -43,7 +43,9 @@ def cause(error: Exception) -> str:
 
 
 def beside(run: Path, suffix: str) -> Path:
-    """The folder beside a run whose name is that of the run with a suffix: ``results/model_scored``."""
+    """The folder beside a run whose name is that of the run with a suffix:
+    ``results/model_scored``.
+    """
     path = run if run.name.strip(".") else run.resolve()
     name = path.name if path.is_dir() else path.stem
     return path.with_name(f"{name}_{suffix}")
@@ -51,7 +53,8 @@ def beside(run: Path, suffix: str) -> Path:
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder to write into, which becomes `folder` at the end: all of it is there, or nothing.
+    """Yield an empty folder to write into, which becomes `folder` at the end: all of it is there,
+    or nothing.
 
     Raises:
         FigLangError: something is there, or another process is writing it.
@@ -78,17 +81,24 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def _locked(made: Path, folder: Path) -> Iterator[None]:
-    """Keep others from writing into `made`, which becomes `folder`, until the end of this process at the latest."""
+    """Keep others from writing into `made`, which becomes `folder`, until the end of this process
+    at the latest.
+    """
     descriptor = os.open(made, os.O_RDONLY)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise FigLangError(
-                f"{folder}: another process is writing it: wait for that, or choose another --output"
+                f"{folder}: another process is writing it: wait for that, or choose another"
+                " --output"
             ) from error
-        if not (made.exists() and os.path.samestat(os.fstat(descriptor), made.stat())):  # the other has just finished
-            raise FigLangError(f"{folder}: another process has just written it: choose another --output")
+        if not (
+            made.exists() and os.path.samestat(os.fstat(descriptor), made.stat())
+        ):  # the other has just finished
+            raise FigLangError(
+                f"{folder}: another process has just written it: choose another --output"
+            )
         yield
     finally:
         os.close(descriptor)
@@ -97,7 +107,9 @@ def _locked(made: Path, folder: Path) -> Iterator[None]:
 def _check_nothing_is_there(folder: Path) -> None:
     """Check that a folder does not exist, or is empty."""
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        raise FigLangError(f"{folder} exists already and is not overwritten: remove it, or choose another --output")
+        raise FigLangError(
+            f"{folder} exists already and is not overwritten: remove it, or choose another --output"
+        )
 
 
 def _remove(path: Path) -> None:

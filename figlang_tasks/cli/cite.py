@@ -32,17 +32,21 @@ def cite(
         list[str] | None,
         typer.Argument(
             metavar="BENCHMARK|RUN",
-            help=f"A benchmark ({', '.join(names())}), or a run: samples file, results file or folder. [default: all "
-            "benchmarks]",
+            help=(
+                f"A benchmark ({', '.join(names())}), or a run: samples file, results file or"
+                " folder. [default: all "
+                "benchmarks]"
+            ),
             show_default=False,
         ),
     ] = None,
 ) -> None:
     """Print BibTeX, and a signature for each task of a run.
 
-    BibTeX: of the benchmarks and of this software. A signature is a line that names all that a number depends on: task
-    and its version, data, prompts, --gen_kwargs, harness, version of this package, and scorer of explanations. Publish
-    it with the number, like the signature of sacreBLEU.
+    BibTeX: of the benchmarks and of this software. A signature is a line that names all that a
+    number depends on: task and its version, data, prompts, --gen_kwargs, harness, version of this
+    package, and scorer of explanations. Publish it with the number, like the signature of
+    sacreBLEU.
 
     \b
     figlang cite vflute
@@ -65,14 +69,19 @@ def cite(
 
 
 def signature(run: Run, task: TaskRun) -> str:
-    """What the numbers of a task depend on, in one line; ``unknown`` where the files do not tell."""
+    """What the numbers of a task depend on, in one line; ``unknown`` where the files do not
+    tell.
+    """
     versions = task.metadata.get("versions") or {}
     name, version = harness(run)
     parts = {
         "data": str(task.data),
         "rows": "own" if task.has_user_rows else None,
         "prompt": task.metadata.get("prompt_hash", _UNKNOWN),
-        "template": run.results.get("chat_template_sha") or ("none" if run.results.get("lm_eval_version") else None),
+        "template": (
+            run.results.get("chat_template_sha")
+            or ("none" if run.results.get("lm_eval_version") else None)
+        ),
         "generation": option(run, "gen_kwargs") or None,
         "harness": " ".join(dict.fromkeys([name.replace("_", "-"), version])),
         "figlang-tasks": versions.get("figlang-tasks", _UNKNOWN),

@@ -1,4 +1,6 @@
-"""``figlang compare``: differences between runs with paired tests, and the papers' rows beside them."""
+"""``figlang compare``: differences between runs with paired tests, and the papers' rows beside
+them.
+"""
 
 from __future__ import annotations
 
@@ -30,17 +32,25 @@ if TYPE_CHECKING:
 def compare(
     runs: Runs,
     task: Annotated[
-        list[str] | None, typer.Option(help="Compare only this task; may be repeated.", show_default="all shared")
+        list[str] | None,
+        typer.Option(help="Compare only this task; may be repeated.", show_default="all shared"),
     ] = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            help="Test this metric, with all sources (f1@60) or for one (f1@60_muse); may be repeated.",
+            help=(
+                "Test this metric, with all sources (f1@60) or for one (f1@60_muse); may be"
+                " repeated."
+            ),
             show_default="the main metric of each task, over all rows",
         ),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Test all metrics, with all sources.")] = False,
-    overall: Annotated[bool, typer.Option("--overall", help="Test all rows together, not each source.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Test all metrics, with all sources.")
+    ] = False,
+    overall: Annotated[
+        bool, typer.Option("--overall", help="Test all rows together, not each source.")
+    ] = False,
     paper: Annotated[bool, typer.Option("--paper", help="Also show the papers' results.")] = False,
     resamples: Annotated[
         int, typer.Option(min=100, help="Number of bootstrap resamples and of random swaps.")
@@ -48,25 +58,28 @@ def compare(
     seed: Annotated[int, typer.Option(min=0, help="Seed of resamples and swaps.")] = 20240501,
     style: Annotated[
         Literal["md", "latex"],
-        typer.Option("--format", help="md: tables in Markdown. latex: the same for a paper (booktabs)."),
+        typer.Option(
+            "--format", help="md: tables in Markdown. latex: the same for a paper (booktabs)."
+        ),
     ] = "md",
     as_json: AsJson = False,
 ) -> None:
     """Test whether one model is better than another.
 
-    The runs have the same rows. For each pair of them, the command tests the main metric of each task: it prints the
-    difference with its 95 % interval, p of the two-sided test of approximate randomization, and p after Holm's
-    adjustment for all tests of the command. * marks adjusted p below .05. Each further test (--metric, --all) costs
-    power. The last lines say which run is better, or rank the runs if there are more than two.
+    The runs have the same rows. For each pair of them, the command tests the main metric of each
+    task: it prints the difference with its 95 % interval, p of the two-sided test of approximate
+    randomization, and p after Holm's adjustment for all tests of the command. * marks adjusted p
+    below .05. Each further test (--metric, --all) costs power. The last lines say which run is
+    better, or rank the runs if there are more than two.
 
-    Runs of one name are repeats that differ in the seed alone. The command compares their mean, and the test is over
-    rows and seeds. Of several answers to a row in one run (--repeats) it compares the mean of each row.
+    Runs of one name are repeats that differ in the seed alone. The command compares their mean, and
+    the test is over rows and seeds. Of several answers to a row in one run (--repeats) it compares
+    the mean of each row.
 
-    \b
-    figlang compare results/model_a results/model_b --paper
-    figlang compare base=a_samples_vflute.jsonl tuned=b_samples_vflute.jsonl --metric f1@0 --metric f1@60
-    figlang compare results/model_a results/model_b --all --overall --format latex > table.tex
-    figlang compare "probe=runs/probe_seed*" "base=runs/base_seed*"
+    \b figlang compare results/model_a results/model_b --paper figlang compare
+    base=a_samples_vflute.jsonl tuned=b_samples_vflute.jsonl --metric f1@0 --metric f1@60 figlang
+    compare results/model_a results/model_b --all --overall --format latex > table.tex figlang
+    compare "probe=runs/probe_seed*" "base=runs/base_seed*"
     """
     found = read_all(runs, repeats=True)
     differences = comparison.compare(found, metric, task, overall, resamples, seed, every=every)
@@ -76,7 +89,9 @@ def compare(
     else:
         shown = printable_lines(made.latex() if style == "latex" else made.markdown())
         if sys.stdout.isatty():
-            shown = re.sub(r"\*\*(\S+)\*\*", lambda found: "    " + typer.style(found[1], bold=True), shown)
+            shown = re.sub(
+                r"\*\*(\S+)\*\*", lambda found: "    " + typer.style(found[1], bold=True), shown
+            )
         typer.echo(shown)
 
 
@@ -85,7 +100,9 @@ _VALUES = "Shares in percent, with 95 % intervals. Bold: best."
 
 @dataclass(frozen=True)
 class _Comparison:
-    """Compared runs, as the formats of the command show them; `is_short` if only the main metrics were tested."""
+    """Compared runs, as the formats of the command show them; `is_short` if only the main metrics
+    were tested.
+    """
 
     runs: Sequence[Run]
     differences: Sequence[Difference]
@@ -97,7 +114,10 @@ class _Comparison:
     def content(self) -> dict[str, Any]:
         """The object of ``--json``."""
         return {
-            "runs": [{"name": run.name, "path": str(run.path), "limited": run.partial} for run in self.runs],
+            "runs": [
+                {"name": run.name, "path": str(run.path), "limited": run.partial}
+                for run in self.runs
+            ],
             "resamples": self.resamples,
             "seed": self.seed,
             "tests": verdict.count_tests(self.differences),
@@ -106,7 +126,9 @@ class _Comparison:
         }
 
     def markdown(self) -> str:
-        """For each task a table of the runs, and one of each pair; then how it was tested, and the verdicts."""
+        """For each task a table of the runs, and one of each pair; then how it was tested, and the
+        verdicts.
+        """
         parts = self.caveats()
         for task in self.by_task:
             shown, told = self.values(task)
@@ -120,16 +142,23 @@ class _Comparison:
         for task in self.by_task:
             shown, told = self.values(task)
             parts += [_latex(shown, f"{task}. {_VALUES}"), _comments(told)]
-            parts += [_latex(pair, f"{task}: {title}. * p Holm < {verdict.ALPHA}.") for title, pair in self.pairs(task)]
+            parts += [
+                _latex(pair, f"{task}: {title}. * p Holm < {verdict.ALPHA}.")
+                for title, pair in self.pairs(task)
+            ]
         return "\n\n".join(filter(None, [*parts, _comments(verdict.verdicts(self.differences))]))
 
     def values(self, task: str) -> tuple[pd.DataFrame, list[str]]:
-        """The table of the runs, best values as ``**57.0**``, with what was published beneath; what is said below."""
+        """The table of the runs, best values as ``**57.0**``, with what was published beneath; what
+        is said below.
+        """
         import pandas as pd
 
         of_runs = self.compared(task)
         numbers = frame.values((run.name, {task: own.estimates}) for run, own in of_runs)
-        numbers["metric"] = [full_name(*place) for place in zip(numbers["metric"], numbers["scope"], strict=True)]
+        numbers["metric"] = [
+            full_name(*place) for place in zip(numbers["metric"], numbers["scope"], strict=True)
+        ]
         with_value = set(numbers["metric"])  # without explanation scores f1@53 has none
         columns = [name for name in self.columns(task) if name in with_value]
         shown = tables.wide(numbers, ["run"], columns)
@@ -140,14 +169,18 @@ class _Comparison:
             cells = []
             for name, cell in zip(shown["run"], shown[column], strict=True):
                 if repeats[name] > 1 and cell:
-                    cell = " ± ".join(measures.text(column, number) for number in means.loc[(name, column)])
+                    cell = " ± ".join(
+                        measures.text(column, number) for number in means.loc[(name, column)]
+                    )
                 cells.append(re.sub(r"^\S+", r"**\g<0>**", cell) if name in best else cell)
             shown[column] = cells
         shown["run"] = [self.label(task, name) for name in shown["run"]]
         scorers = dict.fromkeys(own.signature or own.scorer for _, own in of_runs)
         told = [f"explanation scorer: {each}" for each in scorers if each]
         if self.paper:
-            comparable, left_out = published.comparable(task, columns, [own.measured for _, own in of_runs])
+            comparable, left_out = published.comparable(
+                task, columns, [own.measured for _, own in of_runs]
+            )
             rows, protocol = published.rows(task, comparable), published.protocol(task, comparable)
             lines = [(f"{row.label} (published, {row.table})", row.values) for row in rows]
             shown = pd.concat([shown, tables.of_published(lines, shown)])
@@ -156,7 +189,9 @@ class _Comparison:
         return shown.rename(columns={"run": ""}).rename(columns=measures.with_arrow), told
 
     def label(self, task: str, name: str) -> str:
-        """The name of a run in the table, with the number of runs of this name, or of answers to each row."""
+        """The name of a run in the table, with the number of runs of this name, or of answers to
+        each row.
+        """
         runs = [task_run for run, task_run in self.compared(task) if run.name == name]
         if len(runs) > 1:
             return f"{name} ({len(runs)} runs)"
@@ -165,23 +200,41 @@ class _Comparison:
 
     def pairs(self, task: str) -> Iterator[tuple[str, pd.DataFrame]]:
         """A title, and the table of the differences, for each pair of runs."""
-        for (first, second), pair in itertools.groupby(self.by_task[task], key=lambda each: (each.first, each.second)):
-            yield f"{printable(second)} against {printable(first)}", verdict.of_differences(list(pair))
+        for (first, second), pair in itertools.groupby(
+            self.by_task[task], key=lambda each: (each.first, each.second)
+        ):
+            yield (
+                f"{printable(second)} against {printable(first)}",
+                verdict.of_differences(list(pair)),
+            )
 
     def columns(self, task: str) -> list[str]:
-        """The columns of the table of the runs: with the main metric all that stands in the harness's table."""
+        """The columns of the table of the runs: with the main metric all that stands in the
+        harness's table.
+        """
         if self.is_short:
             _, run = self.compared(task)[0]
-            return [each.name for each in run.measures.all if each.in_table and not each.is_diagnostic]
+            return [
+                each.name for each in run.measures.all if each.in_table and not each.is_diagnostic
+            ]
         own = self.by_task[task]
-        return list(dict.fromkeys([each.name for each in own if each.scope == OVERALL] or [each.name for each in own]))
+        return list(
+            dict.fromkeys(
+                [each.name for each in own if each.scope == OVERALL] or [each.name for each in own]
+            )
+        )
 
     @cached_property
     def by_task(self) -> dict[str, list[Difference]]:
-        return {task: list(own) for task, own in itertools.groupby(self.differences, key=lambda each: each.task)}
+        return {
+            task: list(own)
+            for task, own in itertools.groupby(self.differences, key=lambda each: each.task)
+        }
 
     def compared(self, task: str) -> list[tuple[Run, TaskRun]]:
-        """The runs that were compared on a task, each repeat on its own; across tasks a run has a single one."""
+        """The runs that were compared on a task, each repeat on its own; across tasks a run has a
+        single one.
+        """
         names = {name for each in self.by_task[task] for name in (each.first, each.second)}
         found = [run for run in self.runs if run.name in names]
         return [(run, run.tasks.get(task) or next(iter(run.tasks.values()))) for run in found]
@@ -189,22 +242,36 @@ class _Comparison:
     def caveats(self) -> list[str]:
         found = verdict.contradicted(pair for task in self.by_task for pair in self.compared(task))
         names = {name for each in self.differences for name in (each.first, each.second)}
-        found += [caveat for run in self.runs if run.name in names for caveat in verdict.caveats(run, self.by_task)]
+        found += [
+            caveat
+            for run in self.runs
+            if run.name in names
+            for caveat in verdict.caveats(run, self.by_task)
+        ]
         return list(dict.fromkeys(map(printable, found)))
 
     def how(self) -> str:
         """How it was tested, and what the columns of the tables are."""
         count = verdict.count_tests(self.differences)
-        what = "the main metric of each task over all rows (--metric and --all test others); " * self.is_short
+        what = (
+            "the main metric of each task over all rows (--metric and --all test others); "
+            * self.is_short
+        )
         told = (
-            f"{_VALUES} p: approximate randomization, two-sided, {self.resamples:,} random swaps, seed {self.seed}. "
-            f"smallest: with these rows, less of a difference has p below {verdict.ALPHA} in fewer than four of five "
-            f"samples. Tested: {what}p Holm is adjusted for all tests ({count}); * below {verdict.ALPHA}."
+            f"{_VALUES} p: approximate randomization, two-sided, {self.resamples:,} random swaps,"
+            f" seed {self.seed}. smallest: with these rows, less of a difference has p below"
+            f" {verdict.ALPHA} in fewer than four of five samples. Tested: {what}p Holm is adjusted"
+            f" for all tests ({count}); * below {verdict.ALPHA}."
         )
         if any(each.p_repeats is not None for each in self.differences):
-            told += " Runs with repeats: mean ± sd; t over rows and seeds, standard error by a hierarchical bootstrap."
+            told += (
+                " Runs with repeats: mean ± sd; t over rows and seeds, standard error by a"
+                " hierarchical bootstrap."
+            )
         of_parts = {each.task for each in self.differences if each.scope != OVERALL}
-        if any(measures.overlap(own.estimates) for task in of_parts for _, own in self.compared(task)):
+        if any(
+            measures.overlap(own.estimates) for task in of_parts for _, own in self.compared(task)
+        ):
             told += " Parts overlap: a row counts in each that it belongs to."
         return told
 
@@ -214,7 +281,11 @@ def _best(values: pd.Series, metric: str) -> set[Any]:
     if len(values) < 2:
         return set()
     best = values.max() if measures.of(metric).higher_is_better else values.min()
-    return {name for name, value in values.items() if measures.text(metric, value) == measures.text(metric, best)}
+    return {
+        name
+        for name, value in values.items()
+        if measures.text(metric, value) == measures.text(metric, best)
+    }
 
 
 def _comments(lines: Iterable[str]) -> str:
@@ -225,4 +296,6 @@ def _latex(shown: pd.DataFrame, caption: str) -> str:
     escaped = shown.map(latex).rename(columns=latex)
     escaped = escaped.replace(r"^\*\*(\S+)\*\*", r"\\textbf{\1}", regex=True)
     aligned = alignment([list(shown.columns), *shown.to_numpy().tolist()])
-    return escaped.to_latex(index=False, escape=False, column_format=aligned, caption=latex(caption)).rstrip()
+    return escaped.to_latex(
+        index=False, escape=False, column_format=aligned, caption=latex(caption)
+    ).rstrip()

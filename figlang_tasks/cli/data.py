@@ -1,4 +1,6 @@
-"""``figlang data``: data ahead of a run: download, check, example files; and for training: export."""
+"""``figlang data``: data ahead of a run: download, check, example files; and for training:
+export.
+"""
 
 from __future__ import annotations
 
@@ -29,15 +31,20 @@ def data() -> None:
 
 def _named(name: str) -> Benchmark:
     if name == MINI:
-        raise typer.BadParameter(f"{MINI} is part of the package: there is nothing to download, to check or to bring")
+        raise typer.BadParameter(
+            f"{MINI} is part of the package: there is nothing to download, to check or to bring"
+        )
     if name not in names():
         meant = did_you_mean(name, names())
-        raise typer.BadParameter(f"unknown benchmark {printable(name)}{meant}; there are: {', '.join(names())}")
+        raise typer.BadParameter(
+            f"unknown benchmark {printable(name)}{meant}; there are: {', '.join(names())}"
+        )
     return benchmarks()[name]
 
 
 Named: TypeAlias = Annotated[
-    Benchmark, typer.Argument(parser=_named, metavar="BENCHMARK", help=f"One of {', '.join(names())}.")
+    Benchmark,
+    typer.Argument(parser=_named, metavar="BENCHMARK", help=f"One of {', '.join(names())}."),
 ]
 
 
@@ -45,26 +52,41 @@ Named: TypeAlias = Annotated[
 def prefetch(
     wanted: Annotated[
         list[Benchmark] | None,
-        typer.Argument(parser=_named, metavar="BENCHMARK", help=f"Of {', '.join(names())}. [default: all open ones]"),
+        typer.Argument(
+            parser=_named,
+            metavar="BENCHMARK",
+            help=f"Of {', '.join(names())}. [default: all open ones]",
+        ),
     ] = None,
     scorers: Annotated[
-        bool, typer.Option("--scorers", help="Also download the weights of the papers' explanation scorers (5.4 GB).")
+        bool,
+        typer.Option(
+            "--scorers",
+            help="Also download the weights of the papers' explanation scorers (5.4 GB).",
+        ),
     ] = False,
 ) -> None:
     """Download data before a run, and check it.
 
-    A run then works without a network. V-FLUTE (4.8 GB) is gated: it is downloaded only if you name it. If one download
-    fails, the others continue, and the exit status is 1. figlang doctor names what is not on the hub.
+    A run then works without a network. V-FLUTE (4.8 GB) is gated: it is downloaded only if you name
+    it. If one download fails, the others continue, and the exit status is 1. figlang doctor names
+    what is not on the hub.
 
     \b
     figlang data prefetch vflute flute --scorers
     HF_HUB_OFFLINE=1 lmms_eval --tasks vflute ...
     """
     every = benchmarks().values()
-    are_open = [each for each in every if not each.source.gated and any(source.repository for source in each.sources)]
+    are_open = [
+        each
+        for each in every
+        if not each.source.gated and any(source.repository for source in each.sources)
+    ]
     downloads = [(each.name, partial(_fetch, each)) for each in wanted or are_open]
     if scorers:
-        downloads += [("scorers", partial(_fetch_weights, *each)) for each in scorer_weights().items()]
+        downloads += [
+            ("scorers", partial(_fetch_weights, *each)) for each in scorer_weights().items()
+        ]
     failed = False
     for name, fetch in downloads:
         try:
@@ -77,7 +99,9 @@ def prefetch(
 
 
 def _fetch(benchmark: Benchmark) -> None:
-    """Download what the tasks of a benchmark ask for, and print each part of the data with its rows and folder."""
+    """Download what the tasks of a benchmark ask for, and print each part of the data with its rows
+    and folder.
+    """
 
     def tell(what: str, found: hub.Snapshot) -> None:
         say(f"{benchmark.name}: {what}: {found.folder} (revision {found.revision})")
@@ -106,9 +130,9 @@ def _fetch_weights(weights: Weights, users: str) -> None:
 def check(benchmark: Named) -> None:
     """Check the data of a benchmark, and list all errors.
 
-    The command loads what each task asks for, compares the number of rows with the published one, and opens every
-    picture. It looks where the tasks look, in $FIGLANG_DATA_DIR and then in the hub's cache, and downloads nothing. If
-    it finds an error, the exit status is 1.
+    The command loads what each task asks for, compares the number of rows with the published one,
+    and opens every picture. It looks where the tasks look, in $FIGLANG_DATA_DIR and then in the
+    hub's cache, and downloads nothing. If it finds an error, the exit status is 1.
 
     \b
     FIGLANG_DATA_DIR=my_data figlang data check metaclue
@@ -125,9 +149,14 @@ TEMPLATES = ", ".join(names_with("template"))
 
 @app.command()
 def template(
-    benchmark: Annotated[Benchmark, typer.Argument(parser=_named, metavar="BENCHMARK", help=f"One of {TEMPLATES}.")],
+    benchmark: Annotated[
+        Benchmark, typer.Argument(parser=_named, metavar="BENCHMARK", help=f"One of {TEMPLATES}.")
+    ],
     output: Annotated[
-        Path, typer.Option(help="Folder to write into; it becomes your FIGLANG_DATA_DIR.", show_default="here")
+        Path,
+        typer.Option(
+            help="Folder to write into; it becomes your FIGLANG_DATA_DIR.", show_default="here"
+        ),
     ] = Path("."),
 ) -> None:
     """Write example files for data of your own.
@@ -138,7 +167,9 @@ def template(
     """
     templates = benchmark.module("template")
     if templates is None:
-        raise typer.BadParameter(f"there is no template for {benchmark.name}; there are: {TEMPLATES}")
+        raise typer.BadParameter(
+            f"there is no template for {benchmark.name}; there are: {TEMPLATES}"
+        )
     folder = output / benchmark.source.name
     with new_folder(folder) as made:
         written = templates.template(made)
@@ -150,23 +181,38 @@ def template(
 @app.command()
 def export(
     task: Annotated[
-        str, typer.Argument(metavar="TASK", help="A task or a group, whose prompt is written: vflute, flute_v1.")
+        str,
+        typer.Argument(
+            metavar="TASK", help="A task or a group, whose prompt is written: vflute, flute_v1."
+        ),
     ],
-    form: Annotated[finetuning.Form, typer.Option("--format", help="messages: for TRL; sharegpt: for LLaMA-Factory.")],
-    output: Annotated[Path, typer.Option(help="Folder to write into; the split becomes a folder in it.")],
-    split: Annotated[finetuning.Split, typer.Option(help="The rows of the test are never written.")] = "train",
+    form: Annotated[
+        finetuning.Form,
+        typer.Option("--format", help="messages: for TRL; sharegpt: for LLaMA-Factory."),
+    ],
+    output: Annotated[
+        Path, typer.Option(help="Folder to write into; the split becomes a folder in it.")
+    ],
+    split: Annotated[
+        finetuning.Split, typer.Option(help="The rows of the test are never written.")
+    ] = "train",
     rows: Annotated[
         Path | None,
-        typer.Option(help="Folder with the rows, if the task's data has no such split.", show_default=False),
+        typer.Option(
+            help="Folder with the rows, if the task's data has no such split.", show_default=False
+        ),
     ] = None,
     keep_shared: Annotated[
-        bool, typer.Option("--keep-shared", help="Keep rows that share a picture or a text with evaluated rows.")
+        bool,
+        typer.Option(
+            "--keep-shared", help="Keep rows that share a picture or a text with evaluated rows."
+        ),
     ] = False,
 ) -> None:
     """Write the training rows of a benchmark for fine-tuning.
 
-    Each row has the prompt of the task and the reference answer in the form that the prompt asks for. Rows that share
-    a picture or a text with the rows that the task evaluates are left out.
+    Each row has the prompt of the task and the reference answer in the form that the prompt asks
+    for. Rows that share a picture or a text with the rows that the task evaluates are left out.
 
     \b
     figlang data export vflute --format messages --output my_training --split validation

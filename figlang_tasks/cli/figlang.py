@@ -1,4 +1,6 @@
-"""The ``figlang`` command: commands for before a run, and for its saved samples after it. They need no model."""
+"""The ``figlang`` command: commands for before a run, and for its saved samples after it. They need
+no model.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,8 @@ VERBS = (
     "submit",
     "judge",
 )
-"""The commands, in the order of the list. ``figlang VERB`` is the function of that name in ``cli/VERB.py``, or ``app``
-there, a group of commands."""
+"""The commands, in the order of the list. ``figlang VERB`` is the function of that name in
+``cli/VERB.py``, or ``app`` there, a group of commands."""
 
 
 class _Commands(LazyGroup):
@@ -57,20 +59,25 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _figlang(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Commands for before and after a run of lmms_eval on figurative-language benchmarks.
 
-    Before a run: tasks, doctor, data and train. After a run: runs, score, compare, report, cite, submit and judge.
-    These read the samples that the run saved (--log_samples), and do not load the model again.
+    Before a run: tasks, doctor, data and train. After a run: runs, score, compare, report, cite,
+    submit and judge. These read the samples that the run saved (--log_samples), and do not load the
+    model again.
 
     \b
     figlang doctor
     lmms_eval --tasks vflute --log_samples --output_path results ...
     figlang report results/MODEL -o report.html
 
-    Exit status of all commands: 0 done, 1 failed (the message says why), 2 wrong usage, 130 interrupted.
+    Exit status of all commands: 0 done, 1 failed (the message says why), 2 wrong usage, 130
+    interrupted.
     """
 
 
@@ -83,7 +90,9 @@ def main() -> None:
 
 
 def _set_up_log() -> None:
-    """Log warnings alone, as plain texts. A list of commands logs nothing, and does without the library."""
+    """Log warnings alone, as plain texts. A list of commands logs nothing, and does without the
+    library.
+    """
     from loguru import logger
 
     from figlang_tasks.core.logs import clean_logs

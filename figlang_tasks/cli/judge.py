@@ -1,4 +1,6 @@
-"""``figlang judge``: people, or a language model, judge or read what finished runs answered (docs/judge.md)."""
+"""``figlang judge``: people, or a language model, judge or read what finished runs answered
+(docs/judge.md).
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,20 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.callback()
 def judge() -> None:
-    """Let people, or a language model, judge explanations, or a model read what our readers left. See docs/judge.md."""
+    """Let people, or a language model, judge explanations, or a model read what our readers left.
+    See docs/judge.md.
+    """
 
 
-Model: TypeAlias = Annotated[str, typer.Option(help="Name of the model at the server.", show_default=False)]
-Concurrency: TypeAlias = Annotated[int, typer.Option(min=1, max=64, help="Requests at the same time.")]
-MaxTokens: TypeAlias = Annotated[int, typer.Option(min=16, help="Tokens of an answer, with its thinking.")]
+Model: TypeAlias = Annotated[
+    str, typer.Option(help="Name of the model at the server.", show_default=False)
+]
+Concurrency: TypeAlias = Annotated[
+    int, typer.Option(min=1, max=64, help="Requests at the same time.")
+]
+MaxTokens: TypeAlias = Annotated[
+    int, typer.Option(min=16, help="Tokens of an answer, with its thinking.")
+]
 
 
 @app.command()
@@ -36,27 +46,34 @@ def export(
     runs: Runs,
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", help="Folder to write into: annotator1.csv, ..., images and key.json."),
+        typer.Option(
+            "--output", "-o", help="Folder to write into: annotator1.csv, ..., images and key.json."
+        ),
     ],
     task: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Sort generated pictures: irfl_generate.", show_default=False),
+        typer.Option(
+            metavar="NAME", help="Sort generated pictures: irfl_generate.", show_default=False
+        ),
     ] = None,
     count: Annotated[
-        int, typer.Option("--n", min=1, help="Samples to draw, or all if there are fewer; 95 in the paper.")
+        int,
+        typer.Option(
+            "--n", min=1, help="Samples to draw, or all if there are fewer; 95 in the paper."
+        ),
     ] = 95,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sampling and of the letters.")] = 0,
     annotators: Annotated[int, typer.Option(min=1, max=99, help="Sheets to write.")] = 2,
 ) -> None:
     """Write blind sheets for annotators, and pictures.
 
-    The runs have explanations of the same rows. A sheet has one row for each explanation, with letters in place of the
-    systems' names. Keep the key secret: it says which letter is which system and contains gold labels and
-    ExplanationScores. Give each annotator a sheet and the folder of pictures. docs/judge.md explains how to fill in a
-    sheet.
+    The runs have explanations of the same rows. A sheet has one row for each explanation, with
+    letters in place of the systems' names. Keep the key secret: it says which letter is which
+    system and contains gold labels and ExplanationScores. Give each annotator a sheet and the
+    folder of pictures. docs/judge.md explains how to fill in a sheet.
 
-    With --task, RUN is a folder of pictures that a text-to-image model generated, and annotators sort each picture
-    into a category.
+    With --task, RUN is a folder of pictures that a text-to-image model generated, and annotators
+    sort each picture into a category.
 
     \b
     figlang judge export SG=results/llava GPT=results/gpt -o human --n 50
@@ -72,29 +89,40 @@ def export(
             written = pictures.export(runs, made, task=task, seed=seed, annotators=annotators)
     folder = shlex.quote(str(output))
     say("\n".join(f"written: {output / name}" for name in written))
-    say(f"next: fill in the sheets, then figlang judge agree {folder}/key.json {folder}/annotator*.csv")
+    say(
+        f"next: fill in the sheets, then figlang judge agree {folder}/key.json"
+        f" {folder}/annotator*.csv"
+    )
 
 
 @app.command()
 def agree(
-    key: Annotated[Path, typer.Argument(metavar="KEY", help="The key.json of the export.", show_default=False)],
+    key: Annotated[
+        Path, typer.Argument(metavar="KEY", help="The key.json of the export.", show_default=False)
+    ],
     sheets: Annotated[
-        list[Path], typer.Argument(metavar="SHEET SHEET...", help="Filled sheets, two or more.", show_default=False)
+        list[Path],
+        typer.Argument(
+            metavar="SHEET SHEET...", help="Filled sheets, two or more.", show_default=False
+        ),
     ],
     any_label: Annotated[
         bool,
         typer.Option(
-            "--any-label", help="Also count explanations of rows with a wrong label. The paper did not judge them."
+            "--any-label",
+            help=(
+                "Also count explanations of rows with a wrong label. The paper did not judge them."
+            ),
         ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Compare sheets that annotators have filled in.
 
-    The command prints their missing judgements, their agreement (Cohen's kappa), the adequacy, errors and preferences
-    that they marked, and how well ExplanationScore predicts their judgement, beside the paper's figures. Sheets may be
-    saved by a spreadsheet program. Of a sheet of pictures, it prints the share of each category for each system and
-    kind of prompt.
+    The command prints their missing judgements, their agreement (Cohen's kappa), the adequacy,
+    errors and preferences that they marked, and how well ExplanationScore predicts their judgement,
+    beside the paper's figures. Sheets may be saved by a spreadsheet program. Of a sheet of
+    pictures, it prints the share of each category for each system and kind of prompt.
 
     \b
     figlang judge agree human/key.json ann.csv bob.csv gpt-4o.csv
@@ -113,36 +141,42 @@ def agree(
 
 @app.command()
 def llm(
-    sheet: Annotated[Path, typer.Argument(metavar="SHEET", help="An empty sheet of the export.", show_default=False)],
+    sheet: Annotated[
+        Path,
+        typer.Argument(metavar="SHEET", help="An empty sheet of the export.", show_default=False),
+    ],
     model: Model,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The filled sheet.", show_default=False)],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The filled sheet.", show_default=False)
+    ],
     concurrency: Concurrency = 4,
     max_tokens: MaxTokens = 1024,
 ) -> None:
     """Let a language model fill in a sheet.
 
-    The server speaks OpenAI's protocol; OPENAI_API_KEY and OPENAI_BASE_URL name the key and the server. The model gets
-    the picture and the questions of an annotator. A cell stays empty if the answer is unreadable, and such cells are
-    counted. If the command is interrupted, run it again: it keeps the answers so far. The sheet, and every result from
-    it, says that a language model filled it in.
+    The server speaks OpenAI's protocol; OPENAI_API_KEY and OPENAI_BASE_URL name the key and the
+    server. The model gets the picture and the questions of an annotator. A cell stays empty if the
+    answer is unreadable, and such cells are counted. If the command is interrupted, run it again:
+    it keeps the answers so far. The sheet, and every result from it, says that a language model
+    filled it in.
 
-    \b
-    OPENAI_API_KEY=... figlang judge llm human/annotator1.csv --model gpt-4o -o gpt-4o.csv
-    OPENAI_BASE_URL=http://localhost:8000/v1 OPENAI_API_KEY=none figlang judge llm human/annotator1.csv \\
+    \b OPENAI_API_KEY=... figlang judge llm human/annotator1.csv --model gpt-4o -o gpt-4o.csv
+    OPENAI_BASE_URL=http://localhost:8000/v1 OPENAI_API_KEY=none figlang judge llm
+    human/annotator1.csv \\
       --model Qwen/Qwen2.5-VL-7B-Instruct -o qwen.csv
     """
     from figlang_tasks.judge.llm import fill
 
     report = fill(sheet, output, model=model, concurrency=concurrency, max_tokens=max_tokens)
     say(
-        f"{report['annotator']}: {report['asked']} requests; unreadable answers: {report['unreadable']}, failed "
-        f"requests: {report['failed']} (their cells are empty)"
+        f"{report['annotator']}: {report['asked']} requests; unreadable answers:"
+        f" {report['unreadable']}, failed requests: {report['failed']} (their cells are empty)"
     )
     say("\n".join(f"written: {path}" for path in report["written"]))
     if report["failed"]:
         raise FigLangError(
-            f"{report['failed']} requests failed, the last with {report['error']}: run the command again to ask them "
-            "again"
+            f"{report['failed']} requests failed, the last with {report['error']}: run the command"
+            " again to ask them again"
         )
 
 
@@ -152,29 +186,39 @@ def read(
     model: Model,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Folder of the new run. [default: RUN_read]", show_default=False),
+        typer.Option(
+            "--output", "-o", help="Folder of the new run. [default: RUN_read]", show_default=False
+        ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be asked. Ask and write nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be asked. Ask and write nothing.")
+    ] = False,
     concurrency: Concurrency = 4,
     max_tokens: MaxTokens = 1024,
     price_read: Annotated[
-        float | None, typer.Option(min=0, help="Price of a million tokens that the model reads.", show_default=False)
+        float | None,
+        typer.Option(
+            min=0, help="Price of a million tokens that the model reads.", show_default=False
+        ),
     ] = None,
     price_written: Annotated[
-        float | None, typer.Option(min=0, help="Price of a million tokens that it writes.", show_default=False)
+        float | None,
+        typer.Option(min=0, help="Price of a million tokens that it writes.", show_default=False),
     ] = None,
 ) -> None:
     """Let a language model read the answers that our readers left.
 
-    The model gets the options and the answer, but not the gold label, and says which option the answer chooses, or
-    none. It gets only answers in words that were not read. Empty answers and thoughts without an end are not asked.
+    The model gets the options and the answer, but not the gold label, and says which option the
+    answer chooses, or none. It gets only answers in words that were not read. Empty answers and
+    thoughts without an end are not asked.
 
-    The command writes a new run: the samples with the model's readings beside ours (read_by), and the results with the
-    main metric of each task once more, as METRIC_read_by_model. All other values are those of RUN. Give that folder to
-    figlang compare and report.
+    The command writes a new run: the samples with the model's readings beside ours (read_by), and
+    the results with the main metric of each task once more, as METRIC_read_by_model. All other
+    values are those of RUN. Give that folder to figlang compare and report.
 
-    The server speaks OpenAI's protocol; OPENAI_API_KEY and OPENAI_BASE_URL name the key and the server. If the command
-    is interrupted, run it again: it keeps the answers so far, and asks nothing twice.
+    The server speaks OpenAI's protocol; OPENAI_API_KEY and OPENAI_BASE_URL name the key and the
+    server. If the command is interrupted, run it again: it keeps the answers so far, and asks
+    nothing twice.
 
     \b
     figlang judge read results/MODEL --model gpt-4o-mini --dry-run
@@ -199,7 +243,10 @@ def read(
 
     usage = Usage()
     _ask(unread, kept_answers, usage, prices, concurrency, max_tokens)
-    failure = f"{usage.failed} requests failed, the last with {usage.error}: run the command again to ask them again"
+    failure = (
+        f"{usage.failed} requests failed, the last with {usage.error}: run the command again to ask"
+        " them again"
+    )
     if usage.failed and kept_answers.is_empty:
         raise FigLangError(failure)
     for task, reading in write(unread, kept_answers, folder).items():
@@ -229,7 +276,9 @@ def _plan(unread: UnreadAnswers, to_ask: int) -> str:
     """What our readers left in each task, and what is about to be asked."""
     lines = []
     for task, readable in unread.tasks.items():
-        lines.append(f"{task}: our readers left {len(readable.unread)} of {len(readable.task.lines)} answers")
+        lines.append(
+            f"{task}: our readers left {len(readable.unread)} of {len(readable.task.lines)} answers"
+        )
     for task, reason in unread.left_out.items():
         lines.append(f"{task}: left out, because {reason}")
     different = len(unread.questions)
@@ -245,7 +294,10 @@ def _estimate(questions: Sequence[UnreadAnswer], max_tokens: int, prices: _Price
     """What the requests will cost, at most."""
     to_read = sum(question.estimated_tokens for question in questions)
     to_write = len(questions) * max_tokens
-    cost = f"about {to_read:,} tokens to read, at most {to_write:,} to write{prices.text(to_read, to_write)}"
+    cost = (
+        f"about {to_read:,} tokens to read, at most {to_write:,} to"
+        f" write{prices.text(to_read, to_write)}"
+    )
     return f"{cost}\nnothing was asked or written"
 
 
@@ -283,7 +335,8 @@ def _told(task: str, reading: TaskReading, model: str, max_tokens: int) -> str:
     lines = [f"{task}: {', '.join(outcomes)}"]
     if reading.truncated:
         lines.append(
-            f"  {reading.truncated} replies ended at {max_tokens} tokens: ask them again with a larger --max-tokens"
+            f"  {reading.truncated} replies ended at {max_tokens} tokens: ask them again with a"
+            " larger --max-tokens"
         )
     ours = estimate_text(reading.metric, reading.estimate)
     by_model = estimate_text(f"{reading.metric}{SUFFIX}", reading.estimate_by_model)
@@ -296,4 +349,6 @@ def _cost(usage: Usage, prices: _Prices) -> str:
     tokens = f"{usage.tokens_read:,} tokens read, {usage.tokens_written:,} written"
     if usage.unreported:
         tokens += f" (the server reported none of {usage.unreported} answers)"
-    return f"{usage.requests} requests: {tokens}{prices.text(usage.tokens_read, usage.tokens_written)}"
+    return (
+        f"{usage.requests} requests: {tokens}{prices.text(usage.tokens_read, usage.tokens_written)}"
+    )

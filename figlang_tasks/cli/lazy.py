@@ -13,7 +13,11 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
-SETTINGS: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None, "pretty_exceptions_enable": False}
+SETTINGS: dict[str, Any] = {
+    "add_completion": False,
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+}
 """What `typer` is told of all commands: plain texts, as they are written."""
 
 
@@ -27,7 +31,10 @@ class LazyCommand(TyperCommand):
     """
 
     def __init__(
-        self, name: str, help_text: Callable[[], str], imported: Callable[[], Callable[..., Any] | typer.Typer]
+        self,
+        name: str,
+        help_text: Callable[[], str],
+        imported: Callable[[], Callable[..., Any] | typer.Typer],
     ) -> None:
         super().__init__(name)
         self._help_text = help_text
@@ -58,7 +65,9 @@ class LazyGroup(TyperGroup):
         self.commands = {**lazy, **self.commands}
 
     def lazy_commands(self) -> Sequence[LazyCommand]:
-        """The commands that are not imported, in the order of the list; a group has them before its others."""
+        """The commands that are not imported, in the order of the list; a group has them before its
+        others.
+        """
         raise NotImplementedError
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -70,7 +79,9 @@ class LazyGroup(TyperGroup):
 
 
 def lazy_command(name: str, module: str, function: str) -> LazyCommand:
-    """The command of a function in a module, or of the group ``app`` there whose help is the function's docstring."""
+    """The command of a function in a module, or of the group ``app`` there whose help is the
+    function's docstring.
+    """
 
     def help_text() -> str:
         return docstring(module, function)

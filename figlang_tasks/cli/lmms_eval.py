@@ -1,7 +1,8 @@
-"""The ``lmms_eval`` command: the harness's own command line, with the figlang tasks always registered.
+"""The ``lmms_eval`` command: the harness's own command line, with the figlang tasks always
+registered.
 
-On a terminal it says what it is doing. It ends with short tables of our tasks and the next command. Where something
-failed it exits with status 1; the harness prints the error and exits with 0.
+On a terminal it says what it is doing. It ends with short tables of our tasks and the next command.
+Where something failed it exits with status 1; the harness prints the error and exits with 0.
 """
 
 from __future__ import annotations
@@ -23,14 +24,20 @@ from figlang_tasks.harness import installed
 if TYPE_CHECKING:
     from figlang_tasks.harness.saving import CheckedTracker
 
-KEPT = "Downloads and the answers that --use_cache has stored are kept: the same command goes on from there."
+KEPT = (
+    "Downloads and the answers that --use_cache has stored are kept: the same command goes on from"
+    " there."
+)
 
 BARS = {"TQDM_DELAY": "2", "TQDM_LEAVE": ""}
-"""Settings of tqdm, which reads them when it is imported: a bar is shown after 2 seconds, and goes when it is full."""
+"""Settings of tqdm, which reads them when it is imported: a bar is shown after 2 seconds, and goes
+when it is full.
+"""
 
 _IN_FILES = {"TQDM_MININTERVAL": "10"}  # seconds: each time a bar is drawn, a file gets longer
 _NO_TASK = "Tasks not found: "  # begins the harness's message
-_LISTS = {"list", "list_groups", "list_tags", "list_subtasks"}  # of --tasks: the harness prints them as its log
+# Of --tasks: the harness prints them as its log
+_LISTS = {"list", "list_groups", "list_tags", "list_subtasks"}
 
 
 @interrupts.ending_within_seconds("lmms_eval", KEPT)
@@ -73,7 +80,9 @@ def _run(arguments: Sequence[str], is_evaluation: bool) -> None:
 
 
 def set_up_bars(is_terminal: bool) -> None:
-    """Set what bars of tqdm look like in this process, and in those that it starts; settings of the user stay."""
+    """Set what bars of tqdm look like in this process, and in those that it starts; settings of the
+    user stay.
+    """
     settings = BARS if is_terminal else BARS | _IN_FILES
     # Each task would show bars of datasets for its stub; downloads have bars of their own.
     for name, value in (settings | {"HF_DATASETS_DISABLE_PROGRESS_BARS": "1"}).items():
@@ -84,7 +93,8 @@ def set_up_bars(is_terminal: bool) -> None:
 
 
 def refuse_misspelt(arguments: Sequence[str]) -> None:
-    """End with what was meant, if an option, or a task that looks like ours, is misspelt; in a second.
+    """End with what was meant, if an option, or a task that looks like ours, is misspelt; in a
+    second.
 
     The harness takes some ten seconds to be imported.
     """
@@ -103,7 +113,8 @@ def _refuse_misspelt_option(arguments: Sequence[str]) -> None:
         option = argument.partition("=")[0]
         if not option.startswith("--") or option == "--":
             continue
-        is_known = any(known.startswith(option) for known in known_options)  # an option may be cut short
+        # An option may be cut short
+        is_known = any(known.startswith(option) for known in known_options)
         if not is_known:
             hint = did_you_mean(option, known_options)
             sys.exit(f"figlang_tasks: no option {option}{hint}; `lmms_eval --help` lists them")
@@ -123,7 +134,9 @@ def _refuse_misspelt_task(names: Sequence[str]) -> None:
 
 
 def _wants_log(arguments: Sequence[str]) -> bool:
-    """Whether the user asks for the harness's log, by --verbosity, cut short or not, or for a list that is in it."""
+    """Whether the user asks for the harness's log, by --verbosity, cut short or not, or for a list
+    that is in it.
+    """
     for argument in arguments:
         if argument.startswith("--v") or argument.rpartition("=")[2] in _LISTS:
             return True
@@ -131,9 +144,11 @@ def _wants_log(arguments: Sequence[str]) -> bool:
 
 
 def _stand_around_evaluations(shows_log: bool) -> None:
-    """Stand around each evaluation of the harness: note errors, log warnings alone (or all), print our tables.
+    """Stand around each evaluation of the harness: note errors, log warnings alone (or all), print
+    our tables.
 
-    The harness prints the tables of results that it gets back. It gets none, unless it is to send them somewhere.
+    The harness prints the tables of results that it gets back. It gets none, unless it is to send
+    them somewhere.
     """
     import lmms_eval.__main__ as harness
     from loguru import logger
@@ -163,7 +178,8 @@ def _stand_around_evaluations(shows_log: bool) -> None:
     harness.cli_evaluate_single = evaluate_and_print
     harness.EvaluationTracker = make_tracker
     if not shows_log:
-        logger.disable(harness.__name__)  # until the harness has set up its log, which it says there
+        # Until the harness has set up its log, which it says there
+        logger.disable(harness.__name__)
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -223,7 +239,8 @@ def _tables(results: Mapping[str, Any], make_table: Callable[..., str]) -> str:
     for column in ("results", "groups"):
         other_tasks = {}
         for name, values in results.get(column, {}).items():
-            is_prediction_alone = "bypass,none" in values  # of --predict_only, for which the harness shows 999
+            # Of --predict_only, for which the harness shows 999
+            is_prediction_alone = "bypass,none" in values
             if not is_prediction_alone and not is_ours(results, name):
                 other_tasks[name] = values
         if other_tasks:
@@ -246,7 +263,10 @@ def ending(results: Mapping[str, Any], written: Sequence[Path]) -> str:
     if not any(is_ours(results, name) for name in results["results"]):
         return saved
     if not any(path.suffix == ".jsonl" for path in written):
-        return f"{saved}\nwith --log_samples the answers are saved too, for figlang report and figlang compare"
+        return (
+            f"{saved}\nwith --log_samples the answers are saved too, for figlang report and figlang"
+            " compare"
+        )
     return f"{saved}\n{next_commands([results], folder)}"
 
 

@@ -9,7 +9,10 @@ import typer
 from figlang_tasks.scoring import explanations
 
 Run: TypeAlias = Annotated[
-    str, typer.Argument(metavar="RUN", help="Folder, results file or samples file of a run.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="RUN", help="Folder, results file or samples file of a run.", show_default=False
+    ),
 ]
 Runs: TypeAlias = Annotated[
     list[str],
@@ -23,12 +26,14 @@ AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Dtype: TypeAlias = Annotated[
     Literal["fp32", "fast"],
     typer.Option(
-        envvar=explanations.DTYPE_VARIABLE, help="fp32 for official results; fast is bfloat16, on some CPUs no faster."
+        envvar=explanations.DTYPE_VARIABLE,
+        help="fp32 for official results; fast is bfloat16, on some CPUs no faster.",
     ),
 ]
 Device: TypeAlias = Annotated[
     str,
     typer.Option(
-        envvar=explanations.DEVICE_VARIABLE, help="auto (a GPU, the CPU if its memory is too small), cpu, cuda:1, ..."
+        envvar=explanations.DEVICE_VARIABLE,
+        help="auto (a GPU, the CPU if its memory is too small), cpu, cuda:1, ...",
     ),
 ]

@@ -1,4 +1,6 @@
-"""Standard output and standard error of a command that goes on when nobody can read them any more."""
+"""Standard output and standard error of a command that goes on when nobody can read them any
+more.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from typing import Any
 
 
 class GuardedStream:
-    """A stream that drops what cannot be written, and keeps the first error: a full disk, or a reader that is gone."""
+    """A stream that drops what cannot be written, and keeps the first error: a full disk, or a
+    reader that is gone.
+    """
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -35,7 +39,9 @@ class GuardedStream:
                 self._give_up(error)
 
     def _give_up(self, error: OSError) -> None:
-        """Keep an error; what the stream still holds goes to nobody, or the interpreter would fail on it at its end."""
+        """Keep an error; what the stream still holds goes to nobody, or the interpreter would fail
+        on it at its end.
+        """
         self.error = error
         with suppress(OSError, ValueError):  # it may have no file
             nobody = os.open(os.devnull, os.O_WRONLY)
@@ -48,7 +54,8 @@ class GuardedStream:
 
 @contextmanager
 def guarded_output(command: str) -> Iterator[None]:
-    """Stand around the work of a command, which ends with status 1 if its standard output could not be written.
+    """Stand around the work of a command, which ends with status 1 if its standard output could not
+    be written.
 
     One message says so, except where the reader has closed the pipe, as ``head`` does.
     """
@@ -67,7 +74,9 @@ def guarded_output(command: str) -> Iterator[None]:
         if output.error is None:
             return
         if output.error.errno != errno.EPIPE:
-            print(f"{command}: the output could not be written: {output.error.strerror}", file=errors)
+            print(
+                f"{command}: the output could not be written: {output.error.strerror}", file=errors
+            )
         sys.exit(1)
     finally:
         output.flush()

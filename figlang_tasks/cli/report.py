@@ -17,17 +17,25 @@ from figlang_tasks.metrics.files import write_whole
 
 def report(
     runs: Runs,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")] = Path("report.html"),
-    title: Annotated[str, typer.Option(help="Title of the page.")] = "Figurative-language evaluation",
-    no_images: Annotated[bool, typer.Option("--no-images", help="Do not include pictures.")] = False,
-    max_samples: Annotated[int, typer.Option(min=0, help="Rows in the gallery, over all tasks. 0: no gallery.")] = 6000,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")] = Path(
+        "report.html"
+    ),
+    title: Annotated[
+        str, typer.Option(help="Title of the page.")
+    ] = "Figurative-language evaluation",
+    no_images: Annotated[
+        bool, typer.Option("--no-images", help="Do not include pictures.")
+    ] = False,
+    max_samples: Annotated[
+        int, typer.Option(min=0, help="Rows in the gallery, over all tasks. 0: no gallery.")
+    ] = 6000,
     show: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
 ) -> None:
     """Write an HTML report of runs: charts, tables and samples.
 
-    The report is one file that works offline. It also says how each run was made. It contains texts and small pictures
-    of the benchmark: check the dataset's conditions before you share it. Pictures come from data on this machine;
-    nothing is downloaded.
+    The report is one file that works offline. It also says how each run was made. It contains texts
+    and small pictures of the benchmark: check the dataset's conditions before you share it.
+    Pictures come from data on this machine; nothing is downloaded.
 
     \b
     figlang report base=results/base tuned=results/tuned -o base_and_tuned.html
@@ -37,9 +45,13 @@ def report(
     from figlang_tasks.results.runs import read_all
 
     if output.exists() and not page.is_report(output):
-        raise FigLangError(f"{output} exists and is not a report, so it is not replaced: choose another -o")
+        raise FigLangError(
+            f"{output} exists and is not a report, so it is not replaced: choose another -o"
+        )
     command = shlex.join(["figlang", *sys.argv[1:]])
-    made = page.build(read_all(runs), title, pictures=not no_images, most=max_samples, command=command)
+    made = page.build(
+        read_all(runs), title, pictures=not no_images, most=max_samples, command=command
+    )
     write_whole(output, made.content)
     for notice in made.notices:
         warn(notice)

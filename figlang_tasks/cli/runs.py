@@ -25,15 +25,20 @@ from figlang_tasks.scoring import OVERALL, Estimates
 def runs(
     folder: Annotated[
         Path,
-        typer.Argument(metavar="FOLDER", help="Runs are looked for in it and below.", exists=True, file_okay=False),
+        typer.Argument(
+            metavar="FOLDER",
+            help="Runs are looked for in it and below.",
+            exists=True,
+            file_okay=False,
+        ),
     ],
     as_json: AsJson = False,
 ) -> None:
     """List the runs below a folder, with their main metrics.
 
-    A line is a task of a run, with its main metric and the 95 % interval. The last column says whether all rows were
-    evaluated, else how the run was cut short (--limit). A run that cannot be read is named with the reason below the
-    table.
+    A line is a task of a run, with its main metric and the 95 % interval. The last column says
+    whether all rows were evaluated, else how the run was cut short (--limit). A run that cannot be
+    read is named with the reason below the table.
     """
     lines: list[dict[str, Any]] = []
     unreadable: dict[str, str] = {}
@@ -62,7 +67,8 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
     for task in run.tasks.values():
         estimates = task.reported_estimates or task.estimates
         metric = _headline(task, estimates)
-        # The intervals of all metrics would take seconds for each task; what is shown is compared whole.
+        # The intervals of all metrics would take seconds for each task; what is shown is compared
+        # whole.
         contradictions = task.contradictions_of([metric])
         if contradictions:
             warn(f"{path}: {contradiction(run, task, contradictions)}")
@@ -96,7 +102,14 @@ def _headline(task: TaskRun, estimates: Estimates) -> str:
 
 
 def _cells(line: dict[str, Any]) -> list[str]:
-    state = {True: "yes", False: f"no: {line['cut']}", None: "unknown: no results file"}[line["complete"]]
+    state = {True: "yes", False: f"no: {line['cut']}", None: "unknown: no results file"}[
+        line["complete"]
+    ]
     model = " ".join(dict.fromkeys(filter(None, (line["class"], line["model"]))))
     shown = [line[key] for key in ("task", "metric", "text", "rows", "date")]
-    return [str(Path(line["path"]).parent), model, *("" if cell is None else str(cell) for cell in shown), state]
+    return [
+        str(Path(line["path"]).parent),
+        model,
+        *("" if cell is None else str(cell) for cell in shown),
+        state,
+    ]

@@ -27,13 +27,22 @@ def score(
     run: RunArgument,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Folder of the new run. [default: RUN_SCORER]", show_default=False),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Folder of the new run. [default: RUN_SCORER]",
+            show_default=False,
+        ),
     ] = None,
     scorer: Annotated[
         str | None,
         typer.Option(
-            help="vflute25 (mean of BERTScore and BLEURT), figlang24 (BERTScore), flute22, flute22-xlarge, or embedded "
-            "(demo). This command ignores $FIGLANG_SCORER. [default: the paper's: vflute25; of flute*, flute22]",
+            help=(
+                "vflute25 (mean of BERTScore and BLEURT), figlang24 (BERTScore), flute22,"
+                " flute22-xlarge, or embedded "
+                "(demo). This command ignores $FIGLANG_SCORER. [default: the paper's: vflute25; of"
+                " flute*, flute22]"
+            ),
             show_default=False,
         ),
     ] = None,
@@ -42,10 +51,11 @@ def score(
 ) -> None:
     """Score the explanations of a run. The model is not needed.
 
-    The command writes a new run: the samples with their scores, and the results with f1@0, f1@53, f1@60 (acc@0, acc@50,
-    acc@60 for flute*) and the mean score, with 95 % intervals and the scorer's signature. Give that folder to figlang
-    compare, report and submit. If the command is interrupted, run it again: it continues, because scores are kept in
-    $FIGLANG_CACHE, or your cache folder (off: nowhere).
+    The command writes a new run: the samples with their scores, and the results with f1@0, f1@53,
+    f1@60 (acc@0, acc@50, acc@60 for flute*) and the mean score, with 95 % intervals and the
+    scorer's signature. Give that folder to figlang compare, report and submit. If the command is
+    interrupted, run it again: it continues, because scores are kept in $FIGLANG_CACHE, or your
+    cache folder (off: nowhere).
 
     \b
     figlang score results/MODEL --scorer figlang24 --dtype fast --device cuda
@@ -55,8 +65,13 @@ def score(
         folder = output or beside(read.path, scorer or "scored")
         chosen = {task: scorer or papers for task, papers in _explained(read).items()}
         with new_folder(folder) as made:
-            scorers = {name: get_scorer(name, device=device, dtype=dtype) for name in dict.fromkeys(chosen.values())}
-            scored = {task: _score(read.tasks[task], scorers[name]) for task, name in chosen.items()}
+            scorers = {
+                name: get_scorer(name, device=device, dtype=dtype)
+                for name in dict.fromkeys(chosen.values())
+            }
+            scored = {
+                task: _score(read.tasks[task], scorers[name]) for task, name in chosen.items()
+            }
             contents = write_run(read, scored, made)
     say("shares in percent, with 95 % intervals:")
     for content in contents:
@@ -80,8 +95,8 @@ def _explained(run: Run) -> dict[str, str]:
     tasks = [task for task in run.tasks.values() if task.explained]
     if not tasks:
         raise FigLangError(
-            f"{run.path} has no explanations to score: its tasks ({listing(run.tasks)}) ask for none, or have no "
-            "reference answers"
+            f"{run.path} has no explanations to score: its tasks ({listing(run.tasks)}) ask for"
+            " none, or have no reference answers"
         )
     for task in tasks:
         task.check_explanations()
@@ -96,8 +111,13 @@ def _score(task: TaskRun, scorer: Scorer) -> ChangedTask:
     explained_records = [record for record in records if scheme.needs_score(record)]
     scores = explanations.by_pair(list(map(explained.pair, explained_records)), scorer)
     for record in explained_records:
-        record["explanation_scores"] = {"scorer": scorer.name, **scores.details[explained.pair(record)]}
-    lines = tuple({**line, "sample": record} for line, record in zip(task.lines, records, strict=True))
+        record["explanation_scores"] = {
+            "scorer": scorer.name,
+            **scores.details[explained.pair(record)],
+        }
+    lines = tuple(
+        {**line, "sample": record} for line, record in zip(task.lines, records, strict=True)
+    )
     scored = replace(task, lines=lines, signature=scores.signature)
     estimates = evaluate(records, scored.measures)
     facts = {"explanation_scorer": scores.signature, "explanation_kernel": scores.kernel}

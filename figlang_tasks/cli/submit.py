@@ -25,7 +25,9 @@ Zip: TypeAlias = Annotated[Path, typer.Option("-o", "--output", help="The zip to
 
 
 class _Boards(LazyGroup):
-    """A command for each benchmark that has a leaderboard of its own (its module ``submission``), and the others."""
+    """A command for each benchmark that has a leaderboard of its own (its module ``submission``),
+    and the others.
+    """
 
     def lazy_commands(self) -> list[LazyCommand]:
         commands = []
@@ -64,8 +66,8 @@ def _board_command(name: str) -> Callable[..., None]:
 def for_figlang2024(run: Run, output: Zip = Path("figlang2024.zip")) -> None:
     """Make the zip of the FigLang 2024 shared task.
 
-    The run is one of vflute. The zip contains pred.csv with id, label (1 or 0) and explanation. An output without a
-    label gets an empty label, which the board counts as wrong.
+    The run is one of vflute. The zip contains pred.csv with id, label (1 or 0) and explanation. An
+    output without a label gets an empty label, which the board counts as wrong.
 
     \b
     figlang submit figlang2024 results/MODEL -o figlang2024.zip
@@ -80,9 +82,15 @@ def for_figlang2024(run: Run, output: Zip = Path("figlang2024.zip")) -> None:
 
 @app.command()
 def score2024(
-    file: Annotated[Path, typer.Argument(metavar="ZIP", help="A submission by any tool.", exists=True, dir_okay=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="ZIP", help="A submission by any tool.", exists=True, dir_okay=False
+        ),
+    ],
     scorer: Annotated[
-        Literal["figlang24", "embedded"], typer.Option(help="figlang24 is the board's scorer; embedded is for demos.")
+        Literal["figlang24", "embedded"],
+        typer.Option(help="figlang24 is the board's scorer; embedded is for demos."),
     ] = "figlang24",
     dtype: Dtype = "fp32",
     device: Device = "auto",
@@ -90,8 +98,9 @@ def score2024(
 ) -> None:
     """Score a FigLang 2024 zip by the rules of its board.
 
-    The score is macro F1 at 0, .50 and .60, with BERTScore F1 alone. The command needs V-FLUTE's test split (the hub,
-    or $FIGLANG_DATA_DIR) and the weights of deberta-xlarge-mnli. The zip may come from any tool.
+    The score is macro F1 at 0, .50 and .60, with BERTScore F1 alone. The command needs V-FLUTE's
+    test split (the hub, or $FIGLANG_DATA_DIR) and the weights of deberta-xlarge-mnli. The zip may
+    come from any tool.
 
     \b
     figlang submit score2024 figlang2024.zip
@@ -103,17 +112,21 @@ def score2024(
         return
     metadata = {"measures": report["measures"], "explanation_scorer": report["signature"]}
     say(
-        f"{report['file']}: {report['n']} rows of {report['data']}, in percent with 95 % intervals\n\n"
+        f"{report['file']}: {report['n']} rows of {report['data']},"
+        " in percent with 95 % intervals\n\n"
         f"{summary_table({'configs': {'figlang2024': {'metadata': metadata}}})}\n"
         f"without a label, which counts as wrong: {report['without_label']} of {report['n']}\n"
-        f"without an explanation, which is scored as the text nan: {report['without_explanation']} of {report['n']}"
+        "without an explanation, which is scored as the text nan:"
+        f" {report['without_explanation']} of {report['n']}"
     )
 
 
 @app.command("figlang2022")
 def for_figlang2022(
     run: Run,
-    output: Annotated[Path, typer.Option("-o", "--output", help="The file to write.")] = Path("submission.jsonl"),
+    output: Annotated[Path, typer.Option("-o", "--output", help="The file to write.")] = Path(
+        "submission.jsonl"
+    ),
     fallback: Annotated[
         Literal["Entailment", "Contradiction"] | None,
         typer.Option(
@@ -133,8 +146,9 @@ def for_figlang2022(
     chosen, fallbacks = figlang2022.write_lines(read(run, whole=True), output, fallback)
     if fallbacks:
         warn(
-            f"{fallbacks} labels are the fallback, not the model's: they may add up to "
-            f"{100 * fallbacks / len(chosen.lines):.2f} points to its Acc@0. Say so next to its scores"
+            f"{fallbacks} labels are the fallback, not the model's: they may add up to"
+            f" {100 * fallbacks / len(chosen.lines):.2f} points to its Acc@0. Say so next to its"
+            " scores"
         )
     _written(output, f"{len(chosen.lines)} rows of {chosen.data}", figlang2022.UPLOAD)
 
@@ -148,7 +162,8 @@ def for_irfl(runs: Runs) -> None:
     \b
     figlang submit irfl "CLIP ViT-L/14=results/MODEL" > irfl.txt
     """
-    say(irfl.email([read(run, whole=True) for run in runs]).rstrip("\n"))  # of one model: names need no paths
+    # Of one model: names need no paths
+    say(irfl.email([read(run, whole=True) for run in runs]).rstrip("\n"))
     say(f"to submit: {irfl.UPLOAD}", err=True)
 
 
@@ -163,19 +178,28 @@ def _repository(text: str) -> str:
 def for_hub(
     runs: Runs,
     repo: Annotated[
-        str, typer.Option(parser=_repository, help="The model's repository on the hub, ORG/MODEL.", show_default=False)
+        str,
+        typer.Option(
+            parser=_repository,
+            help="The model's repository on the hub, ORG/MODEL.",
+            show_default=False,
+        ),
     ],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Folder to write into.", show_default="MODEL")
+        Path | None,
+        typer.Option("-o", "--output", help="Folder to write into.", show_default="MODEL"),
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option(help="Run of another model: the model card says which is better.", show_default=False)
+        str | None,
+        typer.Option(
+            help="Run of another model: the model card says which is better.", show_default=False
+        ),
     ] = None,
 ) -> None:
     """Make results files for a model's repository on the hub.
 
-    The command writes .eval_results/*.yaml and a section of the model card into a folder, and prints the command that
-    uploads it. If README.md exists there, only this section is replaced.
+    The command writes .eval_results/*.yaml and a section of the model card into a folder, and
+    prints the command that uploads it. If README.md exists there, only this section is replaced.
 
     \b
     figlang submit hub results/MODEL --repo ORG/MODEL
@@ -183,12 +207,14 @@ def for_hub(
     folder = output or Path(repo.rpartition("/")[2])
     is_new = not (folder / hub_results.README).exists()
     found = [read(run, whole=True) for run in runs]  # of one model: names need no paths
-    written, without = hub_results.write(found, folder, against(read(baseline, whole=True), found) if baseline else [])
+    written, without = hub_results.write(
+        found, folder, against(read(baseline, whole=True), found) if baseline else []
+    )
     say("\n".join(f"written: {path}" for path in written))
     if without:
         warn(
-            f"no .eval_results entries for {', '.join(without)}, which the hub does not have; the model card has their "
-            "results"
+            f"no .eval_results entries for {', '.join(without)}, which the hub does not have; the"
+            " model card has their results"
         )
     shown = shlex.quote(str(folder))
     if is_new:
@@ -202,34 +228,54 @@ def for_hub(
 @app.command("every-eval-ever")
 def for_every_eval_ever(
     runs: Runs,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write data/... into.", show_default=False)],
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", help="Folder to write data/... into.", show_default=False),
+    ],
     organization: Annotated[str, typer.Option(help="Who evaluated.", show_default=False)],
     relationship: Annotated[
         Literal["first_party", "third_party", "collaborative", "other"],
-        typer.Option(help="Relationship of the evaluator to the model's developers.", show_default=False),
+        typer.Option(
+            help="Relationship of the evaluator to the model's developers.", show_default=False
+        ),
     ],
     model: Annotated[
-        str | None, typer.Option(help="DEVELOPER/MODEL. [default: as the run's --model_args name it]")
+        str | None,
+        typer.Option(help="DEVELOPER/MODEL. [default: as the run's --model_args name it]"),
     ] = None,
     no_samples: Annotated[
-        bool, typer.Option("--no-samples", help="Do not write samples; they contain prompts, references and outputs.")
+        bool,
+        typer.Option(
+            "--no-samples",
+            help="Do not write samples; they contain prompts, references and outputs.",
+        ),
     ] = False,
 ) -> None:
     """Write runs in the form of Every Eval Ever, schema 0.3.0.
 
     It writes aggregate results as JSON, and samples as JSON lines.
 
-    \b
-    figlang submit every-eval-ever results/MODEL -o eee --organization "My Lab" --relationship third_party
+    \b figlang submit every-eval-ever results/MODEL -o eee --organization "My Lab" --relationship
+    third_party
     """
     found = read_all(runs, whole=True)
-    for path in every_eval_ever.write(found, output, organization, relationship, model, samples=not no_samples):
+    for path in every_eval_ever.write(
+        found, output, organization, relationship, model, samples=not no_samples
+    ):
         say(f"written: {path}")
     gated = sorted(
-        {each.data.dataset for run in found for each in run.tasks.values() if source_of(each.data.dataset).gated}
+        {
+            each.data.dataset
+            for run in found
+            for each in run.tasks.values()
+            if source_of(each.data.dataset).gated
+        }
     )
     if gated and not no_samples:
-        warn(f"the samples hold texts of {', '.join(gated)}, which are gated on the hub: --no-samples leaves them out")
+        warn(
+            f"the samples hold texts of {', '.join(gated)}, which are gated on the hub:"
+            " --no-samples leaves them out"
+        )
     say(f"to submit: a pull request with the folder data to {every_eval_ever.DATASTORE}")
 
 

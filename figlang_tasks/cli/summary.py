@@ -1,4 +1,6 @@
-"""Short tables of our tasks' results: values in percent with their intervals, published ones beneath."""
+"""Short tables of our tasks' results: values in percent with their intervals, published ones
+beneath.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +42,11 @@ class _Task:
 
 
 def summary_table(results: Mapping[str, Any]) -> str:
-    """A Markdown table for each group with tasks of ours, and for each benchmark of single ones; "" without any.
+    """A Markdown table for each group with tasks of ours, and for each benchmark of single ones; ""
+    without any.
 
-    A line is a task; where there is one task, a line is a scope, and published figures stand beneath.
+    A line is a task; where there is one task, a line is a scope, and published figures stand
+    beneath.
     """
     reported = results_file.reported_estimates(results)
     tasks = {name: _task(results, name, estimates) for name, estimates in reported.items()}
@@ -51,7 +55,10 @@ def summary_table(results: Mapping[str, Any]) -> str:
         members = [tasks[name] for name in names]
         alone = members[0] if len(members) == 1 else None
         parts += _of_task(alone) if alone else [_of_group(title, members)]
-        parts += [f"explanation scorer: {each}" for each in _unlike(task.measured.scorer for task in members)]
+        parts += [
+            f"explanation scorer: {each}"
+            for each in _unlike(task.measured.scorer for task in members)
+        ]
         places = [_place(task) for task in members]
         if alone:
             about = published.protocol(alone.name, alone.published)
@@ -70,13 +77,18 @@ def is_ours(results: Mapping[str, Any], name: str) -> bool:
 
 
 def next_commands(results: Iterable[Mapping[str, Any]], folder: Path) -> str:
-    """What to type after a run whose samples were saved in a folder; `results` are its results files."""
+    """What to type after a run whose samples were saved in a folder; `results` are its results
+    files.
+    """
     report = f"next: figlang report {shlex.quote(str(folder))} -o report.html"
     for content in results:
         for name in content["results"]:
             readings = (results_file.measured_metadata(content, name) or {}).get("readings")
             if unread_notice(readings) and leaves_words(readings):
-                return f"{report}\nto have a language model read what is left: {read_command(str(folder))}"
+                return (
+                    f"{report}\nto have a language model read what is left:"
+                    f" {read_command(str(folder))}"
+                )
     return report
 
 
@@ -85,7 +97,9 @@ def next_commands(results: Iterable[Mapping[str, Any]], folder: Path) -> str:
 
 def _task(results: Mapping[str, Any], name: str, estimates: Estimates) -> _Task:
     metadata = results["configs"][name]["metadata"]
-    counts = [estimate.rows for _, _, estimate in scoring.flat(estimates) if estimate.rows is not None]
+    counts = [
+        estimate.rows for _, _, estimate in scoring.flat(estimates) if estimate.rows is not None
+    ]
     measured = published.Measured(
         rows=max(counts, default=0),
         partial=results_file.partial_reason(results, name),
@@ -96,41 +110,68 @@ def _task(results: Mapping[str, Any], name: str, estimates: Estimates) -> _Task:
     version = str((metadata.get("versions") or {}).get("figlang-tasks", "of unknown version"))
     names = [scoring.full_name(measure, scope) for measure, scope, _ in scoring.flat(estimates)]
     figures, left_out = published.comparable(name, names, [measured])
-    return _Task(name, estimates, measured, version, figures, left_out, unread_notice(metadata.get("readings")))
+    return _Task(
+        name,
+        estimates,
+        measured,
+        version,
+        figures,
+        left_out,
+        unread_notice(metadata.get("readings")),
+    )
 
 
 def _place(task: _Task) -> str:
-    """Where a run would stand among published models, by the main metric or the first that has some; "" without any."""
+    """Where a run would stand among published models, by the main metric or the first that has
+    some; "" without any.
+    """
     main = [name for name in task.published if name == measures.headline(task.overall)]
     for name in [*main, *task.published]:
         measure, scope = published.named(name)
         own, sign = task.estimates[measure.name][scope].value, -1 if measure.higher_is_better else 1
         rows = published.rows(task.name, [name])
-        models = [(row.label, row.values[name]) for row in rows if row.kind not in published.WITHOUT_MODEL]
-        order = sorted((sign * of.value, f"{label} ({of.text()})") for label, of in models if of.value is not None)
+        models = [
+            (row.label, row.values[name]) for row in rows if row.kind not in published.WITHOUT_MODEL
+        ]
+        order = sorted(
+            (sign * of.value, f"{label} ({of.text()})")
+            for label, of in models
+            if of.value is not None
+        )
         if order and not math.isnan(own):
             above = [text for value, text in order if value < sign * own]
             told = [f"after {text}" for text in above[-1:]]
             told += [f"before {text}" for _, text in order[len(above) :][:1]]
             beside = f"{len(order)} published model{'s' * (len(order) > 1)}, {', '.join(told)}"
-            return f"{task.name}: place {len(above) + 1} by {measures.name_text(name)} beside {beside}"
+            return (
+                f"{task.name}: place {len(above) + 1} by {measures.name_text(name)} beside {beside}"
+            )
     return ""
 
 
 def _shared(model: str, task: _Task) -> str:
-    """One line that says what was measured; "" for a run that was cut short, or of an unknown model."""
+    """One line that says what was measured; "" for a run that was cut short, or of an unknown
+    model.
+    """
     main, run = measures.headline(task.overall), task.measured
     if not (model and main) or measures.of(main).is_diagnostic or run.partial:
         return ""
     value = measures.estimate_text(main, task.estimates[main][OVERALL], run.rows)
     rows = f"{run.rows} own rows" if run.has_user_rows else f"{run.rows} rows"
-    signature = (run.scorer or "").split("|")  # the name tells whether its models are others than the paper's
-    scorer = [f"scorer {part}" for part in signature[:1] if part] + [part for part in signature if "dtype:" in part]
-    return ", ".join([f"{model} on {task.name}: {main} {value}", rows, *scorer, f"figlang_tasks {task.version}"])
+    # The name tells whether its models are others than the paper's
+    signature = (run.scorer or "").split("|")
+    scorer = [f"scorer {part}" for part in signature[:1] if part] + [
+        part for part in signature if "dtype:" in part
+    ]
+    return ", ".join(
+        [f"{model} on {task.name}: {main} {value}", rows, *scorer, f"figlang_tasks {task.version}"]
+    )
 
 
 def _groups(results: Mapping[str, Any], tasks: Mapping[str, _Task]) -> dict[str, list[str]]:
-    """The tasks of each table, by its title: those of a group, and of the others those that read one dataset."""
+    """The tasks of each table, by its title: those of a group, and of the others those that read
+    one dataset.
+    """
     found: dict[str, list[str]] = {}
     subtasks = results.get("group_subtasks", {})
     grouped = {member for members in subtasks.values() for member in members}
@@ -151,38 +192,58 @@ def _of_task(task: _Task) -> list[str]:
         (f"{label}: {measures.scope_text(scope)}" if scope != OVERALL else label, figures)
         for label, scope, figures in published.lines(task.name, task.published)
     ]
-    wanted = (_telling(task.estimates) or list(task.estimates)) + [name for _, of in lines for name in of]
+    wanted = (_telling(task.estimates) or list(task.estimates)) + [
+        name for _, of in lines for name in of
+    ]
     columns = [name for name in task.estimates if name in wanted]
     numbers = frame.values([("", {task.name: task.estimates})])
     own = numbers[numbers["metric"].isin(columns)]
     whole = own["scope"] == OVERALL
     shown = tables.wide(pd.concat([own[whole], own[~whole]]), ["scope"], columns)
     if lines:
-        rule = pd.DataFrame([["published:", *[""] * (len(shown.columns) - 1)]], columns=shown.columns)
+        rule = pd.DataFrame(
+            [["published:", *[""] * (len(shown.columns) - 1)]], columns=shown.columns
+        )
         shown = pd.concat([shown, rule, tables.of_published(lines, shown)])
-    told = ["parts overlap: a row counts in each that it belongs to"] * measures.overlap(task.estimates)
+    told = ["parts overlap: a row counts in each that it belongs to"] * measures.overlap(
+        task.estimates
+    )
     return [_markdown(task.name, shown), *told]
 
 
 def _of_group(title: str, tasks: Sequence[_Task]) -> str:
     """A line for each task."""
     telling = {name for task in tasks for name in _telling(task.estimates)}
-    columns = [name for name in dict.fromkeys(name for task in tasks for name in task.overall) if name in telling]
+    columns = [
+        name
+        for name in dict.fromkeys(name for task in tasks for name in task.overall)
+        if name in telling
+    ]
     if sum(not measures.of(name).is_diagnostic for name in columns) > _WIDE:
         main = {measures.headline(task.overall) for task in tasks}
         columns = [name for name in columns if name in main or measures.of(name).is_diagnostic]
-    numbers = frame.values([("", {task.name.removeprefix(f"{title}_"): task.estimates for task in tasks})])
+    numbers = frame.values(
+        [("", {task.name.removeprefix(f"{title}_"): task.estimates for task in tasks})]
+    )
     own = numbers[(numbers["scope"] == OVERALL) & numbers["metric"].isin(columns)]
     return _markdown(title, tables.wide(own, ["task"], columns))
 
 
 def _markdown(title: str, shown: pd.DataFrame) -> str:
-    return tables.markdown(shown.rename(columns={shown.columns[0]: title}).rename(columns=measures.with_arrow))
+    return tables.markdown(
+        shown.rename(columns={shown.columns[0]: title}).rename(columns=measures.with_arrow)
+    )
 
 
 def _telling(estimates: Estimates) -> list[str]:
-    """The measures that say something: of the diagnostic ones those that failed, or found a fault."""
-    return [name for name, scopes in estimates.items() if _tells(name, [each.value for each in scopes.values()])]
+    """The measures that say something: of the diagnostic ones those that failed, or found a
+    fault.
+    """
+    return [
+        name
+        for name, scopes in estimates.items()
+        if _tells(name, [each.value for each in scopes.values()])
+    ]
 
 
 def _tells(name: str, values: Sequence[float]) -> bool:
@@ -190,7 +251,9 @@ def _tells(name: str, values: Sequence[float]) -> bool:
     if any(map(math.isnan, values)):
         return True
     good = measure.text(1.0 if measure.higher_is_better else 0.0)
-    return measure.in_table and (not measure.is_diagnostic or any(measure.text(value) != good for value in values))
+    return measure.in_table and (
+        not measure.is_diagnostic or any(measure.text(value) != good for value in values)
+    )
 
 
 def _unlike(texts: Iterable[str | None]) -> list[str]:

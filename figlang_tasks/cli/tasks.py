@@ -1,6 +1,7 @@
 """``figlang tasks``: which benchmarks and tasks there are, and on what data.
 
-Task files are read as the harnesses read them, but nothing that they name is imported: the list is there at once.
+Task files are read as the harnesses read them, but nothing that they name is imported: the list is
+there at once.
 """
 
 from __future__ import annotations
@@ -45,17 +46,27 @@ def tasks(
         str | None,
         typer.Argument(
             metavar="[BENCHMARK|PATTERN]",
-            help=f"List the tasks of this benchmark ({', '.join([*names(), MINI])}), or the tasks whose name matches: "
-            "'irfl_*_grid'.",
+            help=(
+                f"List the tasks of this benchmark ({', '.join([*names(), MINI])}), or the tasks"
+                " whose name matches: "
+                "'irfl_*_grid'."
+            ),
             show_default=False,
         ),
     ] = None,
     path: Annotated[
         Harness | None,
-        typer.Option("--path", help="Print only the folder with the task files for this harness.", show_default=False),
+        typer.Option(
+            "--path",
+            help="Print only the folder with the task files for this harness.",
+            show_default=False,
+        ),
     ] = None,
     metrics: Annotated[
-        bool, typer.Option("--metrics", help="Print what each metric of a benchmark means, and where it is from.")
+        bool,
+        typer.Option(
+            "--metrics", help="Print what each metric of a benchmark means, and where it is from."
+        ),
     ] = False,
 ) -> None:
     """List the benchmarks, or the tasks or the metrics of one of them.
@@ -156,23 +167,41 @@ def _overview(found: Sequence[Definition]) -> Iterator[str]:
     line = "{:12}  {:39}  {:>11}  {:14}  {}".format
     yield line("benchmark", "what it measures", "rows", "access", "needs")
     for name in dict.fromkeys(each.benchmark for each in found):
-        counts = sorted({each.rows for each in found if each.benchmark == name and each.rows is not None})
+        counts = sorted(
+            {each.rows for each in found if each.benchmark == name and each.rows is not None}
+        )
         rows = "-".join(f"{count:,}" for count in dict.fromkeys([*counts[:1], *counts[-1:]]))
-        about, access, needs = "small data of our own, in five forms", "ships with the package", ["demo"]
+        about, access, needs = (
+            "small data of our own, in five forms",
+            "ships with the package",
+            ["demo"],
+        )
         if name != MINI:
             own = benchmarks()[name]
             about, access = own.about, own.source.access
             needs = [f"scorer {own.scorer}"] * bool(own.scorer) + list(own.needs)
         yield line(name, about, rows, access, ", ".join(needs)).rstrip()
-    yield "\nrows: of the smallest and of the largest task. needs: scorer of explanations, Java, extras of pip."
-    yield "`figlang tasks irfl` lists the tasks of a benchmark, `figlang doctor` what this machine lacks."
+    yield (
+        "\nrows: of the smallest and of the largest task. needs: scorer of explanations, Java,"
+        " extras of pip."
+    )
+    yield (
+        "`figlang tasks irfl` lists the tasks of a benchmark, `figlang doctor` what this machine"
+        " lacks."
+    )
 
 
 def _metrics(benchmark: str | None) -> Iterator[str]:
-    """The metrics of each kind of task of a benchmark, a line each: name, role, description and source."""
+    """The metrics of each kind of task of a benchmark, a line each: name, role, description and
+    source.
+    """
     if benchmark not in names():
-        meant = "" if benchmark is None else f", not {benchmark!r}{did_you_mean(benchmark, names())}"
-        raise FigLangError(f"figlang tasks --metrics takes a benchmark{meant}; give one of {', '.join(names())}")
+        meant = (
+            "" if benchmark is None else f", not {benchmark!r}{did_you_mean(benchmark, names())}"
+        )
+        raise FigLangError(
+            f"figlang tasks --metrics takes a benchmark{meant}; give one of {', '.join(names())}"
+        )
     from figlang_tasks.results.measures import headline
 
     rows_by_kind: dict[str, list[list[str]]] = {}
@@ -184,7 +213,9 @@ def _metrics(benchmark: str | None) -> Iterator[str]:
         for measure in measures.all:
             stands_for_task = measure.name == headline_name and not measure.is_diagnostic
             role = "headline" if stands_for_task else measure.role
-            rows_by_kind[kind].append([f"{measure.name} {measure.arrow}", role, measure.description, measure.source])
+            rows_by_kind[kind].append(
+                [f"{measure.name} {measure.arrow}", role, measure.description, measure.source]
+            )
 
     all_rows = list(chain.from_iterable(rows_by_kind.values()))
     widths = [max(map(len, column)) for column in zip(*all_rows, strict=True)]

@@ -13,7 +13,10 @@ class _Benchmarks(LazyGroup):
     """A command for each benchmark that has a module ``training``."""
 
     def lazy_commands(self) -> list[LazyCommand]:
-        return [lazy_command(name, f"{PACKAGE}.{name}.training", "train") for name in names_with("training")]
+        return [
+            lazy_command(name, f"{PACKAGE}.{name}.training", "train")
+            for name in names_with("training")
+        ]
 
 
 # The function ``train`` of a benchmark returns what is to be said.
@@ -24,7 +27,8 @@ app = typer.Typer(cls=_Benchmarks, no_args_is_help=True, result_callback=say)
 def train() -> None:
     """Train a system that a paper trained on its own benchmark.
 
-    It writes a folder, which runs as a model: lmms_eval --model figlang_probe --model_args probe=FOLDER.
+    It writes a folder, which runs as a model: lmms_eval --model figlang_probe --model_args
+    probe=FOLDER.
 
     \b
     figlang train irfl --encoder openai/clip-vit-base-patch32 --seeds 5 --output probe

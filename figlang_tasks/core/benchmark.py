@@ -1,7 +1,8 @@
-"""The declaration of a benchmark, by which alone the rest of the package knows it, and what task files ask of it.
+"""The declaration of a benchmark, by which alone the rest of the package knows it, and what task
+files ask of it.
 
-A benchmark is a package ``figlang_tasks/benchmarks/NAME`` with a module ``benchmark`` that holds its `BENCHMARK`. The
-package finds it by its folder; no list of benchmarks exists.
+A benchmark is a package ``figlang_tasks/benchmarks/NAME`` with a module ``benchmark`` that holds
+its `BENCHMARK`. The package finds it by its folder; no list of benchmarks exists.
 """
 
 from __future__ import annotations
@@ -33,22 +34,27 @@ PACKAGE = "figlang_tasks.benchmarks"
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
-    """A benchmark. What only some have is in modules of its folder: :mod:`figlang_tasks.core.optional_modules`.
+    """A benchmark. What only some have is in modules of its folder:
+    :mod:`figlang_tasks.core.optional_modules`.
 
-    The module ``benchmark`` is imported for every list of benchmarks. So it imports nothing but this class, `Source`
-    and the folders of `figlang_tasks.mini`.
+    The module ``benchmark`` is imported for every list of benchmarks. So it imports nothing but
+    this class, `Source` and the folders of `figlang_tasks.mini`.
 
     Attributes:
-        name: of its package, its folders of prompts and of task files, and its card (``docs/cards/NAME.md``).
-        version: of its tasks, ``N-X``; CONTRIBUTING.md says when it rises. All its datasets have the same.
-        prompt_hash: of its prompts (:func:`figlang_tasks.core.prompting.prompt_hash`). A test fails when a prompt
-            changes and this does not.
+        name: of its package, its folders of prompts and of task files, and its card
+            (``docs/cards/NAME.md``).
+        version: of its tasks, ``N-X``; CONTRIBUTING.md says when it rises. All its datasets have
+            the same.
+        prompt_hash: of its prompts (:func:`figlang_tasks.core.prompting.prompt_hash`). A test fails
+            when a prompt changes and this does not.
         about: what it measures, in at most 39 characters: the line of ``figlang tasks``.
         citation: its paper in BibTeX; "" where there is none.
-        sources: its datasets: the published one first, then others that it takes data from, and the shipped one.
+        sources: its datasets: the published one first, then others that it takes data from, and the
+            shipped one.
         keys, optional_keys: of requests for its datasets (``dataset_name`` in task files).
         scorer: the paper's explanation scorer; None where no explanation is scored.
-        needs: what must be installed beside the package, ``java`` or one of its extras, with what it is for.
+        needs: what must be installed beside the package, ``java`` or one of its extras, with what
+            it is for.
     """
 
     name: str
@@ -68,7 +74,9 @@ class Benchmark:
         return self.sources[0]
 
     def metadata(self, source: Source) -> dict[str, Any]:
-        """What results say of every task on a dataset, whatever the model: version, prompts, revision."""
+        """What results say of every task on a dataset, whatever the model: version, prompts,
+        revision.
+        """
         return {
             "version": self.version,
             "prompt_hash": self.prompt_hash,
@@ -77,7 +85,9 @@ class Benchmark:
 
     @property
     def folder(self) -> Path:
-        """The folder of its package, with its published figures (``published.json``), if it has any."""
+        """The folder of its package, with its published figures (``published.json``), if it has
+        any.
+        """
         return Path(str(import_module(f"{PACKAGE}.{self.name}").__file__)).parent
 
     def module(self, name: str) -> ModuleType | None:
@@ -97,14 +107,16 @@ class Benchmark:
         missing = [needed for needed in required.defines if not hasattr(module, needed)]
         if missing:
             raise FigLangError(
-                f"{module.__file__} must define {', '.join(missing)}: {required.used_by} needs it. Define it there, or "
-                "rename the file"
+                f"{module.__file__} must define {', '.join(missing)}: {required.used_by} needs it."
+                " Define it there, or rename the file"
             )
         return module
 
     @property
     def parts(self) -> Parts:
-        """How its parts, the scopes of its measures, are named and pooled: from its module ``parts``."""
+        """How its parts, the scopes of its measures, are named and pooled: from its module
+        ``parts``.
+        """
         module = self.module("parts")
         if module is None:
             return Parts()
@@ -122,17 +134,24 @@ class Benchmark:
         for task in self.tasks:
             if task.name == name:
                 return task
-        raise DataError(f"{self.name} has no task {name!r}; it has {', '.join(task.name for task in self.tasks)}")
+        raise DataError(
+            f"{self.name} has no task {name!r}; it has"
+            f" {', '.join(task.name for task in self.tasks)}"
+        )
 
     def task_for(self, request: Request) -> Task:
-        """The kind of task that a request is for; if it is for none, the first, whose loader says what is wrong."""
+        """The kind of task that a request is for; if it is for none, the first, whose loader says
+        what is wrong.
+        """
         for task in self.tasks:
             if task.is_for(request):
                 return task
         return self.tasks[0]
 
     def documents(self, request: Request, check_images: bool = False) -> datasets.Dataset:
-        """The documents for a request, each with the request; a `DataError` has the first faults of the data."""
+        """The documents for a request, each with the request; a `DataError` has the first faults of
+        the data.
+        """
         documents = self.task_for(request).documents(request, check_images)
         return documents.add_column("request", [str(request)] * len(documents))
 
@@ -154,7 +173,9 @@ def names() -> tuple[str, ...]:
 def names_with(module: str) -> tuple[str, ...]:
     """The names of the benchmarks that have an optional module, without importing any of them."""
     if module not in OPTIONAL_MODULES:
-        raise ValueError(f"{module} is no optional module; there are: {', '.join(OPTIONAL_MODULES)}")
+        raise ValueError(
+            f"{module} is no optional module; there are: {', '.join(OPTIONAL_MODULES)}"
+        )
     return tuple(name for name in names() if find_spec(f"{PACKAGE}.{name}.{module}") is not None)
 
 
@@ -167,7 +188,9 @@ def benchmarks() -> Mapping[str, Benchmark]:
 @cache
 def sources() -> Mapping[str, Source]:
     """The datasets of all benchmarks by name."""
-    return {source.name: source for benchmark in benchmarks().values() for source in benchmark.sources}
+    return {
+        source.name: source for benchmark in benchmarks().values() for source in benchmark.sources
+    }
 
 
 def source_of(dataset: str) -> Source:
@@ -193,10 +216,11 @@ def folder_of(dataset: str) -> Path:
 
 
 def parse_request(text: object, key: str = "dataset_name") -> tuple[Benchmark, Request]:
-    """The benchmark and the request that a text names: ``dataset_name: FLUTE,part=train,prompt=v2`` in a task file.
+    """The benchmark and the request that a text names: ``dataset_name: FLUTE,part=train,prompt=v2``
+    in a task file.
 
-    The harness hands the text to ``process_docs`` as the ``config_name`` of its stub, which is ``default`` where a task
-    file has none. It may hold none of ``<>:/\\|?*``.
+    The harness hands the text to ``process_docs`` as the ``config_name`` of its stub, which is
+    ``default`` where a task file has none. It may hold none of ``<>:/\\|?*``.
 
     Args:
         key: what the text stands under, for messages.
@@ -225,7 +249,8 @@ def parse_request(text: object, key: str = "dataset_name") -> tuple[Benchmark, R
 def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
     """The documents that the task file names, as ``dataset_name: V-FLUTE,split=test``.
 
-    The harness loads a stub with that name, because it cannot load gated or local data with clear errors.
+    The harness loads a stub with that name, because it cannot load gated or local data with clear
+    errors.
     """
     try:
         benchmark, request = parse_request(stub.config_name)
@@ -237,7 +262,8 @@ def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
 
 
 def task_faults(config: Mapping[str, Any]) -> list[Exception]:
-    """What is wrong with the options and the data of a task, before a model is loaded; each message once.
+    """What is wrong with the options and the data of a task, before a model is loaded; each message
+    once.
 
     `config`: the task's YAML as a dict, with ``model``, ``limit`` and ``offset`` of the run.
     """
@@ -268,14 +294,19 @@ def task_faults(config: Mapping[str, Any]) -> list[Exception]:
 
 
 def chosen(count: int, config: Mapping[str, Any]) -> range:
-    """The places, of `count`, that a run asks; `config` is the YAML of a task with ``limit`` and ``offset``.
+    """The places, of `count`, that a run asks; `config` is the YAML of a task with ``limit`` and
+    ``offset``.
 
     Raises:
         ValueError: `offset` is negative, or skips all rows.
     """
     limit, offset = config.get("limit"), config.get("offset") or 0
     if not 0 <= offset < count:
-        raise ValueError(f"--offset {offset}: must be the number of rows to skip at the start, of {count}")
+        raise ValueError(
+            f"--offset {offset}: must be the number of rows to skip at the start, of {count}"
+        )
     if limit is None or limit == -1:
         return range(offset, count)
-    return range(offset, min(count, offset + (math.ceil(count * limit) if limit < 1 else int(limit))))
+    return range(
+        offset, min(count, offset + (math.ceil(count * limit) if limit < 1 else int(limit)))
+    )

@@ -1,9 +1,10 @@
 """Blocks of a task file: parts that are for some models alone, and which model gets which.
 
 Two keys of a task file may hold blocks beside plain values: the settings of a request
-(``model_specific_generation_kwargs``), which are put upon ``generation_kwargs``, and the options of the prompt
-(``lmms_eval_specific_kwargs``). The harness knows the blocks ``default`` and the name of a model. `choose_blocks` adds
-those for what the class of a model declares, so that no task file names classes.
+(``model_specific_generation_kwargs``), which are put upon ``generation_kwargs``, and the options of
+the prompt (``lmms_eval_specific_kwargs``). The harness knows the blocks ``default`` and the name of
+a model. `choose_blocks` adds those for what the class of a model declares, so that no task file
+names classes.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ SETTINGS, OPTIONS = "model_specific_generation_kwargs", "lmms_eval_specific_kwar
 
 DEFAULT = "default"
 SCORES, ONLY_SCORES = "scores", "only_scores"
-"""Blocks for classes that answer the score request of a task, and for those of them that take the text alone."""
+"""Blocks for classes that answer the score request of a task, and for those of them that take the
+text alone.
+"""
 PICTURES_FIRST = "pictures_first"
 """A block of options: the prompt for models that read all pictures before the text."""
 
@@ -42,7 +45,10 @@ class Choice:
 
 
 def choose_blocks(
-    config: Mapping[str, Any], name: str | None, model_class: type | None, pictures_first: bool = False
+    config: Mapping[str, Any],
+    name: str | None,
+    model_class: type | None,
+    pictures_first: bool = False,
 ) -> Choice:
     """Choose the blocks of a task file for a model: of each key the first that the file has.
 
@@ -55,9 +61,10 @@ def choose_blocks(
     scores, and is shown the text alone for them  its name, ``only_scores``, ``scores``, ``default``
     ============================================  ==========================================
 
-    A model answers scores where its class has the kind of the file's request in ``answers_score_requests``. It is
-    shown the text alone where the class has ``scores_text_alone``, by default where ``answers_words`` is False.
-    ``pictures_first`` has no settings, and stands upon ``default``.
+    A model answers scores where its class has the kind of the file's request in
+    ``answers_score_requests``. It is shown the text alone where the class has
+    ``scores_text_alone``, by default where ``answers_words`` is False. ``pictures_first`` has no
+    settings, and stands upon ``default``.
 
     Args:
         config: the content of the task file.
@@ -72,7 +79,9 @@ def choose_blocks(
     score_blocks = (ONLY_SCORES, SCORES) if scores_text_alone else (SCORES,)
     block = _first_block(settings, (name, *score_blocks, DEFAULT))
     request = {**general_settings, **(settings.get(block) or {})}.get(KEY)
-    if isinstance(request, Mapping) and request.get("kind") in getattr(model_class, "answers_score_requests", ()):
+    if isinstance(request, Mapping) and request.get("kind") in getattr(
+        model_class, "answers_score_requests", ()
+    ):
         options_block = _first_block(options, (name, *score_blocks, DEFAULT))
         return Choice(settings=block, options=options_block, asks_for_scores=True)
 
@@ -94,7 +103,9 @@ def _first_block(blocks: Mapping[str, Any], names: tuple[str | None, ...]) -> st
 
 
 def answers_words(model_class: type | None) -> bool:
-    """Whether a class of models answers other requests than those for scores; it does unless it declares otherwise."""
+    """Whether a class of models answers other requests than those for scores; it does unless it
+    declares otherwise.
+    """
     return bool(getattr(model_class, "answers_words", True))
 
 
@@ -102,7 +113,9 @@ def answers_words(model_class: type | None) -> bool:
 
 
 def chosen_as_default(config: Mapping[str, Any], choice: Choice) -> dict[str, Any]:
-    """A task file whose blocks for scores, if they were chosen, stand in place of ``default``: the harness takes it."""
+    """A task file whose blocks for scores, if they were chosen, stand in place of ``default``: the
+    harness takes it.
+    """
     changed = dict(config)
     for key, block in ((SETTINGS, choice.settings), (OPTIONS, choice.options)):
         if block in _FOR_SCORES:
@@ -111,10 +124,11 @@ def chosen_as_default(config: Mapping[str, Any], choice: Choice) -> dict[str, An
 
 
 def give_blocks(task: Any, choice: Choice) -> None:
-    """Give a task that the harness has built with ``default`` the blocks that were chosen in its place.
+    """Give a task that the harness has built with ``default`` the blocks that were chosen in its
+    place.
 
-    What was chosen stands in every results file: in `OPTIONS`, and for pictures first in ``prompt_hash``, by which runs
-    are compared.
+    What was chosen stands in every results file: in `OPTIONS`, and for pictures first in
+    ``prompt_hash``, by which runs are compared.
     """
     config = task.config
     if choice.settings in _FOR_SCORES:
@@ -126,7 +140,9 @@ def give_blocks(task: Any, choice: Choice) -> None:
         options = config.lmms_eval_specific_kwargs
         block = options[choice.options]
         # The harness has put the values of `default` beside the blocks.
-        without_default = {key: value for key, value in options.items() if key not in options.get(DEFAULT, {})}
+        without_default = {
+            key: value for key, value in options.items() if key not in options.get(DEFAULT, {})
+        }
         _give_options(task, {**without_default, DEFAULT: block, **block})
 
     if choice.options == PICTURES_FIRST:
@@ -145,8 +161,9 @@ def _give_options(task: Any, options: Mapping[str, Any]) -> None:
 def options_by_block(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The options that a task file has for each model, put together as the harness does.
 
-    ``default``, and a block that may take its place, adds to what stands outside of blocks; a block with the name of a
-    model stands alone. What stands outside is for models without a block where there is no ``default``.
+    ``default``, and a block that may take its place, adds to what stands outside of blocks; a block
+    with the name of a model stands alone. What stands outside is for models without a block where
+    there is no ``default``.
     """
     options = config.get(OPTIONS) or {}
     blocks = {name: block for name, block in options.items() if isinstance(block, Mapping)}

@@ -20,7 +20,8 @@ class Shown(TypedDict, total=False):
         label: what stands beside it: its letter or place.
         role: what it is in its row.
         right: whether it is right; not there for others.
-        picture: its number in the gallery in place of `name`, which the report adds; None if it is not at hand.
+        picture: its number in the gallery in place of `name`, which the report adds; None if it is
+            not at hand.
     """
 
     name: str
@@ -56,7 +57,8 @@ class Card(TypedDict, total=False):
 
 
 class Answer(TypedDict, total=False):
-    """An answer to a row. The report adds `run`, `prompt` (if it is another than the card's) and `output`.
+    """An answer to a row. The report adds `run`, `prompt` (if it is another than the card's) and
+    `output`.
 
     Attributes:
         predicted: what was read, in short.
@@ -103,11 +105,15 @@ _LONGEST = 6000  # characters of a text; scores of 1,000 candidates are longer
 def clip(text: Any, most: int = _LONGEST) -> str:
     """A text, its end left out where it is too long."""
     whole = str(text)
-    return whole if len(whole) <= most else f"{whole[:most]} … ({len(whole) - most:,} more characters)"
+    return (
+        whole if len(whole) <= most else f"{whole[:most]} … ({len(whole) - most:,} more characters)"
+    )
 
 
 def no_choice(record: Record) -> tuple[str, bool]:
-    """What is shown of a record without a choice, and whether the model answered: scores that tie are an answer."""
+    """What is shown of a record without a choice, and whether the model answered: scores that tie
+    are an answer.
+    """
     return ("none: a tie", True) if record["status"] == "scores" else ("none", False)
 
 
@@ -130,7 +136,9 @@ def plain_card(data: DataId, records: Sequence[Record], document: Document) -> C
 
 
 def plain_answer(record: Record, answer_field: str) -> Answer:
-    """What was read from an answer, which is right if it is the gold label, for benchmarks that show nothing else."""
+    """What was read from an answer, which is right if it is the gold label, for benchmarks that
+    show nothing else.
+    """
     predicted = record[answer_field]
     is_answered = predicted is not None
     if "gold" in record:

@@ -1,8 +1,9 @@
 """A server's reply to a chat completion of OpenAI's protocol, in a form that is safe to read.
 
-Servers differ, and gateways answer in their place. What cannot be read as a chat completion is a `ReplyFault`, whose
-message names the server, says what is wrong, and what to do. What is no part of the answer, such as the count of
-tokens, is left out where it cannot be read: the answer is paid for.
+Servers differ, and gateways answer in their place. What cannot be read as a chat completion is a
+`ReplyFault`, whose message names the server, says what is wrong, and what to do. What is no part of
+the answer, such as the count of tokens, is left out where it cannot be read: the answer is paid
+for.
 """
 
 from __future__ import annotations
@@ -15,16 +16,24 @@ from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
 from loguru import logger
-from pydantic import BaseModel, Field, StrictFloat, StrictInt, StrictStr, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    Field,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    TypeAdapter,
+    ValidationError,
+)
 
 from figlang_tasks.core import redaction
 from figlang_tasks.core.row_files import brief, first_fault
 from figlang_tasks.core.text import LONGEST_NAME, printable
 
 NO_LOGPROBS = (
-    "this API gives no logprobs, so it cannot answer score requests. vLLM (`vllm serve MODEL`, with --max-logprobs 20 "
-    "or more) and SGLang (`python -m sglang.launch_server --model-path MODEL`) give logprobs; so do OpenAI's models "
-    "that do not reason"
+    "this API gives no logprobs, so it cannot answer score requests. vLLM (`vllm serve MODEL`, with"
+    " --max-logprobs 20 or more) and SGLang (`python -m sglang.launch_server --model-path MODEL`)"
+    " give logprobs; so do OpenAI's models that do not reason"
 )
 _REMEDY = "Look into the log of the server, or use another server"
 
@@ -93,7 +102,8 @@ class ChatReply:
     Attributes:
         server: its address, for messages.
         text: what the model said, or the words of its refusal. Empty if it said nothing.
-        refusal: ``refusal`` or ``content_filter`` where there is a refusal in place of an answer; "" for an answer.
+        refusal: ``refusal`` or ``content_filter`` where there is a refusal in place of an answer;
+            "" for an answer.
         finish_reason: why the answer ended, in the server's word; "" if it gives none.
         served_by: the model's name as the server has it; "" if it gives none.
         tokens_read: tokens of the request as the server counts them; None if it does not.
@@ -128,7 +138,9 @@ class ChatReply:
         try:
             logprobs = _Logprobs.model_validate({} if self.logprobs is None else self.logprobs)
         except ValidationError as error:
-            raise ReplyFault(f"{self.server} sent unknown logprobs: {_fault(error)}. {_REMEDY}") from error
+            raise ReplyFault(
+                f"{self.server} sent unknown logprobs: {_fault(error)}. {_REMEDY}"
+            ) from error
         top_tokens = logprobs.content[0].top_logprobs if logprobs.content else None
         if not top_tokens:
             raise ReplyFault(f"{self.server}: {NO_LOGPROBS}")
@@ -137,8 +149,9 @@ class ChatReply:
         for top_token in top_tokens:
             if math.isnan(top_token.logprob) or top_token.logprob > _ROUNDING:
                 raise ReplyFault(
-                    f"{self.server} sent {top_token.logprob:g} as the logprob of {brief(top_token.token)}, which is "
-                    f"the logarithm of no probability. {_REMEDY}"
+                    f"{self.server} sent {top_token.logprob:g} as the logprob of"
+                    f" {brief(top_token.token)}, which is the logarithm of no probability."
+                    f" {_REMEDY}"
                 )
             tokens.append((top_token.token, min(top_token.logprob, 0.0)))
         return tokens
@@ -156,7 +169,9 @@ def read_reply(body: bytes, server: str) -> ChatReply:
     completion = _completion(body, server)
     choice = completion.choices[0]
     if choice.error:
-        raise ReplyFault(f"{server} broke off with an error: {_error_message(choice.error)}. {_REMEDY}")
+        raise ReplyFault(
+            f"{server} broke off with an error: {_error_message(choice.error)}. {_REMEDY}"
+        )
 
     finish_reason = choice.finish_reason if isinstance(choice.finish_reason, str) else ""
     text, refusal = _words(choice.message, server)
@@ -169,7 +184,9 @@ def read_reply(body: bytes, server: str) -> ChatReply:
         text=text,
         refusal=refusal,
         finish_reason=finish_reason,
-        served_by=printable(completion.model, LONGEST_NAME) if isinstance(completion.model, str) else "",
+        served_by=(
+            printable(completion.model, LONGEST_NAME) if isinstance(completion.model, str) else ""
+        ),
         tokens_read=_token_count(usage, "prompt_tokens"),
         tokens_written=_token_count(usage, "completion_tokens"),
         tokens_thought=_token_count(usage.get("completion_tokens_details"), "reasoning_tokens"),
@@ -181,7 +198,9 @@ def read_reply(body: bytes, server: str) -> ChatReply:
 def _completion(body: bytes, server: str) -> _Completion:
     """A body in the form of a chat completion."""
     if len(body) > _LONGEST_REPLY:
-        raise ReplyFault(f"{server} sent {len(body):,} bytes, which is more than an answer. {_REMEDY}")
+        raise ReplyFault(
+            f"{server} sent {len(body):,} bytes, which is more than an answer. {_REMEDY}"
+        )
     try:
         value = json.loads(body)
     except RecursionError:
@@ -208,8 +227,8 @@ def _no_completion(server: str, fault: str, body: bytes) -> ReplyFault:
     """What is said of a reply that is no chat completion."""
     start = printable(body[: 2 * _SHOWN].decode("utf-8", "replace"), _SHOWN)
     return ReplyFault(
-        f"{server} sent no chat completion ({fault}). Check that the address is of OpenAI's protocol and the server "
-        f"well. It sent: {start or 'nothing'}"
+        f"{server} sent no chat completion ({fault}). Check that the address is of OpenAI's"
+        f" protocol and the server well. It sent: {start or 'nothing'}"
     )
 
 
@@ -235,7 +254,10 @@ def _words(message: _Message, server: str) -> tuple[str, str]:
     if isinstance(refusal, str) and refusal.strip():
         return refusal, "refusal"
     if no_text:
-        raise NoText(f"{server} sent {brief(no_text[0])} as the content of the answer, which is no text. {_REMEDY}")
+        raise NoText(
+            f"{server} sent {brief(no_text[0])} as the content of the answer, which is no text."
+            f" {_REMEDY}"
+        )
     return content or "", ""
 
 
@@ -246,9 +268,13 @@ def _kind_of(part: object) -> str:
 
 
 def _is_known(part: Any) -> bool:
-    """Whether a part of a content is of a known type, and its text, if it should have one, is a text."""
+    """Whether a part of a content is of a known type, and its text, if it should have one, is a
+    text.
+    """
     kind = _kind_of(part)
-    return kind in _KNOWN_PARTS and (kind not in _TEXT_PARTS or isinstance(part.get(_TEXT_PARTS[kind]), str))
+    return kind in _KNOWN_PARTS and (
+        kind not in _TEXT_PARTS or isinstance(part.get(_TEXT_PARTS[kind]), str)
+    )
 
 
 def _text_of_parts(parts: list[Any], field_by_kind: Mapping[str, str]) -> str:
@@ -280,12 +306,15 @@ def address(base_url: object) -> str:
     return printable(text, LONGEST_NAME)
 
 
-# "gpt-4o" is answered by "gpt-4o-2024-08-06", "gemini-1.5-pro" by "gemini-1.5-pro-002"; "gpt-4" is not "gpt-4-32k".
+# "gpt-4o" is answered by "gpt-4o-2024-08-06", "gemini-1.5-pro" by "gemini-1.5-pro-002"; "gpt-4" is
+# not "gpt-4-32k".
 _VERSION = re.compile(r"[-@:](?:\d{3,8}(?:-\d\d){0,2}|latest|free)")
 
 
 def is_same_model(asked: str, served: str) -> bool:
-    """Whether two names are of one model: one may have a date, a version or an owner more than the other."""
+    """Whether two names are of one model: one may have a date, a version or an owner more than the
+    other.
+    """
     names = [asked.casefold().rstrip("/"), served.casefold().rstrip("/")]
     if not all("/" in name for name in names):
         names = [name.rpartition("/")[2] for name in names]
@@ -307,6 +336,7 @@ class ModelNames:
             return
         self._is_told = True
         logger.warning(
-            f"figlang_tasks: {reply.server} was asked for the model {printable(asked, LONGEST_NAME)}, and "
-            f"{reply.served_by} answered: check that this is the model that you mean"
+            f"figlang_tasks: {reply.server} was asked for the model"
+            f" {printable(asked, LONGEST_NAME)}, and {reply.served_by} answered: check that this is"
+            " the model that you mean"
         )

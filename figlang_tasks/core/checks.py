@@ -1,7 +1,8 @@
-"""What ``figlang data check`` and ``figlang data prefetch`` do, from the declarations of benchmarks.
+"""What ``figlang data check`` and ``figlang data prefetch`` do, from the declarations of
+benchmarks.
 
-A check loads what the tasks ask for as a run does. It continues after an error, where a run would stop, and it
-downloads nothing.
+A check loads what the tasks ask for as a run does. It continues after an error, where a run would
+stop, and it downloads nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
 
 def parts(benchmark: Benchmark, requests: Iterable[Request]) -> list[Request]:
-    """The parts of the published data that tasks ask for, each once, and its other splits; options are left out."""
+    """The parts of the published data that tasks ask for, each once, and its other splits; options
+    are left out.
+    """
     source = benchmark.source
     wanted: dict[Request, None] = {}
     for request in requests:
@@ -44,11 +47,13 @@ def label(request: Request) -> str:
 
 
 def check(benchmark: Benchmark, requests: Iterable[Request]) -> tuple[list[str], list[str]]:
-    """What to print of the published data of a benchmark on this machine, with its faults; and the faults alone.
+    """What to print of the published data of a benchmark on this machine, with its faults; and the
+    faults alone.
 
     `requests` are those of its tasks. That a part is missing is a fault if no other part is there.
     """
-    here = hub.snapshot(benchmark.source)  # a part of a repository is enough: the check says what is missing
+    # a part of a repository is enough: the check says what is missing
+    here = hub.snapshot(benchmark.source)
     rows = [["", "here", "published", ""]]
     faults: list[str] = []
     lacking: dict[str, list[str]] = {}  # what is missing, and for which parts
@@ -59,7 +64,11 @@ def check(benchmark: Benchmark, requests: Iterable[Request]) -> tuple[list[str],
             documents = benchmark.documents(request, check_images=True)
             count = str(rows_of(documents))
             if hub.OWN in documents[:1].get("revision", ()):
-                own, published, remark = True, "-", "rows of your own: no published results are shown with them"
+                own, published, remark = (
+                    True,
+                    "-",
+                    "rows of your own: no published results are shown with them",
+                )
             elif count != published:
                 remark = DataId.parse(documents[0]["data"]).name
         except PartMissing as error:
@@ -79,7 +88,9 @@ def check(benchmark: Benchmark, requests: Iterable[Request]) -> tuple[list[str],
         faults += error.faults or [str(error)]
     if all(remark == "not here" for *_, remark in rows[1:]):
         faults, lacking = [*faults, *lacking], {}
-    missing = [f"not here: {', '.join(names)}: {what}" for what, names in lacking.items() if not own]
+    missing = [
+        f"not here: {', '.join(names)}: {what}" for what, names in lacking.items() if not own
+    ]
     faults = list(dict.fromkeys(faults))
     verdict = [*faults, f"{len(faults)} fault(s)"] if faults else ["no faults"]
     return [f"{here.folder} ({here.revision})", "", table(rows), "", *missing, *verdict], faults

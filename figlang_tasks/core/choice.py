@@ -1,7 +1,8 @@
-"""What a question offered, for a reader that must not know what is right (`figlang_tasks.judge.unread`).
+"""What a question offered, for a reader that must not know what is right
+(`figlang_tasks.judge.unread`).
 
-A benchmark whose answers choose something has a module ``choice`` with ``choice_of(record)``: the choice that the task
-behind a record offers, None where it offers none.
+A benchmark whose answers choose something has a module ``choice`` with ``choice_of(record)``: the
+choice that the task behind a record offers, None where it offers none.
 """
 
 from __future__ import annotations
@@ -37,9 +38,10 @@ class Choice:
 
     Attributes:
         question: what is asked, in one sentence that fits all rows.
-        options: the options of a row: each label with its text, "" where the prompt shows none. Empty if nothing is
-            left to read in the answer.
-        fields: what the record of a row says of a label that was chosen, in place of its own fields.
+        options: the options of a row: each label with its text, "" where the prompt shows none.
+            Empty if nothing is left to read in the answer.
+        fields: what the record of a row says of a label that was chosen, in place of its own
+            fields.
         needs_document: whether `options` needs the document; else it gets None.
         answer_in: the part of a saved output that answers.
     """

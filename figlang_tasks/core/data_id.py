@@ -1,4 +1,6 @@
-"""The identity of data: the field ``data`` of documents and records. Only this module writes and parses it."""
+"""The identity of data: the field ``data`` of documents and records. Only this module writes and
+parses it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ PATTERN = re.compile(
     rf"(?P<dataset>{_NAME})/(?P<part>{_NAME})(@(?P<revision>{_NAME}))?"
     rf":(?P<digest>\w+(\+\w+)?)(\+(?P<joined>{_NAME}:{_NAME}))?"
 )
-"""All texts that are one: ``dataset/part@revision:digest+joined``, without ``@revision`` and ``+joined`` for some."""
+"""All texts that are one: ``dataset/part@revision:digest+joined``, without ``@revision`` and
+``+joined`` for some.
+"""
 
 
 @dataclass(frozen=True)
@@ -22,10 +26,13 @@ class DataId:
     Attributes:
         dataset: a key of :func:`figlang_tasks.core.benchmark.sources`.
         part: split, table, file or task of it.
-        digest: the first 12 hex digits of a SHA-256 of what is asked and compared; ``annotations+candidates``: two.
-        revision: 40-hex commit of the hub, ``local`` or ``package``; None: it tells none (V-FLUTE, FLUTE, NYK-MS).
-        joined: another dataset that pictures or descriptions are from, with 12 digits of its commit, or ``local``:
-            ``NewYorkerCaptionContest:{revision}`` (NYK-MS); None: there is none.
+        digest: the first 12 hex digits of a SHA-256 of what is asked and compared;
+            ``annotations+candidates``: two.
+        revision: 40-hex commit of the hub, ``local`` or ``package``; None: it tells none (V-FLUTE,
+            FLUTE, NYK-MS).
+        joined: another dataset that pictures or descriptions are from, with 12 digits of its
+            commit, or ``local``: ``NewYorkerCaptionContest:{revision}`` (NYK-MS); None: there is
+            none.
     """
 
     dataset: str
@@ -58,5 +65,7 @@ class DataId:
 
     @property
     def texts(self) -> DataId:
-        """What all copies of the same texts share: it tells not which revision they are from, nor what was joined."""
+        """What all copies of the same texts share: it tells not which revision they are from, nor
+        what was joined.
+        """
         return replace(self, revision=None, joined=None)

@@ -9,14 +9,18 @@ from collections.abc import Sequence
 from figlang_tasks.core.errors import DataError
 
 
-def drawn(groups: Sequence[str], labels: Sequence[str], known: Sequence[str], count: int, seed: int) -> list[int]:
+def drawn(
+    groups: Sequence[str], labels: Sequence[str], known: Sequence[str], count: int, seed: int
+) -> list[int]:
     """The places of rows drawn over groups and labels.
 
-    Groups take turns, in an order drawn with the seed; within a group the label of `known` that has been used less so
-    far is taken where the group has it.
+    Groups take turns, in an order drawn with the seed; within a group the label of `known` that has
+    been used less so far is taken where the group has it.
     """
     if not 1 <= count <= len(groups):
-        raise DataError(f"{count} exemplars asked for; there are {len(groups)} rows to draw them from")
+        raise DataError(
+            f"{count} exemplars asked for; there are {len(groups)} rows to draw them from"
+        )
     pools: dict[str, dict[str, list[int]]] = {}
     for place, (group, label) in enumerate(zip(groups, labels, strict=True)):
         pools.setdefault(group, {}).setdefault(label, []).append(place)

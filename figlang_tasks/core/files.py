@@ -1,4 +1,6 @@
-"""Checks files before they are read: only regular files, and none above a plausible size (docs/security.md)."""
+"""Checks files before they are read: only regular files, and none above a plausible size
+(docs/security.md).
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ MOST_BYTES_OF_A_MEMBER: Final = 64 * MEBIBYTE
 """Of a file in a zip, unpacked."""
 
 PARTIAL: Final = ".partial"
-"""Ends the name of a file that could not be written whole, and of a folder that is being written."""
+"""Ends the name of a file that could not be written whole, and of a folder that is being
+written.
+"""
 
 _KINDS = {
     stat.S_IFIFO: "a named pipe",
@@ -34,7 +38,8 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def check_file(path: Path, most_bytes: int = MOST_BYTES) -> None:
-    """Check that a path leads to a regular file of a plausible size, without opening it: a pipe would wait for ever.
+    """Check that a path leads to a regular file of a plausible size, without opening it: a pipe
+    would wait for ever.
 
     Raises:
         OSError: it does not. The file may also be missing, or may not be looked at.
@@ -42,10 +47,16 @@ def check_file(path: Path, most_bytes: int = MOST_BYTES) -> None:
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode):
         kind = _KINDS.get(stat.S_IFMT(status.st_mode), "no regular file")
-        raise OSError(errno.EINVAL, f"this is {kind}, where a file is needed: put the file itself there", str(path))
+        raise OSError(
+            errno.EINVAL,
+            f"this is {kind}, where a file is needed: put the file itself there",
+            str(path),
+        )
     if status.st_size > most_bytes:
         size, limit = _gibibytes(status.st_size), _gibibytes(most_bytes)
-        reason = f"the file has {size}, and at most {limit} are read: is it the right file, and whole?"
+        reason = (
+            f"the file has {size}, and at most {limit} are read: is it the right file, and whole?"
+        )
         raise OSError(errno.EFBIG, reason, str(path))
 
 
@@ -59,17 +70,23 @@ def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
     """The content of a file in a zip, of at most `MOST_BYTES_OF_A_MEMBER`.
 
     Raises:
-        zipfile.BadZipFile: it is larger by its header or when it is unpacked, damaged, or packed by a rare method.
+        zipfile.BadZipFile: it is larger by its header or when it is unpacked, damaged, or packed by
+            a rare method.
     """
     member = archive.getinfo(name)
     if member.compress_type not in _METHODS:
-        raise zipfile.BadZipFile(f"{name} is packed by method {member.compress_type}: pack it with the method deflate")
+        raise zipfile.BadZipFile(
+            f"{name} is packed by method {member.compress_type}: pack it with the method deflate"
+        )
     limit = MOST_BYTES_OF_A_MEMBER
     if member.file_size > limit:
-        raise zipfile.BadZipFile(f"{name} has {_gibibytes(member.file_size)} unpacked, at most {_gibibytes(limit)}")
+        raise zipfile.BadZipFile(
+            f"{name} has {_gibibytes(member.file_size)} unpacked, at most {_gibibytes(limit)}"
+        )
     content = bytearray()
     with archive.open(member) as file:
-        # In small pieces: the header may lie, and a piece is unpacked before it is compared with the header.
+        # In small pieces: the header may lie, and a piece is unpacked before it is compared with
+        # the header.
         while piece := file.read(MEBIBYTE):
             content += piece
             if len(content) > limit:

@@ -1,7 +1,7 @@
 """Loads data from a hub dataset at one revision, from ``FIGLANG_DATA_DIR``, or from this package.
 
-Every source becomes a local folder in the layout of the hub's repository, so the rest of the code reads all of them in
-one way.
+Every source becomes a local folder in the layout of the hub's repository, so the rest of the code
+reads all of them in one way.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ class Source:
     Attributes:
         name: folder name under ``FIGLANG_DATA_DIR``.
         splits: rows of each parquet split, in the published order.
-        repository: dataset repository on the hub; None for data that this package ships or that has no release.
-        revision: 40-hex commit that the repository is read at; None where it is not known: then the default branch,
-            resolved once a process, or the user's pin (:attr:`pin_variable`).
+        repository: dataset repository on the hub; None for data that this package ships or that has
+            no release.
+        revision: 40-hex commit that the repository is read at; None where it is not known: then the
+            default branch, resolved once a process, or the user's pin (:attr:`pin_variable`).
         unpinned: what results say of the revision where none is pinned.
         gated: the hub asks for the acceptance of conditions.
         folder: the shipped folder, for data that this package ships.
@@ -81,7 +82,9 @@ class Source:
 
     @property
     def pin_variable(self) -> str:
-        """Environment variable with a commit, tag or branch to read instead, e.g. ``FIGLANG_REVISION_IRFL``."""
+        """Environment variable with a commit, tag or branch to read instead, e.g.
+        ``FIGLANG_REVISION_IRFL``.
+        """
         return "FIGLANG_REVISION_" + re.sub(r"\W", "_", self.name).upper()
 
 
@@ -89,7 +92,8 @@ class Snapshot(NamedTuple):
     """Files of a dataset on this machine, in the layout of the hub's repository."""
 
     folder: Path
-    revision: str  # 40-hex commit of the hub; ``local`` for ``FIGLANG_DATA_DIR``, ``package`` for shipped data
+    # 40-hex commit of the hub; ``local`` for ``FIGLANG_DATA_DIR``, ``package`` for shipped data
+    revision: str
 
 
 # --- loading ---
@@ -110,7 +114,9 @@ def kept(maxsize: int) -> Callable[[_Loader], _Loader]:
 
 
 def look_again() -> None:
-    """Read data anew from now on, and ask the hub again; not while a run asks, which would mix old and new rows."""
+    """Read data anew from now on, and ask the hub again; not while a run asks, which would mix old
+    and new rows.
+    """
     for loader in _kept:
         loader.cache_clear()
 
@@ -118,11 +124,14 @@ def look_again() -> None:
 def split_files(name: str, split: str, folder: Path) -> list[Path]:
     """The Parquet files of a split, in order; none where there is none."""
     files = sorted(folder.glob(f"**/{split}-*.parquet"))
-    parts = {int(found[1]) for path in files if (found := re.search(r"-of-(\d+)\.parquet$", path.name))}
+    parts = {
+        int(found[1]) for path in files if (found := re.search(r"-of-(\d+)\.parquet$", path.name))
+    }
     if parts and max(parts) > len(files):
         raise DataError(
-            f"{name}: {len(files)} of {max(parts)} files of split {split!r} are in {folder}: the others are missing. "
-            "Connect to the hub (HF_HUB_OFFLINE unset) and run again, or copy all files."
+            f"{name}: {len(files)} of {max(parts)} files of split {split!r} are in {folder}: the"
+            " others are missing. Connect to the hub (HF_HUB_OFFLINE unset) and run again, or copy"
+            " all files."
         )
     return files
 
@@ -130,7 +139,8 @@ def split_files(name: str, split: str, folder: Path) -> list[Path]:
 def read_parquet(files: Sequence[Path], columns: Sequence[str], where: str) -> datasets.Dataset:
     """These columns of the table in some Parquet files; `where` names them in errors.
 
-    Pictures may be in the column `image` alone, which is not decoded as long as :func:`images.undecoded` opens it.
+    Pictures may be in the column `image` alone, which is not decoded as long as
+    :func:`images.undecoded` opens it.
     """
     import datasets
 
@@ -138,29 +148,37 @@ def read_parquet(files: Sequence[Path], columns: Sequence[str], where: str) -> d
         for path in files:
             check_file(path, MOST_BYTES_OF_TABLES)
         rows = datasets.load_dataset(
-            "parquet", data_files=[str(path) for path in files], split="train", verification_mode="no_checks"
+            "parquet",
+            data_files=[str(path) for path in files],
+            split="train",
+            verification_mode="no_checks",
         )
-        rows.data.validate(full=True)  # else a text that is not UTF-8 is found by whoever reads that row
+        # Else a text that is not UTF-8 is found by whoever reads that row
+        rows.data.validate(full=True)
     except (datasets.exceptions.DatasetGenerationError, OSError, ValueError) as error:
         cause = error.__cause__ or error
         if _is_of_the_cache(cause, files):
             remedy = remedy_of_writing(cause)
             raise DataError(
-                f"{where} cannot be read into the cache of datasets, {datasets.config.HF_DATASETS_CACHE} ({cause}): "
+                f"{where} cannot be read into the cache of datasets,"
+                f" {datasets.config.HF_DATASETS_CACHE} ({cause}): "
                 + (f"{remedy}, or " if remedy else "")
                 + "set HF_DATASETS_CACHE to another folder"
             ) from error
         raise DataError(
-            f"{where} cannot be read ({type(cause).__name__}: {cause}). Delete the damaged file and load it again."
+            f"{where} cannot be read ({type(cause).__name__}: {cause}). Delete the damaged file and"
+            " load it again."
         ) from error
     if missing := [column for column in columns if column not in rows.column_names]:
         raise DataError(
-            f"{where} lacks column(s) {', '.join(missing)} (it has: {', '.join(rows.column_names)}). {USE_THE_RELEASE}"
+            f"{where} lacks column(s) {', '.join(missing)} (it has:"
+            f" {', '.join(rows.column_names)}). {USE_THE_RELEASE}"
         )
     for column in columns:
         if column != "image" and not _is_plain(rows.features[column]):
             raise DataError(
-                f"{where}: the column {column} holds {rows.features[column]}, not texts or numbers. {USE_THE_RELEASE}"
+                f"{where}: the column {column} holds {rows.features[column]}, not texts or numbers."
+                f" {USE_THE_RELEASE}"
             )
     return rows.select_columns([*columns])
 
@@ -168,7 +186,8 @@ def read_parquet(files: Sequence[Path], columns: Sequence[str], where: str) -> d
 def _is_plain(feature: Any) -> bool:
     """Whether a column of a table holds texts, numbers, or lists and structures of these.
 
-    A file says of its columns what they hold, and `datasets` opens pictures, sounds and more when it reads a row.
+    A file says of its columns what they hold, and `datasets` opens pictures, sounds and more when
+    it reads a row.
     """
     import datasets
 
@@ -191,20 +210,24 @@ def _is_of_the_cache(error: BaseException, files: Sequence[Path]) -> bool:
 
 
 def local_folder(origin: Source) -> Path | None:
-    """The folder of a dataset in ``FIGLANG_DATA_DIR``; None without the variable, or without such a folder."""
+    """The folder of a dataset in ``FIGLANG_DATA_DIR``; None without the variable, or without such a
+    folder.
+    """
     root = os.environ.get(DATA_DIR_VARIABLE)
     if not root:
         return None
     if not Path(root).expanduser().is_dir():
         raise DataError(
-            f"{DATA_DIR_VARIABLE}={root} is not a folder: correct the variable, or unset it to load from the hub"
+            f"{DATA_DIR_VARIABLE}={root} is not a folder: correct the variable, or unset it to load"
+            " from the hub"
         )
     folder = Path(root).expanduser() / origin.name
     return folder if folder.is_dir() else None
 
 
 def snapshot(origin: Source, patterns: Sequence[str] = ()) -> Snapshot:
-    """The files of a dataset: from FIGLANG_DATA_DIR, this package, or the hub, downloaded as far as `patterns` ask.
+    """The files of a dataset: from FIGLANG_DATA_DIR, this package, or the hub, downloaded as far as
+    `patterns` ask.
 
     Without patterns: the files that are on this machine already.
     """
@@ -213,14 +236,16 @@ def snapshot(origin: Source, patterns: Sequence[str] = ()) -> Snapshot:
         return Snapshot(folder, "local")
     if (root := os.environ.get(DATA_DIR_VARIABLE)) and origin.repository is not None:
         logger.warning(
-            f"figlang_tasks: {DATA_DIR_VARIABLE}={root} has no folder {origin.name}: it is not used for this dataset"
+            f"figlang_tasks: {DATA_DIR_VARIABLE}={root} has no folder {origin.name}: it is not used"
+            " for this dataset"
         )
     if origin.folder is not None:
         return Snapshot(origin.folder, "package")
     if origin.repository is None:
         raise DataError(
             f"{origin.name} is not on the hub: put its files into a folder {origin.name} and set "
-            f"{DATA_DIR_VARIABLE} to the folder above it" + (f"; to make them: {origin.bring}" if origin.bring else "")
+            f"{DATA_DIR_VARIABLE} to the folder above it"
+            + (f"; to make them: {origin.bring}" if origin.bring else "")
         )
     return _download(origin, patterns)
 
@@ -241,16 +266,21 @@ def downloading_nothing() -> Iterator[None]:
 def refusal(repository: str, kind: str = "dataset") -> Exception | None:
     """Why the hub does not give a repository; None if it does. Asked once a run.
 
-    The hub's client tries to download for half a minute where no hub can be reached, and its `auth_check` waits for
-    ever where one is silent.
+    The hub's client tries to download for half a minute where no hub can be reached, and its
+    `auth_check` waits for ever where one is silent.
     """
     from huggingface_hub import constants, get_session
     from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
 
     question = f"{constants.ENDPOINT}/api/{kind}s/{repository}/auth-check"
     try:
-        answer = get_session().get(question, headers=build_hf_headers(), timeout=constants.HF_HUB_ETAG_TIMEOUT)
-        if answer.status_code in (401, 403):  # mirrors do not know the question: a download tells of everything else
+        answer = get_session().get(
+            question, headers=build_hf_headers(), timeout=constants.HF_HUB_ETAG_TIMEOUT
+        )
+        if answer.status_code in (
+            401,
+            403,
+        ):  # mirrors do not know the question: a download tells of everything else
             hf_raise_for_status(answer)
     except Exception as error:  # the HTTP library's own errors have no common base here
         return error
@@ -275,14 +305,18 @@ def _download(origin: Source, patterns: Sequence[str]) -> Snapshot:
     except errors.RevisionNotFoundError as error:
         whose = origin.pin_variable if os.environ.get(origin.pin_variable) else "this version"
         raise DataError(
-            f"{origin.repository} has no revision {revision}, which {whose} asks for: see {origin.page}"
+            f"{origin.repository} has no revision {revision}, which {whose} asks for: see"
+            f" {origin.page}"
         ) from error
     except Exception as error:
         why = f"{origin.name} is not on this machine: name it to `figlang data prefetch`"
         if patterns:
             why = _reason(origin, revision, refused or error)
-        raise DataError(f"{why}, or put the files into ${DATA_DIR_VARIABLE}/{origin.name}.") from error
-    return Snapshot(Path(found), Path(found).name)  # the cache names a snapshot's folder after its commit
+        raise DataError(
+            f"{why}, or put the files into ${DATA_DIR_VARIABLE}/{origin.name}."
+        ) from error
+    # The cache names a snapshot's folder after its commit
+    return Snapshot(Path(found), Path(found).name)
 
 
 def _reason(origin: Source, revision: str, error: Exception) -> str:
@@ -293,16 +327,22 @@ def _reason(origin: Source, revision: str, error: Exception) -> str:
     for cause in chain:
         if isinstance(cause, OSError) and (remedy := remedy_of_writing(cause)):
             return (
-                f"{origin.repository} cannot be written into the cache of the hub, {constants.HF_HUB_CACHE} ({cause}): "
-                f"{remedy}, set HF_HOME to another folder"
+                f"{origin.repository} cannot be written into the cache of the hub,"
+                f" {constants.HF_HUB_CACHE} ({cause}): {remedy}, set HF_HOME to another folder"
             )
     answered = next((each for each in chain if isinstance(each, errors.HfHubHTTPError)), None)
-    if isinstance(answered, errors.RepositoryNotFoundError) or (answered and answered.response.status_code == 401):
+    if isinstance(answered, errors.RepositoryNotFoundError) or (
+        answered and answered.response.status_code == 401
+    ):
         gated = isinstance(answered, errors.GatedRepoError)
-        why = "the dataset is gated. Accept its conditions on" if gated else "the token is not valid. See"
+        why = (
+            "the dataset is gated. Accept its conditions on"
+            if gated
+            else "the token is not valid. See"
+        )
         return (
-            f"access to {origin.repository} is not granted: {why} {origin.page} and set HF_TOKEN to a token of an "
-            "account that has access (or run `hf auth login`)"
+            f"access to {origin.repository} is not granted: {why} {origin.page} and set HF_TOKEN to"
+            " a token of an account that has access (or run `hf auth login`)"
         )
     return _not_here(f"{origin.repository}@{revision}", answered or error)
 
@@ -315,7 +355,10 @@ def _not_here(what: str, error: Exception) -> str:
     if constants.HF_HUB_OFFLINE:
         return f"{missing} HF_HUB_OFFLINE is set. Unset it, connect and run again"
     cause = next(iter(str(error).strip().splitlines()), type(error).__name__)
-    return f"{missing} {constants.ENDPOINT} does not give it ({cause}). Offline? Connect, or wait, and run again"
+    return (
+        f"{missing} {constants.ENDPOINT} does not give it ({cause}). Offline? Connect, or wait, and"
+        " run again"
+    )
 
 
 # --- models ---
@@ -324,7 +367,8 @@ def _not_here(what: str, error: Exception) -> str:
 def model_commit(
     repository: str, revision: str = "main", is_required: bool = False, cache_dir: str | None = None
 ) -> str | None:
-    """The 40-hex commit that a revision of a model's repository stands for, at the hub or else in a local cache.
+    """The 40-hex commit that a revision of a model's repository stands for, at the hub or else in a
+    local cache.
 
     Args:
         repository: ``OWNER/NAME``.
@@ -333,8 +377,8 @@ def model_commit(
         cache_dir: the folder of the local cache; None: that of the hub's library.
 
     Returns:
-        None if there is no such repository, or access to it is refused and the cache lacks it; also if the hub cannot
-        be asked and the cache lacks it, unless that `is_required` not to happen.
+        None if there is no such repository, or access to it is refused and the cache lacks it; also
+        if the hub cannot be asked and the cache lacks it, unless that `is_required` not to happen.
 
     Raises:
         FigLangError: the repository lacks the revision; the hub cannot be asked, see above.
@@ -346,7 +390,11 @@ def model_commit(
     error = refusal(repository, "model")
     if error is None:
         try:
-            return HfApi().model_info(repository, revision=revision, timeout=constants.HF_HUB_ETAG_TIMEOUT).sha
+            return (
+                HfApi()
+                .model_info(repository, revision=revision, timeout=constants.HF_HUB_ETAG_TIMEOUT)
+                .sha
+            )
         except errors.RevisionNotFoundError as raised:
             raise FigLangError(
                 f"{repository} has no revision {revision}: see {constants.ENDPOINT}/{repository}"
@@ -356,16 +404,22 @@ def model_commit(
     commit = cached_commit(repository, revision, cache_dir)
     has_answered = isinstance(error, errors.HfHubHTTPError) and error.response.status_code < 500
     if commit is None and is_required and not has_answered:
-        raise FigLangError(f"figlang_tasks: {_not_here(f'{repository}@{revision}', error)}, or give a local folder")
+        raise FigLangError(
+            f"figlang_tasks: {_not_here(f'{repository}@{revision}', error)}, or give a local folder"
+        )
     return commit
 
 
 def cached_commit(repository: str, revision: str, cache_dir: str | None = None) -> str | None:
-    """The commit that a revision of a model stood for when it was downloaded last; None if it never was."""
+    """The commit that a revision of a model stood for when it was downloaded last; None if it never
+    was.
+    """
     from huggingface_hub import errors, snapshot_download
 
     try:
-        folder = snapshot_download(repository, revision=revision, local_files_only=True, cache_dir=cache_dir)
+        folder = snapshot_download(
+            repository, revision=revision, local_files_only=True, cache_dir=cache_dir
+        )
     except errors.LocalEntryNotFoundError:
         return None
     return Path(folder).name  # the cache names a snapshot's folder after its commit

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     import datasets
 
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
-"""The only formats that are opened, by any name: Pillow would start another program for some others (EPS)."""
+"""The only formats that are opened, by any name: Pillow would start another program for some others
+(EPS).
+"""
 
 _TURNS: Mapping[Any, Image.Transpose] = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -38,17 +40,20 @@ _TURNS: Mapping[Any, Image.Transpose] = {
 _QUARTER_TURNS = [_TURNS[orientation] for orientation in (5, 6, 7, 8)]
 
 _whole: set[bytes] = set()
-"""SHA-256 of pictures that were decoded without a fault: the tasks of a benchmark show the same ones."""
+"""SHA-256 of pictures that were decoded without a fault: the tasks of a benchmark show the same
+ones.
+"""
 
 _LOCK = threading.Lock()
 _before: list[bool] = []  # what Pillow was set to when each thread that reads a picture now began
 
 
 def check(cell: Mapping[str, Any] | None, where: str, dataset: str | None = None) -> None:
-    """Check that :func:`decode` gives a picture, by decoding it; a JPEG at an eighth of its size, which is faster.
+    """Check that :func:`decode` gives a picture, by decoding it; a JPEG at an eighth of its size,
+    which is faster.
 
-    `cell` is an undecoded ``datasets.Image`` value, `where` names dataset and row in errors, and a path must lie below
-    the folder of `dataset` (:func:`below`); None: no path is opened.
+    `cell` is an undecoded ``datasets.Image`` value, `where` names dataset and row in errors, and a
+    path must lie below the folder of `dataset` (:func:`below`); None: no path is opened.
     """
     data, file = _content(cell, where, dataset)
     digest = hashlib.sha256(data).digest()
@@ -66,19 +71,24 @@ def undecoded(rows: datasets.Dataset, where: str) -> datasets.Dataset:
         return rows.cast_column("image", datasets.Image(decode=False))
     except (ArrowException, TypeError) as error:
         kind = rows.features["image"]
-        raise DataError(f"{where}: image holds {kind}, not pictures. {hub.USE_THE_RELEASE}") from error
+        raise DataError(
+            f"{where}: image holds {kind}, not pictures. {hub.USE_THE_RELEASE}"
+        ) from error
 
 
 def decode(cell: Mapping[str, Any] | None, where: str, dataset: str | None = None) -> Image.Image:
     """The picture as RGB, upright (EXIF orientation applied) and on white where it is transparent.
 
-    Args and errors as in :func:`check`. Of an animation the first frame; grey values of 16 bits are scaled to 8.
+    Args and errors as in :func:`check`. Of an animation the first frame; grey values of 16 bits are
+    scaled to 8.
     """
     return _decoded(*_content(cell, where, dataset), where)
 
 
 def decode_file(file: Path, where: str) -> Image.Image:
-    """The picture in a file, as :func:`decode` does. The path is not checked: use it for trusted paths only."""
+    """The picture in a file, as :func:`decode` does. The path is not checked: use it for trusted
+    paths only.
+    """
     return _decoded(read_bytes(file, where), file, where)
 
 
@@ -105,20 +115,25 @@ def content_key(image: Image.Image) -> str:
 
 
 def below(folder: Path, path: str, where: str) -> Path:
-    """The file that a path in a row or in saved samples names, relative to the folder; it may be missing.
+    """The file that a path in a row or in saved samples names, relative to the folder; it may be
+    missing.
 
     Raises:
         DataError: the path points outside of the folder, directly or through a link.
     """
     try:
         inside = (folder / path).resolve().is_relative_to(folder.resolve())
-    except (OSError, RuntimeError, ValueError):  # links in a circle; a text that is the name of no file
+    except (
+        OSError,
+        RuntimeError,
+        ValueError,
+    ):  # links in a circle; a text that is the name of no file
         inside = False
     if not inside:
         shown = repr(path if len(path) <= 200 else f"{path[:200]}...")
         raise DataError(
-            f"{where}: image {shown} points outside of {folder}: write a path inside that folder, such as "
-            "images/722.png, and put the file itself there, not a link"
+            f"{where}: image {shown} points outside of {folder}: write a path inside that folder,"
+            " such as images/722.png, and put the file itself there, not a link"
         )
     return folder / path
 
@@ -127,7 +142,10 @@ def below(folder: Path, path: str, where: str) -> Path:
 def _opened(data: bytes, file: Path | None, where: str) -> Iterator[ImageFile.ImageFile]:
     """Open a picture, for checks and runs alike, and turn each error on it into a `DataError`."""
     try:
-        with _strictly(), Image.open(io.BytesIO(picture_bytes.without_metadata(data)), formats=FORMATS) as image:
+        with (
+            _strictly(),
+            Image.open(io.BytesIO(picture_bytes.without_metadata(data)), formats=FORMATS) as image,
+        ):
             yield image
     except Exception as error:  # Pillow raises many kinds on damaged files
         raise _damaged(file, where, error) from error
@@ -138,7 +156,8 @@ def _decoded(data: bytes, file: Path | None, where: str, is_reduced: bool = Fals
         image.decodermaxblock = len(data)  # in one piece: after each, a thread waits for its turn
         if is_reduced:
             image.draft("RGB", (image.width // 8 or 1, image.height // 8 or 1))
-        # Of a GIF file the first frame may fill a part of the picture: the rest is transparent, and not the colour 0.
+        # Of a GIF file the first frame may fill a part of the picture: the rest is transparent, and
+        # not the colour 0.
         frame = image.tile[0][1] if image.format == "GIF" and image.tile else None
         image.load()
         turn = _turn(image)
@@ -151,7 +170,9 @@ def _decoded(data: bytes, file: Path | None, where: str, is_reduced: bool = Fals
 
 
 def _turn(image: Image.Image) -> Image.Transpose | None:
-    """What turns a picture upright by its EXIF or XMP; None if these cannot be read: its pixels are whole."""
+    """What turns a picture upright by its EXIF or XMP; None if these cannot be read: its pixels are
+    whole.
+    """
     try:
         return _TURNS.get(image.getexif().get(ExifTags.Base.Orientation))
     except Exception:  # Pillow raises many kinds on damaged EXIF
@@ -187,7 +208,9 @@ def _eight_bits(image: Image.Image) -> Image.Image:
 
 @contextmanager
 def _strictly() -> Iterator[None]:
-    """Let Pillow reject truncated files. lmms-eval makes Pillow fill them with grey, without a warning."""
+    """Let Pillow reject truncated files. lmms-eval makes Pillow fill them with grey, without a
+    warning.
+    """
     with _LOCK:
         _before.append(ImageFile.LOAD_TRUNCATED_IMAGES)
         ImageFile.LOAD_TRUNCATED_IMAGES = False
@@ -200,17 +223,21 @@ def _strictly() -> Iterator[None]:
                 ImageFile.LOAD_TRUNCATED_IMAGES = before
 
 
-def _content(cell: Mapping[str, Any] | None, where: str, dataset: str | None) -> tuple[bytes, Path | None]:
+def _content(
+    cell: Mapping[str, Any] | None, where: str, dataset: str | None
+) -> tuple[bytes, Path | None]:
     """The bytes of a picture, and its file if the bytes are not in the table."""
     data, path = (cell or {}).get("bytes"), (cell or {}).get("path")
     if data is not None:
         return data, None
     if not path:
-        raise DataError(f"{where}: the image is missing. Load the dataset again, or restore the row's image.")
+        raise DataError(
+            f"{where}: the image is missing. Load the dataset again, or restore the row's image."
+        )
     if dataset is None:
         raise DataError(
-            f"{where}: the row holds a path in place of the image, and paths are not opened here. Load the dataset "
-            "with its images."
+            f"{where}: the row holds a path in place of the image, and paths are not opened here."
+            " Load the dataset with its images."
         )
     file = below(folder_of(dataset), str(path), where)
     return read_bytes(file, where), file
@@ -220,13 +247,15 @@ def read_bytes(file: Path, where: str) -> bytes:
     """The bytes of a picture's file, undecoded."""
     if not os.path.exists(file):  # False for impossible names too
         raise DataError(
-            f"{where}: image file {file} does not exist. Put the file there, correct the path, or load the dataset "
-            "again."
+            f"{where}: image file {file} does not exist. Put the file there, correct the path, or"
+            " load the dataset again."
         )
     try:
         return files.read_file(file)
     except OSError as error:
-        raise DataError(f"{where}: image file {file} cannot be read: {error.strerror or error}") from error
+        raise DataError(
+            f"{where}: image file {file} cannot be read: {error.strerror or error}"
+        ) from error
 
 
 def _damaged(file: Path | None, where: str, error: Exception) -> DataError:

@@ -1,7 +1,7 @@
 """Ctrl-C: the first lets a command end, within seconds; a second one ends it at once.
 
-A library may catch the ``KeyboardInterrupt`` and go on, and threads that wait for a server are joined on the way out.
-So the first starts a timer that ends the process.
+A library may catch the ``KeyboardInterrupt`` and go on, and threads that wait for a server are
+joined on the way out. So the first starts a timer that ends the process.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ GRACE = 30
 
 @contextmanager
 def ending_within_seconds(command: str, kept: str) -> Iterator[None]:
-    """Stand around the work of a command; an interrupt ends the process by the signal, so a loop around it ends too.
+    """Stand around the work of a command; an interrupt ends the process by the signal, so a loop
+    around it ends too.
 
-    Nothing is done where SIGINT is ignored (``nohup``, ``command &`` in a script) or has another handler. `kept`: a
-    sentence of the message, of what is not lost.
+    Nothing is done where SIGINT is ignored (``nohup``, ``command &`` in a script) or has another
+    handler. `kept`: a sentence of the message, of what is not lost.
     """
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
@@ -44,7 +45,9 @@ def ending_within_seconds(command: str, kept: str) -> Iterator[None]:
     try:
         yield
     finally:
-        if happened:  # what became of it on its way here, an error or nothing, is not what ended this command
+        if (
+            happened
+        ):  # what became of it on its way here, an error or nothing, is not what ended this command
             _end()
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -52,7 +55,9 @@ def ending_within_seconds(command: str, kept: str) -> Iterator[None]:
 def _end() -> NoReturn:
     """End without waiting for any thread."""
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError, RuntimeError):  # nobody reads it any more, or the signal came within a print
+        with suppress(
+            OSError, ValueError, RuntimeError
+        ):  # nobody reads it any more, or the signal came within a print
             stream.flush()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.kill(os.getpid(), signal.SIGINT)

@@ -1,8 +1,8 @@
 """Failures that did not stop the run.
 
-Whoever meets one logs its cause and notes it here, in memory; the harness has no place for it. Our ``lmms_eval``
-command reads the notes at the end and exits with status 1. Here too are the texts that stand in place of an answer: of
-a request that got none, and of one that the server refused.
+Whoever meets one logs its cause and notes it here, in memory; the harness has no place for it. Our
+``lmms_eval`` command reads the notes at the end and exits with status 1. Here too are the texts
+that stand in place of an answer: of a request that got none, and of one that the server refused.
 """
 
 from __future__ import annotations
@@ -11,16 +11,18 @@ import json
 import re
 
 _noted: list[str] = []
-# What the harness's API classes (openai, async_openai, gemini) put in place of an answer: after the last try of a
-# request, and where --max_tokens is spent.
+# What the harness's API classes (openai, async_openai, gemini) put in place of an answer: after the
+# last try of a request, and where --max_tokens is spent.
 _FAILED = "[LMMS_EVAL_REQUEST_FAILED"
 BUDGET_EXCEEDED = "[LMMS_EVAL_BUDGET_EXCEEDED]"
 _NO_ANSWER = (_FAILED, BUDGET_EXCEEDED)
-# What async_openai (lmms-eval 0.7.3) puts in place of a content that is no text: the words of Python.
+# What async_openai (lmms-eval 0.7.3) puts in place of a content that is no text: the words of
+# Python.
 _NO_TEXT = re.compile(r'Error: can only concatenate str \(not "(\w+)"\) to str')
 
 _REFUSED = "[FIGLANG_REFUSED: "
-# What gemini (lmms-eval 0.7.3) puts in place of an answer that its service keeps back, for whatever reason.
+# What gemini (lmms-eval 0.7.3) puts in place of an answer that its service keeps back, for whatever
+# reason.
 _BLOCKED = "[SAFETY_BLOCKED:"
 _NOT_FOR_SAFETY = re.compile(r"\[SAFETY_BLOCKED:finish_reason=[\w.<: ]{0,40}(?:MAX_TOKENS|STOP)")
 _ALLOW_MORE = "allow more (--gen_kwargs max_new_tokens=4096), or turn thinking off"
@@ -32,7 +34,8 @@ def note(message: str) -> None:
 
 
 def text_of(answer: object) -> str:
-    """What a model class gave as an answer; where that is no text, words as the harness's for a failed request.
+    """What a model class gave as an answer; where that is no text, words as the harness's for a
+    failed request.
 
     An API gives none (``content: null``) where a model has thought until its tokens were spent.
     """
@@ -62,20 +65,28 @@ def empty_answer(finish_reason: str = "", tokens_thought: int | None = None) -> 
     if finish_reason == "length" or tokens_thought:
         thoughts = f", {tokens_thought:,} tokens of thoughts" if tokens_thought else ""
         reason = f"finish_reason {finish_reason or 'unknown'}{thoughts}"
-        return failed_request(f"the answer is empty: its tokens were spent before it ({reason}). Please {_ALLOW_MORE}")
+        return failed_request(
+            f"the answer is empty: its tokens were spent before it ({reason}). Please {_ALLOW_MORE}"
+        )
     if finish_reason:
-        return failed_request(f"the answer is empty (finish_reason {finish_reason:.40}): look into the server's log")
+        return failed_request(
+            f"the answer is empty (finish_reason {finish_reason:.40}): look into the server's log"
+        )
     spent = "A model that thinks may have spent its tokens before it answered"
     return failed_request(f"the answer is empty. {spent}: {_ALLOW_MORE}")
 
 
 def refused_request(reason: str, words: str) -> str:
-    """The text in place of an answer that a server refuses, or its filter keeps back: an answer, and a wrong one."""
+    """The text in place of an answer that a server refuses, or its filter keeps back: an answer,
+    and a wrong one.
+    """
     return f"{_REFUSED}{reason}] {words}".rstrip()
 
 
 def is_refusal(text: object) -> bool:
-    """Whether a text stands for an answer that was refused; of JSON with several rounds, whether the last one does."""
+    """Whether a text stands for an answer that was refused; of JSON with several rounds, whether
+    the last one does.
+    """
     if not isinstance(text, str):
         return False
     if text.startswith("{") and (_REFUSED in text or _BLOCKED in text):
@@ -88,7 +99,9 @@ def is_refusal(text: object) -> bool:
 
 
 def is_no_answer(text: object) -> bool:
-    """Whether a text is the harness's own in place of an answer; of JSON with several rounds, whether one is."""
+    """Whether a text is the harness's own in place of an answer; of JSON with several rounds,
+    whether one is.
+    """
     if not isinstance(text, str):
         return False
     rounds = text.startswith("{") and any(f'": "{words}' in text for words in _NO_ANSWER)

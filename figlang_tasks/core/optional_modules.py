@@ -1,4 +1,5 @@
-"""What only some benchmarks have: modules of a benchmark's folder that are found by their file names.
+"""What only some benchmarks have: modules of a benchmark's folder that are found by their file
+names.
 
 `OPTIONAL_MODULES` lists them, and CONTRIBUTING.md says what each holds.
 :meth:`figlang_tasks.core.benchmark.Benchmark.module` imports such a module when it is used.
@@ -52,7 +53,8 @@ class Submission:
 
     Attributes:
         parts: of the data, those that are handed in.
-        files: ``(records by part) -> content by name of file``. Raises `DataError` for what cannot be handed in.
+        files: ``(records by part) -> content by name of file``. Raises `DataError` for what cannot
+            be handed in.
         upload: where it is handed in.
     """
 
@@ -70,8 +72,8 @@ class Sorting:
         inputs: the kinds of prompts, in the order of the paper's table.
         categories: the cells of a sheet that mean each, in lower case.
         prompts: the module that writes the prompts.
-        published: the paper's table: its ``source``, and ``rows`` with ``system``, ``input``, ``pictures`` and the
-            share of each of the ``categories``, 0 to 1.
+        published: the paper's table: its ``source``, and ``rows`` with ``system``, ``input``,
+            ``pictures`` and the share of each of the ``categories``, 0 to 1.
     """
 
     task: str
@@ -91,11 +93,13 @@ class FineTuning:
     """Which rows of a benchmark models may be fine-tuned on (:mod:`figlang_tasks.finetuning`).
 
     Attributes:
-        splits: parameters of the request for ``train`` and ``validation``, in place of the task's own. Not needed where
-            the tasks ask for a ``split``; where there is neither, the user names another folder of rows.
-        texts: columns of documents that say what a row is about: a row that shares such a text, or the picture in
-            ``image``, with a row of the evaluation is left out.
-        right: whether the record of a reference answer says that the answer was read as it is meant.
+        splits: parameters of the request for ``train`` and ``validation``, in place of the task's
+            own. Not needed where the tasks ask for a ``split``; where there is neither, the user
+            names another folder of rows.
+        texts: columns of documents that say what a row is about: a row that shares such a text, or
+            the picture in ``image``, with a row of the evaluation is left out.
+        right: whether the record of a reference answer says that the answer was read as it is
+            meant.
     """
 
     splits: Mapping[str, Mapping[str, str]] = field(hash=False, default_factory=dict)

@@ -27,7 +27,9 @@ _Own = TypeVar("_Own", bound="Options")
 
 
 class Options(BaseModel):
-    """Options of the tasks of a benchmark, called `OF` in messages. Values are taken as they are: "no" is no bool."""
+    """Options of the tasks of a benchmark, called `OF` in messages. Values are taken as they are:
+    "no" is no bool.
+    """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
@@ -40,13 +42,20 @@ class Options(BaseModel):
         Raises:
             ValueError: unknown option, or a value that is not valid; the message says which are.
         """
-        # The harness leaves the blocks for other models ("default", "figlang_clip", ...) in the dict: they are dicts.
-        given = {str(key): value for key, value in (kwargs or {}).items() if not isinstance(value, Mapping)}
+        # The harness leaves the blocks for other models ("default", "figlang_clip", ...) in the
+        # dict: they are dicts.
+        given = {
+            str(key): value
+            for key, value in (kwargs or {}).items()
+            if not isinstance(value, Mapping)
+        }
         required = {name: None for name, field in cls.model_fields.items() if field.is_required()}
         if unknown := sorted(given.keys() - cls.model_fields.keys()):
             valid = ", ".join(sorted(cls.model_fields)) or "there are none"
             meant = did_you_mean(unknown[0], cls.model_fields)
-            raise ValueError(f"unknown {cls.OF} task option(s) {', '.join(unknown)}; valid: {valid}{meant}")
+            raise ValueError(
+                f"unknown {cls.OF} task option(s) {', '.join(unknown)}; valid: {valid}{meant}"
+            )
         try:
             return cls.model_validate(required | given)
         except ValidationError as error:

@@ -1,7 +1,8 @@
-"""Takes metadata out of PNG, JPEG and WebP files, so that a fault in it does not make a whole picture unreadable.
+"""Takes metadata out of PNG, JPEG and WebP files, so that a fault in it does not make a whole
+picture unreadable.
 
-Pillow refuses a picture whose metadata are large or damaged. What decides how pixels look stays, as does what says
-which side is up.
+Pillow refuses a picture whose metadata are large or damaged. What decides how pixels look stays, as
+does what says which side is up.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ def without_metadata(data: bytes) -> bytes:
     Call it while Pillow is strict (``ImageFile.LOAD_TRUNCATED_IMAGES``).
 
     Raises:
-        SyntaxError: a chunk of a PNG file that decides on pixels has a wrong checksum, or the palette is missing.
+        SyntaxError: a chunk of a PNG file that decides on pixels has a wrong checksum, or the
+            palette is missing.
     """
     if data.startswith(_PNG):
         return _png(data)
@@ -63,7 +65,9 @@ class _Chunk(NamedTuple):
     @property
     def is_intact(self) -> bool:
         """Whether the checksum is that of kind and content."""
-        return not self.is_cut and zlib.crc32(self.whole[4:-4]) == int.from_bytes(self.whole[-4:], "big")
+        return not self.is_cut and zlib.crc32(self.whole[4:-4]) == int.from_bytes(
+            self.whole[-4:], "big"
+        )
 
 
 def _png(data: bytes) -> bytes:
@@ -86,7 +90,8 @@ def _png(data: bytes) -> bytes:
         elif (keyword := _orientation_keyword(chunk)) and _is_readable(chunk, header):
             orientation[keyword] = chunk.whole
     if header.content[9:10] == bytes([_PALETTE]) and b"PLTE" not in kinds:
-        raise SyntaxError("broken PNG file (it has no palette)")  # of which Pillow makes a black picture
+        # Of which Pillow makes a black picture
+        raise SyntaxError("broken PNG file (it has no palette)")
     # Before the pixels, because Pillow reads what follows them only when it has decoded them.
     return b"".join([_PNG, *pixels[:1], *orientation.values(), *pixels[1:]])
 
@@ -102,7 +107,9 @@ def _chunks(data: bytes) -> Iterator[_Chunk]:
 
 
 def _orientation_keyword(chunk: _Chunk) -> bytes:
-    """What a chunk that may hold the orientation is called in a PNG file; empty for other chunks."""
+    """What a chunk that may hold the orientation is called in a PNG file; empty for other
+    chunks.
+    """
     if chunk.kind == b"eXIf":
         return chunk.kind
     if chunk.kind in _TEXTS:
@@ -124,12 +131,15 @@ def _is_readable(chunk: _Chunk, header: _Chunk) -> bool:
 
 
 def _with_sample_of_8_bits(chunk: _Chunk, header: _Chunk) -> _Chunk:
-    """The transparent colour (tRNS) in 8 bits, in which Pillow gives all colours but grey of 16 bits.
+    """The transparent colour (tRNS) in 8 bits, in which Pillow gives all colours but grey of 16
+    bits.
 
     Pillow itself compares the sample of the file, of 2, 4 or 16 bits, with a pixel of 8 bits.
     """
     depth, colour_type = header.content[8:10] or b"\0\0"
-    samples = struct.unpack(f">{len(chunk.content) // 2}H", chunk.content[: len(chunk.content) // 2 * 2])
+    samples = struct.unpack(
+        f">{len(chunk.content) // 2}H", chunk.content[: len(chunk.content) // 2 * 2]
+    )
     if colour_type == _GREY and depth in (2, 4):
         scale = 255 // ((1 << depth) - 1)
         samples = tuple((sample & ((1 << depth) - 1)) * scale for sample in samples)
@@ -146,7 +156,8 @@ def _with_sample_of_8_bits(chunk: _Chunk, header: _Chunk) -> _Chunk:
 
 _COMMENT, _SCAN = 0xFE, 0xDA
 _APPLICATIONS = range(0xE0, 0xF0)
-# Marker -> how the contents that are kept begin, and how long they must be. JFIF and Adobe decide on the colours.
+# Marker -> how the contents that are kept begin, and how long they must be. JFIF and Adobe decide
+# on the colours.
 _KEPT: Final = {
     0xE0: ((b"JFIF\0", 14),),
     0xE1: ((b"Exif\0\0", 6), (b"http://ns.adobe.com/xap/1.0/\0", 29)),
@@ -156,7 +167,8 @@ _KEPT: Final = {
 
 def _jpeg(data: bytes) -> bytes:
     kept, start = [_JPEG], 2
-    # Each segment before the pixels is 0xFF, a marker, and the length of the rest; where one is not, all is kept.
+    # Each segment before the pixels is 0xFF, a marker, and the length of the rest; where one is
+    # not, all is kept.
     while start + 4 <= len(data) and data[start] == 0xFF:
         marker = data[start + 1]
         end = start + 2 + int.from_bytes(data[start + 2 : start + 4], "big")
@@ -173,7 +185,9 @@ def _is_metadata(marker: int, content: bytes) -> bool:
     if marker == _COMMENT:
         return True
     beginnings = _KEPT.get(marker, ())
-    is_kept = any(content.startswith(beginning) and len(content) >= length for beginning, length in beginnings)
+    is_kept = any(
+        content.startswith(beginning) and len(content) >= length for beginning, length in beginnings
+    )
     return marker in _APPLICATIONS and not is_kept
 
 
@@ -184,7 +198,9 @@ _WEBP_ORIENTED: Final = (b"EXIF", b"XMP ")
 
 
 def _webp(data: bytes) -> bytes:
-    """The chunks of pixels and orientation, with the length of them all: libwebp refuses a file that is shorter."""
+    """The chunks of pixels and orientation, with the length of them all: libwebp refuses a file
+    that is shorter.
+    """
     kept, start = [_WEBP], 12
     while start + 8 <= len(data):
         kind, length = struct.unpack_from("<4sI", data, start)

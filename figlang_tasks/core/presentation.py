@@ -1,4 +1,5 @@
-"""What a benchmark declares for tables and charts of its results: names of its parts, charts of bars.
+"""What a benchmark declares for tables and charts of its results: names of its parts, charts of
+bars.
 
 Plain data: the report draws it.
 """
@@ -26,7 +27,8 @@ class Parts:
     Attributes:
         of: by scope, in the order of tables; scopes that are not there are shown as they are.
         kind: what a part is.
-        in_short: scopes that are shown beside the whole where there is room for few, as in the paper's main table.
+        in_short: scopes that are shown beside the whole where there is room for few, as in the
+            paper's main table.
     """
 
     of: Mapping[str, Part] = field(default_factory=dict)
@@ -39,7 +41,8 @@ class Bars:
     """The bars of a task in a chart, one for each run; those of one panel stand together.
 
     Attributes:
-        title, label: of the chart, unique in the report, and of its axis; bars that share both are drawn into one.
+        title, label: of the chart, unique in the report, and of its axis; bars that share both are
+            drawn into one.
         measure, scope: what is drawn; without a value there are no bars.
         category: what stands below the bars.
         panel: title of a part of the chart; "" if it has none.
@@ -61,7 +64,8 @@ class BarSection:
 
     Attributes:
         id: unique on the page; letters and ``-``.
-        bars: ``(dataset, task, scopes) -> bars`` of a task; `scopes`: those that each measure has a value in.
+        bars: ``(dataset, task, scopes) -> bars`` of a task; `scopes`: those that each measure has a
+            value in.
     """
 
     id: str

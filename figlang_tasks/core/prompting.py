@@ -28,7 +28,9 @@ def _environment() -> Environment:
 
 
 def render(template: str, **values: Any) -> str:
-    """Render ``prompts/<template>``, for example ``render("vflute/question.jinja", claim=..., instruction=3)``."""
+    """Render ``prompts/<template>``, for example ``render("vflute/question.jinja", claim=...,
+    instruction=3)``.
+    """
     return _environment().get_template(template).render(**values)
 
 
@@ -47,7 +49,9 @@ def user_turn(pictures: Sequence[Image.Image], text: str) -> dict[str, Any]:
 
 
 def turn_with_pictures_inside(pictures: Sequence[Image.Image], text: str) -> dict[str, Any]:
-    """A chat turn of the user: each picture in place of an ``<image>`` of the text; before a text that has none."""
+    """A chat turn of the user: each picture in place of an ``<image>`` of the text; before a text
+    that has none.
+    """
     parts = text.split("<image>") if pictures else [text]
     if len(parts) == 1:
         parts = [""] * len(pictures) + parts

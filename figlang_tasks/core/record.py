@@ -1,7 +1,8 @@
 """Records: what is known of an answer once it is judged.
 
-``process_results`` returns the record of a document under ``sample``, and the harness writes it to its samples file.
-Each kind of task has its own fields, declared as a `TypedDict` in the module ``records`` of its benchmark.
+``process_results`` returns the record of a document under ``sample``, and the harness writes it to
+its samples file. Each kind of task has its own fields, declared as a `TypedDict` in the module
+``records`` of its benchmark.
 """
 
 from __future__ import annotations
@@ -23,10 +24,14 @@ class OptionalFields(TypedDict, total=False):
     """Fields that have these names in every kind of record that has them.
 
     Attributes:
-        task: the name of the kind of task; `Task` adds it and `request` to what a benchmark returns.
-        request: what the task file asked for (``V-FLUTE,split=test``): its documents are found by it.
-        unit: what dependent records share, and is resampled as one; without it a document depends on no other.
-        row: the row of the benchmark, where several documents are of one (rotations, pictures of a ranking).
+        task: the name of the kind of task; `Task` adds it and `request` to what a benchmark
+            returns.
+        request: what the task file asked for (``V-FLUTE,split=test``): its documents are found by
+            it.
+        unit: what dependent records share, and is resampled as one; without it a document depends
+            on no other.
+        row: the row of the benchmark, where several documents are of one (rotations, pictures of a
+            ranking).
         images: the number of documents of a row that are ranked together.
         status: what became of the output.
         rule: which rule read it.
@@ -34,7 +39,8 @@ class OptionalFields(TypedDict, total=False):
         bleu: the settings of BLEU-4.
         repeat: number of the answer, from 1, where a row was asked several times.
         unfinished: the output ends in a thought.
-        unread_counts_as: the label that an answer counts as which was not read, by the rules of a paper.
+        unread_counts_as: the label that an answer counts as which was not read, by the rules of a
+            paper.
         read_by: the reading of a language model (``figlang judge read``).
     """
 

@@ -1,7 +1,8 @@
-"""Hides keys and tokens in what a run prints and saves: by their value, by their name and by their usual shapes.
+"""Hides keys and tokens in what a run prints and saves: by their value, by their name and by their
+usual shapes.
 
-The harness logs the hub's token and prints the arguments of the model, and a server may repeat the key that it was
-sent. Logs are what people paste into bug reports, and samples what they publish.
+The harness logs the hub's token and prints the arguments of the model, and a server may repeat the
+key that it was sent. Logs are what people paste into bug reports, and samples what they publish.
 """
 
 from __future__ import annotations
@@ -15,9 +16,15 @@ from typing import Any
 HIDDEN = "[REDACTED]"
 """What stands in place of a secret; the harness's own word."""
 
-_OWNER = r"api|access|secret|private|auth|oauth|bearer|client|service|account|session|security|subscription|user|hub"
+_OWNER = (
+    r"api|access|secret|private|auth|oauth|bearer|client|service|account|session|security"
+    r"|subscription|user|hub"
+)
 _OWNER += r"|bot|refresh|jwt|(?<![a-z])id|hf|huggingface|github|gh|gitlab|slack|wandb"
-_OWNER += r"|openai|anthropic|azure|gemini|google|mistral|cohere|groq|together|fireworks|deepinfra|deepseek"
+_OWNER += (
+    r"|openai|anthropic|azure|gemini|google|mistral|cohere|groq|together|fireworks|deepinfra"
+    r"|deepseek"
+)
 _OWNER += r"|openrouter|replicate|nvidia|perplexity|xai|dashscope"
 _NAME = (
     rf"(?i:[\w-]*(?:(?:{_OWNER})[_-]?(?:keys?|token)|password|passwd|passphrase|authorization|credentials?)"
@@ -25,14 +32,17 @@ _NAME = (
     r"|(?:[A-Z\d_]*_)?(?:KEY|TOKEN|SECRET|PASS)"  # of an environment variable
 )
 _SEPARATOR = r"(?::=|=>|[=:])"
-_YAML_SIGN = r"(?:(?:-|[|>][+-]?)\s+)?"  # behind which the value stands in the next line, or in a list
+_YAML_SIGN = (  # behind which the value stands in the next line, or in a list
+    r"(?:(?:-|[|>][+-]?)\s+)?"
+)
 _VALUE = (
     r"""\\+["'][^"'\\]*(?:\\+["'])?"""  # JSON in a text of JSON
     r"""|[bfru]{0,2}"(?:\\.|[^"\\])*"?|[bfru]{0,2}'(?:\\.|[^'\\])*'?|\w{0,30}[(\[{][^)\]}]*[)\]}]?"""
     r"""|(?:(?:Bearer|Basic|Token)\s+)?[^\s,;&"'{}]+"""
 )
 _IN_ADDRESS = r"(?<=[?&])(?i:key|sig|x-amz-signature|x-goog-signature)="
-# As :data:`_NO_SECRET`: "token: the" is a sentence, and neither is "unexpected token: name" a secret.
+# As :data:`_NO_SECRET`: "token: the" is a sentence, and neither is "unexpected token: name" a
+# secret.
 _PROSE = r"(?i:token|secret|auth|key|pass):\s+(?:[A-Za-z]{1,15}|\d{1,7})(?![\w~+/=-])"
 _START = r"(?:(?<![\w-])|(?<=\\[nrt]))"  # of a word, also behind the \n of a text that is quoted
 _SECRET_NAME = re.compile(_NAME)
@@ -55,17 +65,24 @@ _TOKEN = re.compile(
 )
 _USER_IN_ADDRESS = re.compile(r"""(?<=://)[^/\s"<>\\]+@""")
 
-# Not looked for by value: "key=1" must not hide every 1, nor the placeholders that local servers are given their word.
+# Not looked for by value: "key=1" must not hide every 1, nor the placeholders that local servers
+# are given their word.
 _NO_SECRET = re.compile(r".{,7}|[A-Za-z_-]{,15}", re.DOTALL)
-_BEGINNING = 12  # The harness cuts messages, and a secret in them, off anywhere: so much of it is hidden as well,
-_NO_WORD = re.compile(r"(?=.*(?:[^A-Za-z]|[a-z][A-Z]))[\w.~+=-]+")  # if it is no word, path or address.
+# The harness cuts messages, and a secret in them, off anywhere: so much of it is hidden as well, if
+# it is no word, path or address.
+_BEGINNING = 12
+_NO_WORD = re.compile(r"(?=.*(?:[^A-Za-z]|[a-z][A-Z]))[\w.~+=-]+")
 given_secrets: set[str] = set()
 
 
 def remember(model_args: object) -> None:
-    """Add the secrets among the arguments of a model, a text ``name=value,...`` or a mapping, to those hidden."""
+    """Add the secrets among the arguments of a model, a text ``name=value,...`` or a mapping, to
+    those hidden.
+    """
     if isinstance(model_args, Mapping):
-        values = [str(value) for name, value in model_args.items() if _SECRET_NAME.fullmatch(str(name))]
+        values = [
+            str(value) for name, value in model_args.items() if _SECRET_NAME.fullmatch(str(name))
+        ]
     else:
         values = [argument["value"].strip("\"'") for argument in _NAMED.finditer(str(model_args))]
     given_secrets.update(values)
@@ -77,12 +94,16 @@ def is_secret_name(name: str) -> bool:
 
 
 def without_secrets(value: Any) -> Any:
-    """A value whose texts have :data:`HIDDEN` for known secrets and usual tokens: for what is saved of an answer."""
+    """A value whose texts have :data:`HIDDEN` for known secrets and usual tokens: for what is saved
+    of an answer.
+    """
     return _hide(value, _known_secrets(), by_name=False)
 
 
 def redacted(value: Any) -> Any:
-    """As :func:`without_secrets`, also for what stands under a name like ``api_key``, and passwords in addresses."""
+    """As :func:`without_secrets`, also for what stands under a name like ``api_key``, and passwords
+    in addresses.
+    """
     return _hide(value, _known_secrets(), by_name=True)
 
 
@@ -111,13 +132,19 @@ def _hide_entry(name: object, entry: Any, known: re.Pattern[str], by_name: bool)
 
 def _known_secrets() -> re.Pattern[str]:
     """A pattern of the secrets of the environment and of the arguments of the model."""
-    secrets = {value for name, value in os.environ.items() if _SECRET_NAME.fullmatch(name)} | given_secrets
-    return _pattern_of_values(frozenset(secret for secret in secrets if not _NO_SECRET.fullmatch(secret)))
+    secrets = {
+        value for name, value in os.environ.items() if _SECRET_NAME.fullmatch(name)
+    } | given_secrets
+    return _pattern_of_values(
+        frozenset(secret for secret in secrets if not _NO_SECRET.fullmatch(secret))
+    )
 
 
 @lru_cache(maxsize=4)
 def _pattern_of_values(secrets: frozenset[str]) -> re.Pattern[str]:
-    """A pattern of secrets, each whole or cut off; the longest first, for a shorter one may begin it."""
+    """A pattern of secrets, each whole or cut off; the longest first, for a shorter one may begin
+    it.
+    """
     values = []
     for secret in sorted(secrets, key=len, reverse=True):
         values.append(re.escape(secret))

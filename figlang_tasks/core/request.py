@@ -12,8 +12,9 @@ from figlang_tasks.core.errors import DataError
 class Request(Mapping[str, str]):
     """A dataset and the parameters of a request for its rows; a mapping of the parameters.
 
-    It is written ``DATASET,KEY=VALUE,...``: as ``dataset_name`` in a task file, and as ``request`` in every record.
-    The keys that a dataset takes are those of its benchmark (:func:`figlang_tasks.core.benchmark.parse_request`).
+    It is written ``DATASET,KEY=VALUE,...``: as ``dataset_name`` in a task file, and as ``request``
+    in every record. The keys that a dataset takes are those of its benchmark
+    (:func:`figlang_tasks.core.benchmark.parse_request`).
 
     Attributes:
         dataset: name of a :class:`figlang_tasks.core.hub.Source`.
@@ -62,5 +63,7 @@ class Request(Mapping[str, str]):
         return len(self.parameters)
 
     def with_parameters(self, parameters: Mapping[str, str]) -> Request:
-        """The request with these parameters in place of its own of the same names, or behind them."""
+        """The request with these parameters in place of its own of the same names, or behind
+        them.
+        """
         return Request.of(self.dataset, **{**self, **parameters})

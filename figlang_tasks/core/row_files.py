@@ -1,6 +1,8 @@
-"""Rows of CSV and TSV files with a header, and of JSON Lines, and the faults of those that are not valid.
+"""Rows of CSV and TSV files with a header, and of JSON Lines, and the faults of those that are not
+valid.
 
-Lines are counted from 1. JSON Lines are UTF-8, one value a line; empty lines are skipped, but they count.
+Lines are counted from 1. JSON Lines are UTF-8, one value a line; empty lines are skipped, but they
+count.
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ from figlang_tasks.core import files
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import HALF_A_PAIR
 
-# How processors, chat templates and the harness write the place of a picture (or of a film or sound) in a prompt:
-# <image>, </img>, <image 1>, <start_of_image>, <|image_pad|>, <|vision_start|>, <|image token|>, <|image>, [IMG_END].
+# How processors, chat templates and the harness write the place of a picture (or of a film or
+# sound) in a prompt: <image>, </img>, <image 1>, <start_of_image>, <|image_pad|>, <|vision_start|>,
+# <|image token|>, <|image>, [IMG_END].
 _PLACEHOLDER = re.compile(
     r"<[/|]{0,2}[\w-]{0,30}(?:image|img|im_patch|video|audio)[\w-]{0,30}(?: ?\d{1,3})?[/|]{0,2}>"
     r"|<\|[\w-]{0,30}(?:image|img|media|vision|video|audio|patch)[\w -]{0,30}\|>"
@@ -36,13 +39,17 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 
 def lines(path: Path, required: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, Any] | str]]:
-    """Each row of a ``.csv``, ``.tsv`` or JSON Lines file: its place (file and line), with its cells or what is wrong.
+    """Each row of a ``.csv``, ``.tsv`` or JSON Lines file: its place (file and line), with its
+    cells or what is wrong.
 
-    Where the rest of a CSV file cannot be read (its encoding, its header, an open quote), nothing follows.
+    Where the rest of a CSV file cannot be read (its encoding, its header, an open quote), nothing
+    follows.
     """
     content = content_of(path)
     delimiter = {".csv": ",", ".tsv": "\t"}.get(path.suffix.lower())
-    found = json_lines(io.BytesIO(content)) if delimiter is None else _csv(content, required, delimiter)
+    found = (
+        json_lines(io.BytesIO(content)) if delimiter is None else _csv(content, required, delimiter)
+    )
     for number, row in found:
         wrong = row if isinstance(row, str) else _missing(row, required)
         yield f"{path}, line {number}", wrong or row
@@ -57,12 +64,20 @@ def content_of(path: Path) -> bytes:
 
 
 def released_table(path: Path, delimiter: str = ",") -> list[dict[str, str]]:
-    """The rows of a CSV or TSV file of a release, as they are: rows of users are read by :func:`lines`."""
-    return list(csv.DictReader(io.StringIO(content_of(path).decode("utf-8"), newline=""), delimiter=delimiter))
+    """The rows of a CSV or TSV file of a release, as they are: rows of users are read by
+    :func:`lines`.
+    """
+    return list(
+        csv.DictReader(
+            io.StringIO(content_of(path).decode("utf-8"), newline=""), delimiter=delimiter
+        )
+    )
 
 
 def valid(
-    rows: Iterable[tuple[str, Any]], make: Callable[[Any, str], _Row], key: Callable[[_Row], str] | None = None
+    rows: Iterable[tuple[str, Any]],
+    make: Callable[[Any, str], _Row],
+    key: Callable[[_Row], str] | None = None,
 ) -> tuple[list[_Row], list[str]]:
     """The rows that `make` makes of values and their place, and the fault of each other row.
 
@@ -89,7 +104,9 @@ def valid(
 
 
 def checked(model: type[_Model], values: Mapping[str, Any], where: str) -> _Model:
-    """The values of a row as a model of pydantic; the `DataError` names the first field that is not valid."""
+    """The values of a row as a model of pydantic; the `DataError` names the first field that is not
+    valid.
+    """
     try:
         return model.model_validate(values)
     except ValidationError as error:
@@ -103,7 +120,11 @@ def first_fault(error: ValidationError) -> str:
     must = wrong["msg"].removeprefix("Value error, ").replace("Input should", "must")
     if not field:
         return must
-    return f"{field}: {must}" if wrong["type"] == "missing" else f"{field} is {brief(wrong['input'])}: {must}"
+    return (
+        f"{field}: {must}"
+        if wrong["type"] == "missing"
+        else f"{field} is {brief(wrong['input'])}: {must}"
+    )
 
 
 def end_with_the_first(faults: Sequence[str], benchmark: str) -> None:
@@ -123,7 +144,9 @@ def progress(rows: Iterable[Any], what: str) -> Iterable[Any]:
 
 
 def json_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, dict[str, Any] | str]]:
-    """The number of each line of JSON Lines, and its object or what is wrong with it; empty lines are skipped."""
+    """The number of each line of JSON Lines, and its object or what is wrong with it; empty lines
+    are skipped.
+    """
     # Lines end at \n alone: texts may hold other line separators, unescaped.
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -131,15 +154,26 @@ def json_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, dict[str, Any] | s
         try:
             found = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
         except UnicodeDecodeError as error:
-            yield number, f"is not UTF-8 ({error.reason} at byte {error.start}): save the file as UTF-8"
+            yield (
+                number,
+                f"is not UTF-8 ({error.reason} at byte {error.start}): save the file as UTF-8",
+            )
         except (ValueError, RecursionError) as error:
-            yield number, f"is not valid JSON ({getattr(error, 'msg', None) or error}): each line must be an object"
+            yield (
+                number,
+                (
+                    f"is not valid JSON ({getattr(error, 'msg', None) or error}): each line must be"
+                    " an object"
+                ),
+            )
         else:
             wrong = f"is {reprlib.repr(found)}, not a JSON object: each line must be one"
             yield number, found if isinstance(found, dict) else wrong
 
 
-def _csv(content: bytes, required: Sequence[str], delimiter: str) -> Iterator[tuple[int, dict[str, Any] | str]]:
+def _csv(
+    content: bytes, required: Sequence[str], delimiter: str
+) -> Iterator[tuple[int, dict[str, Any] | str]]:
     last = 0  # line of the row before: a quote that is not closed swallows all lines behind it
     try:
         text = io.StringIO(content.decode("utf-8-sig"), newline="")
@@ -154,7 +188,10 @@ def _csv(content: bytes, required: Sequence[str], delimiter: str) -> Iterator[tu
         last = reader.line_num
         for cells in reader:
             is_whole = None not in cells and None not in cells.values()
-            wrong = f"does not have the {len(columns)} cells of the header: put a text with the separator in quotes"
+            wrong = (
+                f"does not have the {len(columns)} cells of the header: put a text with the"
+                " separator in quotes"
+            )
             yield last + 1, cells if is_whole else wrong
             last = reader.line_num
     except UnicodeDecodeError as error:
@@ -178,7 +215,9 @@ def brief(value: Any) -> str:
 
 
 def text(values: Mapping[str, Any], column: str, where: str, optional: bool = False) -> str:
-    """The text in a column of a row, without white space around it; "" if it is `optional` and not there."""
+    """The text in a column of a row, without white space around it; "" if it is `optional` and not
+    there.
+    """
     value = values.get(column)
     if value is None and optional:
         return ""
@@ -190,15 +229,19 @@ def text(values: Mapping[str, Any], column: str, where: str, optional: bool = Fa
 
 
 def placeholder_fault(text: str) -> str:
-    """What is wrong with a text of a row that holds a placeholder of a picture; "" for any other text.
+    """What is wrong with a text of a row that holds a placeholder of a picture; "" for any other
+    text.
 
-    The words of our prompts may hold one, where a picture belongs. In a text of a row, models and chat templates would
-    take it for the place of one picture more.
+    The words of our prompts may hold one, where a picture belongs. In a text of a row, models and
+    chat templates would take it for the place of one picture more.
     """
     placeholder = _PLACEHOLDER.search(text)
     if placeholder is None:
         return ""
-    return f"must not contain {placeholder[0]}, which models take for the place of a picture: write it without brackets"
+    return (
+        f"must not contain {placeholder[0]}, which models take for the place of a picture: write it"
+        " without brackets"
+    )
 
 
 def require_no_placeholder(text: str, column: str, where: str) -> None:

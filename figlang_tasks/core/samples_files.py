@@ -33,11 +33,13 @@ def saved_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 place = f"{path}, line {number}"
                 if isinstance(line, str):
                     raise RunError(
-                        f"{place} {line}. Was the file cut off (an interruption, a full disk)? Restore the file that "
-                        "the harness wrote; the last line may be deleted"
+                        f"{place} {line}. Was the file cut off (an interruption, a full disk)?"
+                        " Restore the file that the harness wrote; the last line may be deleted"
                     )
                 yield place, line
     except OSError as error:
         raise RunError(f"{path} cannot be read: {error.strerror}") from error
     if not place:
-        raise RunError(f"{path} is empty: the run that wrote it has failed; evaluate again with --log_samples")
+        raise RunError(
+            f"{path} is empty: the run that wrote it has failed; evaluate again with --log_samples"
+        )

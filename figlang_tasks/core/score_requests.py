@@ -1,10 +1,11 @@
-"""Score requests: a task asks a model for numbers instead of words; docs/adding_a_vlm.md says which numbers.
+"""Score requests: a task asks a model for numbers instead of words; docs/adding_a_vlm.md says which
+numbers.
 
-A score request is an ordinary ``generate_until`` request whose ``generation_kwargs`` carry the key :data:`KEY`, so that
-every harness feature (cache, limit, several processes) works with it. A model class that declares that it can answers
-``{"scores": [...]}``; any other class answers in words, and the task reads those instead. No task file names classes;
-it has blocks for both sorts beside ``default`` (:mod:`figlang_tasks.core.blocks`). Without ``default`` it is for the
-former alone.
+A score request is an ordinary ``generate_until`` request whose ``generation_kwargs`` carry the key
+:data:`KEY`, so that every harness feature (cache, limit, several processes) works with it. A model
+class that declares that it can answers ``{"scores": [...]}``; any other class answers in words, and
+the task reads those instead. No task file names classes; it has blocks for both sorts beside
+``default`` (:mod:`figlang_tasks.core.blocks`). Without ``default`` it is for the former alone.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ KINDS = get_args(Kind)
 
 
 class ScoreRequest(BaseModel):
-    """What is to be scored: texts (`candidates`, in the order of the answer), or how well pictures match."""
+    """What is to be scored: texts (`candidates`, in the order of the answer), or how well pictures
+    match.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -35,11 +38,14 @@ class ScoreRequest(BaseModel):
     no: Annotated[str, Field(pattern=r"\S")] = "No"
 
 
-def score_request(generation_kwargs: Mapping[str, Any], doc: Mapping[str, Any]) -> ScoreRequest | None:
+def score_request(
+    generation_kwargs: Mapping[str, Any], doc: Mapping[str, Any]
+) -> ScoreRequest | None:
     """The score request in the settings of a harness request; None if it asks for words.
 
     Raises:
-        ValueError: unknown key, kind or normalization, or no candidates; the message names the valid ones.
+        ValueError: unknown key, kind or normalization, or no candidates; the message names the
+            valid ones.
     """
     given = generation_kwargs.get(KEY)
     if given is None:
@@ -50,7 +56,9 @@ def score_request(generation_kwargs: Mapping[str, Any], doc: Mapping[str, Any]) 
     given = {{True: "yes", False: "no"}.get(key, key): value for key, value in given.items()}
     if isinstance(column := given.get("candidates"), str):
         if column not in doc:
-            raise ValueError(f"{KEY}: the document has no column {column!r}; it has: {', '.join(doc)}")
+            raise ValueError(
+                f"{KEY}: the document has no column {column!r}; it has: {', '.join(doc)}"
+            )
         given["candidates"] = doc[column]
     try:
         found = ScoreRequest.model_validate(given)
@@ -58,17 +66,22 @@ def score_request(generation_kwargs: Mapping[str, Any], doc: Mapping[str, Any]) 
         raise ValueError(f"{KEY}: {first_fault(error)}") from error
     for index, text in enumerate(found.candidates):
         if not isinstance(text, str) or not text:
-            raise ValueError(f"{KEY}: candidates[{index}] is {text!r}, must be a text that is not empty")
+            raise ValueError(
+                f"{KEY}: candidates[{index}] is {text!r}, must be a text that is not empty"
+            )
     if found.kind == "candidates" and not found.candidates:
-        raise ValueError(f"{KEY}: candidates is empty; valid: a list of texts, or the name of such a column")
+        raise ValueError(
+            f"{KEY}: candidates is empty; valid: a list of texts, or the name of such a column"
+        )
     return found
 
 
 def only_ranks(model: str, task: str) -> str:
     """The message for a task that asks for words, with a model that gives only scores."""
     return (
-        f"{model}: task {task} asks for an answer in words, but this model only scores candidates: it runs tasks whose "
-        f"generation_kwargs have {KEY}. Use a generative model (figlang_vlm, llava_hf ...) for {task}"
+        f"{model}: task {task} asks for an answer in words, but this model only scores candidates:"
+        f" it runs tasks whose generation_kwargs have {KEY}. Use a generative model (figlang_vlm,"
+        f" llava_hf ...) for {task}"
     )
 
 
@@ -83,7 +96,9 @@ def answer(scores: Sequence[float]) -> str:
 
 
 def read_answer(output: str | None) -> list[float] | None:
-    """The scores in a scoring backend's answer, all finite; None if the output is in words, or there is none."""
+    """The scores in a scoring backend's answer, all finite; None if the output is in words, or
+    there is none.
+    """
     try:
         return None if output is None else _ANSWER.validate_json(output)["scores"]
     except (KeyError, ValidationError):

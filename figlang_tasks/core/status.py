@@ -1,4 +1,6 @@
-"""What a run is doing, in short lines on stderr; printed only where a command has asked for them."""
+"""What a run is doing, in short lines on stderr; printed only where a command has asked for
+them.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def in_first_process() -> bool:
 
 @contextmanager
 def shown(is_wanted: bool = True) -> Iterator[None]:
-    """Print the lines that are told within the block, in the first process of a run; print none if not wanted."""
+    """Print the lines that are told within the block, in the first process of a run; print none if
+    not wanted.
+    """
     global _lines
     if is_wanted and in_first_process():
         _lines = _Lines()

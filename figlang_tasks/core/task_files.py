@@ -1,6 +1,7 @@
 """Finds our task files, and reads them quickly: each once, and nothing that it names is imported.
 
-The harness reads each file, and all that it includes, again for every task and by a loader in Python.
+The harness reads each file, and all that it includes, again for every task and by a loader in
+Python.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ def folder(harness: Harness) -> Path:
 def files(harness: Harness) -> dict[str, Path]:
     """The files of our tasks and groups for a harness, by name, in the order of folders.
 
-    A file has the name of its task or group; what others only include has a name that begins with ``_``.
+    A file has the name of its task or group; what others only include has a name that begins with
+    ``_``.
     """
     paths = sorted(folder(harness).rglob("[!_]*.yaml"))
     return {path.stem: path for path in paths}
@@ -42,7 +44,9 @@ def files(harness: Harness) -> dict[str, Path]:
 
 @cache
 def read(path: Path) -> dict[str, Any]:
-    """A task file with what it includes: its own keys win, then those of the first file that it includes."""
+    """A task file with what it includes: its own keys win, then those of the first file that it
+    includes.
+    """
     own = yaml.load(path.read_bytes(), Loader=Loader)  # noqa: S506  (a SafeLoader, above)
     included = own.pop("include", [])
     names = [included] if isinstance(included, str) else included

@@ -9,8 +9,12 @@ from collections.abc import Iterable, Sequence
 
 # Half a surrogate pair is no character: UTF-8 has no bytes for it.
 HALF_A_PAIR = re.compile("[\ud800-\udfff]")
-# What a terminal would obey, what turns the direction of writing, halves of characters, and what XML forbids.
-_CONTROL = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff"
+# What a terminal would obey, what turns the direction of writing, halves of characters, and what
+# XML forbids.
+_CONTROL = (
+    r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"
+    r"\ud800-\udfff\ufffe\uffff"
+)
 _ONE_LINE = re.compile(f"[{_CONTROL}]+")
 _LINES = re.compile(rf"(?![\n\t])[{_CONTROL}]")
 
@@ -39,7 +43,9 @@ _PATH = re.compile(
 
 
 LONGEST_NAME = 200
-"""Characters of a model's name, or a run's, that are shown: tables and charts take a name of any length."""
+"""Characters of a model's name, or a run's, that are shown: tables and charts take a name of any
+length.
+"""
 
 
 def shortened(text: str, limit: int) -> str:
@@ -48,23 +54,31 @@ def shortened(text: str, limit: int) -> str:
 
 
 def printable(text: object, limit: int | None = None) -> str:
-    """`text` in one line, without the characters that a terminal would obey: names of runs, ids and files hold any."""
+    """`text` in one line, without the characters that a terminal would obey: names of runs, ids and
+    files hold any.
+    """
     shown = _ONE_LINE.sub(" ", str(text))
     return shown if limit is None else shortened(shown, limit)
 
 
 def is_blank(text: str) -> bool:
-    """Whether nothing of a text can be seen: only white space, signs without width, and control characters."""
+    """Whether nothing of a text can be seen: only white space, signs without width, and control
+    characters.
+    """
     return all(character.isspace() or not character.isprintable() for character in text)
 
 
 def printable_lines(text: object) -> str:
-    """`text` without the characters that a terminal would obey, its lines kept: for what is about to be printed."""
+    """`text` without the characters that a terminal would obey, its lines kept: for what is about
+    to be printed.
+    """
     return _LINES.sub(" ", str(text))
 
 
 def folded(text: str) -> str:
-    """`text` as comparisons of training with test rows take it: lower case, single spaces, plain quotes and dashes."""
+    """`text` as comparisons of training with test rows take it: lower case, single spaces, plain
+    quotes and dashes.
+    """
     plain = unicodedata.normalize("NFKC", text).translate(_PLAIN_SIGNS)
     return " ".join(plain.casefold().split())
 
@@ -85,7 +99,9 @@ def latex(text: object) -> str:
 
 
 def no_formula(text: str) -> str:
-    """A cell that no spreadsheet program takes for a formula; such a text, and one that begins with ', gets a '."""
+    """A cell that no spreadsheet program takes for a formula; such a text, and one that begins with
+    ', gets a '.
+    """
     return f"'{text}" if _FORMULA.match(text) else text
 
 
@@ -94,7 +110,9 @@ def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     import pandas as pd
 
     frame = pd.DataFrame(list(rows), columns=list(head), dtype=object)
-    shown = frame.map(lambda value: no_formula(printable(value)) if isinstance(value, str) else value)
+    shown = frame.map(
+        lambda value: no_formula(printable(value)) if isinstance(value, str) else value
+    )
     return shown.to_csv(index=False, lineterminator="\n")
 
 
@@ -112,10 +130,14 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def alignment(rows: Sequence[Sequence[str]]) -> str:
-    """A letter for each column of a table, the head first: ``r`` of numbers, ``l`` of words and of the first."""
+    """A letter for each column of a table, the head first: ``r`` of numbers, ``l`` of words and of
+    the first.
+    """
     _, *columns = zip(*rows, strict=True)
     texts = [list(filter(None, cells)) for _, *cells in columns]
-    return "l" + "".join("l" if found and not any(map(_NUMBER.match, found)) else "r" for found in texts)
+    return "l" + "".join(
+        "l" if found and not any(map(_NUMBER.match, found)) else "r" for found in texts
+    )
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
@@ -125,9 +147,14 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
 
     def line(cells: Sequence[str]) -> str:
-        padded = (f"{cell:{side}{width}}" for cell, side, width in zip(cells, sides, widths, strict=True))
+        padded = (
+            f"{cell:{side}{width}}" for cell, side, width in zip(cells, sides, widths, strict=True)
+        )
         return "| " + " | ".join(padded) + " |"
 
-    ends = (("-" if side == "<" else ":").rjust(width + 2, "-") for side, width in zip(sides, widths, strict=True))
+    ends = (
+        ("-" if side == "<" else ":").rjust(width + 2, "-")
+        for side, width in zip(sides, widths, strict=True)
+    )
     rule = "|" + "|".join(ends) + "|"
     return "\n".join([line(rows[0]), rule, *map(line, rows[1:])])

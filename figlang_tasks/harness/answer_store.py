@@ -16,7 +16,10 @@ from figlang_tasks.core.text import is_blank, printable
 if TYPE_CHECKING:
     from lmms_eval.api.instance import GenerationResult
 
-_TABLE = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, task TEXT, doc_id, answer TEXT NOT NULL)"
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, task TEXT, doc_id, answer TEXT NOT"
+    " NULL)"
+)
 _TABLES = {"answers": ["key", "task", "doc_id", "answer"]}  # with their columns
 _HEADER_BYTES = 100  # with which each file of SQLite begins
 _FILES = "figlang_*.db"  # of a process each
@@ -34,9 +37,9 @@ class StoredAnswer(NamedTuple):
 class Store:
     """Answers in a folder: each process writes a file of its own, and reads those of all.
 
-    A failed request is never stored, nor is an empty answer: some classes give one after an error. What cannot be
-    stored is tried again with later answers, and costs no run. SQLite's log (WAL) is quicker than its journal, but not
-    for folders that several machines share.
+    A failed request is never stored, nor is an empty answer: some classes give one after an error.
+    What cannot be stored is tried again with later answers, and costs no run. SQLite's log (WAL) is
+    quicker than its journal, but not for folders that several machines share.
 
     Args:
         named: the folder, as ``--use_cache`` names it.
@@ -79,7 +82,9 @@ class Store:
                 if row is None:
                     continue
                 if not isinstance(row[0], str):
-                    raise _damaged(path, f"an answer is of type {type(row[0]).__name__}, not a text")
+                    raise _damaged(
+                        path, f"an answer is of type {type(row[0]).__name__}, not a text"
+                    )
                 answers[place] = GenerationResult(row[0])
                 break
         return answers
@@ -89,12 +94,16 @@ class Store:
         for answer in answers:
             if not is_blank(answer.text) and not notes.is_no_answer(answer.text):
                 key = f"{self.model}-{answer.key}"
-                self._unsaved.append(answer._replace(key=key, text=redaction.without_secrets(answer.text)))
+                self._unsaved.append(
+                    answer._replace(key=key, text=redaction.without_secrets(answer.text))
+                )
         if not self._unsaved:
             return
         try:
             with self.own:
-                self.own.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", self._unsaved)
+                self.own.executemany(
+                    "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", self._unsaved
+                )
             self._unsaved = []
         except sqlite3.Error as error:
             self._log_once(f"--use_cache {self.named}: answers could not be stored ({error})")
@@ -105,8 +114,8 @@ class Store:
         self._logged.add(message)
         notes.note(message)
         logger.error(
-            f"figlang_tasks: {message}. The run goes on. Make room: they are tried again with each later "
-            "answer; what cannot be stored by the end is asked again by the next run"
+            f"figlang_tasks: {message}. The run goes on. Make room: they are tried again with each"
+            " later answer; what cannot be stored by the end is asked again by the next run"
         )
 
     def close(self) -> None:
@@ -116,7 +125,9 @@ class Store:
 
 
 def _opened(path: Path, named: str) -> sqlite3.Connection:
-    """The database in a file, which is made if it is not there; `named`: the folder, as ``--use_cache`` names it."""
+    """The database in a file, which is made if it is not there; `named`: the folder, as
+    ``--use_cache`` names it.
+    """
     if path.exists() and not path.is_file():
         raise _damaged(path, "it is no ordinary file")
     if path.exists() and 0 < path.stat().st_size < _HEADER_BYTES:  # SQLite would overwrite it
@@ -141,19 +152,23 @@ def _opened(path: Path, named: str) -> sqlite3.Connection:
 
 def _tables(database: sqlite3.Connection) -> dict[str, list[str]]:
     """The columns of each table and view, without those that SQLite keeps for itself."""
-    rows = database.execute("SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name")
+    rows = database.execute(
+        "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
+    )
     tables = {}
     for kind, name in rows.fetchall():
         if not name.startswith("sqlite_"):
             columns = database.execute("SELECT name FROM pragma_table_info(?)", [name])
-            tables[name if kind == "table" else f"{kind} {name}"] = [column for (column,) in columns]
+            tables[name if kind == "table" else f"{kind} {name}"] = [
+                column for (column,) in columns
+            ]
     return tables
 
 
 def _damaged(path: Path, cause: object) -> FigLangError:
     return FigLangError(
-        f"figlang_tasks: the answers in {path} cannot be used ({printable(cause)}): remove it, or name another folder "
-        "after --use_cache"
+        f"figlang_tasks: the answers in {path} cannot be used ({printable(cause)}): remove it, or"
+        " name another folder after --use_cache"
     )
 
 

@@ -1,7 +1,8 @@
 """Replies of servers of OpenAI's protocol, checked before a model class of the harness reads them.
 
-The harness's classes take the content of a reply as it is. While our tasks are asked, the method of their client that
-sends a request is one that checks the reply, and puts a text in place of an answer that is empty or refused.
+The harness's classes take the content of a reply as it is. While our tasks are asked, the method of
+their client that sends a request is one that checks the reply, and puts a text in place of an
+answer that is empty or refused.
 """
 
 from __future__ import annotations
@@ -15,23 +16,28 @@ from figlang_tasks.core import notes
 from figlang_tasks.core.chat_reply import ChatReply, ModelNames, NoText, address, read_reply
 from figlang_tasks.core.text import is_blank
 
-# Of lmms-eval 0.7.3, by the names of their modules: they speak other protocols, and give "" where a request has failed.
+# Of lmms-eval 0.7.3, by the names of their modules: they speak other protocols, and give "" where a
+# request has failed.
 _OTHER_APIS = ("claude", "gemini", "litellm", "qwen_vl_api", "reka")
 
 
 def is_api(lm: Any) -> bool:
-    """Whether a model answers over the network, where an empty answer is a failure; of other models it is an answer."""
+    """Whether a model answers over the network, where an empty answer is a failure; of other models
+    it is an answer.
+    """
     if _completions_of(lm) is not None:
         return True
     modules = [model_class.__module__ for model_class in type(lm).__mro__]
     return any(
-        module.startswith("lmms_eval.models.") and module.rpartition(".")[2] in _OTHER_APIS for module in modules
+        module.startswith("lmms_eval.models.") and module.rpartition(".")[2] in _OTHER_APIS
+        for module in modules
     )
 
 
 @contextmanager
 def checked_replies(lm: Any, model_names: ModelNames) -> Iterator[None]:
-    """Check what a model's server replies, if it has a client of OpenAI's package, or one that is made alike.
+    """Check what a model's server replies, if it has a client of OpenAI's package, or one that is
+    made alike.
 
     A reply that is no chat completion is an error, after which the class asks again.
     """
@@ -47,7 +53,11 @@ def checked_replies(lm: Any, model_names: ModelNames) -> Iterator[None]:
         if request.get("stream"):
             return unchecked_create(**request)
         response = raw_create(**request)
-        return received(response, request) if inspect.isawaitable(response) else completion(response, request)
+        return (
+            received(response, request)
+            if inspect.isawaitable(response)
+            else completion(response, request)
+        )
 
     async def received(response: Any, request: dict[str, Any]) -> Any:
         return completion(await response, request)
@@ -95,6 +105,8 @@ def _with_text(completion: Any, text: str, reply: ChatReply | None) -> Any:
             prompt_tokens=reply.tokens_read or 0,
             completion_tokens=reply.tokens_written or 0,
             total_tokens=(reply.tokens_read or 0) + (reply.tokens_written or 0),
-            completion_tokens_details=CompletionTokensDetails(reasoning_tokens=reply.tokens_thought),
+            completion_tokens_details=CompletionTokensDetails(
+                reasoning_tokens=reply.tokens_thought
+            ),
         )
     return completion

@@ -1,7 +1,7 @@
 """Settings of generation that depend on the backend and not on the task: their one place.
 
-A task file says how long an answer may be, where it ends, and what is not greedy. The rest is added here when the
-plugin prepares a task for a model, so that results name the settings that were used.
+A task file says how long an answer may be, where it ends, and what is not greedy. The rest is added
+here when the plugin prepares a task for a model, so that results name the settings that were used.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ from typing import Any, Final
 GREEDY: Final = {"num_beams": 1, "do_sample": False, "temperature": 0.0, "top_p": None}
 """How all tasks decode where their file says nothing else.
 
-Every key is given that a backend would write back: settings are part of what a stored answer is known by.
+Every key is given that a backend would write back: settings are part of what a stored answer is
+known by.
 """
 
 ENGINES: Final = frozenset({"vllm", "vllm_generate", "sglang", "llava_sglang"})
-"""Model classes of the harness that refuse a `top_p` of None. At temperature 0 its value makes no difference."""
+"""Model classes of the harness that refuse a `top_p` of None. At temperature 0 its value makes no
+difference.
+"""
 
 WITHOUT_BEAMS: Final = ENGINES | {
     "async_openai",
@@ -35,13 +38,17 @@ WITHOUT_BEAMS: Final = ENGINES | {
     "qwen_vl_api",
     "reka",
 }
-"""Model classes of the harness that have no beam search: they ignore `num_beams`, or refuse more than one."""
+"""Model classes of the harness that have no beam search: they ignore `num_beams`, or refuse more
+than one.
+"""
 
 
 def for_backend(model: str | None, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Complete the ``generation_kwargs`` of a task for a model class, by the name that follows ``--model``.
+    """Complete the ``generation_kwargs`` of a task for a model class, by the name that follows
+    ``--model``.
 
-    What the task file, its blocks for models and ``--gen_kwargs`` say stays, but for what the class cannot do.
+    What the task file, its blocks for models and ``--gen_kwargs`` say stays, but for what the class
+    cannot do.
     """
     completed = {**GREEDY, **settings}
     if model in ENGINES and completed["top_p"] is None:

@@ -1,7 +1,7 @@
 """What the installed lmms-eval knows, read from its files without importing it.
 
-Its import takes some ten seconds, and a misspelt option should not wait for that. The contract test is
-``tests/harness/test_harness_contract.py``.
+Its import takes some ten seconds, and a misspelt option should not wait for that. The contract test
+is ``tests/harness/test_harness_contract.py``.
 """
 
 from __future__ import annotations
@@ -32,6 +32,10 @@ def _method_calls(file: Path, method: str) -> list[ast.Call]:
     """All calls of a method in a file, whatever the object."""
     calls = []
     for node in ast.walk(ast.parse(file.read_bytes())):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == method:
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == method
+        ):
             calls.append(node)
     return calls

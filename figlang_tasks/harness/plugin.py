@@ -1,9 +1,10 @@
 """Registers the tasks with lmms-eval; entry point of group ``lmms_eval.models``.
 
-The harness has no entry point for tasks. It does load the group ``lmms_eval.models`` before any task is looked up, and
-:func:`register` uses that moment to replace three functions, the only ones: ``TaskManager.initialize_tasks`` also sees
-our YAML folder, ``simple_evaluate`` checks our data before it builds a model, ``evaluate`` prepares our tasks and
-completes their results. Every name of the harness that is relied on here has a contract test in
+The harness has no entry point for tasks. It does load the group ``lmms_eval.models`` before any
+task is looked up, and :func:`register` uses that moment to replace three functions, the only ones:
+``TaskManager.initialize_tasks`` also sees our YAML folder, ``simple_evaluate`` checks our data
+before it builds a model, ``evaluate`` prepares our tasks and completes their results. Every name of
+the harness that is relied on here has a contract test in
 ``tests/harness/test_harness_contract.py``.
 """
 
@@ -59,7 +60,8 @@ def register_tasks() -> None:
 
 
 def _wrap_when_defined(ours: Mapping[str, Callable[..., Any]]) -> None:
-    """Wrap functions of the harness's evaluator while it is imported, and loads entry points, before it defines them.
+    """Wrap functions of the harness's evaluator while it is imported, and loads entry points,
+    before it defines them.
 
     Their decorator can be reached. It is the harness's own again as soon as it has decorated them.
     """
@@ -90,12 +92,17 @@ def task_manager(**kwargs: Any) -> TaskManager:
 
     if kwargs.get("include_defaults", True) is False:
         include = kwargs.get("include_path") or []
-        kwargs["include_path"] = [*([include] if isinstance(include, str) else include), str(tasks_dir())]
+        kwargs["include_path"] = [
+            *([include] if isinstance(include, str) else include),
+            str(tasks_dir()),
+        ]
     return TaskManager(**kwargs)
 
 
 def _wrap(owner: Any, name: str, replacement: Callable[..., Any]) -> None:
-    """Replace a function or method by `replacement(original, given)`, once; `given` are all arguments by name."""
+    """Replace a function or method by `replacement(original, given)`, once; `given` are all
+    arguments by name.
+    """
     original = getattr(owner, name)
     if not getattr(original, MARK, False):
         setattr(owner, name, _wrapped(original, replacement))
@@ -122,7 +129,9 @@ _checkpoints: dict[str, identity.Checkpoint] = {}  # of its model
 
 
 def _check_and_evaluate(original: Callable[..., Any], given: dict[str, Any]) -> Any:
-    """Check the data of our tasks, then evaluate: ``simple_evaluate`` builds the model before it looks at tasks."""
+    """Check the data of our tasks, then evaluate: ``simple_evaluate`` builds the model before it
+    looks at tasks.
+    """
     redaction.remember(given["model_args"])
     cli_args = given["cli_args"]
     try:
@@ -132,18 +141,23 @@ def _check_and_evaluate(original: Callable[..., Any], given: dict[str, Any]) -> 
         return original(**given)
     except BaseException as error:
         logs.clean_error(error)
-        # The harness's command, which alone hands over its arguments, shows a traceback and exits with status 0.
+        # The harness's command, which alone hands over its arguments, shows a traceback and exits
+        # with status 0.
         if isinstance(error, FigLangError) and cli_args is not None:
             raise SystemExit(str(error)) from error
         raise
     finally:
         explanations.release()
-        if cli_args and isinstance(cli_args.model_args, str):  # the harness prints them below its tables
+        if cli_args and isinstance(
+            cli_args.model_args, str
+        ):  # the harness prints them below its tables
             cli_args.model_args = redaction.redacted(cli_args.model_args)
 
 
 def _checked(given: dict[str, Any]) -> bool:
-    """Whether tasks of ours are among those asked for; their names, options and data are checked."""
+    """Whether tasks of ours are among those asked for; their names, options and data are
+    checked.
+    """
     if given["task_manager"] is None:
         from lmms_eval.tasks import TaskManager
 
@@ -153,9 +167,14 @@ def _checked(given: dict[str, Any]) -> bool:
     if isinstance(selection, str):
         require_matches(selection, given["task_manager"])
     tasks = given["tasks"] or []
-    names = [name for name in ([tasks] if isinstance(tasks, str) else tasks) if isinstance(name, str)]
+    names = [
+        name for name in ([tasks] if isinstance(tasks, str) else tasks) if isinstance(name, str)
+    ]
     status.tell("checking the tasks and their data ...")
-    options = {name: given[name] for name in ("model", "limit", "offset", "num_fewshot", "model_args", "gen_kwargs")}
+    options = {
+        name: given[name]
+        for name in ("model", "limit", "offset", "num_fewshot", "model_args", "gen_kwargs")
+    }
     ours = bool(preflight(given["task_manager"], names, **options))
     if ours and (output_path := getattr(given["evaluation_tracker"], "output_path", None)):
         check_output_path(output_path)
@@ -163,7 +182,9 @@ def _checked(given: dict[str, Any]) -> bool:
 
 
 def _evaluate_ours(original: Callable[..., Any], given: Mapping[str, Any]) -> Any:
-    """Evaluate, with our store of answers in place of the harness's cache; the results name the model's commits."""
+    """Evaluate, with our store of answers in place of the harness's cache; the results name the
+    model's commits.
+    """
     global _checkpoints, _store
     model, model_args = given["model"], given["model_args"]
     find = functools.partial(identity.find_checkpoints, model, model_args, given["force_simple"])
@@ -174,7 +195,9 @@ def _evaluate_ours(original: Callable[..., Any], given: Mapping[str, Any]) -> An
         if given["use_cache"]:
             key = identity.model_key(model, model_args, commits)
             rank = int(os.environ.get("RANK", 0))
-            with closing(answers.Store(given["use_cache"], key, rank, given["torch_random_seed"])) as _store:
+            with closing(
+                answers.Store(given["use_cache"], key, rank, given["torch_random_seed"])
+            ) as _store:
                 results = original(**{**given, "use_cache": None})  # evaluate gets our store
         else:
             results = original(**given)
@@ -188,7 +211,9 @@ def _evaluate_ours(original: Callable[..., Any], given: Mapping[str, Any]) -> An
 
 
 def _tell_of_loading(model: Any) -> None:
-    status.tell(f"loading the model ({model if isinstance(model, str) else type(model).__name__}) ...")
+    status.tell(
+        f"loading the model ({model if isinstance(model, str) else type(model).__name__}) ..."
+    )
 
 
 # --- evaluate ---
@@ -221,7 +246,9 @@ def _prepare_and_evaluate(original: Callable[..., Any], given: dict[str, Any]) -
             judged_task.restore()
         if store and others:
             backend = given["distributed_executor_backend"]
-            others.finalize(success=done, dist_backend=backend, accelerator=getattr(lm, "accelerator", None))
+            others.finalize(
+                success=done, dist_backend=backend, accelerator=getattr(lm, "accelerator", None)
+            )
     if results is not None:
         for judged_task in judged_tasks:
             judged_task.complete(results, run_answers.padded_pictures.get(judged_task.name, ()))
@@ -244,28 +271,38 @@ def _cache_of_others(store: answers.Store, tasks: Mapping[str, Any]) -> Response
 
 
 def _prepare(task: Any) -> None:
-    """Let a task keep all answers to a row, and complete its settings of generation for the backend."""
+    """Let a task keep all answers to a row, and complete its settings of generation for the
+    backend.
+    """
     from lmms_eval.api.filter import FilterEnsemble
 
     if task.config.generation_kwargs is not None:
         task.config.generation_kwargs = for_backend(task.model_name, task.config.generation_kwargs)
     if task.config.repeats > 1 and task.config.filter_list is None:
-        task._filters = [FilterEnsemble("none", [])]  # all answers, where the harness takes the first
+        # All answers, where the harness takes the first
+        task._filters = [FilterEnsemble("none", [])]
         settings = task.config.generation_kwargs or {}
-        if not (settings.get("do_sample") and settings.get("temperature")) and status.in_first_process():
+        if (
+            not (settings.get("do_sample") and settings.get("temperature"))
+            and status.in_first_process()
+        ):
             logger.warning(
-                f"figlang_tasks: {task.config.task}: {task.config.repeats} answers to each row are asked for, but they "
-                "will be equal unless they are drawn at random, for which models need both settings: --gen_kwargs "
-                "do_sample=True,temperature=1"
+                f"figlang_tasks: {task.config.task}: {task.config.repeats} answers to each row are"
+                " asked for, but they will be equal unless they are drawn at random, for which"
+                " models need both settings: --gen_kwargs do_sample=True,temperature=1"
             )
 
 
 def choose_prompts(lm: Any, ours: Mapping[str, Any]) -> None:
-    """Give each task the blocks of its file for the model, and say which prompts are of pictures first."""
+    """Give each task the blocks of its file for the model, and say which prompts are of pictures
+    first.
+    """
     tasks_with_pictures_first = []
     for name, task in ours.items():
         model_class = type(lm) if task.model_name is None else models.scoring_class(task.model_name)
-        config = {key: getattr(task.config, key) for key in ("generation_kwargs", SETTINGS, OPTIONS)}
+        config = {
+            key: getattr(task.config, key) for key in ("generation_kwargs", SETTINGS, OPTIONS)
+        }
         choice = choose_blocks(config, task.model_name, model_class)
         has_prompt = isinstance((config[OPTIONS] or {}).get(PICTURES_FIRST), Mapping)
         # A model is asked only where it matters: it may have no chat template that could be read.
@@ -276,9 +313,9 @@ def choose_prompts(lm: Any, ours: Mapping[str, Any]) -> None:
             tasks_with_pictures_first.append(name)
     if tasks_with_pictures_first and status.in_first_process():
         logger.warning(
-            f"figlang_tasks: the chat template of this model moves all pictures before the text, so the prompt of "
-            f"{listed(sorted(tasks_with_pictures_first))} is in words that need no places ({PICTURES_FIRST} in the "
-            "task file). The results say so in prompt_hash"
+            "figlang_tasks: the chat template of this model moves all pictures before the text, so"
+            f" the prompt of {listed(sorted(tasks_with_pictures_first))} is in words that need no"
+            f" places ({PICTURES_FIRST} in the task file). The results say so in prompt_hash"
         )
 
 

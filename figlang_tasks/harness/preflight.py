@@ -1,7 +1,9 @@
-"""Checks before a model is loaded: names, options, data, and whether the model can give what a task asks for.
+"""Checks before a model is loaded: names, options, data, and whether the model can give what a task
+asks for.
 
-A check is a function of an `Evaluation` that returns its faults. `STAGES` lists them; all faults of a stage are told at
-once, and a later stage is only reached without any, because its checks rely on the earlier ones.
+A check is a function of an `Evaluation` that returns its faults. `STAGES` lists them; all faults of
+a stage are told at once, and a later stage is only reached without any, because its checks rely on
+the earlier ones.
 """
 
 from __future__ import annotations
@@ -55,7 +57,8 @@ class Evaluation:
 
     Attributes:
         model: the name after ``--model``, or an object.
-        model_of_tasks: the same, but for a task manager that was made for another name: tasks are built for that.
+        model_of_tasks: the same, but for a task manager that was made for another name: tasks are
+            built for that.
         tasks: the task files of ours.
     """
 
@@ -85,7 +88,9 @@ class Evaluation:
 
     @property
     def limit_of_each_task(self) -> float | None:
-        """The limit, unless the harness makes another one of it for each task (`_warn_of_shared_limit`)."""
+        """The limit, unless the harness makes another one of it for each task
+        (`_warn_of_shared_limit`).
+        """
         return None if self.limit_is_shared else self.limit
 
     @property
@@ -119,12 +124,16 @@ def preflight(
     model_args: object = None,
     gen_kwargs: object = None,
 ) -> Sequence[TaskConfig]:
-    """The configurations of those named tasks that are ours, or include ours, with options and data checked.
+    """The configurations of those named tasks that are ours, or include ours, with options and data
+    checked.
 
-    Arguments are as ``simple_evaluate`` takes them. The message of a `FigLangError` has all faults of all tasks.
+    Arguments are as ``simple_evaluate`` takes them. The message of a `FigLangError` has all faults
+    of all tasks.
     """
     _raise_faults(unknown_task_faults(manager, names))
-    ours = [config for config in leaf_configs(manager, names) if is_ours(config.get("process_docs"))]
+    ours = [
+        config for config in leaf_configs(manager, names) if is_ours(config.get("process_docs"))
+    ]
     if not ours:
         return ours
 
@@ -154,7 +163,9 @@ def _raise_faults(faults: Iterable[Fault]) -> None:
             error_type = DataError
     lines = []
     for message, tasks in tasks_by_message.items():
-        lines.append(f"figlang_tasks: {listed(tasks)}: {message}" if tasks else f"figlang_tasks: {message}")
+        lines.append(
+            f"figlang_tasks: {listed(tasks)}: {message}" if tasks else f"figlang_tasks: {message}"
+        )
     if lines:
         raise error_type("\n".join(lines))
 
@@ -172,16 +183,21 @@ def listed(tasks: Sequence[str]) -> str:
 def unknown_task_faults(manager: TaskManager, names: Sequence[str]) -> list[Fault]:
     """A fault if the harness does not know the names of some tasks."""
     index = manager.task_index
-    unknown = [f"no task {name!r}{did_you_mean(name, index)}" for name in names if name not in index]
+    unknown = [
+        f"no task {name!r}{did_you_mean(name, index)}" for name in names if name not in index
+    ]
     return [Fault(f"{'; '.join(unknown)}. {ALL_TASKS}")] if unknown else []
 
 
 def require_matches(selection: str, manager: TaskManager) -> None:
-    """Raise an error that names each pattern of ``--tasks`` that matches no task: the harness drops it in silence."""
+    """Raise an error that names each pattern of ``--tasks`` that matches no task: the harness drops
+    it in silence.
+    """
     if os.path.isdir(selection):  # of task files
         return
     unmatched = []
-    patterns = [pattern for pattern in selection.split(",") if pattern.strip()]  # a comma may end the list
+    # a comma may end the list
+    patterns = [pattern for pattern in selection.split(",") if pattern.strip()]
     for pattern in patterns:
         if not fnmatch.filter(manager.task_index, pattern) and not os.path.isfile(pattern):
             hint = did_you_mean(pattern.strip(" *?"), manager.task_index)
@@ -214,7 +230,10 @@ def check_pairs(evaluation: Evaluation) -> Iterator[Fault]:
     """``--model_args`` and ``--gen_kwargs`` are pairs of a name and a value."""
     from lmms_eval.utils import simple_parse_args_string
 
-    for option, value in (("model_args", evaluation.model_args), ("gen_kwargs", evaluation.gen_kwargs)):
+    for option, value in (
+        ("model_args", evaluation.model_args),
+        ("gen_kwargs", evaluation.gen_kwargs),
+    ):
         try:
             simple_parse_args_string(value if isinstance(value, str) else "")
         except ValueError:
@@ -240,8 +259,9 @@ def _warn_of_shared_limit(limit: float | None) -> None:
     """Say that a share of rows is one of a single task alone."""
     if status.in_first_process():
         logger.warning(
-            f"figlang_tasks: --limit {limit:g} with several tasks: lmms-eval takes this share of the rows of one, and "
-            "as many rows of each other. Give a number of rows, or evaluate each task alone"
+            f"figlang_tasks: --limit {limit:g} with several tasks: lmms-eval takes this share of"
+            " the rows of one, and as many rows of each other. Give a number of rows, or evaluate"
+            " each task alone"
         )
 
 
@@ -252,8 +272,8 @@ def check_num_fewshot(evaluation: Evaluation) -> Iterator[Fault]:
     with_exemplars = tasks_with_exemplars(evaluation.tasks)
     if with_exemplars:
         remedy = (
-            f"examples are the task option num_shots, which {listing(with_exemplars)} set. Leave --num_fewshot out, or "
-            "take one of those"
+            f"examples are the task option num_shots, which {listing(with_exemplars)} set. Leave"
+            " --num_fewshot out, or take one of those"
         )
     else:
         remedy = "no task of the benchmark has examples in its prompt. Leave --num_fewshot out"
@@ -283,8 +303,9 @@ def scores_of_words_faults(evaluation: Evaluation) -> Iterator[Fault]:
         if _asks_for_scores(config, evaluation):
             if name is not None and models.only_words(name):
                 yield Fault(
-                    f"it asks {name} for scores ({score_requests.KEY}), and this class answers in words: take that "
-                    "line out of the task file, or a class that gives scores (figlang_clip, figlang_vlm)",
+                    f"it asks {name} for scores ({score_requests.KEY}), and this class answers in"
+                    " words: take that line out of the task file, or a class that gives scores"
+                    " (figlang_clip, figlang_vlm)",
                     (config["task"],),
                 )
         elif _is_only_for_scores(config) and name != REPLAY:
@@ -292,20 +313,25 @@ def scores_of_words_faults(evaluation: Evaluation) -> Iterator[Fault]:
     if only_for_scores:
         in_words = listing(tasks_in_words(only_for_scores))
         yield Fault(
-            f"it compares scores, but {name or 'this model'} answers in words. Use a model class that gives scores "
-            f"(figlang_clip, figlang_vlm; figlang_random for chance), or the task in words ({in_words}). A class of "
-            "yours must declare answers_score_requests (docs/adding_a_vlm.md)",
+            f"it compares scores, but {name or 'this model'} answers in words. Use a model class"
+            " that gives scores (figlang_clip, figlang_vlm; figlang_random for chance), or the"
+            f" task in words ({in_words}). A class of yours must declare answers_score_requests"
+            " (docs/adding_a_vlm.md)",
             tuple(config["task"] for config in only_for_scores),
         )
 
 
 def words_of_scores_faults(evaluation: Evaluation) -> Iterator[Fault]:
-    """A fault for each task that asks for words where the class of the model declares that it gives none."""
+    """A fault for each task that asks for words where the class of the model declares that it gives
+    none.
+    """
     if answers_words(evaluation.model_class):
         return
     for config in evaluation.tasks:
         if not _asks_for_scores(config, evaluation) and not _is_only_for_scores(config):
-            message = score_requests.only_ranks(evaluation.model_name or "this model", config["task"])
+            message = score_requests.only_ranks(
+                evaluation.model_name or "this model", config["task"]
+            )
             yield Fault(message, (config["task"],))
 
 
@@ -321,7 +347,9 @@ def _is_only_for_scores(config: TaskConfig) -> bool:
 
 
 def _with_options_of_run(config: TaskConfig, evaluation: Evaluation) -> dict[str, Any]:
-    """A task file with the blocks for the model in place of ``default``, and with the options of the command."""
+    """A task file with the blocks for the model in place of ``default``, and with the options of
+    the command.
+    """
     choice = choose_blocks(config, evaluation.model_name, evaluation.model_class)
     return {
         **chosen_as_default(config, choice),
@@ -363,11 +391,14 @@ STAGES: tuple[tuple[Check, ...], ...] = (
 
 
 def check_output_path(folder: str) -> None:
-    """Make the folder of ``--output_path`` before a model is loaded; a `FigLangError` if it cannot be written to."""
+    """Make the folder of ``--output_path`` before a model is loaded; a `FigLangError` if it cannot
+    be written to.
+    """
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         raise FigLangError(
-            f"figlang_tasks: --output_path {folder}: {error.strerror}. Name a folder that can be written to"
+            f"figlang_tasks: --output_path {folder}: {error.strerror}. Name a folder that can be"
+            " written to"
         ) from error

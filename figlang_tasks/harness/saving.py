@@ -17,7 +17,9 @@ from figlang_tasks.core.files import PARTIAL
 
 
 class CheckedTracker(EvaluationTracker):
-    """A tracker that looks at what it has written; `written` are the whole files, the results first."""
+    """A tracker that looks at what it has written; `written` are the whole files, the results
+    first.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -28,17 +30,24 @@ class CheckedTracker(EvaluationTracker):
         date = datetime_str.replace(":", "-")  # as the harness does
         dates = itertools.chain([date], (f"{date}-{number}" for number in itertools.count(2)))
         if self.output_path:
-            date = next(each for each in dates if not (self._folder / f"{each}_results.json").exists())
+            date = next(
+                each for each in dates if not (self._folder / f"{each}_results.json").exists()
+            )
         try:
             super().save_results_aggregated(results, samples, date)
         finally:  # also after an interrupt
-            self._check("results.json", lambda path: isinstance(json.loads(path.read_bytes()), dict))
+            self._check(
+                "results.json", lambda path: isinstance(json.loads(path.read_bytes()), dict)
+            )
 
     def save_results_samples(self, task_name: str, samples: Any) -> None:
         try:
             super().save_results_samples(task_name, samples)
         finally:
-            self._check(f"samples_{task_name}.jsonl", lambda path: path.read_bytes().count(b"\n") == len(samples))
+            self._check(
+                f"samples_{task_name}.jsonl",
+                lambda path: path.read_bytes().count(b"\n") == len(samples),
+            )
 
     @property
     def _folder(self) -> Path:
@@ -58,8 +67,9 @@ class CheckedTracker(EvaluationTracker):
         if path.exists():
             path.replace(part)
         message = (
-            f"{path} could not be written whole; what could be is in {part.name}. Is the disk full? Make room and run "
-            "the same command again (with --use_cache no answer is computed twice)"
+            f"{path} could not be written whole; what could be is in {part.name}. Is the disk full?"
+            " Make room and run the same command again (with --use_cache no answer is computed"
+            " twice)"
         )
         logger.error(f"figlang_tasks: {message}")
         notes.note(message)

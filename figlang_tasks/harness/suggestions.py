@@ -1,4 +1,6 @@
-"""Tasks of ours that a message names as the remedy, found in the task files of the same benchmarks."""
+"""Tasks of ours that a message names as the remedy, found in the task files of the same
+benchmarks.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def tasks_with_exemplars(tasks: Iterable[TaskConfig]) -> list[str]:
 
 
 def tasks_in_words(tasks: Iterable[TaskConfig]) -> list[str]:
-    """The names of tasks on the data of `tasks` that ask any model that gives no scores for words."""
+    """The names of tasks on the data of `tasks` that ask any model that gives no scores for
+    words.
+    """
     datasets = {config.get("dataset_name") for config in tasks}
     names = []
     for config in _of_same_benchmarks(tasks):
@@ -60,7 +64,9 @@ def shows_pictures(config: TaskConfig) -> bool:
 
 
 def _of_same_benchmarks(tasks: Iterable[TaskConfig]) -> Iterator[TaskConfig]:
-    """All our task files of the benchmarks of some tasks; functions in them are names, and nothing is imported."""
+    """All our task files of the benchmarks of some tasks; functions in them are names, and nothing
+    is imported.
+    """
     benchmarks = {_benchmark_of(config) for config in tasks}
     for path in sorted(tasks_dir().rglob("*.yaml")):
         config = task_files.read(path.resolve())

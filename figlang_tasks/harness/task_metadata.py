@@ -1,8 +1,10 @@
-"""What results say of a task beside its values: version, prompts, revision and digest of the rows, examples.
+"""What results say of a task beside its values: version, prompts, revision and digest of the rows,
+examples.
 
-Each of these stands once. Version and prompt hash are declared in ``benchmarks/NAME/benchmark.py``, the revision with
-the dataset (:class:`figlang_tasks.core.hub.Source`), the number of examples in the options of the task file. The plugin
-puts them into the task, because lmms-eval reads them there.
+Each of these stands once. Version and prompt hash are declared in ``benchmarks/NAME/benchmark.py``,
+the revision with the dataset (:class:`figlang_tasks.core.hub.Source`), the number of examples in
+the options of the task file. The plugin puts them into the task, because lmms-eval reads them
+there.
 """
 
 from __future__ import annotations
@@ -15,9 +17,11 @@ from figlang_tasks.core.data_id import DataId
 
 
 def complete_metadata(task: Any) -> None:
-    """Complete the ``metadata`` of a task of ours; what its file says there stays, whoever wrote it.
+    """Complete the ``metadata`` of a task of ours; what its file says there stays, whoever wrote
+    it.
 
-    The harness takes the number of examples in its table from there, and the version from ``VERSION``.
+    The harness takes the number of examples in its table from there, and the version from
+    ``VERSION``.
     """
     config = task.config
     if not isinstance(config.metadata, dict | None):  # a user's text or list
@@ -49,7 +53,9 @@ def data_of(task: Any) -> list[str]:
 
 
 def _shipped_revision(data_ids: Sequence[str]) -> str:
-    """The revision of rows that this package ships: where their data names none, the digest of their texts."""
+    """The revision of rows that this package ships: where their data names none, the digest of
+    their texts.
+    """
     identities = [DataId.parse(data_id) for data_id in data_ids]
     revisions = {identity.revision or identity.digest for identity in identities}
     return ", ".join(sorted(revisions))

@@ -1,1 +1,3 @@
-"""Explanations judged by people, or by a language model in their place (V-FLUTE, arXiv 2405.01474, section 5)."""
+"""Explanations judged by people, or by a language model in their place (V-FLUTE, arXiv 2405.01474,
+section 5).
+"""

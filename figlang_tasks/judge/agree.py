@@ -1,6 +1,8 @@
-"""What annotators agree on: kappa, adequacy, preference, errors, and ExplanationScore as a predictor of adequacy.
+"""What annotators agree on: kappa, adequacy, preference, errors, and ExplanationScore as a
+predictor of adequacy.
 
-Source: V-FLUTE (arXiv 2405.01474), section 5. What the paper leaves open, and what we took, is in docs/judge.md.
+Source: V-FLUTE (arXiv 2405.01474), section 5. What the paper leaves open, and what we took, is in
+docs/judge.md.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ LABELS = ("contradiction", "entailment")
 
 
 def agree(key_path: Path, sheet_paths: Sequence[Path], any_label: bool = False) -> dict[str, Any]:
-    """Compare the sheets of an export; return what ``--json`` prints (docs/judge.md), shares as 0 to 1."""
+    """Compare the sheets of an export; return what ``--json`` prints (docs/judge.md), shares as 0
+    to 1.
+    """
     found = key.read(key_path)
     if "pictures" in found:
         return pictures.agree(found, sheet_paths)
@@ -33,7 +37,9 @@ def agree(key_path: Path, sheet_paths: Sequence[Path], any_label: bool = False) 
     system, gold = explanations["system"], _by_item(explanations["gold"])
     columns = sheet.accepted(sheet.LETTERS[: len(names)])
     tables, report = figures.gathered(found, sheet_paths, explanations.index, columns)
-    tables |= {column: _by_item(tables[column]) for column in ("label", "preferred") if column in columns}
+    tables |= {
+        column: _by_item(tables[column]) for column in ("label", "preferred") if column in columns
+    }
     right = tables["label"].eq(gold, axis=0)
     for annotator in report["annotators"]:
         own = {column: table[annotator["name"]] for column, table in tables.items()}
@@ -48,9 +54,14 @@ def agree(key_path: Path, sheet_paths: Sequence[Path], any_label: bool = False) 
     pairs = []
     for two in combinations(right, 2):
         values = _coefficients(
-            figures.kappa, {column: table[[*two]] for column, table in tables.items()}, system, names
+            figures.kappa,
+            {column: table[[*two]] for column, table in tables.items()},
+            system,
+            names,
         )
-        pairs.append({"annotators": [*two], **{f"{name}_kappa": value for name, value in values.items()}})
+        pairs.append(
+            {"annotators": [*two], **{f"{name}_kappa": value for name, value in values.items()}}
+        )
     report |= {
         "items": len(gold),
         "items_counted": len(counted),
@@ -83,23 +94,31 @@ def _explanations(found: Mapping[str, Any]) -> pd.DataFrame:
         for item in found["items"]
         for letter, name in item["systems"].items()
     ]
-    return pd.DataFrame(rows, columns=["item", "letter", "system", "score", "gold"]).set_index(["item", "letter"])
+    return pd.DataFrame(rows, columns=["item", "letter", "system", "score", "gold"]).set_index(
+        ["item", "letter"]
+    )
 
 
 def _preferred(letters: pd.DataFrame, system: pd.Series) -> pd.DataFrame:
     """The names of the preferred systems in place of their letters; "" for none of them."""
     names = system.to_dict() | {(item, NO_PREFERENCE): "" for item in letters.index}
-    return letters.apply(lambda said: pd.Series(map(names.get, said.items()), said.index, dtype=object))
+    return letters.apply(
+        lambda said: pd.Series(map(names.get, said.items()), said.index, dtype=object)
+    )
 
 
 def _missing(said: Mapping[str, pd.Series], gold: pd.Series, any_label: bool) -> Iterator[str]:
-    """The judgements that an annotator lacks. In the paper, who chose a wrong label did not see the rest."""
+    """The judgements that an annotator lacks. In the paper, who chose a wrong label did not see the
+    rest.
+    """
     label = said["label"]
     asked = gold.index if any_label else gold.index[label.isna() | label.eq(gold)]
     own = pd.DataFrame({column: said[column] for column in ("adequate", "error")})
     own = own[own.index.isin(asked, level="item")]
     yield from (f"item {item} label" for item in gold.index[label.isna()])
-    yield from (f"item {item} {letter} adequate" for item, letter in own.index[own["adequate"].isna()])
+    yield from (
+        f"item {item} {letter} adequate" for item, letter in own.index[own["adequate"].isna()]
+    )
     unnamed = own["adequate"].eq("no") & own["error"].isna()
     yield from (f"item {item} {letter} error" for item, letter in own.index[unnamed])
     if "preferred" in said:
@@ -132,10 +151,14 @@ def _coefficients(
             "average": fmean(defined) if defined else None,
         },
     }
-    return values | ({"preference": coefficient(tables["preferred"])} if "preferred" in tables else {})
+    return values | (
+        {"preference": coefficient(tables["preferred"])} if "preferred" in tables else {}
+    )
 
 
-def _system(name: str, system: pd.Series, agreed: pd.Series, errors: pd.DataFrame) -> dict[str, Any]:
+def _system(
+    name: str, system: pd.Series, agreed: pd.Series, errors: pd.DataFrame
+) -> dict[str, Any]:
     own = agreed[system.loc[agreed.index].eq(name)]
     adequate = int(own.eq("yes").sum())
     marks = errors.loc[own.index[own.eq("no")]].stack().dropna()
@@ -149,7 +172,9 @@ def _system(name: str, system: pd.Series, agreed: pd.Series, errors: pd.DataFram
     }
 
 
-def _as_predictor(found: Mapping[str, Any], explanations: pd.DataFrame, agreed: pd.Series) -> dict[str, Any]:
+def _as_predictor(
+    found: Mapping[str, Any], explanations: pd.DataFrame, agreed: pd.Series
+) -> dict[str, Any]:
     """ExplanationScore against agreed adequacy (section 5.3), or why not."""
     scores = explanations["score"].loc[agreed.index].dropna().astype(float)
     positive = agreed.loc[scores.index].eq("yes")
@@ -160,7 +185,11 @@ def _as_predictor(found: Mapping[str, Any], explanations: pd.DataFrame, agreed: 
         "adequate": int(positive.sum()),
     }
     if not 0 < about["adequate"] < len(scores):
-        why = "all agree on one adequacy alone, or never" if len(scores) else "no scores (figlang score, then export)"
+        why = (
+            "all agree on one adequacy alone, or never"
+            if len(scores)
+            else "no scores (figlang score, then export)"
+        )
         return about | {"undefined": why}
     precision, recall, _ = precision_recall_curve(positive, scores)
     return about | {
@@ -187,7 +216,10 @@ def text(report: Mapping[str, Any]) -> str:
 
 def _agreement(report: Mapping[str, Any]) -> str:
     found = [
-        (" / ".join(pair["annotators"]), {name.removesuffix("_kappa"): value for name, value in pair.items()})
+        (
+            " / ".join(pair["annotators"]),
+            {name.removesuffix("_kappa"): value for name, value in pair.items()},
+        )
         for pair in report["pairs"]
     ]
     if "alpha" in report:
@@ -196,7 +228,12 @@ def _agreement(report: Mapping[str, Any]) -> str:
     rows = [["Cohen's kappa", "label", "adequacy: average", "overall", *names, "preference"]]
     for name, values in found:
         adequacy = values["adequacy"]
-        numbers = (values["label"], adequacy["average"], adequacy["overall"], *adequacy["by_system"].values())
+        numbers = (
+            values["label"],
+            adequacy["average"],
+            adequacy["overall"],
+            *adequacy["by_system"].values(),
+        )
         rows.append([name, *map(number, (*numbers, values.get("preference")))])
     return table(rows)
 
@@ -204,8 +241,19 @@ def _agreement(report: Mapping[str, Any]) -> str:
 def _systems(report: Mapping[str, Any]) -> Iterator[str]:
     rows = [["where all agree, %", "adequate", "of", "preferred", *ERRORS, "marks"]]
     for system in report["systems"]:
-        rates = [percent(system["adequacy_rate"]), str(system["agreed"]), percent(system.get("preference_rate"))]
-        rows.append([system["name"], *rates, *map(percent, system["errors"].values()), str(system["error_marks"])])
+        rates = [
+            percent(system["adequacy_rate"]),
+            str(system["agreed"]),
+            percent(system.get("preference_rate")),
+        ]
+        rows.append(
+            [
+                system["name"],
+                *rates,
+                *map(percent, system["errors"].values()),
+                str(system["error_marks"]),
+            ]
+        )
     published = report.get("published", {"systems": ()})
     for system in published["systems"]:
         rates = [percent(system["adequacy_rate"]), "", percent(system["preference_rate"])]
@@ -213,14 +261,14 @@ def _systems(report: Mapping[str, Any]) -> Iterator[str]:
     yield table(rows)
     if preference := report.get("preference"):
         yield (
-            f"preference: all agree on {preference['agreed']} items; on {preference['none']} of these no explanation "
-            "is best"
+            f"preference: all agree on {preference['agreed']} items; on {preference['none']} of"
+            " these no explanation is best"
         )
     if "published" in report:
         yield (
-            f"published, not measured here: {published['source']}. Average kappa {published['average_kappa']}; area "
-            f"{published['area']} (the paper does not say which), best F1 {published['best_f1']} at "
-            f"{published['threshold']}"
+            f"published, not measured here: {published['source']}. Average kappa"
+            f" {published['average_kappa']}; area {published['area']} (the paper does not say"
+            f" which), best F1 {published['best_f1']} at {published['threshold']}"
         )
 
 
@@ -230,10 +278,9 @@ def _predictor(report: Mapping[str, Any]) -> str:
         return f"ExplanationScore as a predictor of adequacy: not computed, {found['undefined']}"
     best, chance = found["best_f1"], found["adequate"] / found["n"]
     return (
-        f"ExplanationScore ({found['scorer']}) as a predictor of adequacy, {found['n']} explanations, "
-        f"{found['adequate']} of them adequate:\n"
-        f"area under the precision-recall curve: {found['average_precision']:.2f} (average precision; {chance:.2f} by "
-        f"chance), {found['trapezoidal_area']:.2f} (trapezoidal)\n"
-        f"best F1: {best['f1']:.2f} (precision {best['precision']:.2f}, recall {best['recall']:.2f}) at score >= "
-        f"{best['at_least']:.4f}"
+        f"ExplanationScore ({found['scorer']}) as a predictor of adequacy, {found['n']}"
+        f" explanations, {found['adequate']} of them adequate:\narea under the precision-recall"
+        f" curve: {found['average_precision']:.2f} (average precision; {chance:.2f} by chance),"
+        f" {found['trapezoidal_area']:.2f} (trapezoidal)\nbest F1: {best['f1']:.2f} (precision"
+        f" {best['precision']:.2f}, recall {best['recall']:.2f}) at score >= {best['at_least']:.4f}"
     )

@@ -11,7 +11,9 @@ from figlang_tasks.results.task_run import TaskRun
 
 
 class RunDocuments:
-    """The documents that the records of a task are of. They are loaded when the first one is asked for."""
+    """The documents that the records of a task are of. They are loaded when the first one is asked
+    for.
+    """
 
     def __init__(self, task: TaskRun) -> None:
         self._task = task
@@ -27,7 +29,10 @@ class RunDocuments:
         documents = task.benchmark.documents(task.request)
         data = documents["data"][0]
         if data != str(task.data):
-            raise FigLangError(f"the samples are of {task.data}, but the data here is {data}: use the data of the run")
+            raise FigLangError(
+                f"the samples are of {task.data}, but the data here is {data}: use the data of"
+                " the run"
+            )
         return documents
 
     @cached_property
@@ -38,7 +43,8 @@ class RunDocuments:
         """The document of a row."""
         if row_id not in self._places:
             raise FigLangError(
-                f"{self._task.path}: row {row_id} is not in {self._task.data}: restore the file that the harness wrote"
+                f"{self._task.path}: row {row_id} is not in {self._task.data}: restore the file"
+                " that the harness wrote"
             )
         document: Mapping[str, Any] = self._documents[self._places[row_id]]
         return document

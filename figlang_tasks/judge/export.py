@@ -23,7 +23,9 @@ from figlang_tasks.results.task_run import Run, TaskRun
 NO_EXPLANATION = "(no explanation)"
 
 
-def export(arguments: Sequence[str], output: Path, *, count: int, seed: int, annotators: int) -> list[str]:
+def export(
+    arguments: Sequence[str], output: Path, *, count: int, seed: int, annotators: int
+) -> list[str]:
     """Names of what was written into `output`, an empty folder: sheets, pictures and the key."""
     systems = {run.name: _explained(run) for run in runs.read_all(arguments)}
     (first_name, first), *others = systems.items()
@@ -31,17 +33,26 @@ def export(arguments: Sequence[str], output: Path, *, count: int, seed: int, ann
         check_rows(first.task, first_name, first, name, other)
     check_scorers(first.task, {name: [run] for name, run in systems.items()})
     documents = RunDocuments(first)
-    records = {name: {record["id"]: record for record in run.records} for name, run in systems.items()}
+    records = {
+        name: {record["id"]: record for record in run.records} for name, run in systems.items()
+    }
     generator = random.Random(seed)
     items, rows, pictures = [], [], {}
-    for number, row_id in enumerate(generator.sample(sorted(first.ids), min(count, len(first.ids))), start=1):
+    for number, row_id in enumerate(
+        generator.sample(sorted(first.ids), min(count, len(first.ids))), start=1
+    ):
         order = list(systems)
         generator.shuffle(order)
         by_letter = dict(zip(sheet.LETTERS[: len(order)], order, strict=True))
         judged = {letter: records[name][row_id] for letter, name in by_letter.items()}
-        scores = {letter: (each.get("explanation_scores") or {}).get("mean") for letter, each in judged.items()}
+        scores = {
+            letter: (each.get("explanation_scores") or {}).get("mean")
+            for letter, each in judged.items()
+        }
         gold = judged["A"]["gold"]
-        items.append({"number": number, "id": row_id, "gold": gold, "systems": by_letter, "scores": scores})
+        items.append(
+            {"number": number, "id": row_id, "gold": gold, "systems": by_letter, "scores": scores}
+        )
         document = documents[row_id]
         image = f"images/{number:03}.png"  # nothing of the data is in the name
         if "image" in document:
@@ -80,9 +91,14 @@ def _explained(run: Run) -> TaskRun:
     found = [task for task in run.tasks.values() if task.explained]
     if len(found) != 1:
         named = listing(task.task for task in found)
-        raise FigLangError(f"{run.path} holds {len(found)} tasks with explanations ({named}): name the samples of one")
+        raise FigLangError(
+            f"{run.path} holds {len(found)} tasks with explanations ({named}): name the samples"
+            " of one"
+        )
     if (answers := len(found[0].lines)) != len(set(found[0].ids)):
-        raise FigLangError(f"{run.path}: {answers} answers to {len(set(found[0].ids))} rows: leave out --repeats")
+        raise FigLangError(
+            f"{run.path}: {answers} answers to {len(set(found[0].ids))} rows: leave out --repeats"
+        )
     found[0].check_explanations()
     found[0].check_consistent()
     return found[0]
@@ -103,12 +119,16 @@ def write(
     annotators: int,
     **of_key: Any,
 ) -> list[str]:
-    """Names of what was written into an empty folder: pictures, a sheet for each annotator, and the key."""
+    """Names of what was written into an empty folder: pictures, a sheet for each annotator, and the
+    key.
+    """
     signed = key.signed(**of_key)
     files = dict(contents)
     for number in range(1, annotators + 1):
         own = {"annotator": f"annotator {number}", "sheet": signed["sheet"]}
-        files[f"annotator{number}.csv"] = sheet.content_of(columns, [{**row, **own} for row in rows])
+        files[f"annotator{number}.csv"] = sheet.content_of(
+            columns, [{**row, **own} for row in rows]
+        )
     files["key.json"] = json.dumps(signed, indent=1).encode()
     for name, content in files.items():
         path = folder / name

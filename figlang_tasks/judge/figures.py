@@ -1,4 +1,5 @@
-"""What the reports of explanations and of pictures share: who judged, agreement, and numbers as people read them.
+"""What the reports of explanations and of pictures share: who judged, agreement, and numbers as
+people read them.
 
 Tables have a row for each thing that was judged, and a column for each annotator.
 """
@@ -21,33 +22,53 @@ from figlang_tasks.metrics.agreement import krippendorff_alpha
 
 
 def gathered(
-    found: Mapping[str, Any], sheet_paths: Sequence[Path], places: pd.Index, columns: Mapping[str, Accepted]
+    found: Mapping[str, Any],
+    sheet_paths: Sequence[Path],
+    places: pd.Index,
+    columns: Mapping[str, Accepted],
 ) -> tuple[dict[str, pd.DataFrame], dict[str, Any]]:
-    """A table of what annotators say for each of some columns, by place (item and letter); the head of the report."""
+    """A table of what annotators say for each of some columns, by place (item and letter); the head
+    of the report.
+    """
     said: dict[str, pd.DataFrame] = {}
     about = []
     for path in sheet_paths:
         filled = sheet.read(path, columns)
         if filled.code != found["sheet"]:
             raise FigLangError(
-                f"{path} is a sheet of {filled.code}, but the key is of {found['sheet']}: give the key of this sheet"
+                f"{path} is a sheet of {filled.code}, but the key is of {found['sheet']}: give the"
+                " key of this sheet"
             )
         if filled.annotator in said:
             raise FigLangError(
-                f"{path} is of {filled.annotator}, like another sheet: give each annotator a separate sheet, or write "
-                "the annotator's name into the column annotator"
+                f"{path} is of {filled.annotator}, like another sheet: give each annotator a"
+                " separate sheet, or write the annotator's name into the column annotator"
             )
         own = sheet.meanings(filled, columns)
         if own[[*columns]].isna().all(axis=None):
             raise FigLangError(f"{path} is empty: fill it in first")
         for number in own["row"][~own.index.isin(places)]:
             raise FigLangError(
-                f"{path}, row {number}: the key has no such item and letter: restore it as it was exported"
+                f"{path}, row {number}: the key has no such item and letter: restore it as it was"
+                " exported"
             )
         said[filled.annotator] = own.reindex(places)
-        about.append({"name": filled.annotator, "llm": filled.annotator.startswith(sheet.LLM), "file": path.name})
-    tables = {column: pd.DataFrame({name: own[column] for name, own in said.items()}) for column in columns}
-    head = {"written_by": "figlang judge agree", "key": {"sheet": found["sheet"]}, "data": found["data"]}
+        about.append(
+            {
+                "name": filled.annotator,
+                "llm": filled.annotator.startswith(sheet.LLM),
+                "file": path.name,
+            }
+        )
+    tables = {
+        column: pd.DataFrame({name: own[column] for name, own in said.items()})
+        for column in columns
+    }
+    head = {
+        "written_by": "figlang judge agree",
+        "key": {"sheet": found["sheet"]},
+        "data": found["data"],
+    }
     return tables, {**head, "annotators": about}
 
 
@@ -63,7 +84,9 @@ def unanimous(said: pd.DataFrame) -> pd.Series:
 
 def majority(said: pd.Series) -> Any:
     """The judgement of more than half of all annotators; None if there is none."""
-    return next((each for each, count in said.value_counts().items() if 2 * count > len(said)), None)
+    return next(
+        (each for each, count in said.value_counts().items() if 2 * count > len(said)), None
+    )
 
 
 def kappa(said: pd.DataFrame) -> float | None:
@@ -84,12 +107,16 @@ def annotators_text(report: Mapping[str, Any]) -> str:
     """Who judged, a line each; ``labels_right`` where it is known."""
     lines = []
     for each in report["annotators"]:
-        right = f", labels right {percent(each['labels_right'])} %" if "labels_right" in each else ""
+        right = (
+            f", labels right {percent(each['labels_right'])} %" if "labels_right" in each else ""
+        )
         lines.append(f"{each['name']}: {each['file']}{right}")
         if gaps := each["missing"]:
             lines[-1] += f", {len(gaps)} judgements missing: {listing(gaps, 20)}"
     if any(each["llm"] for each in report["annotators"]):
-        lines.append("one of the annotators is a language model: this is not agreement between people")
+        lines.append(
+            "one of the annotators is a language model: this is not agreement between people"
+        )
     return "\n".join(lines)
 
 

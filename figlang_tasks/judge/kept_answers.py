@@ -1,4 +1,6 @@
-"""The answers of a language model, kept in a file as they arrive: no answer is asked, or paid for, twice."""
+"""The answers of a language model, kept in a file as they arrive: no answer is asked, or paid for,
+twice.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,10 @@ class KeptAnswers:
         if self.path.exists():
             self._read()
         elif folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-            raise FigLangError(f"{folder} exists already and is not overwritten: remove it, or choose another --output")
+            raise FigLangError(
+                f"{folder} exists already and is not overwritten: remove it, or choose another"
+                " --output"
+            )
 
     @property
     def is_empty(self) -> bool:
@@ -76,7 +81,9 @@ class KeptAnswers:
         return not self._by_key
 
     def get(self, key: str, max_tokens: int) -> KeptAnswer | None:
-        """The answer by its key; None if it must be asked, as one that ended at a lower limit of tokens than now."""
+        """The answer by its key; None if it must be asked, as one that ended at a lower limit of
+        tokens than now.
+        """
         answer = self._by_key.get(key)
         if answer is not None and answer.is_truncated and answer.max_tokens < max_tokens:
             return None
@@ -92,7 +99,13 @@ class KeptAnswers:
     def add(self, key: str, reply: Reply, max_tokens: int) -> None:
         """Keep an answer at the end of the file."""
         answer = KeptAnswer(
-            key, reply.text, reply.served_by, reply.is_truncated, max_tokens, reply.tokens_read, reply.tokens_written
+            key,
+            reply.text,
+            reply.served_by,
+            reply.is_truncated,
+            max_tokens,
+            reply.tokens_read,
+            reply.tokens_written,
         )
         self._by_key[key] = answer
         self._append(_line(asdict(answer)))
@@ -107,11 +120,13 @@ class KeptAnswers:
         origin = next(lines, {})
         if origin.get("model") != self._origin["model"]:
             raise FigLangError(
-                f"{self.path} holds answers of {origin.get('model')}, not of {self._origin['model']}: choose another "
-                "--output"
+                f"{self.path} holds answers of {origin.get('model')}, not of"
+                f" {self._origin['model']}: choose another --output"
             )
         if origin.get("samples") != self._origin["samples"]:
-            raise FigLangError(f"{self.path} holds answers about another run: choose another --output")
+            raise FigLangError(
+                f"{self.path} holds answers about another run: choose another --output"
+            )
         for values in lines:
             if _FIELDS <= values.keys():
                 answer = KeptAnswer(**{name: values[name] for name in _FIELDS})
@@ -128,7 +143,9 @@ class KeptAnswers:
             if isinstance(values, dict):
                 yield values
             elif line.strip():
-                logger.warning(f"figlang_tasks: {self.path}, line {number} is no answer and is left out")
+                logger.warning(
+                    f"figlang_tasks: {self.path}, line {number} is no answer and is left out"
+                )
 
 
 def _line(values: Mapping[str, Any]) -> bytes:

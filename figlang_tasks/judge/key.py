@@ -1,7 +1,8 @@
 """The key of an export: which letter is which system, and what annotators must not see.
 
-A JSON object; ``sheet`` is the code in every row of its sheets. Of explanations it has ``items``, with ``systems`` and
-``scores`` by letter; of generated pictures ``pictures``, with ``file``, the name in the folder of the system.
+A JSON object; ``sheet`` is the code in every row of its sheets. Of explanations it has ``items``,
+with ``systems`` and ``scores`` by letter; of generated pictures ``pictures``, with ``file``, the
+name in the folder of the system.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from figlang_tasks.core.errors import FigLangError
 
 
 def signed(**values: Any) -> dict[str, Any]:
-    """A key of these values; its ``sheet`` is a digest of them, no number to a spreadsheet program."""
+    """A key of these values; its ``sheet`` is a digest of them, no number to a spreadsheet
+    program.
+    """
     digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
     return {"written_by": "figlang judge export", "sheet": f"s-{digest[:10]}", **values}
 
@@ -31,5 +34,7 @@ def read(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError, AttributeError):
         is_whole = False
     if not is_whole:
-        raise FigLangError(f"{path} is not a key as figlang judge export wrote it: give the original key.json")
+        raise FigLangError(
+            f"{path} is not a key as figlang judge export wrote it: give the original key.json"
+        )
     return dict(found)

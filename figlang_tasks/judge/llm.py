@@ -1,7 +1,8 @@
 """A language model as an annotator, at any server of OpenAI's protocol.
 
-It fills in a sheet of ``figlang judge export`` and sees what an annotator sees: no system's name and no score. The
-label is asked first, then the adequacy of each explanation by itself, then the preference.
+It fills in a sheet of ``figlang judge export`` and sees what an annotator sees: no system's name
+and no score. The label is asked first, then the adequacy of each explanation by itself, then the
+preference.
 """
 
 from __future__ import annotations
@@ -44,8 +45,12 @@ class _Question:
     content: Content
 
 
-def fill(sheet_path: Path, output: Path, *, model: str, concurrency: int, max_tokens: int) -> dict[str, Any]:
-    """Fill in an empty sheet, and tell what was asked. Answers that `output` has already are kept."""
+def fill(
+    sheet_path: Path, output: Path, *, model: str, concurrency: int, max_tokens: int
+) -> dict[str, Any]:
+    """Fill in an empty sheet, and tell what was asked. Answers that `output` has already are
+    kept.
+    """
     blank = sheet.read(sheet_path, _REQUIRED)
     columns = [*map(str, blank.rows)]
     annotator = f"{sheet.LLM}{' '.join(model.split())}, prompt {prompt_hash('judge')}"
@@ -74,13 +79,19 @@ def fill(sheet_path: Path, output: Path, *, model: str, concurrency: int, max_to
 
     server = ModelServer(model, max_tokens)
     write_whole(output, sheet.content_of(columns, rows))  # before anything is paid for
-    ask_all(server, questions, keep, concurrency=concurrency, title="figlang judge llm", kept_in=output)
+    ask_all(
+        server, questions, keep, concurrency=concurrency, title="figlang judge llm", kept_in=output
+    )
     return {"annotator": annotator, **counts, "error": last_error, "written": [output, log]}
 
 
 def _append(log: Path, question: _Question, reply: Reply, cells: dict[str, str]) -> None:
     """Append an answer, or a failure, and what was read of it to the log."""
-    place = {"item": question.row["item"], "letter": question.row["letter"], "asked": question.column}
+    place = {
+        "item": question.row["item"],
+        "letter": question.row["letter"],
+        "asked": question.column,
+    }
     answer = {"said": reply.text}
     if reply.error:
         answer["error"] = reply.error
@@ -94,11 +105,13 @@ def _keep(rows: list[_Row], before: Sheet, annotator: str, blank: Sheet) -> None
     """Take over the judgements of the output of an earlier call."""
     if (before.annotator, before.code) != (annotator, blank.code):
         raise FigLangError(
-            f"{before.path} exists, of {before.annotator} and the export {before.code}, not of {annotator} and "
-            f"{blank.code}: choose another -o"
+            f"{before.path} exists, of {before.annotator} and the export {before.code}, not of"
+            f" {annotator} and {blank.code}: choose another -o"
         )
     accepted = sheet.accepted([*before.rows["letter"]])
-    sheet.meanings(before, {column: values for column, values in accepted.items() if column in before.rows})
+    sheet.meanings(
+        before, {column: values for column, values in accepted.items() if column in before.rows}
+    )
     said = before.rows.set_index(["item", "letter"]).filter(JUDGED).to_dict("index")
     for row in rows:
         row.update(said.get((row["item"], row["letter"]), {}))
@@ -119,7 +132,9 @@ def _picture(sheet_path: Path, row: _Row) -> Content:
 
 
 def _questions(sheet_path: Path, rows: list[_Row]) -> Iterator[_Question]:
-    """The questions without an answer; which explanation is preferred only where there are several."""
+    """The questions without an answer; which explanation is preferred only where there are
+    several.
+    """
     items: dict[str, list[_Row]] = {}
     for row in rows:
         items.setdefault(row["item"], []).append(row)
@@ -135,13 +150,23 @@ def _questions(sheet_path: Path, rows: list[_Row]) -> Iterator[_Question]:
                 prompt = render("judge/adequacy.jinja", explanation=row["explanation"], **texts)
                 prompts.append((row, "adequate", prompt))
         if "preferred" in first and len(own) > 1 and not any(row["preferred"] for row in own):
-            prompts.append((first, "preferred", render("judge/preference.jinja", explanations=explanations, **texts)))
+            prompts.append(
+                (
+                    first,
+                    "preferred",
+                    render("judge/preference.jinja", explanations=explanations, **texts),
+                )
+            )
         for row, asked, prompt in prompts:
-            yield _Question(row, asked, tuple(explanations), [*picture, {"type": "text", "text": prompt}])
+            yield _Question(
+                row, asked, tuple(explanations), [*picture, {"type": "text", "text": prompt}]
+            )
 
 
 def read_answer(column: str, answer: str, letters: Sequence[str] = ()) -> dict[str, str]:
-    """The cells that an answer gives by its last JSON object with the column; empty if that would be a guess."""
+    """The cells that an answer gives by its last JSON object with the column; empty if that would
+    be a guess.
+    """
     texts = {}
     for name, value in last_object(answer, column).items():
         if isinstance(value, str | bool | int):
@@ -154,6 +179,9 @@ def read_answer(column: str, answer: str, letters: Sequence[str] = ()) -> dict[s
         cells = {name: sheet.spelled(texts.get(name, ""), accepted[name]) for name in columns}
     except ValueError:
         return {}
-    if column == "adequate" and (cells["adequate"], cells["error"] is None) not in (("yes", True), ("no", False)):
+    if column == "adequate" and (cells["adequate"], cells["error"] is None) not in (
+        ("yes", True),
+        ("no", False),
+    ):
         return {}
     return {name: cell for name, cell in cells.items() if cell is not None}

@@ -1,4 +1,6 @@
-"""``figlang judge read``: a language model reads what our readers left in a finished run, and a new run says so."""
+"""``figlang judge read``: a language model reads what our readers left in a finished run, and a new
+run says so.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,13 @@ from figlang_tasks.judge.unread import ReadableTask, UnreadAnswer, UnreadAnswers
 from figlang_tasks.results.task_run import TaskRun
 from figlang_tasks.results.writing import ChangedTask, write_run
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measures, evaluate
-from figlang_tasks.scoring.read_by_model import SUFFIX, Reading, ReadingStatus, headline_of, read_by_model
+from figlang_tasks.scoring.read_by_model import (
+    SUFFIX,
+    Reading,
+    ReadingStatus,
+    headline_of,
+    read_by_model,
+)
 from figlang_tasks.scoring.readings import READ_BY
 
 
@@ -73,12 +81,25 @@ class TaskReading:
     estimate_by_model: Estimate
 
 
-def unanswered(unread: UnreadAnswers, kept_answers: KeptAnswers, max_tokens: int) -> list[UnreadAnswer]:
+def unanswered(
+    unread: UnreadAnswers, kept_answers: KeptAnswers, max_tokens: int
+) -> list[UnreadAnswer]:
     """The questions that are still to be asked."""
-    return [question for question in unread.questions if kept_answers.get(question.key, max_tokens) is None]
+    return [
+        question
+        for question in unread.questions
+        if kept_answers.get(question.key, max_tokens) is None
+    ]
 
 
-def ask(unread: UnreadAnswers, kept_answers: KeptAnswers, usage: Usage, *, concurrency: int, max_tokens: int) -> None:
+def ask(
+    unread: UnreadAnswers,
+    kept_answers: KeptAnswers,
+    usage: Usage,
+    *,
+    concurrency: int,
+    max_tokens: int,
+) -> None:
     """Ask the questions that are still to be asked, and keep each answer as it arrives.
 
     Raises:
@@ -97,7 +118,14 @@ def ask(unread: UnreadAnswers, kept_answers: KeptAnswers, usage: Usage, *, concu
 
     server = ModelServer(unread.model, max_tokens)
     kept_answers.open()
-    ask_all(server, questions, keep, concurrency=concurrency, title="figlang judge read", kept_in=kept_answers.path)
+    ask_all(
+        server,
+        questions,
+        keep,
+        concurrency=concurrency,
+        title="figlang judge read",
+        kept_in=kept_answers.path,
+    )
 
 
 def write(unread: UnreadAnswers, kept_answers: KeptAnswers, folder: Path) -> dict[str, TaskReading]:
@@ -110,8 +138,12 @@ def write(unread: UnreadAnswers, kept_answers: KeptAnswers, folder: Path) -> dic
     return readings
 
 
-def _with_readings(readable: ReadableTask, model: str, kept_answers: KeptAnswers) -> tuple[ChangedTask, TaskReading]:
-    """A task with the model's readings in its records and their metric beside ours, and what was read."""
+def _with_readings(
+    readable: ReadableTask, model: str, kept_answers: KeptAnswers
+) -> tuple[ChangedTask, TaskReading]:
+    """A task with the model's readings in its records and their metric beside ours, and what was
+    read.
+    """
     task = readable.task
     readings: dict[int, Reading] = {}
     served_by: set[str] = set()
@@ -140,7 +172,9 @@ def _with_readings(readable: ReadableTask, model: str, kept_answers: KeptAnswers
         "unread": len(readings),
         **counts,
     }
-    changed = ChangedTask(replace(read_task, reported=estimates), new_values, {"read_by_model": metadata})
+    changed = ChangedTask(
+        replace(read_task, reported=estimates), new_values, {"read_by_model": metadata}
+    )
     reading_of_task = TaskReading(
         unread=len(readings),
         counts=counts,
@@ -152,7 +186,9 @@ def _with_readings(readable: ReadableTask, model: str, kept_answers: KeptAnswers
     return changed, reading_of_task
 
 
-def _reading_of(readable: ReadableTask, unread: UnreadAnswer, model: str, answer: KeptAnswer | None) -> Reading:
+def _reading_of(
+    readable: ReadableTask, unread: UnreadAnswer, model: str, answer: KeptAnswer | None
+) -> Reading:
     """What the model read in an answer, and what the record would say of it."""
     if answer is None:
         return Reading(model=model, status="failed", value=None, fields={})
@@ -165,14 +201,17 @@ def _reading_of(readable: ReadableTask, unread: UnreadAnswer, model: str, answer
 
 
 def _estimates(task: TaskRun, read_task: TaskRun) -> tuple[str, Estimates, Estimates]:
-    """The name of the headline metric, all estimates of a task once a model has read it, and the new ones among them.
+    """The name of the headline metric, all estimates of a task once a model has read it, and the
+    new ones among them.
 
     Reported estimates stay as they are. A run that reports none gets all that its records give.
     """
     headline = task.computed(headline_of)
     assert headline is not None  # else the task is left out
     by_model = Measures.of(read_by_model(headline), row=task.measures.row)
-    new_values: Estimates = read_task.computed(lambda measures, records: evaluate(records, by_model))
+    new_values: Estimates = read_task.computed(
+        lambda measures, records: evaluate(records, by_model)
+    )
     our_estimates = task.reported
     if headline.name not in our_estimates:
         our_estimates = task.computed(lambda measures, records: evaluate(records, measures.sums))

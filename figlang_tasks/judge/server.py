@@ -23,9 +23,13 @@ Content: TypeAlias = list[dict[str, Any]]
 
 _RETRIES = 5
 _FAILURES_IN_A_ROW = 3
-"""So many requests that fail one after the other end the work: the server is gone, or the key is wrong."""
+"""So many requests that fail one after the other end the work: the server is gone, or the key is
+wrong.
+"""
 _WITHOUT_TEMPERATURE = ("gpt-5", "o1", "o3", "o4")
-"""How names of OpenAI's models begin that take no temperature, and the limit of tokens under another name."""
+"""How names of OpenAI's models begin that take no temperature, and the limit of tokens under
+another name.
+"""
 _FLAT_OBJECT = re.compile(r"\{[^{}]*\}")
 
 
@@ -91,7 +95,8 @@ class ModelServer:
         try:
             response = completions.create(model=self.model, messages=messages, **self._settings)
             reply = read_reply(response.content, self._address)
-        # A ValueError: the reply is no chat completion, or the request cannot be sent (a key that HTTP cannot carry).
+        # A ValueError: the reply is no chat completion, or the request cannot be sent (a key that
+        # HTTP cannot carry).
         except (openai.OpenAIError, ValueError) as error:
             message = redaction.redacted(str(error).rstrip("."))
             return Reply("", error=f"{type(error).__name__}: {printable(message, limit=300)}")
@@ -116,7 +121,8 @@ def ask_all(
 ) -> None:
     """Ask several questions at a time, and hand each reply to `keep` as it arrives, in this thread.
 
-    Replies that are on their way when the work is interrupted are waited for and kept, since they are paid for.
+    Replies that are on their way when the work is interrupted are waited for and kept, since they
+    are paid for.
 
     Args:
         server: the model.
@@ -135,14 +141,17 @@ def ask_all(
     try:
         for question in questions:
             waiting[pool.submit(server.ask, question.content)] = question
-        for future in tqdm(as_completed(list(waiting)), title, len(waiting), unit="request", disable=None):
+        for future in tqdm(
+            as_completed(list(waiting)), title, len(waiting), unit="request", disable=None
+        ):
             reply = future.result()
             keep(waiting.pop(future), reply)
             failures_in_a_row = failures_in_a_row + 1 if reply.error else 0
             if failures_in_a_row == _FAILURES_IN_A_ROW:
                 raise FigLangError(
-                    f"{server.model}: {failures_in_a_row} requests failed one after the other, the last with "
-                    f"{reply.error}. The answers so far are in {kept_in}: run the command again to continue"
+                    f"{server.model}: {failures_in_a_row} requests failed one after the other, the"
+                    f" last with {reply.error}. The answers so far are in {kept_in}: run the"
+                    " command again to continue"
                 )
     finally:
         pool.shutdown(cancel_futures=True)
@@ -155,7 +164,9 @@ def ask_all(
 
 
 def last_object(answer: str, key: str) -> Mapping[str, Any]:
-    """The last JSON object with a key that an answer holds outside of its thoughts; empty if there is none."""
+    """The last JSON object with a key that an answer holds outside of its thoughts; empty if there
+    is none.
+    """
     last: Mapping[str, Any] = {}
     for json_object in _json_objects(without_thoughts(answer)):
         if key in json_object:

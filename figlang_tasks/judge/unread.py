@@ -1,6 +1,7 @@
 """Which answers of a finished run our readers left, and what a language model is asked about them.
 
-It is told the question in general, the options and the answer, and nothing else of the row or its record.
+It is told the question in general, the options and the answer, and nothing else of the row or its
+record.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from figlang_tasks.scoring.readings import READ_BY
 
 _BY_SCORES: Final = ("scores", "no_scores")
 _NOTHING_TO_READ: Final = ("read", "empty", "missing", *_BY_SCORES)
-"""Statuses of records in whose answer nothing is left to read: it was read, is in scores, or has no words."""
+"""Statuses of records in whose answer nothing is left to read: it was read, is in scores, or has no
+words.
+"""
 
 _HEAD, _TAIL = 4_000, 8_000
 """Characters of a long answer that are shown from its beginning and from its end."""
@@ -92,7 +95,9 @@ class UnreadAnswers:
     @property
     def origin(self) -> dict[str, Any]:
         """What the model's answers are about."""
-        samples = {readable.task.path.name: readable.task.sha256 for readable in self.tasks.values()}
+        samples = {
+            readable.task.path.name: readable.task.sha256 for readable in self.tasks.values()
+        }
         return {"model": self.model, "samples": samples}
 
     @property
@@ -109,8 +114,8 @@ def find_unread(run: Run, model: str) -> UnreadAnswers:
     """Find the answers of a run that our readers left.
 
     Raises:
-        FigLangError: no task offers a choice, a language model has read the run already, its files contradict each
-            other, or its data is not here.
+        FigLangError: no task offers a choice, a language model has read the run already, its files
+            contradict each other, or its data is not here.
     """
     tasks: dict[str, ReadableTask] = {}
     left_out: dict[str, str] = {}
@@ -121,12 +126,17 @@ def find_unread(run: Run, model: str) -> UnreadAnswers:
             left_out[name] = reason
             continue
         if any(READ_BY in record for record in task.records):
-            raise FigLangError(f"{task.path}: a language model has read this run: give the run that it was made from")
+            raise FigLangError(
+                f"{task.path}: a language model has read this run: give the run that it was made"
+                " from"
+            )
         task.check_consistent()
         tasks[name] = ReadableTask(task, choice, _unread_of(task, choice, model))
     if not tasks:
         reasons = listing(f"{name}: {reason}" for name, reason in left_out.items())
-        raise FigLangError(f"{run.path} has no task whose answers choose something in words ({reasons})")
+        raise FigLangError(
+            f"{run.path} has no task whose answers choose something in words ({reasons})"
+        )
     return UnreadAnswers(run, model, tasks, left_out)
 
 
@@ -170,7 +180,13 @@ def _unread_of(task: TaskRun, choice: Choice, model: str) -> tuple[UnreadAnswer,
         if options:
             prompt = _prompt(choice.question, options, output)
             unread.append(
-                UnreadAnswer(f"{task.task}, row {record['id']}", place, tuple(options), prompt, key_of(model, prompt))
+                UnreadAnswer(
+                    f"{task.task}, row {record['id']}",
+                    place,
+                    tuple(options),
+                    prompt,
+                    key_of(model, prompt),
+                )
             )
     return tuple(unread)
 
@@ -178,7 +194,9 @@ def _unread_of(task: TaskRun, choice: Choice, model: str) -> tuple[UnreadAnswer,
 def _prompt(question: str, options: Mapping[str, str], output: str) -> str:
     """What the model is asked about an answer; each option is one line."""
     in_one_line = {label: " ".join(text.split()) for label, text in options.items()}
-    return whole_characters(render("judge/read.jinja", question=question, options=in_one_line, output=output))
+    return whole_characters(
+        render("judge/read.jinja", question=question, options=in_one_line, output=output)
+    )
 
 
 def _output(task: TaskRun, line: Mapping[str, Any]) -> str:
@@ -186,14 +204,16 @@ def _output(task: TaskRun, line: Mapping[str, Any]) -> str:
     texts = outputs(line)
     if not texts:
         raise RunError(
-            f"{task.path}: row {line['sample']['id']} has no output (filtered_resps), so nobody can read it: restore "
-            "the file that the harness wrote"
+            f"{task.path}: row {line['sample']['id']} has no output (filtered_resps), so nobody can"
+            " read it: restore the file that the harness wrote"
         )
     return texts[0]
 
 
 def _shown(output: str) -> str:
-    """The part of an output that a model gets to see: without thoughts, of a long one both ends. May be empty."""
+    """The part of an output that a model gets to see: without thoughts, of a long one both ends.
+    May be empty.
+    """
     text = Answer.of(output).raw.strip()
     if len(text) <= _HEAD + _TAIL:
         return text
@@ -201,7 +221,9 @@ def _shown(output: str) -> str:
 
 
 def read_option(answer: str, labels: Sequence[str]) -> tuple[ReadingStatus, str | None]:
-    """How a language model's answer is read, and the label that it gives by its last JSON object."""
+    """How a language model's answer is read, and the label that it gives by its last JSON
+    object.
+    """
     value = last_object(answer, "option").get("option", "")
     if value is None:
         return "none", None

@@ -1,7 +1,9 @@
-"""The data of small benchmarks that this project drew and wrote, and a demo model to run them offline.
+"""The data of small benchmarks that this project drew and wrote, and a demo model to run them
+offline.
 
-``DATA_DIR`` is `figlang_mini` in the hub's Parquet layout, the others stand beside it; ``DEMO_MODEL_DIR`` holds a tiny
-LLaVA trained from scratch. All are plain paths: importing this package reads no file.
+``DATA_DIR`` is `figlang_mini` in the hub's Parquet layout, the others stand beside it;
+``DEMO_MODEL_DIR`` holds a tiny LLaVA trained from scratch. All are plain paths: importing this
+package reads no file.
 """
 
 from pathlib import Path

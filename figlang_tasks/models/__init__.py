@@ -23,12 +23,18 @@ def manifests() -> list[ModelManifest]:
     return [
         ModelManifest("figlang_vlm", chat_class_path="figlang_tasks.models.vlm.FigLangVLM"),
         ModelManifest("figlang_blind", chat_class_path="figlang_tasks.models.vlm.FigLangBlind"),
-        ModelManifest("figlang_clip", simple_class_path="figlang_tasks.models.dual_encoder.FigLangCLIP"),
+        ModelManifest(
+            "figlang_clip", simple_class_path="figlang_tasks.models.dual_encoder.FigLangCLIP"
+        ),
         ModelManifest("figlang_probe", simple_class_path="figlang_tasks.models.probe.FigLangProbe"),
-        ModelManifest("figlang_openai", chat_class_path="figlang_tasks.models.openai_scores.FigLangOpenAI"),
+        ModelManifest(
+            "figlang_openai", chat_class_path="figlang_tasks.models.openai_scores.FigLangOpenAI"
+        ),
         ModelManifest("figlang_replay", simple_class_path="figlang_tasks.models.replay.Replay"),
         ModelManifest("figlang_random", simple_class_path="figlang_tasks.models.baselines.Random"),
-        ModelManifest("figlang_majority", simple_class_path="figlang_tasks.models.baselines.Majority"),
+        ModelManifest(
+            "figlang_majority", simple_class_path="figlang_tasks.models.baselines.Majority"
+        ),
         ModelManifest("llava_hf", chat_class_path="figlang_tasks.models.vlm.FigLangLlava"),
         ModelManifest("llava", chat_class_path="figlang_tasks.models.vlm.FigLangLlava"),
     ]
@@ -41,7 +47,8 @@ def check_arguments(
     flags: Mapping[str, Any] | None = None,
     further: str = "",
 ) -> None:
-    """Refuse unknown arguments, and `flags` that are neither True nor False nor None: "no" is a text, and true.
+    """Refuse unknown arguments, and `flags` that are neither True nor False nor None: "no" is a
+    text, and true.
 
     `further` says which arguments are valid beside those in the signature of the model class.
     """
@@ -63,20 +70,27 @@ def whole_number(name: str, argument: str, value: object) -> int:
 
 
 def require_checkpoint(name: str, pretrained: object) -> None:
-    """Tell of a checkpoint that is not given, or a folder that is not there, which the libraries take for an id."""
+    """Tell of a checkpoint that is not given, or a folder that is not there, which the libraries
+    take for an id.
+    """
     pretrained = str(pretrained or "")
     if not pretrained:
-        raise FigLangError(f"{name}: the model is missing: --model_args pretrained=<hub id or folder>")
+        raise FigLangError(
+            f"{name}: the model is missing: --model_args pretrained=<hub id or folder>"
+        )
     is_id = pretrained.count("/") <= 1 and not pretrained.startswith((".", "/", "~"))
     if not is_id and not Path(pretrained).is_dir():
         raise FigLangError(
-            f"{name}: there is no folder {pretrained} (pretrained=); an id of the hub is NAME or OWNER/NAME"
+            f"{name}: there is no folder {pretrained} (pretrained=); an id of the hub is NAME or"
+            " OWNER/NAME"
         )
 
 
 @contextmanager
 def loading(name: str, what: str, source: str) -> Iterator[None]:
-    """Raise whatever goes wrong while a checkpoint is loaded, or its own code runs, as one message with a remedy."""
+    """Raise whatever goes wrong while a checkpoint is loaded, or its own code runs, as one message
+    with a remedy.
+    """
     import torch
     from huggingface_hub.errors import HFValidationError
 
@@ -87,24 +101,38 @@ def loading(name: str, what: str, source: str) -> Iterator[None]:
     except FigLangError:
         raise
     except Exception as raised:
-        error = refused if refused and isinstance(raised, OSError) else raised  # OSError: a file is not here
+        # OSError: a file is not here
+        error = refused if refused and isinstance(raised, OSError) else raised
         cause = " ".join(str(error).split())
         if "trust_remote_code" in cause:
             advice = "If you trust that code, add trust_remote_code=True"
         elif isinstance(error, ImportError):
             advice = "Install the package that the message names"
-        elif error is refused or isinstance(error, OSError | HFValidationError):  # by version of transformers
+        elif error is refused or isinstance(
+            error, OSError | HFValidationError
+        ):  # by version of transformers
             advice = (
-                "Check the name and the revision. For a gated model accept the licence on its page and set HF_TOKEN. "
-                "Offline? Connect, or give a local folder"
+                "Check the name and the revision. For a gated model accept the licence on its page"
+                " and set HF_TOKEN. Offline? Connect, or give a local folder"
             )
         elif isinstance(error, torch.OutOfMemoryError):
-            advice = "It does not fit into memory: device_map=auto, dtype=bfloat16 or load_in_4bit=True need less"
+            advice = (
+                "It does not fit into memory: device_map=auto, dtype=bfloat16 or load_in_4bit=True"
+                " need less"
+            )
         elif "CUDA" in cause or "NVIDIA" in cause:
-            advice = "If this machine has a GPU, see `figlang doctor libraries`; else leave device out"
+            advice = (
+                "If this machine has a GPU, see `figlang doctor libraries`; else leave device out"
+            )
         else:
-            advice = "The error comes from the library: try a newer transformers, or read the model's page"
-        told = f"{name}: cannot load {what} {source!r}. {advice}. ({type(error).__name__}: {cause[:600]})"
+            advice = (
+                "The error comes from the library: try a newer transformers, or read the model's"
+                " page"
+            )
+        told = (
+            f"{name}: cannot load {what} {source!r}. {advice}. ({type(error).__name__}:"
+            f" {cause[:600]})"
+        )
         raise FigLangError(told) from raised
 
 
@@ -116,17 +144,22 @@ def commit_of(pretrained: str, revision: str | None) -> str | None:
 
 
 def require_weights(name: str, pretrained: str, model: object, loaded: Mapping[str, Any]) -> None:
-    """Refuse a checkpoint that lacks weights, by the loading info of ``from_pretrained``, which makes them up."""
+    """Refuse a checkpoint that lacks weights, by the loading info of ``from_pretrained``, which
+    makes them up.
+    """
     if lost := sorted(loaded["missing_keys"]):
         raise FigLangError(
-            f"{name}: the checkpoint {pretrained!r} lacks {len(lost)} weights of {type(model).__name__}, such as "
-            f"{lost[0]}. With random numbers in their place the results would mean nothing. Download it again, or take "
-            "the class and the version of transformers that it was made for"
+            f"{name}: the checkpoint {pretrained!r} lacks {len(lost)} weights of"
+            f" {type(model).__name__}, such as {lost[0]}. With random numbers in their place the"
+            " results would mean nothing. Download it again, or take the class and the version of"
+            " transformers that it was made for"
         )
 
 
 def only_words(name: str) -> bool:
-    """Whether the class behind ``--model`` is known to give no scores: the harness's own, and ours in place of one."""
+    """Whether the class behind ``--model`` is known to give no scores: the harness's own, and ours
+    in place of one.
+    """
     from lmms_eval.models import MODEL_REGISTRY_V2
 
     try:
@@ -147,12 +180,19 @@ def naming(kind: type[Exception], where: str) -> Iterator[None]:
         raise kind(f"{where}: {type(error).__name__}: {error}") from error
 
 
-def each_image_alone(messages: Sequence[Mapping[str, Any]], kind: str) -> list[list[dict[str, Any]]]:
+def each_image_alone(
+    messages: Sequence[Mapping[str, Any]], kind: str
+) -> list[list[dict[str, Any]]]:
     """Return, for each part of type `kind`, the conversation without the others of that type."""
     images = [part for message in messages for part in message["content"] if part["type"] == kind]
     return [
         [
-            {**message, "content": [part for part in message["content"] if part["type"] != kind or part is image]}
+            {
+                **message,
+                "content": [
+                    part for part in message["content"] if part["type"] != kind or part is image
+                ],
+            }
             for message in messages
         ]
         for image in images
@@ -160,7 +200,8 @@ def each_image_alone(messages: Sequence[Mapping[str, Any]], kind: str) -> list[l
 
 
 def padded_pictures(model: object, of_all_processes: bool) -> dict[str, set[Any]]:
-    """By task, the documents of which a picture was padded (`FigLangVLM.padded_pictures`), in this process or in all.
+    """By task, the documents of which a picture was padded (`FigLangVLM.padded_pictures`), in this
+    process or in all.
 
     Those of all processes are gathered, so each process must call this.
     """
@@ -181,7 +222,9 @@ def padded_pictures(model: object, of_all_processes: bool) -> dict[str, set[Any]
 
 
 def scoring_class(model: object) -> type | None:
-    """The class of a model (an object, or a name after ``--model``); None if it is known to give no scores."""
+    """The class of a model (an object, or a name after ``--model``); None if it is known to give no
+    scores.
+    """
     from lmms_eval.models import MODEL_REGISTRY_V2
 
     if not isinstance(model, str):
@@ -193,9 +236,15 @@ def scoring_class(model: object) -> type | None:
 
 
 def reads_text_alone(model: object, model_args: object) -> bool:
-    """Whether the class behind ``--model`` would load a model that sees no pictures, by its arguments."""
+    """Whether the class behind ``--model`` would load a model that sees no pictures, by its
+    arguments.
+    """
     from lmms_eval.utils import simple_parse_args_string
 
-    ask = getattr(scoring_class(model), "reads_text_alone", None) if isinstance(model, str) else None
-    given = simple_parse_args_string(model_args) if isinstance(model_args, str) else model_args or {}
+    ask = (
+        getattr(scoring_class(model), "reads_text_alone", None) if isinstance(model, str) else None
+    )
+    given = (
+        simple_parse_args_string(model_args) if isinstance(model_args, str) else model_args or {}
+    )
     return ask is not None and isinstance(given, Mapping) and bool(ask(**given))

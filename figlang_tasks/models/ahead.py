@@ -1,6 +1,8 @@
-"""Batches that fit into memory, and work that threads do ahead: pictures are decoded while the model computes.
+"""Batches that fit into memory, and work that threads do ahead: pictures are decoded while the
+model computes.
 
-Not torch's ``DataLoader``: Pillow lets other threads run, and a process that uses a GPU must not be forked.
+Not torch's ``DataLoader``: Pillow lets other threads run, and a process that uses a GPU must not be
+forked.
 """
 
 from __future__ import annotations
@@ -20,8 +22,12 @@ THREADS = 4
 """That read documents and decode their pictures."""
 
 
-def ahead(submit: Callable[[Item], Future[Result]], items: Iterable[Item], most: int) -> Generator[tuple[Item, Result]]:
-    """Yield each item with the result of its work, in order; at most `most` later ones are begun or wait meanwhile."""
+def ahead(
+    submit: Callable[[Item], Future[Result]], items: Iterable[Item], most: int
+) -> Generator[tuple[Item, Result]]:
+    """Yield each item with the result of its work, in order; at most `most` later ones are begun or
+    wait meanwhile.
+    """
     started: deque[tuple[Item, Future[Result]]] = deque()
     try:
         for item in items:
@@ -39,7 +45,9 @@ def ahead(submit: Callable[[Item], Future[Result]], items: Iterable[Item], most:
 
 @contextmanager
 def threads(count: int) -> Iterator[ThreadPoolExecutor]:
-    """Yield a pool of threads; at the end what has begun is awaited: a tokenizer is for one pool at a time."""
+    """Yield a pool of threads; at the end what has begun is awaited: a tokenizer is for one pool at
+    a time.
+    """
     pool = ThreadPoolExecutor(count)
     try:
         yield pool
@@ -73,4 +81,7 @@ class Batches:
             if len(batch) == 1:
                 raise MemoryError(f"not enough memory for one {self.what}")
             self.size = len(batch) // 2
-            logger.warning(f"out of memory with a batch of {len(batch)} ({self.what}); going on with {self.size}")
+            logger.warning(
+                f"out of memory with a batch of {len(batch)} ({self.what}); going on with"
+                f" {self.size}"
+            )

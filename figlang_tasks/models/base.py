@@ -1,4 +1,6 @@
-"""What our model classes share: the process, and the kinds of requests that none of our tasks makes."""
+"""What our model classes share: the process, and the kinds of requests that none of our tasks
+makes.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,10 @@ class ModelBase(lmms):
 
         super().__init__()
         self.accelerator = Accelerator()
-        self._rank, self._world_size = self.accelerator.process_index, self.accelerator.num_processes
+        self._rank, self._world_size = (
+            self.accelerator.process_index,
+            self.accelerator.num_processes,
+        )
 
     def clean(self) -> None:
         """Let go of the model; the harness calls this when all requests are answered."""
@@ -29,23 +34,35 @@ class ModelBase(lmms):
         super().clean()
 
     def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
-        raise NotImplementedError(f"{type(self).__name__} serves generate_until and generate_until_agentic")
+        raise NotImplementedError(
+            f"{type(self).__name__} serves generate_until and generate_until_agentic"
+        )
 
     def generate_until_multi_round(self, requests: list[Instance]) -> list[str]:
-        raise NotImplementedError(f"{type(self).__name__} serves generate_until and generate_until_agentic")
+        raise NotImplementedError(
+            f"{type(self).__name__} serves generate_until and generate_until_agentic"
+        )
 
 
 class Offline(ModelBase):
-    """A class that loads no model, and takes no arguments but those of the command line, which it does not use.
+    """A class that loads no model, and takes no arguments but those of the command line, which it
+    does not use.
 
-    It is of the harness's simple kind, whichever kind a task was made for: only those requests lead to their task.
+    It is of the harness's simple kind, whichever kind a task was made for: only those requests lead
+    to their task.
     """
 
     is_simple = True
-    answers_at_once = True  # what takes no time needs no bar; a replay names all that is missing at once
+    answers_at_once = (
+        True  # what takes no time needs no bar; a replay names all that is missing at once
+    )
 
     def __init__(
-        self, batch_size: Any = None, max_batch_size: Any = None, device: str | None = None, **unknown: Any
+        self,
+        batch_size: Any = None,
+        max_batch_size: Any = None,
+        device: str | None = None,
+        **unknown: Any,
     ) -> None:
         if unknown:
             name = f"figlang_{type(self).__name__.lower()}"
@@ -60,4 +77,5 @@ class Offline(ModelBase):
         for value in request.args:
             if isinstance(value, MethodType) and isinstance(value.__self__, Task):
                 self._tasks[name] = value.__self__
-        return self._tasks[name]  # the later rounds of an agentic request no longer hold a method of it
+        # The later rounds of an agentic request no longer hold a method of it
+        return self._tasks[name]

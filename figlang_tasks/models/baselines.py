@@ -1,8 +1,10 @@
-"""``figlang_random`` and ``figlang_majority``: a task's chance level, through the path that a model takes.
+"""``figlang_random`` and ``figlang_majority``: a task's chance level, through the path that a model
+takes.
 
-What may be answered is said by the task: the module that holds its ``process_results`` (or ``doc_to_text``) has a
-function ``chance_answers(doc)`` that returns the possible answers by label, and the label that is right. A score
-request (``figlang_tasks.core.score_requests``) needs none: its candidates or images are what is scored.
+What may be answered is said by the task: the module that holds its ``process_results`` (or
+``doc_to_text``) has a function ``chance_answers(doc)`` that returns the possible answers by label,
+and the label that is right. A score request (``figlang_tasks.core.score_requests``) needs none: its
+candidates or images are what is scored.
 """
 
 from __future__ import annotations
@@ -53,7 +55,8 @@ class Random(Offline):
 
 
 class Majority(Offline):
-    """Always the label that most documents of the split have; of several, the first in alphabetical order.
+    """Always the label that most documents of the split have; of several, the first in alphabetical
+    order.
 
     Args:
         harness: see :class:`Offline`.
@@ -79,13 +82,17 @@ class Majority(Offline):
 def chance_answers_of(task: Any) -> ChanceAnswers:
     # --predict_only takes the scoring of a task away.
     functions = (task.config.process_results, task.config.doc_to_text)
-    modules = [module for module in (getattr(function, "__module__", None) for function in functions) if module]
+    modules = [
+        module
+        for module in (getattr(function, "__module__", None) for function in functions)
+        if module
+    ]
     for module in modules:
         found: ChanceAnswers | None = getattr(sys.modules.get(module), "chance_answers", None)
         if found is not None:
             return found
     raise FigLangError(
-        f"figlang_tasks: task {task.config.task} does not declare its possible answers: "
-        f"{modules[0] if modules else 'the module of its scoring'} has no function chance_answers(doc) (see "
-        "figlang_tasks.models.baselines)"
+        f"figlang_tasks: task {task.config.task} does not declare its possible answers:"
+        f" {modules[0] if modules else 'the module of its scoring'} has no function"
+        " chance_answers(doc) (see figlang_tasks.models.baselines)"
     )

@@ -1,15 +1,20 @@
-"""`figlang_clip`: ranks images and texts with dual encoders (CLIP, SigLIP, ALIGN ...) and image-text matching heads.
+"""`figlang_clip`: ranks images and texts with dual encoders (CLIP, SigLIP, ALIGN ...) and
+image-text matching heads.
 
     --model figlang_clip --model_args pretrained=openai/clip-vit-base-patch32 --batch_size 64
 
-It answers score requests (`core.score_requests`) and nothing else. The scores, always computed in float32 or better:
+It answers score requests (`core.score_requests`) and nothing else. The scores, always computed in
+float32 or better:
 
-- dual encoders: cosine of the two L2-normalised features, -1 to 1, **not** multiplied by the model's logit scale;
-- BLIP, BLIP-2 (``BlipForImageTextRetrieval``, ``Blip2ForImageTextRetrieval``): probability of a match, 0 to 1;
-- ViLT (``ViltForImageAndTextRetrieval``): sigmoid of the logit of its ranking head, whose order alone means something.
+- dual encoders: cosine of the two L2-normalised features, -1 to 1, **not** multiplied by the
+  model's logit scale;
+- BLIP, BLIP-2 (``BlipForImageTextRetrieval``, ``Blip2ForImageTextRetrieval``): probability of a
+  match, 0 to 1;
+- ViLT (``ViltForImageAndTextRetrieval``): sigmoid of the logit of its ranking head, whose order
+  alone means something.
 
-Dual encoders see every distinct image and text of a run once, matching heads each distinct pair. Features are kept in
-memory (4 bytes times width each), pictures only until their batch is full.
+Dual encoders see every distinct image and text of a run once, matching heads each distinct pair.
+Features are kept in memory (4 bytes times width each), pictures only until their batch is full.
 """
 
 from __future__ import annotations
@@ -49,10 +54,12 @@ class CLIPError(FigLangError):
 
 
 class FigLangCLIP(ModelBase):
-    """The model class of the harness; ``--batch_size`` is the number of images (matching heads: and of pairs).
+    """The model class of the harness; ``--batch_size`` is the number of images (matching heads: and
+    of pairs).
 
     Args:
-        pretrained: hub id or folder of a dual encoder, or of one of `dual_networks.RETRIEVAL_CLASSES`.
+        pretrained: hub id or folder of a dual encoder, or of one of
+            `dual_networks.RETRIEVAL_CLASSES`.
         revision: of the hub repository.
         dtype: of the weights, as in transformers; official results take float32.
         device: torch device; by default the GPU of this process if there is one.
@@ -79,12 +86,20 @@ class FigLangCLIP(ModelBase):
         **unknown: Any,
     ) -> None:
         super().__init__()
-        models.check_arguments("figlang_clip", FigLangCLIP, unknown, {"trust_remote_code": trust_remote_code})
+        models.check_arguments(
+            "figlang_clip", FigLangCLIP, unknown, {"trust_remote_code": trust_remote_code}
+        )
         models.require_checkpoint("figlang_clip", pretrained)
         auto = str(batch_size).startswith("auto")
         size = AUTO_BATCH if auto else models.whole_number("figlang_clip", "batch_size", batch_size)
-        self.images, self.texts, self.pairs = Batches(size, "image"), Batches(TEXTS, "text"), Batches(size, "pair")
-        self.device = torch.device(device) if device and self._world_size == 1 else self.accelerator.device
+        self.images, self.texts, self.pairs = (
+            Batches(size, "image"),
+            Batches(TEXTS, "text"),
+            Batches(size, "pair"),
+        )
+        self.device = (
+            torch.device(device) if device and self._world_size == 1 else self.accelerator.device
+        )
         source = {"revision": str(revision or "main"), "trust_remote_code": trust_remote_code}
         self.network = load(pretrained, source, dtype, self.device)
         self.commit = models.commit_of(pretrained, str(source["revision"]))
@@ -105,10 +120,15 @@ class FigLangCLIP(ModelBase):
         return self.features(asked).cosines()
 
     def features(self, requests: Sequence[tuple[Any, ...]]) -> Features:
-        """The features of what score requests, by their ``args``, compare; others are read meanwhile."""
+        """The features of what score requests, by their ``args``, compare; others are read
+        meanwhile.
+        """
         network = self.network
         if isinstance(network, Matcher):
-            raise FigLangError(f"{type(network.model).__name__} has no features of a picture alone: use a dual encoder")
+            raise FigLangError(
+                f"{type(network.model).__name__} has no features of a picture alone: use a dual"
+                " encoder"
+            )
         images: dict[str, Floats] = {}
         waiting: dict[str, Image.Image] = {}
 
@@ -126,7 +146,11 @@ class FigLangCLIP(ModelBase):
 
         for asked, pictures in self._read_all(requests):
             plan.append(asked)
-            waiting.update((key, shown) for key, shown in zip(asked.images, pictures, strict=True) if key not in images)
+            waiting.update(
+                (key, shown)
+                for key, shown in zip(asked.images, pictures, strict=True)
+                if key not in images
+            )
             if len(waiting) >= self.images.size:
                 encode()
         encode()
@@ -148,30 +172,47 @@ class FigLangCLIP(ModelBase):
             def look(keys: Sequence[str]) -> Mapping[str, torch.Tensor]:
                 return network.look([pictures[key] for key in keys])
 
-            for keys, seen in self.images.run(list(pictures), _with_rows(look, partial(_row_of_image, plan))):
+            for keys, seen in self.images.run(
+                list(pictures), _with_rows(look, partial(_row_of_image, plan))
+            ):
 
                 def step(
-                    pairs: Sequence[tuple[str, str]], keys: Sequence[str] = keys, seen: Mapping[str, Any] = seen
+                    pairs: Sequence[tuple[str, str]],
+                    keys: Sequence[str] = keys,
+                    seen: Mapping[str, Any] = seen,
                 ) -> list[float]:
-                    return network.match(seen, [keys.index(key) for key, _ in pairs], [text for _, text in pairs])
+                    return network.match(
+                        seen, [keys.index(key) for key, _ in pairs], [text for _, text in pairs]
+                    )
 
                 pairs_of_keys = [pair for pair in waiting if pair[0] in keys]
-                for pairs, found in self.pairs.run(pairs_of_keys, _with_rows(step, partial(_row_of_pair, plan))):
+                for pairs, found in self.pairs.run(
+                    pairs_of_keys, _with_rows(step, partial(_row_of_pair, plan))
+                ):
                     scores.update(zip(pairs, found, strict=True))
             waiting.clear()
 
         for asked, pictures in self._read_all(requests):
             plan.append(asked)
             for key, picture in zip(asked.images, pictures, strict=True):
-                waiting.update(((key, text), picture) for text in asked.texts if (key, text) not in scores)
+                waiting.update(
+                    ((key, text), picture) for text in asked.texts if (key, text) not in scores
+                )
             if len(waiting) >= self.pairs.size:
                 match()
         match()
         self._measured(plan)
-        return [asked.answer([scores[key, text] for key in asked.images for text in asked.texts]) for asked in plan]
+        return [
+            asked.answer([scores[key, text] for key in asked.images for text in asked.texts])
+            for asked in plan
+        ]
 
-    def _read_all(self, requests: Sequence[tuple[Any, ...]]) -> Iterator[tuple[_Asked, list[Image.Image]]]:
-        """Yield what each request compares, with its pictures; threads read the next ones meanwhile."""
+    def _read_all(
+        self, requests: Sequence[tuple[Any, ...]]
+    ) -> Iterator[tuple[_Asked, list[Image.Image]]]:
+        """Yield what each request compares, with its pictures; threads read the next ones
+        meanwhile.
+        """
         said: dict[str, str] = {}  # equal texts of several requests are kept once
         with (
             threads(THREADS) as pool,
@@ -182,7 +223,9 @@ class FigLangCLIP(ModelBase):
             ):
                 yield _Asked(where, keys, [said.setdefault(text, text) for text in texts]), pictures
 
-    def _read(self, request: tuple[Any, ...]) -> tuple[str, list[str], Sequence[str], list[Image.Image]]:
+    def _read(
+        self, request: tuple[Any, ...]
+    ) -> tuple[str, list[str], Sequence[str], list[Image.Image]]:
         """A request's task and document, the keys of its pictures, its texts and its pictures."""
         context, settings, doc_to_visual, doc_id, task, split = request
         where = f"task {task}, document {doc_id}"
@@ -191,18 +234,19 @@ class FigLangCLIP(ModelBase):
             asked = score_request(settings, doc)
             assert asked is not None
             pictures = [
-                picture if picture.mode == "RGB" else picture.convert("RGB") for picture in doc_to_visual(doc) or []
+                picture if picture.mode == "RGB" else picture.convert("RGB")
+                for picture in doc_to_visual(doc) or []
             ]
             keys = [content_key(picture) for picture in pictures]
         if not pictures or (asked.kind == "candidates" and len(pictures) > 1):
             raise CLIPError(
-                f"figlang_clip: {where}: {len(pictures)} images; a request of kind {asked.kind} needs "
-                f"{'one' if asked.kind == 'candidates' else 'at least one'}"
+                f"figlang_clip: {where}: {len(pictures)} images; a request of kind {asked.kind}"
+                f" needs {'one' if asked.kind == 'candidates' else 'at least one'}"
             )
         if asked.kind == "match" and "<image>" in context:
             raise CLIPError(
-                f"figlang_clip: {where}: its text contains <image>, which this model does not use. Give the task a "
-                "block only_scores in lmms_eval_specific_kwargs"
+                f"figlang_clip: {where}: its text contains <image>, which this model does not use."
+                " Give the task a block only_scores in lmms_eval_specific_kwargs"
             )
         return where, keys, asked.candidates or (context,), pictures
 
@@ -213,16 +257,19 @@ class FigLangCLIP(ModelBase):
         cut = sum(length > self.network.limit for length in lengths)
         logger.log(
             "WARNING" if cut else "INFO",
-            f"figlang_clip: {sum(len(asked.images) * len(asked.texts) for asked in plan)} pairs of image and text; "
-            f"{cut} of {len(said)} texts cut to {self.network.limit} tokens",
+            f"figlang_clip: {sum(len(asked.images) * len(asked.texts) for asked in plan)} pairs of"
+            f" image and text; {cut} of {len(said)} texts cut to {self.network.limit} tokens",
         )
-        # Sorted by the text too, so that the order of the requests does not decide what shares a batch.
+        # Sorted by the text too, so that the order of the requests does not decide what shares a
+        # batch.
         return [text for _, text in sorted(zip(lengths, said, strict=True), reverse=True)]
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """The comparison of one request: several images (their keys) with one text, or one image with several texts."""
+    """The comparison of one request: several images (their keys) with one text, or one image with
+    several texts.
+    """
 
     where: str
     images: list[str]
@@ -251,8 +298,9 @@ def _with_rows(
                 raise
             culprits, cause = _culprits(step, items, error)
             raise CLIPError(
-                f"figlang_clip: {'; '.join(map(row_of, culprits))} cannot be scored: {type(cause).__name__}: "
-                f"{' '.join(str(cause).split())[:300]}. Correct the row, or take another model"
+                f"figlang_clip: {'; '.join(map(row_of, culprits))} cannot be scored:"
+                f" {type(cause).__name__}: {' '.join(str(cause).split())[:300]}. Correct the row,"
+                " or take another model"
             ) from error
 
     return named
@@ -261,7 +309,9 @@ def _with_rows(
 def _culprits(
     step: Callable[[Sequence[Any]], Any], items: Sequence[Any], error: Exception
 ) -> tuple[Sequence[Any], Exception]:
-    """The first item of a batch for which `step` fails, with its error; the whole batch if it fails for none alone."""
+    """The first item of a batch for which `step` fails, with its error; the whole batch if it fails
+    for none alone.
+    """
     if len(items) > 1:
         for item in items:
             try:
@@ -287,7 +337,9 @@ def _row_of_pair(plan: Sequence[_Asked], pair: tuple[str, str]) -> str:
 
 @dataclass(frozen=True)
 class Features:
-    """Normalised features, float32 [width] each, of the images (by `content_key`) and texts of requests."""
+    """Normalised features, float32 [width] each, of the images (by `content_key`) and texts of
+    requests.
+    """
 
     plan: list[_Asked]
     images: dict[str, Floats]
@@ -302,15 +354,25 @@ class Features:
         return {key for shown in self.shown() for key in shown}
 
     def pairs(self) -> Iterator[tuple[Floats, Floats]]:
-        """Yield images and texts, float32 [n, width] each, of each request; one of them is [1, width]."""
+        """Yield images and texts, float32 [n, width] each, of each request; one of them is [1,
+        width].
+        """
         for asked in self.plan:
-            yield np.stack([self.images[key] for key in asked.images]), np.stack([self.texts[t] for t in asked.texts])
+            yield (
+                np.stack([self.images[key] for key in asked.images]),
+                np.stack([self.texts[t] for t in asked.texts]),
+            )
 
     def answers(self, score: Callable[[Floats, Floats], Any]) -> list[str]:
-        """The answers by ``(images, texts) -> scores``, of the pairs of a request, in the order of requests."""
-        return [asked.answer(score(*pair)) for asked, pair in zip(self.plan, self.pairs(), strict=True)]
+        """The answers by ``(images, texts) -> scores``, of the pairs of a request, in the order of
+        requests.
+        """
+        return [
+            asked.answer(score(*pair)) for asked, pair in zip(self.plan, self.pairs(), strict=True)
+        ]
 
     def cosines(self) -> list[str]:
         """The answers of the encoder itself."""
-        # Row by row rather than by a matrix product: equal features must give equal scores, wherever they stand.
+        # Row by row rather than by a matrix product: equal features must give equal scores,
+        # wherever they stand.
         return self.answers(lambda images, texts: (images * texts).sum(axis=1))

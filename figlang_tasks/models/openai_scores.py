@@ -1,16 +1,19 @@
-"""``--model figlang_openai``: the harness's ``openai`` class, which answers score requests too, by the API's logprobs.
+"""``--model figlang_openai``: the harness's ``openai`` class, which answers score requests too, by
+the API's logprobs.
 
-For vLLM, SGLang, OpenAI and whatever else speaks that protocol and returns ``top_logprobs``. Requests for words go to
-the harness's class as they are. A score request (`core.score_requests`) becomes chat completions of one
-token, read from the 20 most probable first tokens, which is all that such an API tells:
+For vLLM, SGLang, OpenAI and whatever else speaks that protocol and returns ``top_logprobs``.
+Requests for words go to the harness's class as they are. A score request (`core.score_requests`)
+becomes chat completions of one token, read from the 20 most probable first tokens, which is all
+that such an API tells:
 
 A request of kind ``match`` gives P(yes) / (P(yes) + P(no)) for each image alone with the text, as
-:mod:`figlang_tasks.models.vlm` has it, but over returned tokens that are the whole word, with or without a space before
-it. Chat APIs give no log-probability of a given text, so there is no kind ``candidates``.
+:mod:`figlang_tasks.models.vlm` has it, but over returned tokens that are the whole word, with or
+without a space before it. Chat APIs give no log-probability of a given text, so there is no kind
+``candidates``.
 
-A request of which the API says nothing ends the run with the task and the document in the message. If the API names one
-of the two words alone, the probability of the other counts as 0, and the log says how often. A refusal of the server is
-the answer to a request, and a wrong one.
+A request of which the API says nothing ends the run with the task and the document in the message.
+If the API names one of the two words alone, the probability of the other counts as 0, and the log
+says how often. A refusal of the server is the answer to a request, and a wrong one.
 """
 
 from __future__ import annotations
@@ -32,7 +35,14 @@ from tqdm import tqdm
 
 from figlang_tasks import models
 from figlang_tasks.core import notes, score_requests
-from figlang_tasks.core.chat_reply import NO_LOGPROBS, ChatReply, ModelNames, TokenLogprobs, address, read_reply
+from figlang_tasks.core.chat_reply import (
+    NO_LOGPROBS,
+    ChatReply,
+    ModelNames,
+    TokenLogprobs,
+    address,
+    read_reply,
+)
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.score_requests import ScoreRequest
 
@@ -43,18 +53,22 @@ TOP = 20  # the most that OpenAI gives, and vLLM unless told otherwise
 
 @dataclass(frozen=True)
 class _Scored:
-    """The answer to a score request, and for how many of its images one of the two words was missing."""
+    """The answer to a score request, and for how many of its images one of the two words was
+    missing.
+    """
 
     answer: GenerationResult
     images_with_one_word: int
 
 
 class FigLangOpenAI(OpenAICompatible):
-    """The harness's ``openai`` with score requests, and a ``timeout`` that holds. Arguments: those of that class.
+    """The harness's ``openai`` with score requests, and a ``timeout`` that holds. Arguments: those
+    of that class.
 
-    ``num_concurrent`` requests run at a time; ``max_retries`` holds for refusals (429), dropped connections, errors of
-    the server and requests over their ``timeout`` (seconds in which the server sends nothing). Unlike the harness's
-    class for words, a score request that fails to the end ends the run.
+    ``num_concurrent`` requests run at a time; ``max_retries`` holds for refusals (429), dropped
+    connections, errors of the server and requests over their ``timeout`` (seconds in which the
+    server sends nothing). Unlike the harness's class for words, a score request that fails to the
+    end ends the run.
     """
 
     answers_score_requests = ("match",)
@@ -64,38 +78,58 @@ class FigLangOpenAI(OpenAICompatible):
         if not isinstance(timeout, int | float):
             raise FigLangError(f"figlang_openai: timeout={timeout!r}; valid: seconds")
         super().__init__(timeout=timeout, **others)
-        self.client = self.client.with_options(timeout=timeout)  # the harness's class takes it and leaves it unused
+        # The harness's class takes it and leaves it unused
+        self.client = self.client.with_options(timeout=timeout)
         self._address = address(self.client.base_url)
         self._model_names = ModelNames()
-        self._retrying = self.client.with_options(max_retries=int(self.max_retries))  # the harness tries again itself
+        # The harness tries again itself
+        self._retrying = self.client.with_options(max_retries=int(self.max_retries))
 
     def generate_until(self, requests: list[Instance]) -> list[GenerationResult]:
         """Answer the requests, in their order."""
-        scored = [i for i, request in enumerate(requests) if request.args[2].get(score_requests.KEY) is not None]
+        scored = [
+            i
+            for i, request in enumerate(requests)
+            if request.args[2].get(score_requests.KEY) is not None
+        ]
         if not scored:
             return super().generate_until(requests)
         answers = self._scores(requests, scored)
         words = [i for i in range(len(requests)) if i not in answers]
-        answers.update(zip(words, super().generate_until([requests[i] for i in words]), strict=True))
+        answers.update(
+            zip(words, super().generate_until([requests[i] for i in words]), strict=True)
+        )
         return [answers[i] for i in range(len(requests))]
 
-    def _scores(self, requests: Sequence[Instance], indices: Sequence[int]) -> dict[int, GenerationResult]:
+    def _scores(
+        self, requests: Sequence[Instance], indices: Sequence[int]
+    ) -> dict[int, GenerationResult]:
         """The answers to the score requests at some indices.
 
-        Where one fails, those that are on their way are awaited and handed on, since they are paid for.
+        Where one fails, those that are on their way are awaited and handed on, since they are paid
+        for.
         """
         answers: dict[int, GenerationResult] = {}
         failures: list[FigLangError] = []
         images_with_one_word = 0
         concurrent = max(1, int(self.num_concurrent))
-        on_answer = getattr(self, "on_answer", None)  # of figlang_tasks.harness.answers, which keeps each answer
+        # Of figlang_tasks.harness.answers, which keeps each answer
+        on_answer = getattr(self, "on_answer", None)
         until_failure = takewhile(lambda _: not failures, indices)
 
         with (
             threads(concurrent) as pool,
-            closing(ahead(lambda index: pool.submit(self._score, requests[index]), until_failure, concurrent)) as begun,
+            closing(
+                ahead(
+                    lambda index: pool.submit(self._score, requests[index]),
+                    until_failure,
+                    concurrent,
+                )
+            ) as begun,
         ):
-            for index, outcome in tqdm(begun, "Model Responding", len(indices), disable=self.rank != 0):
+            for index, outcome in tqdm(
+                begun, "Model Responding", len(indices), disable=self.rank != 0
+            ):
                 if isinstance(outcome, FigLangError):
                     failures.append(outcome)
                     continue
@@ -108,8 +142,8 @@ class FigLangOpenAI(OpenAICompatible):
             raise failures[0]
         if images_with_one_word:
             logger.warning(
-                f"figlang_openai: for {images_with_one_word} images one word of a match was not among the {TOP} most "
-                "probable tokens; its probability counts as 0"
+                f"figlang_openai: for {images_with_one_word} images one word of a match was not"
+                f" among the {TOP} most probable tokens; its probability counts as 0"
             )
         return answers
 
@@ -124,7 +158,9 @@ class FigLangOpenAI(OpenAICompatible):
         except FigLangError as error:
             return error
 
-    def _score_images(self, wanted: ScoreRequest, prompts: Sequence[list[dict[str, Any]]]) -> _Scored:
+    def _score_images(
+        self, wanted: ScoreRequest, prompts: Sequence[list[dict[str, Any]]]
+    ) -> _Scored:
         """Ask about each image of a request; a refusal stands for the answer to all of them."""
         tokens_read = tokens_written = images_with_one_word = 0
         scores: list[float] = []
@@ -138,7 +174,9 @@ class FigLangOpenAI(OpenAICompatible):
             first_tokens = reply.first_tokens()
             scores.append(match(first_tokens, wanted))
             images_with_one_word += -math.inf in _logprobs_of_words(first_tokens, wanted)
-        answer = GenerationResult(score_requests.answer(scores), TokenCounts(tokens_read, tokens_written))
+        answer = GenerationResult(
+            score_requests.answer(scores), TokenCounts(tokens_read, tokens_written)
+        )
         return _Scored(answer, images_with_one_word)
 
     def _prompts(self, request: Instance) -> tuple[ScoreRequest, list[list[dict[str, Any]]]]:
@@ -148,7 +186,9 @@ class FigLangOpenAI(OpenAICompatible):
         wanted = score_requests.score_request(gen_kwargs, doc)
         assert wanted is not None, "only score requests come here"
         if wanted.kind != "match":
-            raise ValueError("chat APIs give no log-probabilities of candidates: run the model with figlang_vlm")
+            raise ValueError(
+                "chat APIs give no log-probabilities of candidates: run the model with figlang_vlm"
+            )
         messages = ChatMessages(messages=doc_to_messages(doc)).to_openai_messages()
         return wanted, models.each_image_alone(messages, "image_url")
 
@@ -185,23 +225,31 @@ class FigLangOpenAI(OpenAICompatible):
 
 
 def match(first_tokens: TokenLogprobs, request: ScoreRequest) -> float:
-    """P(yes) / (P(yes) + P(no)) over tokens that are one of the words; 0 or 1 if one word is not there."""
+    """P(yes) / (P(yes) + P(no)) over tokens that are one of the words; 0 or 1 if one word is not
+    there.
+    """
     yes, no = _logprobs_of_words(first_tokens, request)
     if yes == no == -math.inf:
         tokens = ", ".join(f"{token!r:.80} {logprob:.2f}" for token, logprob in first_tokens[:TOP])
-        raise ValueError(f"neither {request.yes!r} nor {request.no!r} is among the first tokens: {tokens}")
+        raise ValueError(
+            f"neither {request.yes!r} nor {request.no!r} is among the first tokens: {tokens}"
+        )
     highest = max(yes, no)
     yes_share, no_share = math.exp(yes - highest), math.exp(no - highest)
     return yes_share / (yes_share + no_share)
 
 
 def _logprobs_of_words(first_tokens: TokenLogprobs, request: ScoreRequest) -> tuple[float, float]:
-    """The logprobs of yes and of no, with or without a space before; minus infinity for a word that is not there."""
+    """The logprobs of yes and of no, with or without a space before; minus infinity for a word that
+    is not there.
+    """
     return _logprob_of(request.yes, first_tokens), _logprob_of(request.no, first_tokens)
 
 
 def _logprob_of(word: str, first_tokens: TokenLogprobs) -> float:
-    logprobs = [logprob for token, logprob in first_tokens if token.removeprefix(" ") == word.strip()]
+    logprobs = [
+        logprob for token, logprob in first_tokens if token.removeprefix(" ") == word.strip()
+    ]
     highest = max(logprobs, default=-math.inf)
     if highest == -math.inf:
         return highest

@@ -1,9 +1,11 @@
-"""`figlang_probe`: a system that a paper trained on its own benchmark, as ``figlang train`` writes it.
+"""`figlang_probe`: a system that a paper trained on its own benchmark, as ``figlang train`` writes
+it.
 
     --model figlang_probe --model_args probe=FOLDER,seed=0
 
-A folder holds ``probe.json`` (:class:`Probe`) and the weights of each seed, ``seed-0.safetensors``. What the network
-is, and how it answers, its kind says: a module ``probe_KIND.py`` of this package with a class ``Network``.
+A folder holds ``probe.json`` (:class:`Probe`) and the weights of each seed, ``seed-0.safetensors``.
+What the network is, and how it answers, its kind says: a module ``probe_KIND.py`` of this package
+with a class ``Network``.
 """
 
 from __future__ import annotations
@@ -43,21 +45,26 @@ class Probe:
     __pydantic_config__ = ConfigDict(extra="forbid")
 
     kind: Literal["pair", "cross_attention"]
-    settings: Mapping[str, Any]  # all that makes the network and its training, for people and for the kind
+    # All that makes the network and its training, for people and for the kind
+    settings: Mapping[str, Any]
     trained_on: Mapping[str, Any]  # identities of data, counts
-    seen: tuple[str, ...]  # digests of the pictures and texts of the training data: no answer is given for them
+    # Digests of the pictures and texts of the training data: no answer is given for them
+    seen: tuple[str, ...]
     seeds: tuple[int, ...]  # of each there is a file of weights
     measured: Mapping[str, Any]  # by the training, on the test data
     versions: Mapping[str, str]  # of what trained it
 
     def refuse_seen(self, shown: Iterable[str]) -> None:
-        """End a run that asks about training data; `shown`: texts, and keys of pictures (``images.content_key``)."""
+        """End a run that asks about training data; `shown`: texts, and keys of pictures
+        (``images.content_key``).
+        """
         asked = list(shown)
         if known := set(self.seen) & set(map(digest, asked)):
             raise FigLangError(
-                f"figlang_probe: {len(known)} of {len(asked)} pictures and texts of this run were in the probe's "
-                f"training data, so its scores would mean nothing. {FILE} says what it was trained on, and without "
-                "what: run tasks of that, or train a probe for these (figlang train)"
+                f"figlang_probe: {len(known)} of {len(asked)} pictures and texts of this run were"
+                f" in the probe's training data, so its scores would mean nothing. {FILE} says what"
+                " it was trained on, and without what: run tasks of that, or train a probe for"
+                " these (figlang train)"
             )
 
 
@@ -115,10 +122,14 @@ def write(
     weights: Mapping[int, Weights],
     measured: Mapping[Any, Any] | None = None,
 ) -> None:
-    """Write a probe into a new folder; `FILE` comes last, so that a folder without it is not whole."""
+    """Write a probe into a new folder; `FILE` comes last, so that a folder without it is not
+    whole.
+    """
     refuse_existing(folder)
     parts = {"figlang_tasks": figlang_tasks, "torch": torch, "transformers": transformers}
-    versions = {"python": platform.python_version()} | {name: str(part.__version__) for name, part in parts.items()}
+    versions = {"python": platform.python_version()} | {
+        name: str(part.__version__) for name, part in parts.items()
+    }
     probe = Probe(
         kind=kind,
         settings=settings,
@@ -142,13 +153,17 @@ def table_of_seeds(
     before: Mapping[str, Mapping[str, str]],
     after: Mapping[str, Mapping[str, str]],
 ) -> str:
-    """A table in percent: mean and sample standard deviation over the seeds that have a value of a measure."""
+    """A table in percent: mean and sample standard deviation over the seeds that have a value of a
+    measure.
+    """
     lines = [["percent", *before, f"{len(seeds)} seeds", *after]]
     for name in dict.fromkeys(name for values in (*before.values(), *seeds) for name in values):
         found = [100 * values[name] for values in seeds if name in values]
         spread = f" ± {statistics.stdev(found):.1f}" if len(found) > 1 else ""
         own = f"{statistics.mean(found):.1f}{spread}" if found else ""
-        others = ([column.get(name, "") for column in columns.values()] for columns in (before, after))
+        others = (
+            [column.get(name, "") for column in columns.values()] for columns in (before, after)
+        )
         lines.append([name, *next(others), own, *next(others)])
     return table(lines)
 
@@ -162,7 +177,9 @@ def encoder_name(given: str) -> str:
 def refuse_existing(folder: Path) -> None:
     """Check, before the training, that its folder can be written."""
     if folder.exists():
-        raise FigLangError(f"{folder} already exists and is not overwritten: choose another --output")
+        raise FigLangError(
+            f"{folder} already exists and is not overwritten: choose another --output"
+        )
 
 
 def read(folder: Path, seed: int | None = None) -> tuple[Probe, Weights]:
@@ -172,7 +189,9 @@ def read(folder: Path, seed: int | None = None) -> tuple[Probe, Weights]:
         probe = TypeAdapter(Probe).validate_json(files.read_file(path))
         chosen = probe.seeds[0] if seed is None else seed
         if chosen not in probe.seeds:
-            raise FigLangError(f"figlang_probe: seed={seed}; {folder} has: {', '.join(map(str, probe.seeds))}")
+            raise FigLangError(
+                f"figlang_probe: seed={seed}; {folder} has: {', '.join(map(str, probe.seeds))}"
+            )
         path = _weights(folder, chosen)
         files.check_file(path)
         return probe, safetensors.torch.load_file(path)

@@ -1,13 +1,16 @@
-"""The kind ``cross_attention`` of probes: NYK-MS's trained baselines (arXiv 2409.01037, section 4.2).
+"""The kind ``cross_attention`` of probes: NYK-MS's trained baselines (arXiv 2409.01037, section
+4.2).
 
-BERT reads the text and ViT the picture; both are trained along. After each a two-layer MLP, then layers of cross
-attention from text to picture, then a classifier. It answers tasks that ask for words, with the word of the label.
+BERT reads the text and ViT the picture; both are trained along. After each a two-layer MLP, then
+layers of cross attention from text to picture, then a classifier. It answers tasks that ask for
+words, with the word of the label.
 
-Where the paper is silent, this is the network of its authors' earlier work, which it says that it follows (Zhang et
-al., LREC-COLING 2024, https://github.com/ChangKe123/CLFA, without that work's knowledge branch): ReLU in the MLPs,
-width 512, three layers of eight heads (self-attention, cross attention, 2,048 GELU units, each normalised after its
-residual), features that are means over tokens, and the epoch that is best on the validation rows. Ours: with one kind
-of input there is nothing to attend to, and its mean goes to the classifier.
+Where the paper is silent, this is the network of its authors' earlier work, which it says that it
+follows (Zhang et al., LREC-COLING 2024, https://github.com/ChangKe123/CLFA, without that work's
+knowledge branch): ReLU in the MLPs, width 512, three layers of eight heads (self-attention, cross
+attention, 2,048 GELU units, each normalised after its residual), features that are means over
+tokens, and the epoch that is best on the validation rows. Ours: with one kind of input there is
+nothing to attend to, and its mean goes to the classifier.
 """
 
 from __future__ import annotations
@@ -37,7 +40,9 @@ from figlang_tasks.models.probe import Probe, Weights
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """A network and its training. Defaults are the paper's; "ours": neither it nor the earlier work says one."""
+    """A network and its training. Defaults are the paper's; "ours": neither it nor the earlier work
+    says one.
+    """
 
     text_encoder: str = "google-bert/bert-base-uncased"  # a hub id or folder, as the image encoder
     text_revision: str | None = None  # a commit of the hub; None for the newest, or for folders
@@ -55,18 +60,26 @@ class Settings:
     max_length: int = 77  # tokens that a text is cut to (the earlier work's)
     epochs: int = 15
     batch_size: int = 8
-    learning_rate: float = 1e-5  # of AdamW; it rises in the share `warmup` of the steps, then falls linearly to 0
+    learning_rate: float = (
+        1e-5  # of AdamW; it rises in the share `warmup` of the steps, then falls linearly to 0
+    )
     warmup: float = 0.1
     weight_decay: float = 0.01  # none of biases and norms (the earlier work's)
     max_norm: float = 1.0  # of all gradients together (ours; the earlier work cuts each tensor's)
 
     def __post_init__(self) -> None:
-        valid = {"modality": ("both", "text", "picture"), "alignment": ("none", "contrastive", "ot")}
+        valid = {
+            "modality": ("both", "text", "picture"),
+            "alignment": ("none", "contrastive", "ot"),
+        }
         for name, values in valid.items():
             if (given := getattr(self, name)) not in values:
                 raise FigLangError(f"{name} is {given!r}; valid: {', '.join(values)}")
         if self.alignment != "none" and self.modality != "both":
-            raise FigLangError(f"alignment={self.alignment} needs both text and picture, not modality={self.modality}")
+            raise FigLangError(
+                f"alignment={self.alignment} needs both text and picture, not"
+                f" modality={self.modality}"
+            )
         for name in ("epochs", "batch_size", "learning_rate"):
             if not getattr(self, name) > 0:
                 raise FigLangError(f"{name} is {getattr(self, name)}, must be above 0")
@@ -86,8 +99,8 @@ class Example(NamedTuple):
 def contrastive_loss(texts: Tensor, pictures: Tensor, temperature: float) -> Tensor:
     """How badly each text finds its own picture in the batch, and each picture its text.
 
-    The paper prints the mean of the probabilities themselves; we take their logarithms, as CLIP, from which it has the
-    loss, and the earlier work do.
+    The paper prints the mean of the probabilities themselves; we take their logarithms, as CLIP,
+    from which it has the loss, and the earlier work do.
     """
     cosines = functional.normalize(texts) @ functional.normalize(pictures).T / temperature
     own = torch.arange(len(cosines), device=cosines.device)
@@ -97,9 +110,10 @@ def contrastive_loss(texts: Tensor, pictures: Tensor, temperature: float) -> Ten
 def transport_loss(texts: Tensor, pictures: Tensor) -> Tensor:
     """The least cost of moving the texts of a batch onto its pictures (equations 5 to 11).
 
-    Cost is the squared Euclidean distance, and each row weighs 1/batch. With such weights a best plan is a permutation
-    (Birkhoff), so the assignment problem's solution is exact; the paper approximates it by geomloss's Sinkhorn, with
-    settings that it does not name. Gradients go through the costs alone, as the paper says.
+    Cost is the squared Euclidean distance, and each row weighs 1/batch. With such weights a best
+    plan is a permutation (Birkhoff), so the assignment problem's solution is exact; the paper
+    approximates it by geomloss's Sinkhorn, with settings that it does not name. Gradients go
+    through the costs alone, as the paper says.
     """
     costs = (texts[:, None] - pictures[None]).square().sum(dim=-1)
     rows, columns = linear_sum_assignment(costs.detach().double().cpu().numpy())
@@ -110,9 +124,11 @@ def transport_loss(texts: Tensor, pictures: Tensor) -> Tensor:
 
 
 class CrossAttention(nn.Module):
-    """The network with its tokenizer and image processor; a part is None where its input is not read.
+    """The network with its tokenizer and image processor; a part is None where its input is not
+    read.
 
-    With ``trained=False`` the encoders have only their form, into which a probe's weights are then put.
+    With ``trained=False`` the encoders have only their form, into which a probe's weights are then
+    put.
     """
 
     def __init__(self, settings: Settings, trained: bool) -> None:
@@ -121,19 +137,30 @@ class CrossAttention(nn.Module):
         self.text: Any = _encoder(*names["text"], trained) if "text" in names else None
         self.image: Any = _encoder(*names["image"], trained) if "image" in names else None
         self.text_mlp = None if self.text is None else _mlp(self.text.config.hidden_size, settings)
-        self.image_mlp = None if self.image is None else _mlp(self.image.config.hidden_size, settings)
+        self.image_mlp = (
+            None if self.image is None else _mlp(self.image.config.hidden_size, settings)
+        )
         self.attention = None
         if settings.modality == "both":
             layer = nn.TransformerDecoderLayer(
-                settings.width, settings.heads, 4 * settings.width, settings.dropout, "gelu", batch_first=True
+                settings.width,
+                settings.heads,
+                4 * settings.width,
+                settings.dropout,
+                "gelu",
+                batch_first=True,
             )
             self.attention = nn.TransformerDecoder(layer, settings.layers)
         self.classifier = nn.Sequential(nn.Dropout(settings.dropout), nn.Linear(settings.width, 2))
         self.tokenizer: Any = self.text and _loaded(transformers.AutoTokenizer, *names["text"])
-        self.processor: Any = self.image and _loaded(transformers.AutoImageProcessor, *names["image"])
+        self.processor: Any = self.image and _loaded(
+            transformers.AutoImageProcessor, *names["image"]
+        )
 
     def forward(self, examples: Sequence[Example]) -> tuple[Tensor, list[Tensor]]:
-        """The logits [batch, 2] of the labels, and the features [batch, width] of texts and of pictures."""
+        """The logits [batch, 2] of the labels, and the features [batch, width] of texts and of
+        pictures.
+        """
         features = []
         device = next(self.parameters()).device
         if self.text_mlp is not None:
@@ -159,7 +186,9 @@ class CrossAttention(nn.Module):
 
 
 def _mlp(width: int, settings: Settings) -> nn.Module:
-    return nn.Sequential(nn.Linear(width, settings.hidden), nn.ReLU(), nn.Linear(settings.hidden, settings.width))
+    return nn.Sequential(
+        nn.Linear(width, settings.hidden), nn.ReLU(), nn.Linear(settings.hidden, settings.width)
+    )
 
 
 def _mean(states: Tensor, mask: Tensor) -> Tensor:
@@ -190,17 +219,25 @@ def pinned(settings: Settings) -> Settings:
 def _loaded(loader: Any, name: str, revision: str | None, **options: Any) -> Any:
     models.require_checkpoint("figlang_probe", name)
     with models.loading("figlang_probe", "the encoder", name):
-        return loader.from_pretrained(name, **({"revision": revision} if revision else {}), **options)
+        return loader.from_pretrained(
+            name, **({"revision": revision} if revision else {}), **options
+        )
 
 
 def _encoder(name: str, revision: str | None, trained: bool) -> Any:
     config = _loaded(transformers.AutoConfig, name, revision)
     if not hasattr(config, "hidden_size"):
-        raise FigLangError(f"{name} ({config.model_type}) is not an encoder of one kind of input, such as BERT or ViT")
+        raise FigLangError(
+            f"{name} ({config.model_type}) is not an encoder of one kind of input, such as BERT"
+            " or ViT"
+        )
     if not trained:
         return transformers.AutoModel.from_config(config)
-    model, found = _loaded(transformers.AutoModel, name, revision, output_loading_info=True, dtype=torch.float32)
-    found["missing_keys"] = [key for key in found["missing_keys"] if not key.startswith("pooler.")]  # not used
+    model, found = _loaded(
+        transformers.AutoModel, name, revision, output_loading_info=True, dtype=torch.float32
+    )
+    # Not used
+    found["missing_keys"] = [key for key in found["missing_keys"] if not key.startswith("pooler.")]
     models.require_weights("figlang_probe", name, model, found)
     return model
 
@@ -212,14 +249,21 @@ class Trained(NamedTuple):
     """What came out of a training."""
 
     weights: dict[str, Tensor]  # of the best epoch, on the CPU
-    epochs: list[dict[str, float]]  # of each the mean loss, and the macro F1 on the validation rows (0 to 1)
+    # Of each the mean loss, and the macro F1 on the validation rows (0 to 1)
+    epochs: list[dict[str, float]]
     best: int  # index of that epoch
 
 
 def train(
-    settings: Settings, rows: Sequence[Example], validation: Sequence[Example], seed: int, device: torch.device
+    settings: Settings,
+    rows: Sequence[Example],
+    validation: Sequence[Example],
+    seed: int,
+    device: torch.device,
 ) -> Trained:
-    """Train a network, on a CPU the same for the same seed; of equally good epochs the first is taken."""
+    """Train a network, on a CPU the same for the same seed; of equally good epochs the first is
+    taken.
+    """
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         network = CrossAttention(settings, trained=True).to(device)
@@ -242,21 +286,34 @@ def train(
             found = labels(network, validation, settings.batch_size)
             gold = [example.label for example in validation]
             right = [label == true for true, label in zip(gold, found, strict=True)]
-            score = float(classification.macro_f1(classification.confusion_cells(gold, right).sum(axis=0)))
+            score = float(
+                classification.macro_f1(classification.confusion_cells(gold, right).sum(axis=0))
+            )
             epochs.append({"loss": math.fsum(losses) / len(losses), "validation_macro_f1": score})
             progress.set_postfix(epochs[-1])
             if epoch == 0 or score > epochs[best]["validation_macro_f1"]:
                 best, weights = epoch, copy.deepcopy(network.state_dict())
-    return Trained({name: value.cpu().contiguous() for name, value in weights.items()}, epochs, best)
+    return Trained(
+        {name: value.cpu().contiguous() for name, value in weights.items()}, epochs, best
+    )
 
 
-def _optimizer(settings: Settings, network: nn.Module, steps: int) -> tuple[torch.optim.Optimizer, Any]:
-    matrices, others = ([p for p in network.parameters() if (p.ndim > 1) is wanted] for wanted in (True, False))
+def _optimizer(
+    settings: Settings, network: nn.Module, steps: int
+) -> tuple[torch.optim.Optimizer, Any]:
+    matrices, others = (
+        [p for p in network.parameters() if (p.ndim > 1) is wanted] for wanted in (True, False)
+    )
     optimizer = torch.optim.AdamW(
-        [{"params": matrices, "weight_decay": settings.weight_decay}, {"params": others, "weight_decay": 0.0}],
+        [
+            {"params": matrices, "weight_decay": settings.weight_decay},
+            {"params": others, "weight_decay": 0.0},
+        ],
         lr=settings.learning_rate,
     )
-    return optimizer, transformers.get_linear_schedule_with_warmup(optimizer, round(settings.warmup * steps), steps)
+    return optimizer, transformers.get_linear_schedule_with_warmup(
+        optimizer, round(settings.warmup * steps), steps
+    )
 
 
 def _loss(network: CrossAttention, examples: Sequence[Example]) -> Tensor:
@@ -264,7 +321,9 @@ def _loss(network: CrossAttention, examples: Sequence[Example]) -> Tensor:
     gold = torch.tensor([example.label for example in examples], device=logits.device)
     loss = functional.cross_entropy(logits, gold)
     if settings.alignment == "contrastive":
-        loss = loss + settings.alignment_weight * contrastive_loss(features[0], features[1], settings.temperature)
+        loss = loss + settings.alignment_weight * contrastive_loss(
+            features[0], features[1], settings.temperature
+        )
     elif settings.alignment == "ot":
         loss = loss + settings.alignment_weight * transport_loss(features[0], features[1])
     return loss
@@ -309,19 +368,24 @@ class Network:
             document = documents[task][split][number]
             if document.get("question") not in asks:
                 raise FigLangError(
-                    f"figlang_probe: task {task}: the probe was trained for the questions {', '.join(asks)} of "
-                    f"{self._probe.trained_on['data']}"
+                    f"figlang_probe: task {task}: the probe was trained for the questions"
+                    f" {', '.join(asks)} of {self._probe.trained_on['data']}"
                 )
-            asked.append((document, Example(document[reads], partial(_first, doc_to_visual, document))))
+            asked.append(
+                (document, Example(document[reads], partial(_first, doc_to_visual, document)))
+            )
         self._probe.refuse_seen(seen(document, reads) for document, _ in asked)
         found = labels(self.network, [example for _, example in asked], self._batch_size)
         return [self._probe.settings["answers"][label] for label in found]
 
 
-def _first(doc_to_visual: Callable[[Any], list[Image.Image]], document: Mapping[str, Any]) -> Image.Image:
+def _first(
+    doc_to_visual: Callable[[Any], list[Image.Image]], document: Mapping[str, Any]
+) -> Image.Image:
     if not (shown := doc_to_visual(document)):
         raise FigLangError(
-            "figlang_probe: the probe reads a picture, and this task shows none: run the task without _text"
+            "figlang_probe: the probe reads a picture, and this task shows none: run the task"
+            " without _text"
         )
     return shown[0]
 

@@ -1,7 +1,9 @@
-"""The kind ``pair`` of probes: does the picture show what the text says? (IRFL, arXiv 2303.15445, section 4.1)
+"""The kind ``pair`` of probes: does the picture show what the text says? (IRFL, arXiv 2303.15445,
+section 4.1)
 
-A classifier on top of a dual encoder: the features of text and picture, side by side, through one hidden layer (none if
-``hidden`` is 0) to the logit of a match. Its score is the probability, 0 to 1. It answers score requests.
+A classifier on top of a dual encoder: the features of text and picture, side by side, through one
+hidden layer (none if ``hidden`` is 0) to the logit of a match. Its score is the probability, 0 to
+1. It answers score requests.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ class Network:
 
     def __init__(self, probe: Probe, weights: Weights, **loading: Any) -> None:
         self._probe, self._weights = probe, weights
-        self._encoder = FigLangCLIP(probe.settings["encoder"], probe.settings["revision"], **loading)
+        self._encoder = FigLangCLIP(
+            probe.settings["encoder"], probe.settings["revision"], **loading
+        )
 
     def generate_until(self, requests: list[Instance], documents: Mapping[str, Any]) -> list[str]:
         """Answer score requests."""
@@ -78,7 +82,9 @@ def train(
         for _ in range(epochs):
             for batch in torch.randperm(len(rows)).split(batch_size):
                 optimizer.zero_grad()
-                functional.binary_cross_entropy_with_logits(network(rows[batch])[:, 0], gold[batch]).backward()
+                functional.binary_cross_entropy_with_logits(
+                    network(rows[batch])[:, 0], gold[batch]
+                ).backward()
                 optimizer.step()
     return {name: value.detach().contiguous() for name, value in network.state_dict().items()}
 
@@ -92,7 +98,9 @@ def answers(pairs: Features, weights: Weights) -> list[str]:
 def new_head(width: int, hidden: int) -> torch.nn.Module:
     if not hidden:
         return torch.nn.Sequential(torch.nn.Linear(width, 1))
-    return torch.nn.Sequential(torch.nn.Linear(width, hidden), torch.nn.ReLU(), torch.nn.Linear(hidden, 1))
+    return torch.nn.Sequential(
+        torch.nn.Linear(width, hidden), torch.nn.ReLU(), torch.nn.Linear(hidden, 1)
+    )
 
 
 def _trained(weights: Weights) -> torch.nn.Module:
@@ -105,11 +113,15 @@ def _trained(weights: Weights) -> torch.nn.Module:
 def _side_by_side(images: _Floats, texts: _Floats) -> _Floats:
     """Text and picture of each pair, float32 [n, 2 x width]."""
     count = max(len(images), len(texts))
-    return np.concatenate([np.broadcast_to(part, (count, part.shape[1])) for part in (texts, images)], axis=1)
+    return np.concatenate(
+        [np.broadcast_to(part, (count, part.shape[1])) for part in (texts, images)], axis=1
+    )
 
 
 def _scores(head: torch.nn.Module, images: _Floats, texts: _Floats) -> list[float]:
-    """Probabilities of a match; in float64, so that the best of several sure ones can still be told apart."""
+    """Probabilities of a match; in float64, so that the best of several sure ones can still be told
+    apart.
+    """
     with torch.inference_mode():
         logits = head(torch.from_numpy(_side_by_side(images, texts)))[:, 0]
     return logits.double().sigmoid().tolist()

@@ -1,11 +1,13 @@
-"""``figlang_replay``: answers from the samples files of earlier runs, so that they are scored again without the model.
+r"""``figlang_replay``: answers from the samples files of earlier runs, so that they are scored
+again without the model.
 
 ::
 
-    lmms_eval --tasks vflute --model figlang_replay --model_args samples=results/my_run --output_path rescored
+    lmms_eval --tasks vflute --model figlang_replay --model_args samples=results/my_run \
+        --output_path rescored
 
-`samples` is a samples file of lmms-eval or lm-eval, or a folder with such files at any depth. Files of
-``--predict_only`` runs serve as well.
+`samples` is a samples file of lmms-eval or lm-eval, or a folder with such files at any depth. Files
+of ``--predict_only`` runs serve as well.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ class Saved:
     prompt: str
     in_template: bool  # of lm-eval: a chat template may stand around the prompt
     target: str
-    repeat: int  # the number of the last output, from 1, where each has a line of its own (``--repeats``)
+    # The number of the last output, from 1, where each has a line of its own (``--repeats``)
+    repeat: int
 
 
 def find(samples: str) -> dict[str, list[Path]]:
@@ -55,8 +58,8 @@ def find(samples: str) -> dict[str, list[Path]]:
             by_task.setdefault(task, []).append(path)
     if not by_task:
         raise RunError(
-            f"samples={samples}: no file .._samples_<task>.jsonl there (lm-eval: samples_<task>_...jsonl), as "
-            "--log_samples writes it"
+            f"samples={samples}: no file .._samples_<task>.jsonl there (lm-eval:"
+            " samples_<task>_...jsonl), as --log_samples writes it"
         )
     return by_task
 
@@ -76,14 +79,18 @@ def read(paths: Sequence[Path]) -> dict[int, Saved]:
             if line.repeat > last_repeat + 1:
                 gaps.append(f"doc_id {doc_id}: answer {last_repeat + 1}, before {line.where}")
             if known is not line:
-                saved[doc_id] = replace(known, outputs=known.outputs + line.outputs, repeat=line.repeat)
+                saved[doc_id] = replace(
+                    known, outputs=known.outputs + line.outputs, repeat=line.repeat
+                )
     if duplicates:
         raise RunError(
-            f"{len(duplicates)} answers occur twice; give the files of one run. {listing(duplicates, LISTED, '; ')}"
+            f"{len(duplicates)} answers occur twice; give the files of one run."
+            f" {listing(duplicates, LISTED, '; ')}"
         )
     if gaps:
         raise RunError(
-            f"{len(gaps)} answers of --repeats are missing; give all of the run. {listing(gaps, LISTED, '; ')}"
+            f"{len(gaps)} answers of --repeats are missing; give all of the run."
+            f" {listing(gaps, LISTED, '; ')}"
         )
     return saved
 
@@ -99,7 +106,8 @@ def _read_line(where: str, values: Mapping[str, Any]) -> tuple[int, Saved]:
         texts = outputs[0]  # lm-eval has a list for each request of a document
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
         raise RunError(
-            f"{where}: its answer is {reprlib.repr(outputs)}, must be text: saved by a task of another kind?"
+            f"{where}: its answer is {reprlib.repr(outputs)}, must be text: saved by a task of"
+            " another kind?"
         )
     record = values.get("sample")
     record = record if isinstance(record, dict) else {}
@@ -122,12 +130,18 @@ _ROUNDS = ["scene_graph", "answer"]
 
 
 def rounds(final: str) -> list[str]:
-    """The outputs of the rounds behind a final answer of ours; of a run cut off after the first, that alone."""
+    """The outputs of the rounds behind a final answer of ours; of a run cut off after the first,
+    that alone.
+    """
     try:
         values = json.loads(final)
     except (ValueError, RecursionError):
         return [final]
-    if isinstance(values, dict) and list(values) == _ROUNDS and all(isinstance(v, str) for v in values.values()):
+    if (
+        isinstance(values, dict)
+        and list(values) == _ROUNDS
+        and all(isinstance(v, str) for v in values.values())
+    ):
         return list(values.values())
     return [final]
 
@@ -140,8 +154,8 @@ class Replay(Offline):
         harness: see :class:`Offline`.
 
     Raises:
-        FigLangError: wrong arguments, or no files; later, while answering: answers that are missing or there twice, a
-            damaged file, a file of other data.
+        FigLangError: wrong arguments, or no files; later, while answering: answers that are missing
+            or there twice, a damaged file, a file of other data.
     """
 
     needs_no_cache = True  # its answers are in files already (figlang_tasks.harness.answers)
@@ -149,7 +163,9 @@ class Replay(Offline):
     def __init__(self, samples: str | None = None, **harness: Any) -> None:
         super().__init__(**harness)
         if samples is None:
-            raise RunError("figlang_replay needs saved answers: --model_args samples=FILE_OR_FOLDER")
+            raise RunError(
+                "figlang_replay needs saved answers: --model_args samples=FILE_OR_FOLDER"
+            )
         self._samples = str(samples)  # the command line makes a number of what looks like one
         self._saved: dict[str, dict[int, Saved]] = {}
         self._rounds: Counter[tuple[str, int]] = Counter()
@@ -157,7 +173,9 @@ class Replay(Offline):
 
     @property
     def pictures_first(self) -> set[str]:
-        """The tasks whose answers are to the prompt for pictures first, as the results files beside the samples say."""
+        """The tasks whose answers are to the prompt for pictures first, as the results files beside
+        the samples say.
+        """
         found = set()
         for task, paths in self._files.items():
             for path in paths:
@@ -169,7 +187,9 @@ class Replay(Offline):
                         configs = json.loads(read_file(results, MOST_BYTES_OF_SAMPLES))["configs"]
                     asked = configs.get(task, {}).get("metadata", {}).get("prompt_hash")
                 except (OSError, ValueError, LookupError, AttributeError) as error:
-                    raise RunError(f"{results} is not a results file of the harness ({error!r}): restore it") from error
+                    raise RunError(
+                        f"{results} is not a results file of the harness ({error!r}): restore it"
+                    ) from error
                 if str(asked).endswith(f"+{PICTURES_FIRST}"):
                     found.add(task)
         return found
@@ -187,13 +207,17 @@ class Replay(Offline):
             saved = self._saved_for(name).get(doc_id)
             outputs: Sequence[str] = saved.outputs if saved else ()
             counter = repeats
-            if task.config.output_type == "generate_until_agentic":  # one call of this method for each round
+            if (
+                task.config.output_type == "generate_until_agentic"
+            ):  # one call of this method for each round
                 outputs = [text for output in outputs for text in rounds(output)]
                 counter = self._rounds
             position = counter[name, doc_id]
             counter[name, doc_id] += 1
             if saved and not position:
-                same_document, same_prompt = _compare(saved, task, task.dataset_no_image[split][doc_id], prompt)
+                same_document, same_prompt = _compare(
+                    saved, task, task.dataset_no_image[split][doc_id], prompt
+                )
                 if not same_document:
                     foreign.append(f"{name} doc_id {doc_id} ({saved.where})")
                 elif not same_prompt:
@@ -201,7 +225,9 @@ class Replay(Offline):
             if position < len(outputs):
                 answers.append(outputs[position])
             else:
-                missing.append(f"{name} doc_id {doc_id}" + (f", answer {position + 1}" if position else ""))
+                missing.append(
+                    f"{name} doc_id {doc_id}" + (f", answer {position + 1}" if position else "")
+                )
                 answers.append("")
         self._report(missing, foreign, other_prompts)
         return answers
@@ -209,24 +235,29 @@ class Replay(Offline):
     def _saved_for(self, name: str) -> dict[int, Saved]:
         if name not in self._saved:
             self._saved[name] = read(self._files.get(name, []))
-            logger.info(f"figlang_replay: {name}: {len(self._saved[name])} answers from {self._samples}")
+            logger.info(
+                f"figlang_replay: {name}: {len(self._saved[name])} answers from {self._samples}"
+            )
         return self._saved[name]
 
     def _report(self, missing: list[str], foreign: list[str], other_prompts: list[str]) -> None:
         if foreign:
             raise RunError(
-                f"{len(foreign)} answers belong to other documents than the task has under their numbers (other data, "
-                f"or, where no id was recorded, another prompt): {listing(foreign, LISTED, '; ')}"
+                f"{len(foreign)} answers belong to other documents than the task has under their"
+                " numbers (other data, or, where no id was recorded, another prompt):"
+                f" {listing(foreign, LISTED, '; ')}"
             )
         if missing:
             raise RunError(
-                f"{len(missing)} answers are missing in {self._samples}: {listing(missing, LISTED, '; ')}. The files "
-                f"are of: {', '.join(sorted(self._files))}. Give all files of the run, and use the same --limit"
+                f"{len(missing)} answers are missing in {self._samples}:"
+                f" {listing(missing, LISTED, '; ')}. The files are of:"
+                f" {', '.join(sorted(self._files))}. Give all files of the run, and use the same"
+                " --limit"
             )
         if other_prompts:
             logger.warning(
-                f"figlang_replay: {len(other_prompts)} answers were given to another prompt than the task has now: "
-                f"{listing(other_prompts, LISTED, '; ')}"
+                f"figlang_replay: {len(other_prompts)} answers were given to another prompt than"
+                f" the task has now: {listing(other_prompts, LISTED, '; ')}"
             )
 
 

@@ -1,8 +1,9 @@
 """``--model figlang_vlm``: any image-text-to-text model of transformers as a model of the harness.
 
-Prompts are the task's chat messages in the words of the processor's own chat template. Requests run in real batches,
-score requests (`core.score_requests`) included; threads decode and process the pictures of the next batches meanwhile.
-Nothing is swallowed: what cannot be answered ends the run with the task and the document in the message.
+Prompts are the task's chat messages in the words of the processor's own chat template. Requests run
+in real batches, score requests (`core.score_requests`) included; threads decode and process the
+pictures of the next batches meanwhile. Nothing is swallowed: what cannot be answered ends the run
+with the task and the document in the message.
 """
 
 from __future__ import annotations
@@ -61,19 +62,23 @@ class Prompt:
     images: list[Image.Image]  # RGB, in the order of their places in the messages
     wanted: score_requests.ScoreRequest | None = None
     of: int = 1  # prompts of the request
-    text: str = ""  # what the chat template makes of the messages, with a placeholder for each image
+    text: str = (
+        ""  # what the chat template makes of the messages, with a placeholder for each image
+    )
     thought: str = ""  # the tag of a thought that the text opens at its end
 
 
 class FigLangVLM(ModelBase):
-    """Any ``AutoModelForImageTextToText`` behind its processor's chat template; for tasks without pictures also a
-    language model (``AutoModelForCausalLM``).
+    """Any ``AutoModelForImageTextToText`` behind its processor's chat template; for tasks without
+    pictures also a language model (``AutoModelForCausalLM``).
 
     Args:
         pretrained: hub id or folder.
         revision: of the checkpoint on the hub.
-        gguf_file: of a language model: the file in `pretrained` with its weights (package ``gguf``).
-        dtype: ``auto``, ``bfloat16``, ``float16`` or ``float32``; default ``auto`` on a GPU, float32 on the CPU.
+        gguf_file: of a language model: the file in `pretrained` with its weights (package
+            ``gguf``).
+        dtype: ``auto``, ``bfloat16``, ``float16`` or ``float32``; default ``auto`` on a GPU,
+            float32 on the CPU.
         device: default the accelerator of the process if there is one, else the CPU.
         device_map: as in transformers (``auto`` spreads the model over all GPUs of one process).
         batch_size: requests per forward pass; halved where memory runs out.
@@ -83,16 +88,20 @@ class FigLangVLM(ModelBase):
         load_in_4bit, load_in_8bit: quantise by bitsandbytes.
         chat_template: file with a chat template (Jinja) in place of the checkpoint's.
         enable_thinking: handed to the chat template; default: the template decides.
-        image_options: any keyword of the checkpoint's image processor, such as ``max_pixels`` of Qwen2-VL.
+        image_options: any keyword of the checkpoint's image processor, such as ``max_pixels`` of
+            Qwen2-VL.
 
     Raises:
-        FigLangError: an argument is unknown or invalid, or the model cannot be loaded; the message says what to do.
+        FigLangError: an argument is unknown or invalid, or the model cannot be loaded; the message
+            says what to do.
     """
 
     is_simple = False
     answers_score_requests: tuple[str, ...] = score_requests.KINDS
     on_answer: Callable[[int, GenerationResult], None] | None = None
-    """Called with the number of a request and its answer, as soon as it is there: ``--use_cache`` stores it."""
+    """Called with the number of a request and its answer, as soon as it is there: ``--use_cache``
+    stores it.
+    """
 
     def __init__(
         self,
@@ -115,15 +124,22 @@ class FigLangVLM(ModelBase):
         super().__init__()
         flags = {"trust_remote_code": trust_remote_code, "enable_thinking": enable_thinking}
         # Which options of pictures there are, only the checkpoint says.
-        models.check_arguments(vlm_loading.NAME, FigLangVLM, () if pretrained else image_options, flags)
+        models.check_arguments(
+            vlm_loading.NAME, FigLangVLM, () if pretrained else image_options, flags
+        )
         models.require_checkpoint(vlm_loading.NAME, pretrained)
-        self._batches = Batches(models.whole_number(vlm_loading.NAME, "batch_size", batch_size), "request")
+        self._batches = Batches(
+            models.whole_number(vlm_loading.NAME, "batch_size", batch_size), "request"
+        )
         where = vlm_loading.placement(self.accelerator, device, device_map)
         source = vlm_loading.source(revision, trust_remote_code, gguf_file)
-        # One file first: where no hub can be reached, each of the processor's six would be tried for half a minute.
+        # One file first: where no hub can be reached, each of the processor's six would be tried
+        # for half a minute.
         config = vlm_loading.load_config(pretrained, **source)
         if self.batch_size > 1 and (why := ONE_AT_A_TIME.get(config.model_type)):
-            logger.warning(f"figlang_vlm: one request at a time, not {batch_size}: transformers {why}")
+            logger.warning(
+                f"figlang_vlm: one request at a time, not {batch_size}: transformers {why}"
+            )
             self._batches.size = 1
         self.processor = vlm_loading.load_processor(pretrained, chat_template, **source)
         self.pictures = PictureProcessing(self.processor)
@@ -132,9 +148,11 @@ class FigLangVLM(ModelBase):
         if self.pictures.keywords:
             further = f"; of the checkpoint's image processor: {', '.join(self.pictures.keywords)}"
         models.check_arguments(vlm_loading.NAME, FigLangVLM, unknown, further=further)
-        image_options.pop("max_batch_size", None)  # of the command line; memory sets the limit itself
+        # Of the command line; memory sets the limit itself
+        image_options.pop("max_batch_size", None)
         self.pictures.set(image_options)
-        # By task, the documents of which a picture was padded, because the processor refuses its shape.
+        # By task, the documents of which a picture was padded, because the processor refuses its
+        # shape.
         self.padded_pictures: dict[str, set[Any]] = {}
         self.template = ChatTemplate(self.processor, enable_thinking)
         self.model = vlm_loading.load_model(
@@ -150,7 +168,8 @@ class FigLangVLM(ModelBase):
         )
         self.device = self.model.device
         self._context = context_of(self.model.config)
-        # A tokenizer is for one thread: one that makes prompts has the processor's, the one that runs the model this.
+        # A tokenizer is for one thread: one that makes prompts has the processor's, the one that
+        # runs the model this.
         self.tokenizer = self.processor.tokenizer
         self._tokenizer = copy.deepcopy(self.tokenizer)
         self.scorer = Scorer(self.model, self._tokenizer)
@@ -179,7 +198,9 @@ class FigLangVLM(ModelBase):
 
     @property
     def pictures_first(self) -> bool:
-        """Whether the chat template moves pictures of a message before its texts; task files have a prompt for that."""
+        """Whether the chat template moves pictures of a message before its texts; task files have a
+        prompt for that.
+        """
         with _naming("the chat template"):
             return self.template.pictures_first
 
@@ -187,7 +208,8 @@ class FigLangVLM(ModelBase):
     def generate_until(self, requests: list[Instance]) -> list[GenerationResult]:
         """Answer the requests, in their order."""
         answers: dict[int, GenerationResult] = {}
-        is_bar_hidden = self.rank != 0 or self.on_answer is not None  # whoever gets each answer shows a bar
+        # Whoever gets each answer shows a bar
+        is_bar_hidden = self.rank != 0 or self.on_answer is not None
         with tqdm(total=len(requests), disable=is_bar_hidden, desc="Model Responding") as bar:
             for group in _by_settings(requests):
                 for index, answer in self._answered(group, requests[next(iter(group))].args[2]):
@@ -200,7 +222,9 @@ class FigLangVLM(ModelBase):
     def _answered(
         self, group: Mapping[int, Instance], gen_kwargs: Mapping[str, Any]
     ) -> Iterator[tuple[int, GenerationResult]]:
-        """Yield the answers to requests of the same settings, each with the index of its request."""
+        """Yield the answers to requests of the same settings, each with the index of its
+        request.
+        """
         settings, until = generation_settings(gen_kwargs), stop_strings(gen_kwargs)
 
         def run(batch: Sequence[Prompt], inputs: Any) -> list[Any]:
@@ -211,7 +235,9 @@ class FigLangVLM(ModelBase):
             if wanted.kind == "match":
                 return self.scorer.match(inputs, texts, wanted.yes, wanted.no, special)
             values = self.scorer.candidates(inputs, texts[0], wanted.candidates, special)
-            scores = [sum(row) / (len(row) if wanted.normalize == "tokens" else 1) for row in values]
+            scores = [
+                sum(row) / (len(row) if wanted.normalize == "tokens" else 1) for row in values
+            ]
             return [GenerationResult(score_requests.answer(scores))]
 
         matches: dict[int, list[float]] = {}
@@ -235,7 +261,10 @@ class FigLangVLM(ModelBase):
                 tried: list[Prompt] = []  # the last batch that the model worked on
 
                 def step(
-                    part: Sequence[Prompt], whole: Any = whole, made: Any = made, tried: list[Prompt] = tried
+                    part: Sequence[Prompt],
+                    whole: Any = whole,
+                    made: Any = made,
+                    tried: list[Prompt] = tried,
                 ) -> list[Any]:
                     tried[:] = part
                     inputs = made if len(part) == len(whole) else self._processed(part)
@@ -250,28 +279,39 @@ class FigLangVLM(ModelBase):
                     yield from zip(part, results, strict=True)
 
     def _out_of_memory(self, error: MemoryError, prompt: Prompt) -> VLMError:
-        """The error that names the prompt for which memory did not suffice, though it was alone in its batch."""
+        """The error that names the prompt for which memory did not suffice, though it was alone in
+        its batch.
+        """
         return VLMError(
-            f"figlang_vlm: {prompt.where}: MemoryError: {error}, with {sizes(prompt.images)}. {self._remedy(prompt)}. "
-            "A model needs less memory by dtype=bfloat16, load_in_4bit=True or device_map=auto in --model_args"
+            f"figlang_vlm: {prompt.where}: MemoryError: {error}, with {sizes(prompt.images)}."
+            f" {self._remedy(prompt)}. A model needs less memory by dtype=bfloat16,"
+            " load_in_4bit=True or device_map=auto in --model_args"
         )
 
     def _loaded(self, group: Mapping[int, Instance]) -> Generator[tuple[Sequence[Prompt], Any]]:
         """Yield batches with their tensors on the CPU, made while the model works on others."""
         with threads(THREADS) as readers, threads(1) as maker:
             at_once = max(THREADS, self.batch_size)
-            read = ahead(lambda each: readers.submit(self.prompts_of, *each), group.items(), at_once)
+            read = ahead(
+                lambda each: readers.submit(self.prompts_of, *each), group.items(), at_once
+            )
             batches = self._grouped(prompt for _, prompts in read for prompt in prompts)
-            for _, made in ahead(lambda batch: maker.submit(self.tensors_of, batch), batches, BATCHES_AHEAD):
+            for _, made in ahead(
+                lambda batch: maker.submit(self.tensors_of, batch), batches, BATCHES_AHEAD
+            ):
                 yield made
 
     def _grouped(self, prompts: Iterable[Prompt]) -> Iterator[list[Prompt]]:
-        """Yield batches, each of prompts with as many images; one whose candidates are scored is alone."""
+        """Yield batches, each of prompts with as many images; one whose candidates are scored is
+        alone.
+        """
         waiting: dict[int, list[Prompt]] = {}
         for prompt in prompts:
             batch = waiting.setdefault(len(prompt.images), [])
             batch.append(prompt)
-            if len(batch) >= self.batch_size or (prompt.wanted and prompt.wanted.kind == "candidates"):
+            if len(batch) >= self.batch_size or (
+                prompt.wanted and prompt.wanted.kind == "candidates"
+            ):
                 yield waiting.pop(len(prompt.images))
         yield from waiting.values()
 
@@ -291,7 +331,9 @@ class FigLangVLM(ModelBase):
                 raise ValueError("a score request of kind match needs an image")
             alone = models.each_image_alone(messages, "image")
             return [
-                Prompt(index, task, doc_id, f"{where}, image {i}", own, [image], wanted, len(images))
+                Prompt(
+                    index, task, doc_id, f"{where}, image {i}", own, [image], wanted, len(images)
+                )
                 for i, (own, image) in enumerate(zip(alone, images, strict=True))
             ]
 
@@ -311,11 +353,15 @@ class FigLangVLM(ModelBase):
                 text = self.template.render(prompt.messages)
                 if prompt.wanted is not None:
                     self.template.require_answer(text)
-                rendered.append(replace(prompt, text=text, thought=self.template.open_thought(text)))
+                rendered.append(
+                    replace(prompt, text=text, thought=self.template.open_thought(text))
+                )
         with _naming("; ".join(prompt.where for prompt in batch)):
             try:
                 inputs = self._processed(rendered)
-            except Exception as error:  # each family raises its own kind for a picture that it refuses
+            except (
+                Exception
+            ) as error:  # each family raises its own kind for a picture that it refuses
                 if is_out_of_memory(error):
                     raise
                 accepted = [self._with_accepted_pictures(prompt) for prompt in rendered]
@@ -327,15 +373,18 @@ class FigLangVLM(ModelBase):
         return rendered, inputs
 
     def _with_accepted_pictures(self, prompt: Prompt) -> Prompt:
-        """The prompt with a white margin around the pictures that the processor refuses, which the results tell of."""
+        """The prompt with a white margin around the pictures that the processor refuses, which the
+        results tell of.
+        """
         with _naming(prompt.where):
             accepted = [self.pictures.accepted(picture) for picture in prompt.images]
         if accepted == prompt.images:
             return prompt
         self.padded_pictures.setdefault(prompt.task, set()).add(prompt.doc_id)
         logger.warning(
-            f"figlang_vlm: {prompt.where}: {type(self.processor).__name__} refuses a picture of this shape. It was "
-            f"padded with white: {sizes(prompt.images)} became {sizes(accepted)}"
+            f"figlang_vlm: {prompt.where}: {type(self.processor).__name__} refuses a picture of"
+            f" this shape. It was padded with white: {sizes(prompt.images)} became"
+            f" {sizes(accepted)}"
         )
         return replace(prompt, images=accepted)
 
@@ -344,13 +393,19 @@ class FigLangVLM(ModelBase):
         for prompt, length in zip(batch, inputs["attention_mask"].sum(dim=1).tolist(), strict=True):
             if self._context is not None and length >= self._context:
                 raise VLMError(
-                    f"figlang_vlm: {prompt.where}: the prompt has {length:,} tokens, with {sizes(prompt.images)}, and "
-                    f"the context of the model has {self._context:,}, for prompt and answer. {self._remedy(prompt)}"
+                    f"figlang_vlm: {prompt.where}: the prompt has {length:,} tokens, with"
+                    f" {sizes(prompt.images)}, and the context of the model has {self._context:,},"
+                    f" for prompt and answer. {self._remedy(prompt)}"
                 )
 
     def _remedy(self, prompt: Prompt) -> str:
-        shorter = self.pictures.remedy if prompt.images else "show fewer examples (num_shots of the task)"
-        return f"To go on, {shorter}, or take another model; with --use_cache nothing is answered twice"
+        shorter = (
+            self.pictures.remedy if prompt.images else "show fewer examples (num_shots of the task)"
+        )
+        return (
+            f"To go on, {shorter}, or take another model; with --use_cache nothing is answered"
+            " twice"
+        )
 
     def _processed(self, batch: Sequence[Prompt]) -> Any:
         """The tensors of prompts with as many images each, padded on the left."""
@@ -360,24 +415,29 @@ class FigLangVLM(ModelBase):
         elif batch[0].images:
             given["images"] = [prompt.images for prompt in batch]
             given |= self.pictures.call_options
-        # Told nothing, a processor does as its model was trained; some write the first token themselves.
+        # Told nothing, a processor does as its model was trained; some write the first token
+        # themselves.
         ways: list[dict[str, Any]] = [{}] if self._adds_special_tokens(batch[0]) else []
         for way in (*ways, {"add_special_tokens": False}):
             inputs = self.processor(**given, padding=True, return_tensors="pt", **way)
             if not self._begins_twice(batch, inputs):
                 return inputs
         raise ValueError(
-            f"the chat template and {type(self.processor).__name__} both write {self.tokenizer.bos_token} at the start "
-            "of the prompt: remove it from the chat template"
+            f"the chat template and {type(self.processor).__name__} both write"
+            f" {self.tokenizer.bos_token} at the start of the prompt: remove it from the chat"
+            " template"
         )
 
     def _begins_twice(self, batch: Sequence[Prompt], inputs: Any) -> bool:
         first = self.tokenizer.bos_token
         if not first:
             return False
-        begins = (inputs["input_ids"] == self.tokenizer.bos_token_id) & (inputs["attention_mask"] == 1)
+        begins = (inputs["input_ids"] == self.tokenizer.bos_token_id) & (
+            inputs["attention_mask"] == 1
+        )
         return any(
-            n > max(1, prompt.text.count(first)) for prompt, n in zip(batch, begins.sum(dim=1).tolist(), strict=True)
+            n > max(1, prompt.text.count(first))
+            for prompt, n in zip(batch, begins.sum(dim=1).tolist(), strict=True)
         )
 
     def _adds_special_tokens(self, prompt: Prompt) -> bool:
@@ -400,8 +460,9 @@ class FigLangVLM(ModelBase):
         generated = self.model.generate(**inputs, **options)
         if not torch.equal(generated[:, :length], inputs["input_ids"]):
             raise ValueError(
-                f"the output of {type(self.model).__name__} does not begin with the prompt, so the answer cannot be "
-                "separated from it. figlang_vlm runs models that continue their prompt"
+                f"the output of {type(self.model).__name__} does not begin with the prompt, so the"
+                " answer cannot be separated from it. figlang_vlm runs models that continue their"
+                " prompt"
             )
         generated = generated[:, length:]
         texts = self._tokenizer.batch_decode(generated, skip_special_tokens=True)
@@ -409,26 +470,34 @@ class FigLangVLM(ModelBase):
         read = inputs["attention_mask"].sum(dim=1).tolist()
         return [
             GenerationResult(
-                prompt.thought + cut_at(text, until), TokenCounts(n, count_tokens(row, ends, options["pad_token_id"]))
+                prompt.thought + cut_at(text, until),
+                TokenCounts(n, count_tokens(row, ends, options["pad_token_id"])),
             )
             for prompt, text, n, row in zip(batch, texts, read, generated.tolist(), strict=True)
         ]
 
 
 class FigLangBlind(FigLangVLM):
-    """The same model with a white picture in place of each image: what the text alone gives away, for any task."""
+    """The same model with a white picture in place of each image: what the text alone gives away,
+    for any task.
+    """
 
     def _messages(self, request: Instance, doc: Any) -> list[dict[str, Any]]:
         messages = super()._messages(request, doc)
-        for part in (part for message in messages for part in message["content"] if part["type"] == "image"):
+        for part in (
+            part for message in messages for part in message["content"] if part["type"] == "image"
+        ):
             part["image"] = Image.new("RGB", _rgb(part["image"]).size, "white")
         return messages
 
 
 class FigLangLlava(FigLangVLM):
-    """``llava_hf`` and ``llava``: the same with LLaVA's checkpoint as the default, for answers in words."""
+    """``llava_hf`` and ``llava``: the same with LLaVA's checkpoint as the default, for answers in
+    words.
+    """
 
-    answers_score_requests = ()  # as the harness's class of that name, so that tasks ask it what they have always asked
+    # As the harness's class of that name, so that tasks ask it what they have always asked
+    answers_score_requests = ()
 
     def __init__(self, pretrained: str = "llava-hf/llava-1.5-7b-hf", **others: Any) -> None:
         super().__init__(pretrained, **others)
@@ -447,9 +516,14 @@ def _naming(where: str) -> AbstractContextManager[None]:
 
 
 def _interleaved(prompt: Prompt) -> list[Any]:
-    """Texts and images in their order: Idefics 1 would put images that are apart from the text behind it."""
+    """Texts and images in their order: Idefics 1 would put images that are apart from the text
+    behind it.
+    """
     texts = _IDEFICS_IMAGE.split(prompt.text)
-    return [texts[0], *(part for pair in zip(prompt.images, texts[1:], strict=True) for part in pair)]
+    return [
+        texts[0],
+        *(part for pair in zip(prompt.images, texts[1:], strict=True) for part in pair),
+    ]
 
 
 def _rgb(image: Any) -> Image.Image:

@@ -1,4 +1,6 @@
-"""How ``figlang_vlm`` generates an answer: settings of ``generate``, stop strings, and the length of what it gave."""
+"""How ``figlang_vlm`` generates an answer: settings of ``generate``, stop strings, and the length
+of what it gave.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ class Until(StoppingCriteria):
 
     def __init__(self, until: list[str], tokenizer: Any, prompt_length: int) -> None:
         self.until, self.tokenizer, self.prompt_length = until, tokenizer, prompt_length
-        # Tokens that may hold the longest stop string, should each be a byte; earlier ones were looked at earlier.
+        # Tokens that may hold the longest stop string, should each be a byte; earlier ones were
+        # looked at earlier.
         self.reach = max(len(stop.encode()) for stop in until) + 1
 
     def __call__(self, input_ids: torch.Tensor, scores: Any, **kwargs: Any) -> torch.Tensor:
@@ -33,12 +36,19 @@ class Until(StoppingCriteria):
 def generation_settings(gen_kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """What ``generate`` gets of a task's settings: those given, without null; ``do_sample`` always.
 
-    Without ``do_sample`` a temperature above 0 samples, as with the harness's own models; 0 never does. What
-    ``generate`` does not know is left out and named in the log.
+    Without ``do_sample`` a temperature above 0 samples, as with the harness's own models; 0 never
+    does. What ``generate`` does not know is left out and named in the log.
     """
-    settings = {key: value for key, value in gen_kwargs.items() if value is not None and key not in _NOT_FOR_GENERATE}
+    settings = {
+        key: value
+        for key, value in gen_kwargs.items()
+        if value is not None and key not in _NOT_FOR_GENERATE
+    }
     if unknown := sorted(settings.keys() - GenerationConfig().to_dict().keys()):
-        logger.warning(f"figlang_vlm: ignored, because generate does not have these settings: {', '.join(unknown)}")
+        logger.warning(
+            "figlang_vlm: ignored, because generate does not have these settings:"
+            f" {', '.join(unknown)}"
+        )
     settings = {key: value for key, value in settings.items() if key not in unknown}
     settings.setdefault("max_new_tokens", DEFAULT_MAX_NEW_TOKENS)
     settings.setdefault("do_sample", settings.get("temperature", 0) > 0)
@@ -56,7 +66,9 @@ def stop_strings(gen_kwargs: Mapping[str, Any]) -> list[str]:
 
 def cut_at(text: str, until: Sequence[str]) -> str:
     """`text` up to the first stop string."""
-    return text[: min((found for stop in until if (found := text.find(stop)) >= 0), default=len(text))]
+    return text[
+        : min((found for stop in until if (found := text.find(stop)) >= 0), default=len(text))
+    ]
 
 
 def count_tokens(row: list[int], ends: set[int], pad: int | None) -> int:

@@ -1,4 +1,6 @@
-"""Loads the model and the processor behind ``figlang_vlm``; whatever goes wrong ends in one message with a remedy."""
+"""Loads the model and the processor behind ``figlang_vlm``; whatever goes wrong ends in one message
+with a remedy.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,15 @@ from figlang_tasks.core.errors import FigLangError
 
 NAME = "figlang_vlm"
 SEEING = ("AutoModelForImageTextToText", "AutoModelForMultimodalLM")
-"""Classes of transformers whose models see pictures and answer in words; the second came with transformers 5."""
+"""Classes of transformers whose models see pictures and answer in words; the second came with
+transformers 5.
+"""
 
 
 class TextProcessor:
-    """What `FigLangVLM` needs of a processor, from the tokenizer of a language model; messages have one text each."""
+    """What `FigLangVLM` needs of a processor, from the tokenizer of a language model; messages have
+    one text each.
+    """
 
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = tokenizer
@@ -30,12 +36,16 @@ class TextProcessor:
 
     def apply_chat_template(self, messages: Sequence[Mapping[str, Any]], **options: Any) -> str:
         plain = [
-            {**message, "content": "".join(part.get("text", "") for part in message["content"])}
-            if isinstance(message["content"], list)
-            else message
+            (
+                {**message, "content": "".join(part.get("text", "") for part in message["content"])}
+                if isinstance(message["content"], list)
+                else message
+            )
             for message in messages
         ]
-        text: str = self.tokenizer.apply_chat_template(plain, chat_template=self.chat_template, **options)
+        text: str = self.tokenizer.apply_chat_template(
+            plain, chat_template=self.chat_template, **options
+        )
         return text
 
     def __call__(self, text: Sequence[str], images: Any = None, **options: Any) -> BatchFeature:
@@ -51,11 +61,16 @@ def stop(problem: str) -> NoReturn:
 
 
 def placement(process: Accelerator, device: str | None, device_map: Any) -> Any:
-    """The ``device_map`` to load with: as given, else the accelerator of the process, else the CPU."""
+    """The ``device_map`` to load with: as given, else the accelerator of the process, else the
+    CPU.
+    """
     device_map = device_map or None
     if process.num_processes > 1:
         if device_map not in (None, "cpu", "cuda"):
-            stop(f"device_map={device_map!r} does not work with {process.num_processes} processes: use one of the two")
+            stop(
+                f"device_map={device_map!r} does not work with {process.num_processes} processes:"
+                " use one of the two"
+            )
         return {"": process.device}
     if device_map in (None, "cpu", "cuda") or str(device_map).startswith("cuda:"):
         return {"": torch.device(device_map or device or process.device)}
@@ -63,24 +78,34 @@ def placement(process: Accelerator, device: str | None, device_map: Any) -> Any:
 
 
 def dtype_for(name: Any, where: Any) -> Any:
-    """The dtype to load with: `name`, else what the checkpoint says on a GPU and float32 on the CPU."""
+    """The dtype to load with: `name`, else what the checkpoint says on a GPU and float32 on the
+    CPU.
+    """
     on_cpu = isinstance(where, dict) and {str(device) for device in where.values()} == {"cpu"}
     return name or ("float32" if on_cpu else "auto")
 
 
 def source(revision: str | None, trust_remote_code: bool, gguf_file: str | None) -> dict[str, Any]:
     """What all ``from_pretrained`` get to find a checkpoint's files."""
-    found: dict[str, Any] = {"revision": str(revision or "main"), "trust_remote_code": trust_remote_code}
+    found: dict[str, Any] = {
+        "revision": str(revision or "main"),
+        "trust_remote_code": trust_remote_code,
+    }
     return found | ({"gguf_file": gguf_file} if gguf_file else {})
 
 
 def load_config(pretrained: str, **source: Any) -> Any:
-    """The configuration of a checkpoint; of a model that also speaks (Qwen-Omni), of its half that writes."""
+    """The configuration of a checkpoint; of a model that also speaks (Qwen-Omni), of its half that
+    writes.
+    """
     with models.loading(NAME, "the configuration of", pretrained):
         config = transformers.AutoConfig.from_pretrained(pretrained, **source)
     config = getattr(config, "thinker_config", config)
     if config.is_encoder_decoder or getattr(config.get_text_config(), "is_encoder_decoder", False):
-        stop(f"{pretrained!r} ({config.model_type}) is an encoder-decoder model. figlang_vlm runs decoder-only models")
+        stop(
+            f"{pretrained!r} ({config.model_type}) is an encoder-decoder model. figlang_vlm runs"
+            " decoder-only models"
+        )
     auto_class(pretrained, config, **source)
     return config
 
@@ -92,7 +117,12 @@ def read_template(path: Path) -> str:
 
 
 def auto_class(
-    pretrained: str, config: Any, *, trust_remote_code: bool = False, gguf_file: str | None = None, **source: Any
+    pretrained: str,
+    config: Any,
+    *,
+    trust_remote_code: bool = False,
+    gguf_file: str | None = None,
+    **source: Any,
 ) -> Any:
     """The class of transformers that loads the model."""
     if gguf_file:  # of which transformers reads language models alone
@@ -104,19 +134,24 @@ def auto_class(
     made_for = config.architectures or []
     given = f"{pretrained!r} ({', '.join(made_for or [config.model_type])})"
     known = (getattr(transformers, name, None) for name in SEEING)
-    found = next((each for each in known if each is not None and type(config) in each._model_mapping), None)
+    found = next(
+        (each for each in known if each is not None and type(config) in each._model_mapping), None
+    )
     if found is None and own:
         stop(f"{given} needs its own code. If you trust that code, add trust_remote_code=True")
-    scores = any(name.endswith("Retrieval") for name in made_for)  # of BLIP, which also has a class that writes
+    # Of BLIP, which also has a class that writes
+    scores = any(name.endswith("Retrieval") for name in made_for)
     if not scores and (
-        found is transformers.AutoModelForImageTextToText or (found and hasattr(config, "vision_config"))
+        found is transformers.AutoModelForImageTextToText
+        or (found and hasattr(config, "vision_config"))
     ):
         return found
     if found is None and any(name.endswith(("ForCausalLM", "LMHeadModel")) for name in made_for):
         return transformers.AutoModelForCausalLM
     stop(
-        f"{given} is not an image-text-to-text model of transformers {transformers.__version__}. Models that score "
-        f"images with texts (CLIP, SigLIP, BLIP's matching head) run as --model figlang_clip"
+        f"{given} is not an image-text-to-text model of transformers {transformers.__version__}."
+        " Models that score images with texts (CLIP, SigLIP, BLIP's matching head) run as --model"
+        " figlang_clip"
     )
 
 
@@ -129,7 +164,10 @@ def load_processor(pretrained: str, chat_template: str | None = None, **source: 
         processor = TextProcessor(processor)
     tokenizer = getattr(processor, "tokenizer", None)
     if tokenizer is None:
-        stop(f"{pretrained!r} has no processor for images and text; its checkpoint needs a processor_config.json")
+        stop(
+            f"{pretrained!r} has no processor for images and text; its checkpoint needs a"
+            " processor_config.json"
+        )
     processor.chat_template = processor.chat_template or getattr(tokenizer, "chat_template", None)
     if chat_template is not None:
         try:
@@ -138,8 +176,8 @@ def load_processor(pretrained: str, chat_template: str | None = None, **source: 
             stop(f"chat_template={chat_template}: no file with a Jinja template ({error})")
     if not processor.chat_template:
         stop(
-            f"{pretrained!r} has no chat template. Use its instruction-tuned checkpoint, or give a template: "
-            "chat_template=PATH"
+            f"{pretrained!r} has no chat template. Use its instruction-tuned checkpoint, or give a"
+            " template: chat_template=PATH"
         )
     tokenizer.padding_side = "left"
     if tokenizer.pad_token is None:
@@ -160,7 +198,13 @@ def load_model(
     **source: Any,
 ) -> Any:
     """The model on its device, in evaluation mode; adapters are not merged into the weights."""
-    options = {"config": config, "dtype": dtype, "device_map": where, "output_loading_info": True, **source}
+    options = {
+        "config": config,
+        "dtype": dtype,
+        "device_map": where,
+        "output_loading_info": True,
+        **source,
+    }
     if attn_implementation is not None:
         options["attn_implementation"] = attn_implementation
     loader = auto_class(pretrained, config, **source)
@@ -175,8 +219,8 @@ def load_model(
     models.require_weights(NAME, pretrained, model, loaded)
     if config.model_type == "phi4_multimodal" and not peft:
         logger.warning(
-            f"{NAME}: Phi-4-multimodal needs the adapter in its folder vision-lora to read images. Give a local copy: "
-            "peft=FOLDER/vision-lora"
+            f"{NAME}: Phi-4-multimodal needs the adapter in its folder vision-lora to read images."
+            " Give a local copy: peft=FOLDER/vision-lora"
         )
     return (_with_adapter(model, peft) if peft else model).eval()
 
@@ -189,8 +233,8 @@ def _with_adapter(model: Any, peft: str) -> Any:
         config = PeftConfig.from_pretrained(peft)
         if config.is_prompt_learning:
             stop(
-                f"the adapter {peft!r} adds virtual tokens to the prompt; only adapters that change weights (such as "
-                "LoRA) work"
+                f"the adapter {peft!r} adds virtual tokens to the prompt; only adapters that change"
+                " weights (such as LoRA) work"
             )
         config.inference_mode = True
         adapted: Any = PeftModel(model, config)
@@ -198,8 +242,8 @@ def _with_adapter(model: Any, peft: str) -> Any:
         loaded = adapted.load_adapter(peft, "default", key_mapping=names)
     if lost := [*loaded.missing_keys, *loaded.unexpected_keys]:
         stop(
-            f"the adapter {peft!r} does not fit the model: {len(lost)} weights are in its layers or in its file alone, "
-            f"such as {lost[0]}. It was made for another model, or by a library version with other layer names. Save "
-            "it again from the model that it was made for"
+            f"the adapter {peft!r} does not fit the model: {len(lost)} weights are in its layers or"
+            f" in its file alone, such as {lost[0]}. It was made for another model, or by a library"
+            " version with other layer names. Save it again from the model that it was made for"
         )
     return adapted.get_base_model()  # the adapter's layers are inside it

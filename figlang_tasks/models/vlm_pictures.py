@@ -1,4 +1,6 @@
-"""Pictures for ``figlang_vlm``: keywords of a checkpoint's image processor, pictures that it refuses, their sizes."""
+"""Pictures for ``figlang_vlm``: keywords of a checkpoint's image processor, pictures that it
+refuses, their sizes.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,14 @@ _NOT_FOR_USERS = {
     *("return_tensors", "device", "data_format", "input_data_format"),
 }
 # Keywords by which pictures become fewer tokens, by image processor.
-_MAKE_SMALLER = ("max_pixels", "max_patches", "max_image_tiles", "max_num_patches", "max_image_size", "size")
+_MAKE_SMALLER = (
+    "max_pixels",
+    "max_patches",
+    "max_image_tiles",
+    "max_num_patches",
+    "max_image_size",
+    "size",
+)
 _JSON_EXAMPLE = '{"height":224,"width":224}'
 _SMALLEST_SQUARE = 64  # pixels; no processor is known that refuses it
 
@@ -29,7 +38,8 @@ class PictureProcessing:
 
     Attributes:
         keywords: those of the checkpoint's image processor, which a user may set.
-        call_options: what the whole processor must be told at each call, as it has defaults of its own for it.
+        call_options: what the whole processor must be told at each call, as it has defaults of its
+            own for it.
     """
 
     def __init__(self, processor: Any) -> None:
@@ -38,7 +48,9 @@ class PictureProcessing:
         self.call_options: dict[str, Any] = {}
 
     def set(self, options: Mapping[str, Any]) -> None:
-        """Set `keywords` as ``--model_args`` gives them, by name; a `FigLangError` for a value that is not taken."""
+        """Set `keywords` as ``--model_args`` gives them, by name; a `FigLangError` for a value that
+        is not taken.
+        """
         if not options:
             return
         options = {name: _parsed(name, value) for name, value in options.items()}
@@ -49,18 +61,21 @@ class PictureProcessing:
             if defaults is None:
                 self.call_options = dict(options)
             else:
-                self.call_options = {name: value for name, value in options.items() if name in defaults}
+                self.call_options = {
+                    name: value for name, value in options.items() if name in defaults
+                }
             self._try(Image.new("RGB", (_SMALLEST_SQUARE, _SMALLEST_SQUARE)))
         except Exception as error:  # whatever a library says of a value
             given = ", ".join(f"{name}={value!r}" for name, value in options.items())
             cause = " ".join(str(error).split())
             vlm_loading.stop(
-                f"the checkpoint's image processor, {type(before).__name__}, does not take {given}. Correct the value "
-                f"in --model_args. ({type(error).__name__}: {cause[:300]})"
+                f"the checkpoint's image processor, {type(before).__name__}, does not take {given}."
+                f" Correct the value in --model_args. ({type(error).__name__}: {cause[:300]})"
             )
 
     def accepted(self, picture: Image.Image) -> Image.Image:
-        """The picture as it is if the image processor takes it, else with as little white around it as it takes.
+        """The picture as it is if the image processor takes it, else with as little white around it
+        as it takes.
 
         Raises:
             Exception: that of the image processor, if it refuses the picture with any margin, too.
@@ -96,7 +111,11 @@ class PictureProcessing:
     def remedy(self) -> str:
         """What to do where pictures take too much room."""
         names = [name for name in _MAKE_SMALLER if name in self.keywords]
-        smaller = f"make pictures smaller ({' or '.join(names)} in --model_args)" if names else "give smaller pictures"
+        smaller = (
+            f"make pictures smaller ({' or '.join(names)} in --model_args)"
+            if names
+            else "give smaller pictures"
+        )
         return f"{smaller}, or show fewer of them (num_shots of the task)"
 
 
@@ -115,7 +134,9 @@ def keywords_of(image_processor: Any) -> list[str]:
 def with_margin(picture: Image.Image, side: int) -> Image.Image:
     """The picture in the middle of a white ground whose sides are `side` pixels long or longer."""
     ground = Image.new("RGB", (max(picture.width, side), max(picture.height, side)), "white")
-    ground.paste(picture, ((ground.width - picture.width) // 2, (ground.height - picture.height) // 2))
+    ground.paste(
+        picture, ((ground.width - picture.width) // 2, (ground.height - picture.height) // 2)
+    )
     return ground
 
 
@@ -129,19 +150,28 @@ def sizes(pictures: Sequence[Image.Image]) -> str:
 
 
 def context_of(config: Any) -> int | None:
-    """The number of tokens that prompt and answer of a model may have; None if its configuration sets no limit."""
+    """The number of tokens that prompt and answer of a model may have; None if its configuration
+    sets no limit.
+    """
     text_config = config.get_text_config()
     names = ("max_position_embeddings", "n_positions", "max_seq_len")
     given = [getattr(text_config, name, None) for name in names]
     positions = next((value for value in given if isinstance(value, int) and value > 0), None)
-    if positions is None or getattr(text_config, "alibi", False):  # ALiBi (Falcon) looks at distances, not positions
+    if positions is None or getattr(
+        text_config, "alibi", False
+    ):  # ALiBi (Falcon) looks at distances, not positions
         return None
-    rope = getattr(text_config, "rope_parameters", None) or getattr(text_config, "rope_scaling", None) or {}
+    rope = (
+        getattr(text_config, "rope_parameters", None)
+        or getattr(text_config, "rope_scaling", None)
+        or {}
+    )
     # Some families have a set of parameters for each kind of layer.
     kinds = [rope, *(value for value in rope.values() if isinstance(value, Mapping))]
     stretched = [positions]
     for kind in kinds:
-        # Whether the number of positions is that before or after the stretching differs: the larger one is taken.
+        # Whether the number of positions is that before or after the stretching differs: the larger
+        # one is taken.
         factor = kind.get("factor")
         if isinstance(factor, int | float):
             stretched.append(int(kind.get("original_max_position_embeddings", positions) * factor))
@@ -163,7 +193,9 @@ def _smallest_side(picture: Image.Image, takes: Callable[[Image.Image], bool]) -
 
 
 def _defaults_above_the_image_processor(processor: Any) -> dict[str, Any] | None:
-    """What a processor tells its image processor at each call; None in transformers 4, which does not show it."""
+    """What a processor tells its image processor at each call; None in transformers 4, which does
+    not show it.
+    """
     call_types = getattr(processor, "valid_processor_kwargs", None)
     if call_types is None:
         return None
@@ -178,4 +210,6 @@ def _parsed(name: str, value: Any) -> Any:
     try:
         return json.loads(value)
     except ValueError as error:
-        vlm_loading.stop(f"{name}={value} is not valid JSON ({error}): write {name}={_JSON_EXAMPLE}")
+        vlm_loading.stop(
+            f"{name}={value} is not valid JSON ({error}): write {name}={_JSON_EXAMPLE}"
+        )

@@ -1,8 +1,10 @@
-"""Log-probabilities of given texts as a generative model's answer, the costly prefix of images and prompt run once.
+"""Log-probabilities of given texts as a generative model's answer, the costly prefix of images and
+prompt run once.
 
-The prefix leaves its keys and values (and other states) in the model's cache. All texts then run through the model as
-one batch that sees that cache, with the inputs that the model's own steps of ``generate`` make. Once per run and kind
-of prompt, the result is checked against ``generate`` itself, made to choose a text's tokens one by one.
+The prefix leaves its keys and values (and other states) in the model's cache. All texts then run
+through the model as one batch that sees that cache, with the inputs that the model's own steps of
+``generate`` make. Once per run and kind of prompt, the result is checked against ``generate``
+itself, made to choose a text's tokens one by one.
 """
 
 from __future__ import annotations
@@ -19,10 +21,12 @@ from transformers.cache_utils import Cache, DynamicLayer, DynamicSlidingWindowLa
 from .ahead import Batches
 
 Inputs = Mapping[str, Any]
-Step = tuple[Any, dict[str, Any]]  # what a model gave, and with what (its cache, too) `generate` goes on from there
+# What a model gave, and with what (its cache, too) `generate` goes on from there
+Step = tuple[Any, dict[str, Any]]
 
-# Bounds of one forward pass over texts: positions that its attention sees (keys and values of one layer, about 1 GB for
-# a model of 7B) and tokens of texts (logits, about 1 GB for a vocabulary of 150 000).
+# Bounds of one forward pass over texts: positions that its attention sees (keys and values of one
+# layer, about 1 GB for a model of 7B) and tokens of texts (logits, about 1 GB for a vocabulary of
+# 150 000).
 MAX_POSITIONS = 65_536
 MAX_TOKENS = 2_048
 # Largest mean difference of a token's log-probability from that of the check, in nats.
@@ -31,19 +35,26 @@ TOLERANCE_HALF = 0.05
 
 
 def joiner(prompt: str, tokenizer: Any) -> str:
-    """The text between prompt and answer: a space, unless white space or a special token ends the prompt."""
+    """The text between prompt and answer: a space, unless white space or a special token ends the
+    prompt.
+    """
     added = getattr(tokenizer, "added_tokens_decoder", {}).values()
     special = tuple(str(token) for token in added if token.special)
     return "" if not prompt or prompt[-1].isspace() or prompt.endswith(special) else " "
 
 
-def answer_tokens(tokenizer: Any, prompt: str, texts: Sequence[str], add_special_tokens: bool) -> list[list[int]]:
+def answer_tokens(
+    tokenizer: Any, prompt: str, texts: Sequence[str], add_special_tokens: bool
+) -> list[list[int]]:
     """The tokens of each text as it follows the prompt: those of both tokenised as one.
 
-    Where the tokenizer merges over the border (a prompt that ends in a space), the prompt keeps its tokens: they are
-    what the model answers to in words. The text then has the tokens that it has behind a line break.
+    Where the tokenizer merges over the border (a prompt that ends in a space), the prompt keeps its
+    tokens: they are what the model answers to in words. The text then has the tokens that it has
+    behind a line break.
     """
-    joined = tokenizer([prompt, *(prompt + text for text in texts)], add_special_tokens=add_special_tokens)
+    joined = tokenizer(
+        [prompt, *(prompt + text for text in texts)], add_special_tokens=add_special_tokens
+    )
     apart = tokenizer(["\n", *("\n" + text for text in texts)], add_special_tokens=False)
     found = []
     for i, text in enumerate(texts, start=1):
@@ -63,20 +74,26 @@ def answer_tokens(tokenizer: Any, prompt: str, texts: Sequence[str], add_special
 
 
 class SharedPrefix(Cache):
-    """The cache of one prefix, seen by `rows` sequences that go on from it; the prefix stays as it is.
+    """The cache of one prefix, seen by `rows` sequences that go on from it; the prefix stays as it
+    is.
 
-    Plain keys and values are views. Other layers (states of linear attention, which change) are copied for each row.
+    Plain keys and values are views. Other layers (states of linear attention, which change) are
+    copied for each row.
     """
 
     def __init__(self, prefix: Any, rows: int) -> None:
         layers = []
         for layer in getattr(prefix, "layers", None) or [None]:
             if layer is None or isinstance(layer, StaticLayer):
-                raise TypeError(f"a cache of {type(prefix).__name__} / {type(layer).__name__} cannot be shared")
+                raise TypeError(
+                    f"a cache of {type(prefix).__name__} / {type(layer).__name__} cannot be shared"
+                )
             if type(layer) in (DynamicLayer, DynamicSlidingWindowLayer):
                 layer = copy.copy(layer)
                 if layer.is_initialized:
-                    layer.keys, layer.values = (kept.expand(rows, -1, -1, -1) for kept in (layer.keys, layer.values))
+                    layer.keys, layer.values = (
+                        kept.expand(rows, -1, -1, -1) for kept in (layer.keys, layer.values)
+                    )
             else:
                 layer = copy.deepcopy(layer)
                 layer.reorder_cache(torch.zeros(rows, dtype=torch.long))
@@ -84,7 +101,12 @@ class SharedPrefix(Cache):
         super().__init__(layers=layers)
 
     def update(
-        self, key_states: torch.Tensor, value_states: torch.Tensor, layer_idx: int, *args: Any, **kwargs: Any
+        self,
+        key_states: torch.Tensor,
+        value_states: torch.Tensor,
+        layer_idx: int,
+        *args: Any,
+        **kwargs: Any,
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """The keys and values of prefix and sequences, [rows, heads, positions, size]."""
         layer: Any = copy.copy(self.layers[layer_idx])
@@ -92,7 +114,9 @@ class SharedPrefix(Cache):
 
 
 class Scorer:
-    """Scores texts after one prompt; if the shared prefix proves wrong for the model, token by token, which is slow."""
+    """Scores texts after one prompt; if the shared prefix proves wrong for the model, token by
+    token, which is slow.
+    """
 
     def __init__(self, model: Any, tokenizer: Any) -> None:
         self.model = model
@@ -101,21 +125,30 @@ class Scorer:
         self._rows = Batches(MAX_TOKENS, "candidate")
         self._checked: set[frozenset[str]] = set()  # names of the inputs of prompts
 
-    def candidates(self, inputs: Inputs, prompt: str, texts: Sequence[str], add_special_tokens: bool) -> list[list]:
-        """The log-probabilities (nats) of each text's tokens as the answer to a prompt, a batch of one."""
+    def candidates(
+        self, inputs: Inputs, prompt: str, texts: Sequence[str], add_special_tokens: bool
+    ) -> list[list]:
+        """The log-probabilities (nats) of each text's tokens as the answer to a prompt, a batch of
+        one.
+        """
         prompt = self._as_read(inputs, prompt)
         between = joiner(prompt, self.tokenizer)
         answers = [between + text for text in texts]
-        return self.log_probs(inputs, answer_tokens(self.tokenizer, prompt, answers, add_special_tokens))
+        return self.log_probs(
+            inputs, answer_tokens(self.tokenizer, prompt, answers, add_special_tokens)
+        )
 
-    def match(self, inputs: Inputs, prompts: Sequence[str], yes: str, no: str, add_special_tokens: bool) -> list[float]:
+    def match(
+        self, inputs: Inputs, prompts: Sequence[str], yes: str, no: str, add_special_tokens: bool
+    ) -> list[float]:
         """P(yes) / (P(yes) + P(no)) of the first answer token, for each prompt of the batch.
 
-        A word counts with the first token it has after the prompt, written with and without a space before it. Tokens
-        that both words begin with count for neither.
+        A word counts with the first token it has after the prompt, written with and without a space
+        before it. Tokens that both words begin with count for neither.
         """
         words = {
-            prompt: self._first_tokens(self._as_read(inputs, prompt), yes, no, add_special_tokens) for prompt in prompts
+            prompt: self._first_tokens(self._as_read(inputs, prompt), yes, no, add_special_tokens)
+            for prompt in prompts
         }
         log_probs, _ = self._prefill(inputs)
         found = []
@@ -124,25 +157,34 @@ class Scorer:
             found.append(torch.sigmoid(of_yes - of_no).item())
         return found
 
-    def _first_tokens(self, prompt: str, yes: str, no: str, add_special_tokens: bool) -> list[list[int]]:
+    def _first_tokens(
+        self, prompt: str, yes: str, no: str, add_special_tokens: bool
+    ) -> list[list[int]]:
         """The tokens that each word, and not the other, begins with after a prompt."""
         spellings = [space + word for word in (yes, no) for space in ("", " ")]
         tokens = answer_tokens(self.tokenizer, prompt, spellings, add_special_tokens)
         first = [{ids[0] for ids in tokens[:2]}, {ids[0] for ids in tokens[2:]}]
         both = first[0] & first[1]
         if not first[0] - both or not first[1] - both:
-            raise ValueError(f"the words {yes!r} and {no!r} begin with the same token; choose other words")
+            raise ValueError(
+                f"the words {yes!r} and {no!r} begin with the same token; choose other words"
+            )
         return [sorted(ids - both) for ids in first]
 
     def log_probs(self, prefix: Inputs, tokens: Sequence[Sequence[int]]) -> list[list[float]]:
-        """The log-probabilities (nats) of the tokens of sequences after a prefix, a batch of one."""
+        """The log-probabilities (nats) of the tokens of sequences after a prefix, a batch of
+        one.
+        """
         if not self.shared:
             return [self.decoded(prefix, ids) for ids in tokens]
         log_probs, steps = self._prefill(prefix)
         found = [[value] for value in log_probs[0][[ids[0] for ids in tokens]].tolist()]
-        waiting = sorted((i for i, ids in enumerate(tokens) if len(ids) > 1), key=lambda i: -len(tokens[i]))
+        waiting = sorted(
+            (i for i, ids in enumerate(tokens) if len(ids) > 1), key=lambda i: -len(tokens[i])
+        )
         positions = prefix["input_ids"].shape[1]
-        kind = frozenset(prefix)  # a prompt with an image goes other ways through a model than one without
+        # a prompt with an image goes other ways through a model than one without
+        kind = frozenset(prefix)
 
         def rest(batch: Sequence[int]) -> list[list[float]]:
             return self._after(prefix["input_ids"], steps, [tokens[i] for i in batch])
@@ -150,7 +192,8 @@ class Scorer:
         while waiting:
             length = len(tokens[waiting[0]])
             rows = min(MAX_POSITIONS // (positions + length), MAX_TOKENS // length)
-            # Texts much shorter than the longest wait for a batch of their own, where less of it is padding.
+            # Texts much shorter than the longest wait for a batch of their own, where less of it is
+            # padding.
             batch = [i for i in waiting[: max(rows, 1)] if 3 * len(tokens[i]) >= 2 * length]
             try:
                 for part, values in self._rows.run(batch, rest):
@@ -164,8 +207,12 @@ class Scorer:
                 self._distrust(f"{type(error).__name__}: {error}")
                 return self.log_probs(prefix, tokens)
             if kind not in self._checked:
-                # The longest of the batch, and the row that is furthest from the first and has most padding.
-                if not all(self._agree(self.decoded(prefix, tokens[i]), found[i]) for i in {batch[0], batch[-1]}):
+                # The longest of the batch, and the row that is furthest from the first and has most
+                # padding.
+                if not all(
+                    self._agree(self.decoded(prefix, tokens[i]), found[i])
+                    for i in {batch[0], batch[-1]}
+                ):
                     return self.log_probs(prefix, tokens)
                 self._checked.add(kind)
             waiting = waiting[len(batch) :]
@@ -175,10 +222,15 @@ class Scorer:
         """The log-probabilities of one sequence's tokens, each chosen for ``generate`` in turn."""
         waiting = iter(ids)
         # Not by a logits processor: Janus's generate drops those that it is given.
-        forced = {"max_new_tokens": len(ids), "prefix_allowed_tokens_fn": lambda *_: [next(waiting)]}
+        forced = {
+            "max_new_tokens": len(ids),
+            "prefix_allowed_tokens_fn": lambda *_: [next(waiting)],
+        }
         out = self._generate(prefix, **forced, eos_token_id=None)
         if out.sequences[0, -len(ids) :].tolist() != list(ids):
-            raise RuntimeError(f"generate of {type(self.model).__name__} does not generate the tokens that it must")
+            raise RuntimeError(
+                f"generate of {type(self.model).__name__} does not generate the tokens that it must"
+            )
         return _token_log_probs(torch.cat(out.logits)[None], torch.tensor([list(ids)]))[0].tolist()
 
     def _generate(self, prefix: Inputs, **options: Any) -> Any:
@@ -194,9 +246,11 @@ class Scorer:
         )
 
     def _prefill(self, prefix: Inputs) -> tuple[torch.Tensor, list[Step]]:
-        """The log-probabilities of the first answer token, [batch, vocabulary], and the step of ``generate``.
+        """The log-probabilities of the first answer token, [batch, vocabulary], and the step of
+        ``generate``.
 
-        It alone knows each family's positions. There is no step if a part of the model has a ``generate`` of its own.
+        It alone knows each family's positions. There is no step if a part of the model has a
+        ``generate`` of its own.
         """
         steps: list[Step] = []
         update = self.model._update_model_kwargs_for_generation
@@ -210,26 +264,37 @@ class Scorer:
         try:
             out = self._generate(prefix, max_new_tokens=1)
         finally:
-            del self.model._update_model_kwargs_for_generation  # of the instance; the class keeps its own
+            # Of the instance; the class keeps its own
+            del self.model._update_model_kwargs_for_generation
         return functional.log_softmax(out.logits[0].float(), dim=-1), steps
 
-    def _after(self, prefix: torch.Tensor, steps: list[Step], tokens: Sequence[Sequence[int]]) -> list[list[float]]:
-        """The log-probabilities of all but the first token of each sequence, by one forward pass."""
+    def _after(
+        self, prefix: torch.Tensor, steps: list[Step], tokens: Sequence[Sequence[int]]
+    ) -> list[list[float]]:
+        """The log-probabilities of all but the first token of each sequence, by one forward
+        pass.
+        """
         if not steps:
             raise TypeError("its generate is that of a part of it")
         lengths = [len(ids) for ids in tokens]
-        padded = torch.tensor([[*ids, *[ids[-1]] * (max(lengths) - len(ids))] for ids in tokens], device=prefix.device)
+        padded = torch.tensor(
+            [[*ids, *[ids[-1]] * (max(lengths) - len(ids))] for ids in tokens], device=prefix.device
+        )
         count = max(lengths) - 1
         outputs, state = steps[0][0], dict(steps[0][1])
         name = "cache" if "cache" in state else "past_key_values"  # before transformers 5.24
         cache = SharedPrefix(state.get(name), len(tokens))
         for _ in range(count - 1):
-            state = self.model._update_model_kwargs_for_generation(outputs, state, is_encoder_decoder=False)
+            state = self.model._update_model_kwargs_for_generation(
+                outputs, state, is_encoder_decoder=False
+            )
         state[name] = cache
         if "logits_to_keep" in state:
             state["logits_to_keep"] = count
         if "cache_position" in state:  # transformers 4
-            state["cache_position"] = torch.arange(prefix.shape[1], prefix.shape[1] + count, device=prefix.device)
+            state["cache_position"] = torch.arange(
+                prefix.shape[1], prefix.shape[1] + count, device=prefix.device
+            )
         else:
             state["next_sequence_length"] = count
         row = torch.cat([prefix, padded[:1, :-1]], dim=1)
@@ -241,7 +306,9 @@ class Scorer:
         return [row[: length - 1] for row, length in zip(values, lengths, strict=True)]
 
     def _as_read(self, inputs: Inputs, prompt: str) -> str:
-        """The prompt with the white space that the processor ends it with (PaliGemma: a line break)."""
+        """The prompt with the white space that the processor ends it with (PaliGemma: a line
+        break).
+        """
         end = self.tokenizer.decode(inputs["input_ids"][0, -1:])
         return prompt + end if end.isspace() and not prompt.endswith(end) else prompt
 
@@ -256,16 +323,21 @@ class Scorer:
     def _distrust(self, reason: str) -> None:
         self.shared = False
         logger.warning(
-            f"figlang_vlm: {type(self.model).__name__} cannot continue from the cache of images and prompt ({reason}). "
-            "Each candidate is decoded token by token with images and prompt: the scores are right, but this is slow"
+            f"figlang_vlm: {type(self.model).__name__} cannot continue from the cache of images and"
+            f" prompt ({reason}). Each candidate is decoded token by token with images and prompt:"
+            " the scores are right, but this is slow"
         )
 
 
 def _for_rows(name: str, value: Any, rows: int) -> Any:
-    """A model input of one row for `rows` rows; position ids may have the rows in their second dimension."""
+    """A model input of one row for `rows` rows; position ids may have the rows in their second
+    dimension.
+    """
     if not isinstance(value, torch.Tensor) or value.dim() < 2:
         return value
-    if name == "image_encoder_embeddings":  # Idefics 1 views rows and pictures as one dimension, which needs copies
+    if (
+        name == "image_encoder_embeddings"
+    ):  # Idefics 1 views rows and pictures as one dimension, which needs copies
         return value.repeat(rows, *[1] * (value.dim() - 1))
     rows_at = value.dim() - 2 if name == "position_ids" else 0
     if value.shape[rows_at] != 1:
@@ -274,6 +346,10 @@ def _for_rows(name: str, value: Any, rows: int) -> Any:
 
 
 def _token_log_probs(logits: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
-    """The log-probabilities in float32 of `ids` [rows, length] under `logits` [rows, length, vocabulary]."""
-    losses = functional.cross_entropy(logits.float().flatten(0, 1), ids.to(logits.device).flatten(), reduction="none")
+    """The log-probabilities in float32 of `ids` [rows, length] under `logits` [rows, length,
+    vocabulary].
+    """
+    losses = functional.cross_entropy(
+        logits.float().flatten(0, 1), ids.to(logits.device).flatten(), reduction="none"
+    )
     return -losses.view(ids.shape)

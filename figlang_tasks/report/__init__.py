@@ -1,1 +1,3 @@
-"""The HTML report of ``figlang report``: sections of tables and charts, a gallery of samples, provenance."""
+"""The HTML report of ``figlang report``: sections of tables and charts, a gallery of samples,
+provenance.
+"""

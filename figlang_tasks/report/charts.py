@@ -1,8 +1,8 @@
 """Charts of a report: plain matplotlib in one style, saved as SVG, each with its data as CSV.
 
-A chart reads in grey print and without colour vision (markers and dashes beside colours); without sight there are the
-tables. The page shows it as a picture, and inverts it where the page is dark. Names of runs are untrusted: they are
-text, and neither markup nor mathematics.
+A chart reads in grey print and without colour vision (markers and dashes beside colours); without
+sight there are the tables. The page shows it as a picture, and inverts it where the page is dark.
+Names of runs are untrusted: they are text, and neither markup nor mathematics.
 """
 
 from __future__ import annotations
@@ -31,10 +31,18 @@ HALF, WHOLE, PHONE = 578, 1180, 358
 """Widths of charts in pixels: two halves fit beside each other in a whole."""
 
 COLOURS = ("#0072b2", "#d55e00", "#008a64", "#b45a8e", "#a87400", "#2f86bb", "#7d7500", "#555555")
-"""Colours of series: Okabe and Ito 2008, darkened to 3:1 on white; the page inverts charts where it is dark."""
+"""Colours of series: Okabe and Ito 2008, darkened to 3:1 on white; the page inverts charts where it
+is dark.
+"""
 BETTER, WORSE, QUIET = COLOURS[0], COLOURS[1], "#59616b"
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)))
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 2)),
+    (0, (1, 1.5)),
+    (0, (6, 2, 1, 2)),
+    (0, (3, 1, 1, 1, 1, 1)),
+)
 
 _STYLE = Path(__file__).with_name("charts.mplstyle")
 
@@ -46,7 +54,8 @@ class Chart:
     Attributes:
         id: unique on the page; letters, digits and ``-``.
         title: what it shows, for its caption.
-        svg: the drawing, an SVG file; the page shows it as a picture, so that nothing in it can run.
+        svg: the drawing, an SVG file; the page shows it as a picture, so that nothing in it can
+            run.
         csv: its data, a header line first.
         wide: whether it takes the whole width of the page; two others fit beside each other.
         narrow: the drawing for a telephone.
@@ -82,34 +91,50 @@ def numbered(groups: Iterable[Iterable[str]], order: Sequence[str]) -> dict[str,
 
 
 def of_series(number: int, line: bool = False) -> dict[str, Any]:
-    """Colour, marker and dashes of a series, for ``Axes.plot``; of 35 series any two differ in marker or dashes."""
+    """Colour, marker and dashes of a series, for ``Axes.plot``; of 35 series any two differ in
+    marker or dashes.
+    """
     dashes = DASHES[number % len(DASHES)] if line else "none"
-    return {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)], "linestyle": dashes}
+    return {
+        "color": COLOURS[number % len(COLOURS)],
+        "marker": MARKERS[number % len(MARKERS)],
+        "linestyle": dashes,
+    }
 
 
 def wrapped(text: str, letters: int) -> str:
-    """A text in one line or two of at most so many letters, cut at its end; it breaks after blanks and ``_ - /``."""
+    """A text in one line or two of at most so many letters, cut at its end; it breaks after blanks
+    and ``_ - /``.
+    """
     lines = [""]
     for piece in re.findall(r"[^ _/-]*[ _/-]|[^ _/-]+", " ".join(printable(text).split())):
         if len(lines) < 2 and lines[-1] and len(lines[-1] + piece.rstrip()) > letters:
             lines.append("")
         lines[-1] += piece
-    return "\n".join(line.rstrip() if len(line.rstrip()) <= letters else f"{line[: letters - 1]}…" for line in lines)
+    return "\n".join(
+        line.rstrip() if len(line.rstrip()) <= letters else f"{line[: letters - 1]}…"
+        for line in lines
+    )
 
 
 @contextmanager
 def drawn(width: float, height: float) -> Iterator[tuple[Figure, io.StringIO]]:
-    """A figure of so many pixels in the style of all charts, and the file that has its SVG at the end."""
+    """A figure of so many pixels in the style of all charts, and the file that has its SVG at the
+    end.
+    """
     from matplotlib import style
     from matplotlib.figure import Figure
 
     file = io.StringIO()
     with style.context(["default", _STYLE]), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")  # the reader's fonts have it
+        # The reader's fonts have it
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure = Figure((width / 72, height / 72), dpi=72, layout="constrained")
         yield figure, file
         points = io.StringIO()
-        figure.savefig(points, format="svg", transparent=True, metadata=dict.fromkeys(("Date", "Creator")))
+        figure.savefig(
+            points, format="svg", transparent=True, metadata=dict.fromkeys(("Date", "Creator"))
+        )
         file.write(re.sub(r'(width|height)="([\d.]+)pt"', r'\1="\2"', points.getvalue(), count=2))
 
 
@@ -135,14 +160,22 @@ def legend(figure: Figure, entries: Sequence[tuple[str, Mapping[str, Any]]]) -> 
 MINUS = "\N{MINUS SIGN}"
 _MARK, _LINE, _BETWEEN, _HEAD = 16, 15, 10, 26  # heights in pixels
 _SAMPLES: Mapping[str, tuple[str, dict[str, Any]]] = {
-    "model": ("published models", {"color": "black", "marker": "|", "linestyle": "none", "markeredgewidth": 1.5}),
-    "people": ("people (published)", {"color": "black", "marker": "D", "linestyle": "none", "markerfacecolor": "none"}),
+    "model": (
+        "published models",
+        {"color": "black", "marker": "|", "linestyle": "none", "markeredgewidth": 1.5},
+    ),
+    "people": (
+        "people (published)",
+        {"color": "black", "marker": "D", "linestyle": "none", "markerfacecolor": "none"},
+    ),
     "chance": ("chance", {"color": "black", "linestyle": "--", "linewidth": 1.2}),
 }
 
 
 class Mark(NamedTuple):
-    """A value in a row: its place, its interval, the text at the right (bold if `strong`), and how it looks."""
+    """A value in a row: its place, its interval, the text at the right (bold if `strong`), and how
+    it looks.
+    """
 
     value: float
     low: float | None
@@ -154,7 +187,9 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True)
 class Line:
-    """A row: its label, its marks below each other, and what they are read beside, in a row of its own with `room`."""
+    """A row: its label, its marks below each other, and what they are read beside, in a row of its
+    own with `room`.
+    """
 
     label: str
     marks: Sequence[Mark]
@@ -174,24 +209,38 @@ def _draw(
     ends: tuple[float, float] = (0, 100),
     side_by_side: bool = False,
 ) -> str:
-    """The SVG of panels of rows with one scale, below each other or, with the same rows, side by side."""
+    """The SVG of panels of rows with one scale, below each other or, with the same rows, side by
+    side.
+    """
     parts = [{name: lines} for name, lines in panels.items()] if side_by_side else [panels]
     found = {each.kind for lines in panels.values() for line in lines for each in line.references}
     entries = [*names, *(_SAMPLES[kind] for kind in _SAMPLES if kind in found)]
-    rows = sum(_HEAD * bool(panel) + sum(line.height() for line in lines) for panel, lines in parts[0].items())
+    rows = sum(
+        _HEAD * bool(panel) + sum(line.height() for line in lines)
+        for panel, lines in parts[0].items()
+    )
     above = 22 * legend_lines([name for name, _ in entries], width)[1]
     with drawn(width, rows + above + 56) as (figure, file):
         legend(figure, entries)
         figure.set_layout_engine("constrained", wspace=0.03)
-        for axes, part in zip(figure.subplots(1, len(parts), sharey=True, squeeze=False)[0], parts, strict=True):
+        for axes, part in zip(
+            figure.subplots(1, len(parts), sharey=True, squeeze=False)[0], parts, strict=True
+        ):
             axes.set(xlim=ends, xlabel=printable(label))
             axes.grid(False, axis="y")
-            _fill(axes, part, int(width / 7 / len(parts)), figure.transFigure if len(parts) == 1 else axes.transAxes)
+            _fill(
+                axes,
+                part,
+                int(width / 7 / len(parts)),
+                figure.transFigure if len(parts) == 1 else axes.transAxes,
+            )
     return file.getvalue()
 
 
 def _fill(axes: Axes, panels: Mapping[str, Sequence[Line]], letters: int, left: Transform) -> None:
-    """Draw panels below each other; their heads begin at 0 of `left` and have so many `letters` at most."""
+    """Draw panels below each other; their heads begin at 0 of `left` and have so many `letters` at
+    most.
+    """
     from matplotlib import rcParams
     from matplotlib.transforms import blended_transform_factory
 
@@ -200,7 +249,9 @@ def _fill(axes: Axes, panels: Mapping[str, Sequence[Line]], letters: int, left: 
         if panel:
             place = blended_transform_factory(left, axes.transData)
             head = printable(panel, letters)
-            axes.text(0, y + _HEAD - 9, head, transform=place, weight="bold", va="center", in_layout=False)
+            axes.text(
+                0, y + _HEAD - 9, head, transform=place, weight="bold", va="center", in_layout=False
+            )
             y += _HEAD
         for line in lines:
             if axes.get_xlim()[0] < 0:
@@ -224,7 +275,15 @@ def _row(axes: Axes, line: Line, top: float) -> None:
         axes.plot([mark.value], [y], clip_on=False, **mark.style)
         weight = "bold" if mark.strong else "normal"
         at_right = axes.get_yaxis_transform()
-        axes.annotate(printable(mark.text), (1, y), (10, 0), at_right, "offset points", va="center", weight=weight)
+        axes.annotate(
+            printable(mark.text),
+            (1, y),
+            (10, 0),
+            at_right,
+            "offset points",
+            va="center",
+            weight=weight,
+        )
     y = start + _MARK * (len(line.marks) + 0.5)
     for each in line.references:
         if each.kind == "chance":
@@ -237,7 +296,14 @@ def _row(axes: Axes, line: Line, top: float) -> None:
         shift = (7 if right else -7, 0)
         align = "left" if right else "right"
         axes.annotate(
-            text, (best.value, y), shift, textcoords="offset points", ha=align, va="center", color=QUIET, fontsize=11
+            text,
+            (best.value, y),
+            shift,
+            textcoords="offset points",
+            ha=align,
+            va="center",
+            color=QUIET,
+            fontsize=11,
         )
 
 
@@ -263,13 +329,18 @@ def bars(
 ) -> Chart:
     """Values (0 to 100) of each run by category, with intervals, in panels; NaN has no mark.
 
-    `references` are what to compare with: chance is a line across the marks, others are marks below them. `order` lists
-    the series of all charts of a page, so that one looks alike in all. A chart that is `whole` is as wide as the page.
+    `references` are what to compare with: chance is a line across the marks, others are marks below
+    them. `order` lists the series of all charts of a page, so that one looks alike in all. A chart
+    that is `whole` is as wide as the page.
     """
     series = numbered((group for panel in panels.values() for group in panel.values()), order)
     side_by_side = side_by_side and len(panels) > 1
     every = dict.fromkeys(category for groups in panels.values() for category in groups)
-    room = {category for (_, category), found in references.items() if any(each.kind != "chance" for each in found)}
+    room = {
+        category
+        for (_, category), found in references.items()
+        if any(each.kind != "chance" for each in found)
+    }
     lines = {
         panel: [
             Line(
@@ -296,25 +367,46 @@ def bars(
     return Chart(chart_id, title, svg, csv, wide, _draw(lines, label, names, PHONE))
 
 
-def difference(label: str, value: float, low: float | None, high: float | None, note: str, winner: bool | None) -> Line:
-    """A row of `forest`: a difference with its interval and a note; `winner`: whether it is good, None if neither."""
+def difference(
+    label: str, value: float, low: float | None, high: float | None, note: str, winner: bool | None
+) -> Line:
+    """A row of `forest`: a difference with its interval and a note; `winner`: whether it is good,
+    None if neither.
+    """
     colour = QUIET if winner is None else BETTER if winner else WORSE
     strong = winner is not None
-    style = {"color": colour, "marker": "s", "linestyle": "none", "markerfacecolor": colour if strong else "white"}
+    style = {
+        "color": colour,
+        "marker": "s",
+        "linestyle": "none",
+        "markerfacecolor": colour if strong else "white",
+    }
     rounded = round(value, 1)
     points = f"{rounded:+.1f}".replace("-", MINUS) if rounded else "0.0"
     return Line(label, [Mark(value, low, high, f"{points} ({note})", style, strong)])
 
 
 def forest(chart_id: str, title: str, panels: Mapping[str, Sequence[Line]], csv: str) -> Chart:
-    """Differences with their intervals around 0, in panels with one scale; those that are significant are filled."""
+    """Differences with their intervals around 0, in panels with one scale; those that are
+    significant are filled.
+    """
     marks = [mark for lines in panels.values() for line in lines for mark in line.marks]
-    most = max(abs(end) for mark in marks for end in (mark.value, mark.low, mark.high) if end is not None) or 1
+    most = (
+        max(
+            abs(end)
+            for mark in marks
+            for end in (mark.value, mark.low, mark.high)
+            if end is not None
+        )
+        or 1
+    )
     above: dict[str, list[Line]] = {}
     for panel, lines in panels.items():
         for line in lines:
             label = re.sub(r"(?<=[_/-])\n", "", line.label).replace("\n", " ")
-            above.setdefault(", ".join(filter(None, (label, panel))), []).append(replace(line, label=""))
+            above.setdefault(", ".join(filter(None, (label, panel))), []).append(
+                replace(line, label="")
+            )
     svg, narrow = (
         _draw(each, "difference in points; right: points, p", (), width, ends=(-most, most))
         for each, width in ((panels, HALF), (above, PHONE))
@@ -344,8 +436,12 @@ def curves(
     def draw(width: float, columns: int) -> str:
         rows = math.ceil(len(panels) / columns)
         with drawn(width, rows * _PANEL + 80) as (figure, file):
-            legend(figure, [(name, of_series(number, line=True)) for name, number in series.items()])
-            every = list(figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flat)
+            legend(
+                figure, [(name, of_series(number, line=True)) for name, number in series.items()]
+            )
+            every = list(
+                figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flat
+            )
             for axes, (panel, lines) in zip(every, panels.items(), strict=False):
                 head = printable(panel, int(width / columns / 8))
                 axes.set(title=head, xlim=(0, 1), ylim=(0, 103), xticks=_TICKS)
@@ -353,13 +449,26 @@ def curves(
                     axes.axvline(mark, color="black", linestyle=":", linewidth=1)
                     if axes.get_subplotspec().is_first_col():
                         align = "left" if mark == marks[-1] else "right"
-                        axes.text(mark, 99, f"{mark:.2f} ".removeprefix("0"), ha=align, va="top", fontsize=10)
+                        axes.text(
+                            mark,
+                            99,
+                            f"{mark:.2f} ".removeprefix("0"),
+                            ha=align,
+                            va="top",
+                            fontsize=10,
+                        )
                 for name, curve in lines.items():
                     style = of_series(series[name], line=True)
-                    y, low, high = np.array([each[:3] for each in curve], dtype=float).T  # NaN where there is no end
+                    y, low, high = np.array(
+                        [each[:3] for each in curve], dtype=float
+                    ).T  # NaN where there is no end
                     if not np.isnan(low).all():
-                        axes.fill_between(x, low, high, color=style["color"], alpha=0.16, linewidth=0)
-                    axes.plot(x, y, markevery=(3 + 5 * (series[name] % 5), 25), clip_on=False, **style)
+                        axes.fill_between(
+                            x, low, high, color=style["color"], alpha=0.16, linewidth=0
+                        )
+                    axes.plot(
+                        x, y, markevery=(3 + 5 * (series[name] % 5), 25), clip_on=False, **style
+                    )
             for axes in every[len(panels) :]:
                 axes.axis("off")
             figure.supxlabel("threshold t", fontsize=12)

@@ -28,9 +28,10 @@ class Gallery:
     """What the page's script shows.
 
     Attributes:
-        cards: in the order of tasks and rows (:mod:`figlang_tasks.report.cards`); a picture's ``name`` has become
-            ``picture``, its number, or None if it is not at hand.
-        pictures: thumbnails by number: ``src``, ``width`` and ``height`` of the original; None for a damaged one.
+        cards: in the order of tasks and rows (:mod:`figlang_tasks.report.cards`); a picture's
+            ``name`` has become ``picture``, its number, or None if it is not at hand.
+        pictures: thumbnails by number: ``src``, ``width`` and ``height`` of the original; None for
+            a damaged one.
         notices: what is missing, and what to do about it.
     """
 
@@ -42,11 +43,15 @@ class Gallery:
 def build(runs: Sequence[Run], pictures: bool = True, most: int = MOST_CARDS) -> Gallery:
     """The gallery of some runs; a card holds the answers of all runs to a row.
 
-    If there are more than `most` rows, each task has the same share of the cards, rows with unread answers first.
+    If there are more than `most` rows, each task has the same share of the cards, rows with unread
+    answers first.
     """
     album: dict[str, Picture] = {}
     found, notices = [], dict[str, list[str]]()  # the tasks of each notice
-    tasks = {task: _by_card(task, runs) for task in dict.fromkeys(task for run in runs for task in run.tasks)}
+    tasks = {
+        task: _by_card(task, runs)
+        for task in dict.fromkeys(task for run in runs for task in run.tasks)
+    }
     share = most if sum(map(len, tasks.values())) <= most else min(most, max(1, most // len(tasks)))
     for task, rows in tasks.items():
         of, originals = next(run.tasks[task] for run in runs if task in run.tasks), None
@@ -60,24 +65,35 @@ def build(runs: Sequence[Run], pictures: bool = True, most: int = MOST_CARDS) ->
             notice = f"the first {share} of {len(rows)} rows are in the gallery"
             if any(map(_has_unread, rows.values())):
                 notice = (
-                    f"{share} of {len(rows)} rows are in the gallery: those with unread answers, and the first others"
+                    f"{share} of {len(rows)} rows are in the gallery: those with unread answers,"
+                    " and the first others"
                 )
             notices.setdefault(notice, []).append(task)
         for lines in _unread_and_first(list(rows.values()), share):
             found.append(_card(task, runs, lines, originals, album if pictures else None))
-    made = list(tqdm(thumbnails(album.values()), "thumbnails", len(album), delay=2, leave=False, disable=None))
+    made = list(
+        tqdm(
+            thumbnails(album.values()), "thumbnails", len(album), delay=2, leave=False, disable=None
+        )
+    )
     shown = [None if isinstance(each, DataError) else each for each in made]
     places = {key: number for number, key in enumerate(album) if shown[number]}
     for picture in (picture for card in found for picture in card["pictures"]):
         picture["picture"] = places.get(picture["picture"])
     damaged = [str(each) for each in made if isinstance(each, DataError)]
-    of_tasks = [f"{listing(names, 3)}: {notice}.".replace("..", ".") for notice, names in notices.items()]
+    of_tasks = [
+        f"{listing(names, 3)}: {notice}.".replace("..", ".") for notice, names in notices.items()
+    ]
     more = f" ({len(damaged)} pictures cannot be read)" if len(damaged) > 1 else ""
     return Gallery(found, shown, [*of_tasks, *(text + more for text in damaged[:1])])
 
 
-def _unread_and_first(rows: Sequence[Mapping[int, list[Line]]], most: int) -> list[Mapping[int, list[Line]]]:
-    """At most so many rows, in their order: those with an unread answer, and where room is left the first others."""
+def _unread_and_first(
+    rows: Sequence[Mapping[int, list[Line]]], most: int
+) -> list[Mapping[int, list[Line]]]:
+    """At most so many rows, in their order: those with an unread answer, and where room is left the
+    first others.
+    """
     unread = [place for place, lines_by_run in enumerate(rows) if _has_unread(lines_by_run)]
     places = dict.fromkeys([*unread, *range(len(rows))])
     chosen = list(places)[:most]
@@ -112,10 +128,14 @@ def _card(
     originals: Originals | None,
     album: dict[str, Picture] | None,
 ) -> Card:
-    """The card of a row with the answers of all runs; the key of each of its pictures in `album` is its ``picture``."""
+    """The card of a row with the answers of all runs; the key of each of its pictures in `album` is
+    its ``picture``.
+    """
     first = next(iter(lines))
     row_id = str(lines[first][0]["sample"]["id"])
-    card = cards.card(runs[first].tasks[task], lines[first], originals.document(row_id) if originals else None)
+    card = cards.card(
+        runs[first].tasks[task], lines[first], originals.document(row_id) if originals else None
+    )
     for picture in card["pictures"]:
         name = picture.pop("name")
         original = originals.picture(name) if originals and album is not None else None

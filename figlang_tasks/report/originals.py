@@ -1,4 +1,6 @@
-"""The documents and pictures behind the rows of a run, from what is on this machine: nothing is downloaded."""
+"""The documents and pictures behind the rows of a run, from what is on this machine: nothing is
+downloaded.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ class Originals:
         return None if number is None else self._whole[number]
 
     def picture(self, name: str) -> Picture | None:
-        """A picture by what names it in a card: the id of the row, or what its benchmark knows it by."""
+        """A picture by what names it in a card: the id of the row, or what its benchmark knows it
+        by.
+        """
         where = f"{self._run.task} {name}"
         module = self._run.benchmark.module("picture")
         if module is not None:
@@ -62,5 +66,8 @@ class Originals:
         content = cell.get("bytes")
         key = hashlib.sha256(content).hexdigest() if content else f"file {cell.get('path')}"
         return Picture(
-            key, lambda: images.decode(self._whole[self._numbers[name]]["image"], where, self._run.data.dataset)
+            key,
+            lambda: images.decode(
+                self._whole[self._numbers[name]]["image"], where, self._run.data.dataset
+            ),
         )

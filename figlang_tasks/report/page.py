@@ -1,7 +1,8 @@
 """The report as one HTML file: nothing is loaded from elsewhere, and no script from data can run.
 
-Every text of a run is escaped: by Jinja in the page, as JSON in the blocks that the page's script reads, which makes
-text nodes of it. A Content-Security-Policy allows that script and the style sheet alone, by their digests.
+Every text of a run is escaped: by Jinja in the page, as JSON in the blocks that the page's script
+reads, which makes text nodes of it. A Content-Security-Policy allows that script and the style
+sheet alone, by their digests.
 """
 
 from __future__ import annotations
@@ -70,7 +71,13 @@ def build(
     return render(runs, sections.build(runs), shown, title=title, command=command)
 
 
-def render(runs: Sequence[Run], found: Sequence[Group], shown: gallery.Gallery, title: str, command: str = "") -> Page:
+def render(
+    runs: Sequence[Run],
+    found: Sequence[Group],
+    shown: gallery.Gallery,
+    title: str,
+    command: str = "",
+) -> Page:
     """Make the page of groups of sections and a gallery; see `build`."""
     style = (_FOLDER / "page.css").read_text(encoding="utf-8")
     script = (_FOLDER / "page.js").read_text(encoding="utf-8")
@@ -91,7 +98,11 @@ def render(runs: Sequence[Run], found: Sequence[Group], shown: gallery.Gallery, 
             names=names,
             partial={run.name: run.partial for run in runs if run.partial},
             told=[
-                (run.name, provenance.of_run(run), {each.task: provenance.of_task(each) for each in run.tasks.values()})
+                (
+                    run.name,
+                    provenance.of_run(run),
+                    {each.task: provenance.of_task(each) for each in run.tasks.values()},
+                )
                 for run in runs
             ],
             contradictions=contradictions,
@@ -112,7 +123,9 @@ def render(runs: Sequence[Run], found: Sequence[Group], shown: gallery.Gallery, 
     )
     # Half a surrogate pair has no bytes in UTF-8.
     content = html.encode("utf-8", "replace")
-    return Page(content, len(shown.cards), sum(map(bool, shown.pictures)), [*contradictions, *shown.notices])
+    return Page(
+        content, len(shown.cards), sum(map(bool, shown.pictures)), [*contradictions, *shown.notices]
+    )
 
 
 def is_report(path: Path) -> bool:
@@ -136,14 +149,17 @@ def _environment() -> Environment:
 
 
 def _html(table: Table) -> Markup:
-    """A table of texts, escaped; the first column is the head of each row, and heads of columns have tooltips."""
+    """A table of texts, escaped; the first column is the head of each row, and heads of columns
+    have tooltips.
+    """
     import pandas as pd
 
     shown = table.shown
     whole = shown.replace(r", (?=[\d.]+\])", ",\u00a0", regex=True)  # an interval stays in one line
     with pd.option_context("display.max_colwidth", None):
         html = whole.set_index(shown.columns[0]).to_html(border=0, index_names=False)
-    html = html.replace('<tr style="text-align: right;">', "<tr>")  # the policy of the page allows no style
+    # The policy of the page allows no style
+    html = html.replace('<tr style="text-align: right;">', "<tr>")
     heads, end_of_heads, rows = html.partition("</thead>")
     for column, tooltip in table.tooltips.items():
         cell = f"<th>{escape(column, quote=False)}</th>"  # as pandas escapes it
@@ -153,9 +169,11 @@ def _html(table: Table) -> Markup:
 
 def _policy(style: str, script: str) -> str:
     def digest(text: str) -> str:
-        return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}'"
+        return (
+            f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}'"
+        )
 
     return (
-        f"default-src 'none'; img-src data:; style-src {digest(style)}; script-src {digest(script)}; base-uri 'none'; "
-        f"form-action 'none'"
+        f"default-src 'none'; img-src data:; style-src {digest(style)}; script-src"
+        f" {digest(script)}; base-uri 'none'; form-action 'none'"
     )

@@ -15,14 +15,19 @@ SIZE = 320
 """Pixels of the long side."""
 
 BUDGET = 15_000_000
-"""Bytes of all thumbnails, about; as base64 a third more. With the texts of 723 samples a report is some 25 MB."""
+"""Bytes of all thumbnails, about; as base64 a third more. With the texts of 723 samples a report is
+some 25 MB.
+"""
 
 _QUALITY, _BYTES_OF_A_PIXEL = 75, 0.2
 _METHOD = 2  # half the time of the default, for a twentieth more bytes
 
 
-def thumbnails(pictures: Collection[Picture], budget: int = BUDGET) -> Iterator[dict[str, Any] | DataError]:
-    """A thumbnail of each picture: ``src`` (data URL), ``width`` and ``height`` of the original; or why there is none.
+def thumbnails(
+    pictures: Collection[Picture], budget: int = BUDGET
+) -> Iterator[dict[str, Any] | DataError]:
+    """A thumbnail of each picture: ``src`` (data URL), ``width`` and ``height`` of the original; or
+    why there is none.
 
     They are made one by one, so that one decoded picture is in memory.
     """
@@ -38,4 +43,7 @@ def thumbnails(pictures: Collection[Picture], budget: int = BUDGET) -> Iterator[
         image.thumbnail((side, side))
         file = io.BytesIO()
         image.save(file, "WEBP", quality=_QUALITY, method=_METHOD)
-        yield {"src": f"data:image/webp;base64,{base64.b64encode(file.getvalue()).decode()}", **about}
+        yield {
+            "src": f"data:image/webp;base64,{base64.b64encode(file.getvalue()).decode()}",
+            **about,
+        }

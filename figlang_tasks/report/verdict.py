@@ -1,4 +1,6 @@
-"""Says in one sentence which run is better: ``figlang compare`` ends with it, a report begins with it."""
+"""Says in one sentence which run is better: ``figlang compare`` ends with it, a report begins with
+it.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,11 @@ LEAST_P = 0.00005
 
 
 def verdicts(differences: Sequence[Difference]) -> list[str]:
-    """A sentence for each task, by its headline metric: which of two runs is better, or a ranking of several.
+    """A sentence for each task, by its headline metric: which of two runs is better, or a ranking
+    of several.
 
-    Number, sign, interval and p are those of the tables: the second run minus the first, p adjusted for all tests.
-    What differs significantly comes first.
+    Number, sign, interval and p are those of the tables: the second run minus the first, p adjusted
+    for all tests. What differs significantly comes first.
     """
     tasks: dict[str, dict[tuple[str, str], list[Difference]]] = {}
     for each in differences:
@@ -33,7 +36,11 @@ def verdicts(differences: Sequence[Difference]) -> list[str]:
     found: dict[str, bool] = {}
     for pairs in tasks.values():
         heads = [headline(pair) for pair in pairs.values()]
-        is_ranking = len(heads) > 1 and len({each.name for each in heads}) == 1 and count_tests(heads) == len(heads)
+        is_ranking = (
+            len(heads) > 1
+            and len({each.name for each in heads}) == 1
+            and count_tests(heads) == len(heads)
+        )
         if is_ranking:
             found[_ranking(heads, tests)] = any(map(better, heads))
         else:
@@ -42,7 +49,9 @@ def verdicts(differences: Sequence[Difference]) -> list[str]:
 
 
 def against(baseline: Run, runs: Sequence[Run]) -> list[str]:
-    """A sentence for each task that `runs` of one model share with `baseline`: whether it is better."""
+    """A sentence for each task that `runs` of one model share with `baseline`: whether it is
+    better.
+    """
     for task in baseline.tasks.values():
         task.check_consistent()
     if baseline.name in {run.name for run in runs}:
@@ -52,7 +61,9 @@ def against(baseline: Run, runs: Sequence[Run]) -> list[str]:
 
 
 def headline(pair: Sequence[Difference]) -> Difference:
-    """The difference that stands for two runs on a task: by its headline metric; a tested one, if any is."""
+    """The difference that stands for two runs on a task: by its headline metric; a tested one, if
+    any is.
+    """
     tested = [each for each in pair if each.p is not None] or pair
     whole = [each for each in tested if each.scope == OVERALL] or tested
     metric = measures.headline(each.metric for each in whole)
@@ -62,7 +73,9 @@ def headline(pair: Sequence[Difference]) -> Difference:
 def _ranking(heads: Sequence[Difference], tests: int) -> str:
     """The order of more than two runs on a task, and which of them cannot be told apart."""
     one = heads[0]
-    values = {each.first: each.value_first for each in heads} | {each.second: each.value_second for each in heads}
+    values = {each.first: each.value_first for each in heads} | {
+        each.second: each.value_second for each in heads
+    }
     order = sorted(values, key=values.__getitem__, reverse=measures.of(one.metric).higher_is_better)
     places = "; ".join(f"{name} {measures.text(one.metric, values[name])}" for name in order)
     groups = _alike(order, heads)
@@ -73,13 +86,17 @@ def _ranking(heads: Sequence[Difference], tests: int) -> str:
 
 
 def _alike(order: Sequence[str], heads: Sequence[Difference]) -> list[frozenset[str]]:
-    """The largest groups of runs of which no two differ significantly, best first; a run may be in several."""
+    """The largest groups of runs of which no two differ significantly, best first; a run may be in
+    several.
+    """
     groups = [frozenset(order)]
     for each in filter(better, heads):
         pair = {each.first, each.second}
         parts = [group - {name} for group in groups if pair <= group for name in pair]
         parts += [group for group in groups if not pair <= group]
-        groups = [group for group in dict.fromkeys(parts) if not any(group < other for other in parts)]
+        groups = [
+            group for group in dict.fromkeys(parts) if not any(group < other for other in parts)
+        ]
     found = [group for group in groups if len(group) > 1]
     return sorted(found, key=lambda group: [order.index(name) for name in order if name in group])
 
@@ -94,7 +111,9 @@ def _sentence(each: Difference, tests: int) -> str:
         word = "better" if winner == each.second else "worse"
         return f"{each.second} is {word} than {each.first} on {each.task}: {number}"
     rows = f" with {rows_text(each)} rows" * bool(rows_text(each))
-    return f"Cannot tell {each.second} from {each.first} on {each.task}{rows}: {number}; {_why(each)}"
+    return (
+        f"Cannot tell {each.second} from {each.first} on {each.task}{rows}: {number}; {_why(each)}"
+    )
 
 
 def _why(each: Difference) -> str:
@@ -113,7 +132,11 @@ def better(each: Difference) -> str | None:
     """The name of the run that is significantly better; None if neither is."""
     if each.p_holm is None or each.p_holm >= ALPHA:
         return None
-    return each.second if (each.difference > 0) == measures.of(each.metric).higher_is_better else each.first
+    return (
+        each.second
+        if (each.difference > 0) == measures.of(each.metric).higher_is_better
+        else each.first
+    )
 
 
 def difference_text(each: Difference) -> str:
@@ -121,11 +144,15 @@ def difference_text(each: Difference) -> str:
     text = f"{'+' * (each.difference > 0)}{measures.text(each.metric, each.difference)}"
     if each.low is None or each.high is None:
         return text
-    return f"{text} [{measures.text(each.metric, each.low)}, {measures.text(each.metric, each.high)}]"
+    return (
+        f"{text} [{measures.text(each.metric, each.low)}, {measures.text(each.metric, each.high)}]"
+    )
 
 
 def p_text(p: float) -> str:
-    """A p-value as papers print it, ``= .021``: below .01 with four digits, as tables, or ``< .0001``."""
+    """A p-value as papers print it, ``= .021``: below .01 with four digits, as tables, or ``<
+    .0001``.
+    """
     if p < LEAST_P:
         return "< .0001"
     return f"= {p:.{3 if p >= 0.01 else 4}f}".replace("0.", ".", 1)
@@ -137,7 +164,9 @@ def count_tests(differences: Sequence[Difference]) -> int:
 
 
 def rows_text(each: Difference) -> str:
-    """How many rows a difference is over, ``76``, or ``12 / 15`` if the runs differ; "" if unknown."""
+    """How many rows a difference is over, ``76``, or ``12 / 15`` if the runs differ; "" if
+    unknown.
+    """
     return " / ".join(dict.fromkeys(str(n) for n in (each.n_first, each.n_second) if n is not None))
 
 
@@ -151,11 +180,15 @@ def caveats(run: Run, tasks: Collection[str] = (), run_path: str | None = None) 
     found = [f"{run.name}: {sentence}" for sentence in run.missing]
     if run.partial:
         found.append(f"{run.name} was cut short: {run.partial}")
-    chosen: Iterable[TaskRun] = [run.tasks[name] for name in tasks if name in run.tasks] or run.tasks.values()
+    chosen: Iterable[TaskRun] = [
+        run.tasks[name] for name in tasks if name in run.tasks
+    ] or run.tasks.values()
     for task in chosen:
         told = task.warnings(run_path or str(run.path))
         if task.unanswered:
-            told.insert(0, f"{task.unanswered} of {len(task.lines)} rows have no answer and count as wrong")
+            told.insert(
+                0, f"{task.unanswered} of {len(task.lines)} rows have no answer and count as wrong"
+            )
         if task.sampled:
             told.append(f"answers were sampled ({task.sampled}); another run gives other answers")
         found += [f"{run.name}, {task.task}: {each}" for each in told]
@@ -164,7 +197,9 @@ def caveats(run: Run, tasks: Collection[str] = (), run_path: str | None = None) 
 
 def contradicted(tasks: Iterable[tuple[Run, TaskRun]]) -> list[str]:
     """Tasks whose results file says otherwise than the samples, with what it says."""
-    return [contradiction(run, task, task.contradictions) for run, task in tasks if task.contradictions]
+    return [
+        contradiction(run, task, task.contradictions) for run, task in tasks if task.contradictions
+    ]
 
 
 def contradiction(run: Run, task: TaskRun, contradictions: Sequence[str]) -> str:
@@ -185,13 +220,19 @@ def of_differences(found: Sequence[Difference]) -> pd.DataFrame:
                 measures.with_arrow(each.metric),
                 measures.scope_text(each.scope),
                 rows_text(each),
-                *(measures.text(each.metric, value) for value in (each.value_first, each.value_second)),
+                *(
+                    measures.text(each.metric, value)
+                    for value in (each.value_first, each.value_second)
+                ),
                 difference_text(each),
                 "" if each.smallest is None else measures.text(each.metric, each.smallest),
                 *_p_values(each),
             ]
         )
-    return pd.DataFrame(lines, columns=["metric", "part", "n", first, second, "difference", "smallest", "p", "p Holm"])
+    return pd.DataFrame(
+        lines,
+        columns=["metric", "part", "n", first, second, "difference", "smallest", "p", "p Holm"],
+    )
 
 
 def _p_values(each: Difference) -> tuple[str, str]:

@@ -1,4 +1,6 @@
-"""Differences between runs, with paired tests; what ``figlang compare`` prints and the report's matrix shows."""
+"""Differences between runs, with paired tests; what ``figlang compare`` prints and the report's
+matrix shows.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ MOST_ANSWERS = 1000
 _OF_A_TEST = ("low", "high", "p_randomization", "p_repeats", "smallest")
 
 Place: TypeAlias = tuple[str, str]  # name of a measure, and scope
-Sides: TypeAlias = Mapping[str, Sequence[TaskRun]]  # the runs of a task by name; several of one name are repeats
+# The runs of a task by name; several of one name are repeats
+Sides: TypeAlias = Mapping[str, Sequence[TaskRun]]
 
 
 class ComparisonError(FigLangError):
@@ -37,7 +40,9 @@ class ComparisonError(FigLangError):
 
 @dataclass(frozen=True)
 class Difference:
-    """The second run against the first, by one metric of one task; values are on the scale of the metric."""
+    """The second run against the first, by one metric of one task; values are on the scale of the
+    metric.
+    """
 
     task: str  # across tasks the names of both: ``vflute / vflute_blind``
     name: str  # metric and scope: ``f1@0_muse``
@@ -52,7 +57,9 @@ class Difference:
     high: float | None = None
     p_randomization: float | None = None  # two-sided
     p_holm: float | None = None  # adjusted for all tests of the call
-    n_first: int | None = None  # rows of the benchmark in the value; None if unknown, or if repeats differ in them
+    n_first: int | None = (
+        None  # rows of the benchmark in the value; None if unknown, or if repeats differ in them
+    )
     n_second: int | None = None
     smallest: float | None = None  # `significance.smallest_difference`
     p_repeats: float | None = None  # two-sided, in place of p_randomization where a run has repeats
@@ -77,9 +84,11 @@ def compare(
     *,
     every: bool = False,
 ) -> list[Difference]:
-    """The differences of every two runs on every task that they share; arguments as of `figlang_tasks.compare`.
+    """The differences of every two runs on every task that they share; arguments as of
+    `figlang_tasks.compare`.
 
-    Runs of one task each, on the same data, are compared across tasks too (zero-shot with hypothesis only, say).
+    Runs of one task each, on the same data, are compared across tasks too (zero-shot with
+    hypothesis only, say).
     """
     if len({run.name for run in runs}) < 2:
         raise ComparisonError("only one run: give at least two to compare")
@@ -87,20 +96,29 @@ def compare(
     for task, sides in shared.items():
         _check_comparable(task, sides, Counter(run.name for run in runs))
     there = [run for sides in shared.values() for own in sides.values() for run in own]
-    known = {name for run in there for place in _values(run) for name in (place[0], full_name(*place))}
+    known = {
+        name for run in there for place in _values(run) for name in (place[0], full_name(*place))
+    }
     if unknown := [name for name in metrics or () if name not in known]:
-        raise ComparisonError(f"no metric {unknown[0]!r} in these runs; there are: {', '.join(sorted(known))}")
+        raise ComparisonError(
+            f"no metric {unknown[0]!r} in these runs; there are: {', '.join(sorted(known))}"
+        )
 
     def is_chosen(place: Place, main: str, measure: Measure) -> bool:
         (metric, scope), name = place, full_name(*place)
-        # Scopes that repeat one evaluation (folds, instructions) are compared where they are named alone.
+        # Scopes that repeat one evaluation (folds, instructions) are compared where they are named
+        # alone.
         left_out = scope != OVERALL and (overall or measure.averaged)
         if metrics is not None:
             return name in metrics or (metric in metrics and not left_out)
         return not measure.is_diagnostic and not left_out if every else name == main
 
     return adjusted(
-        [each for task, sides in shared.items() for each in _compare_task(task, sides, is_chosen, resamples, seed)]
+        [
+            each
+            for task, sides in shared.items()
+            for each in _compare_task(task, sides, is_chosen, resamples, seed)
+        ]
     )
 
 
@@ -120,19 +138,29 @@ def _shared(runs: Sequence[Run], tasks: Sequence[str] | None) -> dict[str, Sides
         for task, own in run.tasks.items():
             by_task.setdefault(task, {}).setdefault(run.name, []).append(own)
     shared = {task: sides for task, sides in by_task.items() if len(sides) > 1}
-    if not shared and all(len(run.tasks) == 1 for run in runs) and len({_only(run).data for run in runs}) == 1:
-        by_name = {run.name: [_only(each) for each in runs if each.name == run.name] for run in runs}
+    if (
+        not shared
+        and all(len(run.tasks) == 1 for run in runs)
+        and len({_only(run).data for run in runs}) == 1
+    ):
+        by_name = {
+            run.name: [_only(each) for each in runs if each.name == run.name] for run in runs
+        }
         shared, by_task = {" / ".join(dict.fromkeys(_only(run).task for run in runs)): by_name}, {}
     if not shared:
-        of_runs = (f"{own.task} on {own.data} in {run.name}" for run in runs for own in run.tasks.values())
+        of_runs = (
+            f"{own.task} on {own.data} in {run.name}" for run in runs for own in run.tasks.values()
+        )
         raise ComparisonError(
-            f"no two of the runs share a task ({listing(of_runs)}), nor are they of one task each on the same data"
+            f"no two of the runs share a task ({listing(of_runs)}), nor are they of one task each"
+            " on the same data"
         )
     if alone := sorted(by_task.keys() - shared.keys()):
         logger.warning(f"figlang_tasks: in one run only, not compared: {listing(alone)}")
     if unknown := [task for task in tasks or () if task not in shared]:
         raise ComparisonError(
-            f"no two of the runs share the task {unknown[0]}; they share: {', '.join(sorted(shared))}"
+            f"no two of the runs share the task {unknown[0]}; they share:"
+            f" {', '.join(sorted(shared))}"
         )
     return {task: sides for task, sides in shared.items() if not tasks or task in tasks}
 
@@ -146,13 +174,15 @@ def _check_comparable(task: str, sides: Sides, repeats: Mapping[str, int]) -> No
     for name, own in sides.items():
         if len(own) < repeats[name]:
             raise ComparisonError(
-                f"{task}: {len(own)} of the {repeats[name]} repeats of {name} have it: evaluate it with all of them, "
-                "or name other tasks (--task)"
+                f"{task}: {len(own)} of the {repeats[name]} repeats of {name} have it: evaluate it"
+                " with all of them, or name other tasks (--task)"
             )
-        if len({str([(line["sample"]["id"], outputs(line)) for line in run.lines]) for run in own}) < len(own):
+        if len(
+            {str([(line["sample"]["id"], outputs(line)) for line in run.lines]) for run in own}
+        ) < len(own):
             logger.warning(
-                f"figlang_tasks: {task}: repeats of {name} have equal answers in all rows: leave out copies (figlang "
-                "score writes one), with which the interval is too narrow"
+                f"figlang_tasks: {task}: repeats of {name} have equal answers in all rows: leave"
+                " out copies (figlang score writes one), with which the interval is too narrow"
             )
         named += [(name if len(own) == 1 else f"{name} ({run.path})", run) for run in own]
     (first_name, first), *others = named
@@ -160,11 +190,13 @@ def _check_comparable(task: str, sides: Sides, repeats: Mapping[str, int]) -> No
         check_rows(task, first_name, first, name, other)
         if first.task != other.task:
             continue
-        versions = {run.version.partition("-")[0] for run in (first, other) if run.version is not None}
+        versions = {
+            run.version.partition("-")[0] for run in (first, other) if run.version is not None
+        }
         if len(versions) > 1:
             raise ComparisonError(
-                f"{task}: {first_name} is of task version {first.version}, {name} of {other.version}, whose scores are "
-                f"not comparable: {SCORE_AGAIN}"
+                f"{task}: {first_name} is of task version {first.version}, {name} of"
+                f" {other.version}, whose scores are not comparable: {SCORE_AGAIN}"
             )
         if len({run.metadata.get("prompt_hash") for run in (first, other)} - {None}) > 1:
             logger.warning(f"figlang_tasks: {task}: {first_name} and {name} used different prompts")
@@ -174,10 +206,13 @@ def check_rows(task: str, first_name: str, first: TaskRun, name: str, other: Tas
     """Check that two runs are of the same rows of the same data; the error begins with `task`."""
     if first.data != other.data:
         raise ComparisonError(
-            f"{task}: {first_name} was evaluated on {first.data}, {name} on {other.data}: evaluate both on one version"
+            f"{task}: {first_name} was evaluated on {first.data}, {name} on {other.data}: evaluate"
+            " both on one version"
         )
     # With the units, by which rows are paired.
-    rows, others = ({(record["id"], unit_of(record)) for record in run.records} for run in (first, other))
+    rows, others = (
+        {(record["id"], unit_of(record)) for record in run.records} for run in (first, other)
+    )
     told = [
         f"only in {of}: {len(found)} ({listing(sorted(row for row, _ in found))})"
         for of, found in ((first_name, rows - others), (name, others - rows))
@@ -185,8 +220,8 @@ def check_rows(task: str, first_name: str, first: TaskRun, name: str, other: Tas
     ]
     if told:
         raise ComparisonError(
-            f"{task}: {first_name} and {name} were not evaluated on the same rows; {'; '.join(told)}. Evaluate both on "
-            "the same rows (was one with --limit?)"
+            f"{task}: {first_name} and {name} were not evaluated on the same rows;"
+            f" {'; '.join(told)}. Evaluate both on the same rows (was one with --limit?)"
         )
 
 
@@ -195,10 +230,12 @@ def check_scorers(task: str, sides: Sides) -> None:
     explained = [(name, run) for name, own in sides.items() for run in own if run.explained]
     signatures = {run.signature for _, run in explained} - {None}  # a lone samples file has none
     if len({run.scorer for _, run in explained}) > 1 or len(signatures) > 1:
-        found = "; ".join(f"{name}: {run.signature or run.scorer or 'no scores'}" for name, run in explained)
+        found = "; ".join(
+            f"{name}: {run.signature or run.scorer or 'no scores'}" for name, run in explained
+        )
         raise ComparisonError(
-            f"{task}: the explanations have different scorers ({found}). Score all with one scorer (figlang score "
-            "--scorer), or compare labels alone (figlang compare --metric acc)"
+            f"{task}: the explanations have different scorers ({found}). Score all with one scorer"
+            " (figlang score --scorer), or compare labels alone (figlang compare --metric acc)"
         )
 
 
@@ -207,7 +244,11 @@ def check_scorers(task: str, sides: Sides) -> None:
 
 def _values(run: TaskRun) -> dict[Place, Estimate]:
     """The estimates of a run that have a value."""
-    return {(metric, scope): each for metric, scope, each in flat(run.estimates) if np.isfinite(each.value)}
+    return {
+        (metric, scope): each
+        for metric, scope, each in flat(run.estimates)
+        if np.isfinite(each.value)
+    }
 
 
 def _compare_task(
@@ -217,14 +258,21 @@ def _compare_task(
     resamples: int,
     seed: int,
 ) -> list[Difference]:
-    declared = {measure.name: measure for own in sides.values() for run in own for measure in run.measures.all}
+    declared = {
+        measure.name: measure
+        for own in sides.values()
+        for run in own
+        for measure in run.measures.all
+    }
     values = {name: [_values(run) for run in own] for name, own in sides.items()}
     places = list(dict.fromkeys(itertools.chain(*itertools.chain(*values.values()))))
     heads, scopes = list(declared), list(dict.fromkeys(scope for _, scope in places))
     places.sort(key=lambda place: (heads.index(place[0]), scopes.index(place[1])))
     main = measures.headline((metric for metric, scope in places if scope == OVERALL), declared)
     compared = [place for place in places if is_chosen(place, main, declared[place[0]])]
-    of_explanations = {metric for runs in sides.values() for run in runs for metric in run.metrics_of_explanations}
+    of_explanations = {
+        metric for runs in sides.values() for run in runs for metric in run.metrics_of_explanations
+    }
     if any(metric in of_explanations for metric, _ in compared):
         check_scorers(task, sides)
     tested = [place for place in compared if not declared[place[0]].is_diagnostic]
@@ -235,34 +283,47 @@ def _compare_task(
             pair = [[own.get(place) for own in values[name]] for name in (first, second)]
             known = [[each for each in own if each is not None] for own in pair]
             if known == pair:
-                found.append(_difference(task, place, (first, second), known, tests[i, j].get(full_name(*place))))
+                found.append(
+                    _difference(
+                        task, place, (first, second), known, tests[i, j].get(full_name(*place))
+                    )
+                )
     return found
 
 
 def answers_per_row(task: str, name: str, run: TaskRun) -> int:
-    """The number of answers that a run has to each row (``--repeats``); errors name the task and the run."""
+    """The number of answers that a run has to each row (``--repeats``); errors name the task and
+    the run.
+    """
     answers = by_repeat(run.records)
     rows = len(set(run.ids))
     if any(len(records) < rows for records in answers):
         raise ComparisonError(
-            f"{task}: {name} has up to {len(answers)} answers to a row, but {len(run.records)} to {rows} rows: some "
-            f"have fewer than others. Restore the file that the harness wrote ({run.path}), or {SCORE_AGAIN}"
+            f"{task}: {name} has up to {len(answers)} answers to a row, but {len(run.records)} to"
+            f" {rows} rows: some have fewer than others. Restore the file that the harness wrote"
+            f" ({run.path}), or {SCORE_AGAIN}"
         )
     return len(answers)
 
 
-def _statistics(task: str, sides: Sides, places: Sequence[Place]) -> list[list[dict[str, Statistic]]]:
-    """The statistics of each run of each name, by full name of the metric, as if all had equally many answers to a row.
+def _statistics(
+    task: str, sides: Sides, places: Sequence[Place]
+) -> list[list[dict[str, Statistic]]]:
+    """The statistics of each run of each name, by full name of the metric, as if all had equally
+    many answers to a row.
 
-    All answers of a run to a unit are in one row of a statistic, so a test resamples and swaps them together.
+    All answers of a run to a unit are in one row of a statistic, so a test resamples and swaps them
+    together.
     """
-    answers = {name: [answers_per_row(task, name, run) for run in runs] for name, runs in sides.items()}
+    answers = {
+        name: [answers_per_row(task, name, run) for run in runs] for name, runs in sides.items()
+    }
     numbers = sorted(set(itertools.chain.from_iterable(answers.values())))
     common = math.lcm(*numbers)
     if common > MOST_ANSWERS:
         raise ComparisonError(
-            f"{task}: the runs have {listing(numbers)} answers to each row, which have no common multiple up to "
-            f"{MOST_ANSWERS}: evaluate again with equally many (--repeats)"
+            f"{task}: the runs have {listing(numbers)} answers to each row, which have no common"
+            f" multiple up to {MOST_ANSWERS}: evaluate again with equally many (--repeats)"
         )
     statistics = []
     for name, runs in sides.items():
@@ -275,8 +336,11 @@ def _statistics(task: str, sides: Sides, places: Sequence[Place]) -> list[list[d
     return statistics
 
 
-def _statistics_of_copies(run: TaskRun, copies: int, places: Sequence[Place]) -> dict[str, Statistic]:
-    """The statistics of a run, by full name of the metric, as if each answer had been given `copies` times.
+def _statistics_of_copies(
+    run: TaskRun, copies: int, places: Sequence[Place]
+) -> dict[str, Statistic]:
+    """The statistics of a run, by full name of the metric, as if each answer had been given
+    `copies` times.
 
     That changes no value, which is a mean over answers.
     """
@@ -297,7 +361,9 @@ def _copied(records: Sequence[Record], copies: int) -> list[Record]:
     last_answer = max(record.get(REPEAT, 1) for record in records)
     copied: list[Record] = []
     for copy in range(copies):
-        copied += [{**record, REPEAT: record.get(REPEAT, 1) + copy * last_answer} for record in records]
+        copied += [
+            {**record, REPEAT: record.get(REPEAT, 1) + copy * last_answer} for record in records
+        ]
     return copied
 
 
@@ -315,7 +381,9 @@ def _difference(
     n_first, n_second = (own.pop() if len(own) == 1 else None for own in counts)
     sd_first, sd_second = (float(np.std(own, ddof=1)) if len(own) > 1 else None for own in numbers)
     numbers_of_test = {name: getattr(test, name) for name in _OF_A_TEST} if test is not None else {}
-    tested: dict[str, Any] = {name: None if np.isnan(each) else each for name, each in numbers_of_test.items()}
+    tested: dict[str, Any] = {
+        name: None if np.isnan(each) else each for name, each in numbers_of_test.items()
+    }
     return Difference(
         task,
         full_name(*place),

@@ -1,4 +1,6 @@
-"""What a results file says otherwise than its samples: a run whose files do not fit together is no result."""
+"""What a results file says otherwise than its samples: a run whose files do not fit together is no
+result.
+"""
 
 from __future__ import annotations
 
@@ -43,10 +45,12 @@ class SavedTask:
 
 
 def find_contradictions(task: SavedTask, metrics: Collection[str]) -> list[str]:
-    """What the results file of a task says, and its samples do not: ``acc 0.900000 (its samples: 0.500000)``.
+    """What the results file of a task says, and its samples do not: ``acc 0.900000 (its samples:
+    0.500000)``.
 
     Args:
-        metrics: names of those whose standard errors and intervals are compared too, which may take a second each.
+        metrics: names of those whose standard errors and intervals are compared too, which may take
+            a second each.
     """
     computed = _computed(task, metrics)
     expected = _expected(task)
@@ -75,21 +79,30 @@ def find_contradictions(task: SavedTask, metrics: Collection[str]) -> list[str]:
 def is_possible(measure: Measure, estimate: Estimate) -> bool:
     """Whether an estimate lies in its interval, and both in the bounds of its measure."""
     low, high = measure.bounds
-    known = [end for end in (low, estimate.low, estimate.value, estimate.high, high) if end is not None]
+    known = [
+        end for end in (low, estimate.low, estimate.value, estimate.high, high) if end is not None
+    ]
     return all(before <= after + ROUNDING for before, after in pairwise(known))
 
 
 def _computed(task: SavedTask, metrics: Collection[str]) -> dict[str, dict[str, Estimate]]:
-    """The estimates that the records give; of other metrics than `metrics` values and numbers of rows alone."""
+    """The estimates that the records give; of other metrics than `metrics` values and numbers of
+    rows alone.
+    """
     if not task.reported and not task.table:
         return {}
     of_sums = task.measures.sums
     whole = [measure for measure in of_sums.all if measure.name in metrics]
-    estimates = evaluate(task.records, Measures.of(*whole, row=of_sums.row)) if task.reported else {}
+    estimates = (
+        evaluate(task.records, Measures.of(*whole, row=of_sums.row)) if task.reported else {}
+    )
     for measure in of_sums.all:
         if measure.name in estimates:
             continue
-        rows = {scope: of_sums.rows(records) for scope, records in measure.in_scopes(task.records).items()}
+        rows = {
+            scope: of_sums.rows(records)
+            for scope, records in measure.in_scopes(task.records).items()
+        }
         estimates[measure.name] = {
             scope: Estimate(statistic.total(), rows=rows[scope])
             for scope, statistic in measure.statistics(task.records).items()
@@ -98,7 +111,9 @@ def _computed(task: SavedTask, metrics: Collection[str]) -> dict[str, dict[str, 
 
 
 def _expected(task: SavedTask) -> set[str]:
-    """The metrics that a run reports where its records give them: a task file may name fewer than its benchmark."""
+    """The metrics that a run reports where its records give them: a task file may name fewer than
+    its benchmark.
+    """
     if not task.reported:
         return set()
     of_task_file = {str(entry.get("metric")) for entry in task.config.get("metric_list") or ()}
@@ -108,8 +123,12 @@ def _expected(task: SavedTask) -> set[str]:
     return of_task_file
 
 
-def _of_estimate(name: str, reported: Estimate | None, given: Estimate | None, is_whole: bool) -> Iterator[str]:
-    """How the reported estimate of a metric differs from the one that the samples give; `is_whole`: in all parts."""
+def _of_estimate(
+    name: str, reported: Estimate | None, given: Estimate | None, is_whole: bool
+) -> Iterator[str]:
+    """How the reported estimate of a metric differs from the one that the samples give; `is_whole`:
+    in all parts.
+    """
     reported_value = None if reported is None else reported.value
     given_value = None if given is None else given.value
     if not _equal(reported_value, given_value):
@@ -124,13 +143,20 @@ def _of_estimate(name: str, reported: Estimate | None, given: Estimate | None, i
         return
     if not (_equal(reported.low, given.low) and _equal(reported.high, given.high)):
         reported_interval = _interval(reported.low, reported.high)
-        yield f"interval of {name} {reported_interval} (its samples: {_interval(given.low, given.high)})"
+        yield (
+            f"interval of {name} {reported_interval} (its samples:"
+            f" {_interval(given.low, given.high)})"
+        )
     if not _equal(reported.stderr, given.stderr):
         yield _text(f"standard error of {name}", reported.stderr, given.stderr)
 
 
-def _of_uncomputed(task: SavedTask, measure: Measure, reported: Mapping[str, Estimate]) -> Iterator[str]:
-    """What is impossible of a metric that is not computed from records alone: it may need Java, models or pictures."""
+def _of_uncomputed(
+    task: SavedTask, measure: Measure, reported: Mapping[str, Estimate]
+) -> Iterator[str]:
+    """What is impossible of a metric that is not computed from records alone: it may need Java,
+    models or pictures.
+    """
     records = measure.in_scopes(task.records)
     for scope, estimate in reported.items():
         name = full_name(measure.name, scope)
@@ -140,11 +166,16 @@ def _of_uncomputed(task: SavedTask, measure: Measure, reported: Mapping[str, Est
         if not is_possible(measure, estimate):
             low, high = measure.bounds
             interval = _interval(estimate.low, estimate.high)
-            yield f"{name} {estimate.value:.6f} {interval} (must be {low:g} to {high:g} and in its interval)"
+            yield (
+                f"{name} {estimate.value:.6f} {interval} (must be {low:g} to {high:g} and in its"
+                " interval)"
+            )
 
 
 def _of_table(task: SavedTask, computed: Estimates, metrics: Collection[str]) -> Iterator[str]:
-    """What differs in the harness's own table, which has values of all rows and their standard errors."""
+    """What differs in the harness's own table, which has values of all rows and their standard
+    errors.
+    """
     for key, value in task.table.items():
         name, _, _ = key.rpartition(",")
         metric = name.removesuffix("_stderr")
@@ -167,7 +198,9 @@ def _of_table(task: SavedTask, computed: Estimates, metrics: Collection[str]) ->
 
 
 def _of_metadata(task: SavedTask) -> Iterator[str]:
-    """What differs in the facts about the records: their data, their scorer, and how answers were read."""
+    """What differs in the facts about the records: their data, their scorer, and how answers were
+    read.
+    """
     metadata = task.metadata
     data = metadata.get("data")
     if data is not None and task.data not in str(data).split(", "):
@@ -191,7 +224,9 @@ def _of_metadata(task: SavedTask) -> Iterator[str]:
 
 
 def _of_parts(task: SavedTask, scorer: str) -> Iterator[str]:
-    """Whether explanation scores are of the parts that their scorer has: BERTScore, and BLEURT beside it or not."""
+    """Whether explanation scores are of the parts that their scorer has: BERTScore, and BLEURT
+    beside it or not.
+    """
     has_bleurt = SCORERS[scorer].bleurt is not None
     for record in task.records:
         scores = record.get("explanation_scores") or {}

@@ -22,9 +22,13 @@ _RESULTS_NAME = re.compile(r"(?:.+_)?results(?:_\d{4}-\d\d-\d\dT[\d.-]+)?\.json"
 
 
 def samples_files(path: Path) -> dict[str, Path]:
-    """The samples file of each task of a run: of a folder the newest, of a results file those of its date."""
+    """The samples file of each task of a run: of a folder the newest, of a results file those of
+    its date.
+    """
     if not path.exists():
-        raise RunError(f"{path} does not exist: give a samples file, a results file or the folder of a run")
+        raise RunError(
+            f"{path} does not exist: give a samples file, a results file or the folder of a run"
+        )
     if path.suffix == ".jsonl":
         return {task_of(path) or path.stem.replace(".", "_"): path}
     if path.is_file():
@@ -36,14 +40,19 @@ def samples_files(path: Path) -> dict[str, Path]:
         return _samples_below(path)
     if again := [task for task, own in files.items() if len(own) > 1]:
         used = listing(dict.fromkeys(files[task][-1].name for task in again))
-        logger.warning(f"figlang_tasks: {path} holds several runs of {listing(again)}: the newest is used, {used}")
+        logger.warning(
+            f"figlang_tasks: {path} holds several runs of {listing(again)}: the newest is used,"
+            f" {used}"
+        )
     return {task: own[-1] for task, own in sorted(files.items())}
 
 
 def below(folder: Path) -> list[Path]:
-    """A file of each run in a folder and below it: its results file, or its samples files where it has none.
+    """A file of each run in a folder and below it: its results file, or its samples files where it
+    has none.
 
-    Files that could not be written whole are among them where no other file of their run tells of them.
+    Files that could not be written whole are among them where no other file of their run tells of
+    them.
     """
     results: set[Path] = set()
     samples: list[Path] = []
@@ -73,7 +82,9 @@ def _samples_of_results(path: Path) -> dict[str, Path]:
     """The samples files of the date of a results file."""
     if _is_partial(path):
         raise RunError(f"{path} {_NOT_WHOLE}: {EVALUATE_AGAIN}")
-    samples = {task_of(file): file for file in _samples_in(path.parent) if results_path(file) == path}
+    samples = {
+        task_of(file): file for file in _samples_in(path.parent) if results_path(file) == path
+    }
     if samples:
         return samples
     if _RESULTS_NAME.fullmatch(path.name):
@@ -84,7 +95,9 @@ def _samples_of_results(path: Path) -> dict[str, Path]:
 
 
 def _samples_below(path: Path) -> dict[str, Path]:
-    """The samples files of the one run below a folder that holds none itself: the harness names a folder by model."""
+    """The samples files of the one run below a folder that holds none itself: the harness names a
+    folder by model.
+    """
     folders = sorted({file.parent for file in _files_below(path) if task_of(file)})
     if len(folders) == 1:
         return samples_files(folders[0])
@@ -96,7 +109,9 @@ def _samples_below(path: Path) -> dict[str, Path]:
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
-    """All files below a folder, but for those that a command writes, or wrote when it was killed."""
+    """All files below a folder, but for those that a command writes, or wrote when it was
+    killed.
+    """
     for file in folder.rglob("*"):
         folders = file.relative_to(folder).parts[:-1]
         if not any(name.startswith(".") and name.endswith(PARTIAL) for name in folders):
@@ -104,7 +119,9 @@ def _files_below(folder: Path) -> Iterator[Path]:
 
 
 def _samples_in(folder: Path) -> list[Path]:
-    """The harness's samples files in a folder, the older of each task first: names begin or end with the date."""
+    """The harness's samples files in a folder, the older of each task first: names begin or end
+    with the date.
+    """
     return [file for file in sorted(folder.glob("*samples_*.jsonl")) if task_of(file)]
 
 
@@ -121,15 +138,21 @@ def _whole(partial: Path) -> Path:
 def _is_partial(path: Path) -> bool:
     """Whether a file is what could be written of a results file or a samples file."""
     whole = _whole(path)
-    return path.name.endswith(PARTIAL) and bool(_RESULTS_NAME.fullmatch(whole.name) or task_of(whole))
+    return path.name.endswith(PARTIAL) and bool(
+        _RESULTS_NAME.fullmatch(whole.name) or task_of(whole)
+    )
 
 
-def missing_samples(path: Path, used: Mapping[str, Path], contents: Mapping[Path, Mapping[str, Any]]) -> list[str]:
-    """What is missing of a run: a sentence for each results file with values of tasks that have no samples file.
+def missing_samples(
+    path: Path, used: Mapping[str, Path], contents: Mapping[Path, Mapping[str, Any]]
+) -> list[str]:
+    """What is missing of a run: a sentence for each results file with values of tasks that have no
+    samples file.
 
     Args:
         path: as a user named the run; of a single samples file nothing is missing.
-        used: the samples file of each task that is read. Results that are older than it are of an earlier run.
+        used: the samples file of each task that is read. Results that are older than it are of an
+            earlier run.
         contents: the content of the results files that were read already.
     """
     if path.suffix == ".jsonl":
@@ -172,6 +195,6 @@ def without_samples_message(results: Path, tasks: list[str]) -> str:
     partial = [name for name in partial if results.with_name(name).exists()]
     because = f" ({listing(partial)} {_NOT_WHOLE})" if partial else ""
     return (
-        f"{results}: results of {listing(tasks)} have no samples{because}: restore the samples files that the harness "
-        f"wrote (--log_samples), or {EVALUATE_AGAIN}"
+        f"{results}: results of {listing(tasks)} have no samples{because}: restore the samples"
+        f" files that the harness wrote (--log_samples), or {EVALUATE_AGAIN}"
     )

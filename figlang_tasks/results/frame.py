@@ -20,7 +20,9 @@ _TYPES = {"value": "float64", "low": "float64", "high": "float64", "n": "Int64"}
 
 
 def values(runs: Iterable[tuple[str, Mapping[str, Estimates]]]) -> pd.DataFrame:
-    """A DataFrame with a row for each number of some runs, given by name with their estimates by task."""
+    """A DataFrame with a row for each number of some runs, given by name with their estimates by
+    task.
+    """
     import pandas as pd
 
     rows = [
@@ -33,7 +35,8 @@ def values(runs: Iterable[tuple[str, Mapping[str, Estimates]]]) -> pd.DataFrame:
 
 
 def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
-    """All numbers of a run: every metric of every task of figlang_tasks, of all rows and of each scope.
+    """All numbers of a run: every metric of every task of figlang_tasks, of all rows and of each
+    scope.
 
     Args:
         results: what ``lmms_eval.evaluator.simple_evaluate`` returns, or a path: a results file
@@ -42,13 +45,14 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
     Returns:
         A DataFrame with a row for each number, in the order of the results file.
 
-        ``scope`` is ``all`` for all rows, else a part of the benchmark. ``value`` is as in files: 0 to 1, but for
-        ``rank``, ``cider``, ``clip_similarity`` and ``fid``; NaN where the computation failed. ``low`` and ``high`` are
-        its 95 % interval; NaN where there is no sound one. ``n`` counts the rows that it was taken over (``Int64``).
+        ``scope`` is ``all`` for all rows, else a part of the benchmark. ``value`` is as in files: 0
+        to 1, but for ``rank``, ``cider``, ``clip_similarity`` and ``fid``; NaN where the
+        computation failed. ``low`` and ``high`` are its 95 % interval; NaN where there is no sound
+        one. ``n`` counts the rows that it was taken over (``Int64``).
 
     Raises:
-        RunError: the file cannot be read, contradicts its samples, or holds no measures of a task of figlang_tasks
-            (one of lm-eval holds none: give its samples file).
+        RunError: the file cannot be read, contradicts its samples, or holds no measures of a task
+            of figlang_tasks (one of lm-eval holds none: give its samples file).
 
     Examples:
         A results file by hand, with one metric:
@@ -60,12 +64,16 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
              task scope metric  value    low   high    n
         0  vflute   all  f1@60  0.473  0.436  0.509  723
     """
-    found = results_file.reported_estimates(results) if isinstance(results, Mapping) else _of_path(Path(results))
+    found = (
+        results_file.reported_estimates(results)
+        if isinstance(results, Mapping)
+        else _of_path(Path(results))
+    )
     if not found:
         where = "the results hold" if isinstance(results, Mapping) else f"{results} holds"
         raise RunError(
-            f"{where} no measures of a task of figlang_tasks (figlang tasks lists them; of a run of lm-eval give the "
-            "samples file)"
+            f"{where} no measures of a task of figlang_tasks (figlang tasks lists them; of a run of"
+            " lm-eval give the samples file)"
         )
     return values([("", found)]).drop(columns="run")
 
@@ -91,11 +99,12 @@ def compare(
     """The differences between runs, with paired tests: ``figlang compare`` for scripts.
 
     Args:
-        paths: at least two runs on the same rows, saved with ``--log_samples``: a samples file, a results file or a
-            folder each; ``NAME=PATH`` names a run. Runs of one name are repeats that differ in the seed alone:
-            ``NAME=runs/a_seed*``. Of several answers to a row in one run (``--repeats``) the mean is compared.
-        metrics: names or a name, ``f1@60`` with all its sources or ``f1@60_muse`` alone; default the headline metric of
-            each task over all rows.
+        paths: at least two runs on the same rows, saved with ``--log_samples``: a samples file, a
+            results file or a folder each; ``NAME=PATH`` names a run. Runs of one name are repeats
+            that differ in the seed alone: ``NAME=runs/a_seed*``. Of several answers to a row in one
+            run (``--repeats``) the mean is compared.
+        metrics: names or a name, ``f1@60`` with all its sources or ``f1@60_muse`` alone; default
+            the headline metric of each task over all rows.
         tasks: names or a name; default all that the runs share.
         overall: leave out the sources.
         resamples, seed: of both tests.
@@ -104,17 +113,21 @@ def compare(
     Returns:
         A DataFrame with a row for each pair of runs, task, metric and scope.
 
-        ``difference`` is second minus first, ``low`` and ``high`` are its 95 % interval, ``p_randomization``
-        is two-sided (of repeats ``p_repeats``), ``p_holm`` adjusted for all tests of the call; NaN without a test.
+        ``difference`` is second minus first, ``low`` and ``high`` are its 95 % interval,
+        ``p_randomization`` is two-sided (of repeats ``p_repeats``), ``p_holm`` adjusted for all
+        tests of the call; NaN without a test.
 
     Raises:
         RunError: a run cannot be read.
-        figlang_tasks.results.comparison.ComparisonError: the runs cannot be compared; the message says why.
+        figlang_tasks.results.comparison.ComparisonError: the runs cannot be compared; the message
+            says why.
 
     Examples:
         ::
 
-            figlang_tasks.compare("base=results/a", "tuned=results/b", metrics=["f1@60"], overall=True)
+            figlang_tasks.compare(
+                "base=results/a", "tuned=results/b", metrics=["f1@60"], overall=True
+            )
     """
     import pandas as pd
 
@@ -124,6 +137,7 @@ def compare(
     read = runs.read_all([str(path) for path in paths], repeats=True)
     found = comparison.compare(read, metrics, tasks, overall, resamples, seed, every=every)
     columns = {field.name: str(field.type) for field in fields(comparison.Difference)}
-    of_none = {"float | None": "float64", "int | None": "Int64"}  # else a column without a number is one of objects
+    # Else a column without a number is one of objects
+    of_none = {"float | None": "float64", "int | None": "Int64"}
     types = {name: of_none[kind] for name, kind in columns.items() if kind in of_none}
     return pd.DataFrame(map(asdict, found), columns=list(columns)).astype(types)

@@ -1,4 +1,6 @@
-"""Finds measures by the names that command lines and data files use, and writes their values for people."""
+"""Finds measures by the names that command lines and data files use, and writes their values for
+people.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def named(name: str) -> tuple[Measure, str] | None:
 
 
 def of(name: str) -> Measure:
-    """The measure that a full name means; one of the user's own is no share, and more of it is better."""
+    """The measure that a full name means; one of the user's own is no share, and more of it is
+    better.
+    """
     measure_and_scope = named(name)
     if measure_and_scope is not None:
         return measure_and_scope[0]
@@ -57,10 +61,11 @@ def of(name: str) -> Measure:
 
 
 def headline(names: Iterable[str], declared: Mapping[str, Measure] | None = None) -> str:
-    """The metric that stands for a task in tables, comparisons, reports and model cards; "" without any.
+    """The metric that stands for a task in tables, comparisons, reports and model cards; "" without
+    any.
 
-    It is the one whose declared role is headline. Where that has no value (F1@60 without explanation scores), or none
-    is declared, it is the first that is not diagnostic.
+    It is the one whose declared role is headline. Where that has no value (F1@60 without
+    explanation scores), or none is declared, it is the first that is not diagnostic.
 
     Args:
         declared: the measures of the task by name, where it is known.
@@ -83,14 +88,18 @@ def name_text(name: str) -> str:
 
 
 def with_arrow(name: str) -> str:
-    """A name as the head of a column, with an arrow to better values; of a measure of the user's own without."""
+    """A name as the head of a column, with an arrow to better values; of a measure of the user's
+    own without.
+    """
     if named(name) is None:
         return name
     return f"{name_text(name)} {of(name).arrow}"
 
 
 def scope_text(scope: str) -> str:
-    """A part of a benchmark as people read it: ``HAIVMet (vismet)``; as it is where no benchmark names it."""
+    """A part of a benchmark as people read it: ``HAIVMet (vismet)``; as it is where no benchmark
+    names it.
+    """
     return _scope_texts().get(scope, scope)
 
 

@@ -1,4 +1,6 @@
-"""Where the numbers of a run come from: facts for reports, model cards and registries, without secrets."""
+"""Where the numbers of a run come from: facts for reports, model cards and registries, without
+secrets.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +74,9 @@ def _told(facts: Mapping[str, Any]) -> dict[str, str]:
     """The facts that there are, as texts without secrets and local paths."""
     shown = {name: redacted(value) for name, value in facts.items() if value not in (None, "", {})}
     return {
-        name: without_paths(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        name: without_paths(
+            value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        )
         for name, value in shown.items()
     }
 
@@ -92,7 +96,8 @@ def evaluated_at(run: Run) -> datetime | None:
 
 def harness(run: Run) -> tuple[str, str]:
     """Name and version of the harness; ``unknown`` if the results file does not say."""
-    # lmms-eval's own may be a commit of the git folder above its package: the plugin records the package's.
+    # lmms-eval's own may be a commit of the git folder above its package: the plugin records the
+    # package's.
     for task in run.tasks.values():
         if version := (task.metadata.get("versions") or {}).get("lmms-eval"):
             return "lmms_eval", str(version)
@@ -101,7 +106,9 @@ def harness(run: Run) -> tuple[str, str]:
 
 
 def option(run: Run, name: str) -> str:
-    """The value of an option of the run as a command line has it (``a=1,b=2``), without secrets; "" without one."""
+    """The value of an option of the run as a command line has it (``a=1,b=2``), without secrets; ""
+    without one.
+    """
     shown = redacted(_arguments(run).get(name) or "")
     if isinstance(shown, Mapping):
         shown = [f"{key}={each}" for key, each in shown.items()]

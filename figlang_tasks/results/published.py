@@ -1,7 +1,9 @@
-"""Published results for comparison with our tasks: data files with their sources, and tables of them.
+"""Published results for comparison with our tasks: data files with their sources, and tables of
+them.
 
-Each ``published.json`` of a benchmark holds the figures of one paper, ``{"paper": ..., "rows": {...}, "records":
-[...]}``. ``rows`` says by task how many rows the figures are of, or in words why they are of other rows than ours.
+Each ``published.json`` of a benchmark holds the figures of one paper, ``{"paper": ..., "rows":
+{...}, "records": [...]}``. ``rows`` says by task how many rows the figures are of, or in words why
+they are of other rows than ours.
 """
 
 from __future__ import annotations
@@ -37,21 +39,29 @@ class Published:
     low: float | None = None
     high: float | None = None
     std: float | None = None  # over runs
-    scorer: str | None = None  # of explanations, by which the paper has it; None of what needs no scores
+    scorer: str | None = (
+        None  # of explanations, by which the paper has it; None of what needs no scores
+    )
 
     @property
     def shown(self) -> bool:
-        """Whether it stands in the short table: comparable with a run of ours, in the paper's last version."""
+        """Whether it stands in the short table: comparable with a run of ours, in the paper's last
+        version.
+        """
         parts = [part.partition(",")[0] for part in self.setting.split("; ")]
         return not any(part in _NOT_SHOWN for part in parts)
 
     @property
     def digits(self) -> int:
-        """How many digits the paper prints after the point of `text`, at least 1; zeros at the end do not count."""
+        """How many digits the paper prints after the point of `text`, at least 1; zeros at the end
+        do not count.
+        """
         return max(1, *(-int(number.normalize().as_tuple().exponent) for number in self._printed()))
 
     def text(self, digits: int | None = None) -> str:
-        """The figure as a table has it: in percent (``57.0``, ``75.0-87.0`` for a range), what is no share as it is."""
+        """The figure as a table has it: in percent (``57.0``, ``75.0-87.0`` for a range), what is
+        no share as it is.
+        """
         step = Decimal(1).scaleb(-(digits or self.digits))
         return "-".join(str(number.quantize(step, ROUND_HALF_UP)) for number in self._printed())
 
@@ -83,10 +93,13 @@ class Measured:
     data: str = ""  # dataset and part
 
 
-def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) -> tuple[list[str], str]:
+def comparable(
+    task: str, metrics: Collection[str], runs: Iterable[Measured]
+) -> tuple[list[str], str]:
     """The metrics whose published figures are comparable with runs, and why others are not.
 
-    Figures are of the paper's rows, all of them, and those with explanation scores of the paper's scorer.
+    Figures are of the paper's rows, all of them, and those with explanation scores of the paper's
+    scorer.
     """
     there = {figure.metric for figure in for_task(task) if figure.shown}
     theirs = [metric for metric in dict.fromkeys(metrics) if metric in there]
@@ -94,7 +107,10 @@ def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) ->
         return [], ""
     measured = list(runs)
     # How many rows the figures are of, or in words of which other rows; None if unknown.
-    expected = next((content["rows"][task] for content in _files().values() if task in content.get("rows", ())), None)
+    expected = next(
+        (content["rows"][task] for content in _files().values() if task in content.get("rows", ())),
+        None,
+    )
     if isinstance(expected, str):
         return [], f"published figures are left out: they are of {expected}"
     for run in measured:
@@ -107,11 +123,21 @@ def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) ->
             return [], f"published figures are left out: they are of {released}, a run has {rows}"
     scorers = {(run.scorer or "no known scorer").partition("|")[0]: None for run in measured}
     papers_scorers = {figure.metric: figure.scorer for figure in for_task(task)}
-    by = {metric: scorer for metric in theirs if (scorer := papers_scorers[metric]) and set(scorers) != {scorer}}
+    by = {
+        metric: scorer
+        for metric in theirs
+        if (scorer := papers_scorers[metric]) and set(scorers) != {scorer}
+    }
     if not by:
         return theirs, ""
-    wanted, here = listing(dict.fromkeys(by.values())), listing(each for each in scorers if each not in by.values())
-    told = f"published {', '.join(by)} are left out: explanations scored by {wanted}, in a run by {here}"
+    wanted, here = (
+        listing(dict.fromkeys(by.values())),
+        listing(each for each in scorers if each not in by.values()),
+    )
+    told = (
+        f"published {', '.join(by)} are left out: explanations scored by {wanted}, in a run by"
+        f" {here}"
+    )
     return [metric for metric in theirs if metric not in by], told
 
 
@@ -132,7 +158,9 @@ def rows(task: str, metrics: Collection[str]) -> list[PublishedRow]:
     found: dict[tuple[str, str, str], dict[str, Published]] = {}
     for figure in for_task(task):
         if figure.metric in metrics and figure.shown:
-            found.setdefault((figure.model, figure.setting, figure.paper), {})[figure.metric] = figure
+            found.setdefault((figure.model, figure.setting, figure.paper), {})[figure.metric] = (
+                figure
+            )
     labels = _labels(list(found))
     return [
         PublishedRow(
@@ -140,7 +168,9 @@ def rows(task: str, metrics: Collection[str]) -> list[PublishedRow]:
             setting.partition("; ")[0],
             paper,
             table=", ".join(dict.fromkeys(figure.table for figure in figures.values())),
-            values={metric: figures[metric] for metric in dict.fromkeys(metrics) if metric in figures},
+            values={
+                metric: figures[metric] for metric in dict.fromkeys(metrics) if metric in figures
+            },
         )
         for (model, setting, paper), figures in found.items()
     ]
@@ -159,12 +189,16 @@ def lines(task: str, metrics: Collection[str]) -> list[tuple[str, str, dict[str,
 def protocol(task: str, metrics: Collection[str]) -> str:
     """Papers and kinds of setting of the figures in `lines`, in one line; "" if there are none."""
     found = rows(task, metrics)
-    papers, kinds = (dict.fromkeys(of) for of in ([row.paper for row in found], [row.kind for row in found]))
+    papers, kinds = (
+        dict.fromkeys(of) for of in ([row.paper for row in found], [row.kind for row in found])
+    )
     return f"{'; '.join(papers)}: {', '.join(kinds)}" if found else ""
 
 
 def _labels(found: list[tuple[str, str, str]]) -> dict[tuple[str, str, str], str]:
-    """Names of rows, given as model, setting and paper: add the kind, then whatever else distinguishes equal names."""
+    """Names of rows, given as model, setting and paper: add the kind, then whatever else
+    distinguishes equal names.
+    """
     kinds = {setting.split("; ")[0] for _, setting, _ in found} - {*WITHOUT_MODEL}
     labels = {}
     for of in found:
@@ -195,7 +229,9 @@ def by_task() -> Mapping[str, tuple[Published, ...]]:
 def _needs_scores(benchmark: Benchmark, metric: str) -> bool:
     """Whether a figure of a benchmark depends on explanation scores."""
     name = named(metric)[0].name
-    return any(name in task.scheme.need_scores for task in benchmark.tasks if task.scheme is not None)
+    return any(
+        name in task.scheme.need_scores for task in benchmark.tasks if task.scheme is not None
+    )
 
 
 @cache

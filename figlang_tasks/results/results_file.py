@@ -1,4 +1,6 @@
-"""What a results file says: the tasks in it, their measures and metadata, and whether the run is whole."""
+"""What a results file says: the tasks in it, their measures and metadata, and whether the run is
+whole.
+"""
 
 from __future__ import annotations
 
@@ -25,20 +27,24 @@ _OBJECTS_BY_TASK = ("configs", "results", "n-samples")
 
 
 def read_results_file(path: Path) -> dict[str, Any]:
-    """Read a results file, and check that what is read of it later has the form that the harness writes."""
+    """Read a results file, and check that what is read of it later has the form that the harness
+    writes.
+    """
     try:
         results = json.loads(read_file(path, MOST_BYTES_OF_SAMPLES).decode("utf-8"))
         _check_form(results)
     except (OSError, ValueError, RecursionError) as error:
         raise RunError(
-            f"{path} cannot be read ({error}). Was the file cut off (a kill, a full disk)? Restore the file that the "
-            f"harness wrote, or {EVALUATE_AGAIN}"
+            f"{path} cannot be read ({error}). Was the file cut off (a kill, a full disk)? Restore"
+            f" the file that the harness wrote, or {EVALUATE_AGAIN}"
         ) from error
     return results
 
 
 def _check_form(results: object) -> None:
-    """Raise a `ValueError` for the first part of a results file that should be an object and is none."""
+    """Raise a `ValueError` for the first part of a results file that should be an object and is
+    none.
+    """
     if not isinstance(results, dict):
         raise ValueError("it holds no object")
     for key in (*_OBJECTS, *_OBJECTS_BY_TASK):
@@ -55,7 +61,11 @@ def _check_form(results: object) -> None:
 def tasks_of_ours(results: Mapping[str, Any]) -> list[str]:
     """The tasks of ours that results have values of."""
     configs = results.get("configs") or {}
-    return [task for task in configs if measured_metadata(results, task) is not None or lm_eval_facts(configs[task])]
+    return [
+        task
+        for task in configs
+        if measured_metadata(results, task) is not None or lm_eval_facts(configs[task])
+    ]
 
 
 def measured_metadata(results: Mapping[str, Any], task: str) -> Mapping[str, Any] | None:
@@ -65,7 +75,9 @@ def measured_metadata(results: Mapping[str, Any], task: str) -> Mapping[str, Any
 
 
 def lm_eval_facts(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the first metric of a task of lm-eval says of the run; that harness has no place for it elsewhere."""
+    """What the first metric of a task of lm-eval says of the run; that harness has no place for it
+    elsewhere.
+    """
     metrics = config.get("metric_list")
     if not isinstance(metrics, list) or not metrics or not isinstance(metrics[0], Mapping):
         return {}
@@ -101,13 +113,16 @@ class _Config(BaseModel):
 def task_config(results: Mapping[str, Any], task: str, path: Path) -> Mapping[str, Any]:
     """The entry of a task with all its metadata; empty if the results have none.
 
-    lm-eval cannot add to a task's metadata: there it is completed by what the first metric says of the run.
+    lm-eval cannot add to a task's metadata: there it is completed by what the first metric says of
+    the run.
     """
     config = (results.get("configs") or {}).get(task) or {}
     try:
         _Config.model_validate(config)
     except ValidationError as error:
-        raise RunError(f"{path}: {task}: {first_fault(error)}: restore what the harness wrote") from error
+        raise RunError(
+            f"{path}: {task}: {first_fault(error)}: restore what the harness wrote"
+        ) from error
     if not config:
         return {}
     return {**config, "metadata": {**lm_eval_facts(config), **(config.get("metadata") or {})}}
@@ -126,15 +141,23 @@ def reported_estimates(results: Mapping[str, Any]) -> dict[str, Estimates]:
 
 
 def estimates_of(metadata: Mapping[str, Any], task: str) -> Estimates:
-    """The estimates in the metadata of a task, which a `RunError` calls `task`; NaN where the computation failed."""
+    """The estimates in the metadata of a task, which a `RunError` calls `task`; NaN where the
+    computation failed.
+    """
     content = metadata.get("measures")
     if content is None:
         return {}
     try:
         estimates = scoring.from_json(content)
     except ValueError as error:
-        raise RunError(f"the results of {task} are damaged ({error}): evaluate again, or score again") from error
-    failed = {name: {OVERALL: Estimate(math.nan)} for name in scoring.failed(content) if name not in estimates}
+        raise RunError(
+            f"the results of {task} are damaged ({error}): evaluate again, or score again"
+        ) from error
+    failed = {
+        name: {OVERALL: Estimate(math.nan)}
+        for name in scoring.failed(content)
+        if name not in estimates
+    }
     return {**estimates, **failed}
 
 
@@ -147,7 +170,9 @@ def model_name(results: Mapping[str, Any]) -> str:
     return shortened(Path(str(name)).name, LONGEST_NAME)
 
 
-def partial_reason(results: Mapping[str, Any], task: str, documents: int | None = None) -> str | None:
+def partial_reason(
+    results: Mapping[str, Any], task: str, documents: int | None = None
+) -> str | None:
     """Why a run evaluated only a part of a task (``limit 8``); None if it is whole.
 
     `documents`: how many the samples have, if that is known.
@@ -167,7 +192,12 @@ def partial_reason(results: Mapping[str, Any], task: str, documents: int | None 
             has_parts = True
     if (results.get("usage") or {}).get("budget_exceeded"):
         reasons.append("--max_tokens spent")
-    if documents is not None and isinstance(evaluated, int) and documents < evaluated and not has_parts:
+    if (
+        documents is not None
+        and isinstance(evaluated, int)
+        and documents < evaluated
+        and not has_parts
+    ):
         reasons.append(f"{documents} of {evaluated} documents are in the samples")
     return ", ".join(reasons) or None
 

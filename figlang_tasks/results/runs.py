@@ -1,8 +1,9 @@
 """Reads finished runs: what a harness saved, lmms-eval or lm-eval.
 
-A run is a samples file, a results file, or a folder that holds them; ``figlang score`` writes runs of the same form.
-A samples file has one JSON object a line, with what a harness knows of a sample (``target``, ``filtered_resps``, ...),
-one key for each metric, and under ``sample`` the record of our task (`figlang_tasks.scoring.explained`).
+A run is a samples file, a results file, or a folder that holds them; ``figlang score`` writes runs
+of the same form. A samples file has one JSON object a line, with what a harness knows of a sample
+(``target``, ``filtered_resps``, ...), one key for each metric, and under ``sample`` the record of
+our task (`figlang_tasks.scoring.explained`).
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ _FIELDS = ("task", "request", "id", "data")
 def read_all(arguments: Sequence[str], repeats: bool = False, whole: bool = False) -> list[Run]:
     """Read several runs; names that two of them share are followed by their paths.
 
-    ``NAME=PATTERN`` names several; with `repeats`, runs of one given name keep it. `whole` is that of `read`.
+    ``NAME=PATTERN`` names several; with `repeats`, runs of one given name keep it. `whole` is that
+    of `read`.
     """
     runs = []
     for argument in arguments:
@@ -90,8 +92,8 @@ def read(argument: str, whole: bool = False) -> Run:
             tasks[task_run.task] = task_run
     if not tasks:
         raise RunError(
-            f"{path} has only samples of other tasks, or of --predict_only ({listing(samples_by_task)}): name another "
-            f"run, or {SCORE_AGAIN}"
+            f"{path} has only samples of other tasks, or of --predict_only"
+            f" ({listing(samples_by_task)}): name another run, or {SCORE_AGAIN}"
         )
 
     results = results_by_path[max(results_by_path)] if results_by_path else {}
@@ -119,7 +121,9 @@ def _matching(argument: str) -> list[str]:
 
 
 def _read_task(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | None:
-    """Read the samples file of a task, and what the results file says of it; None if the task is none of ours."""
+    """Read the samples file of a task, and what the results file says of it; None if the task is
+    none of ours.
+    """
     lines = _lines_with_records(task, path, results)
     if not lines:
         return None
@@ -128,8 +132,8 @@ def _read_task(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | N
     kind, request = _kind_of(path, records)
     if data.dataset != request.dataset:
         raise RunError(
-            f"{path}: its records are of {data}, and their request is {request}: restore the file that the harness "
-            "wrote"
+            f"{path}: its records are of {data}, and their request is {request}: restore the file"
+            " that the harness wrote"
         )
     config = task_config(results, task, results_path(path))
     metadata = config.get("metadata") or {}
@@ -152,13 +156,16 @@ def _read_task(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | N
     )
     if run.unanswered:
         logger.warning(
-            f"figlang_tasks: {path}: {run.unanswered} of {len(lines)} rows have no answer and count as wrong"
+            f"figlang_tasks: {path}: {run.unanswered} of {len(lines)} rows have no answer and count"
+            " as wrong"
         )
     return run
 
 
 def _lines_with_records(task: str, path: Path, results: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The lines of a samples file; none if no line has a record and the results file does not have the task."""
+    """The lines of a samples file; none if no line has a record and the results file does not have
+    the task.
+    """
     lines: list[dict[str, Any]] = []
     first_without = ""
     for place, line in saved_lines(path):
@@ -169,27 +176,34 @@ def _lines_with_records(task: str, path: Path, results: Mapping[str, Any]) -> li
     is_ours = bool(lines) or measured_metadata(results, task) is not None
     if is_ours and first_without:
         raise RunError(
-            f"{first_without} has no `sample` record of figlang_tasks ({', '.join(_FIELDS)}, status: texts; repeat: a "
-            "number), but other lines or the results file have the task: restore the file that the harness wrote"
+            f"{first_without} has no `sample` record of figlang_tasks ({', '.join(_FIELDS)},"
+            " status: texts; repeat: a number), but other lines or the results file have the task:"
+            " restore the file that the harness wrote"
         )
     return lines
 
 
 def _is_record(value: object) -> bool:
     """Whether a value is a record, as far as any task has the same."""
-    if not isinstance(value, dict) or not all(isinstance(value.get(field), str) for field in _FIELDS):
+    if not isinstance(value, dict) or not all(
+        isinstance(value.get(field), str) for field in _FIELDS
+    ):
         return False
     return isinstance(value.get("status", ""), str) and isinstance(value.get(REPEAT, 1), int)
 
 
 def _data_of(path: Path, records: Sequence[Record]) -> DataId:
-    """The data that all records of a samples file are of; a `RunError` if they are of several runs."""
+    """The data that all records of a samples file are of; a `RunError` if they are of several
+    runs.
+    """
     answers_by_row = Counter((record["id"], str(record.get(REPEAT))) for record in records)
     (row, _), count = answers_by_row.most_common(1)[0]
     names = list(dict.fromkeys(str(record["data"]) for record in records))
     if count > 1 or len(names) > 1:
         mixture = f"{count} lines of the row {row}" if count > 1 else f"rows of {listing(names)}"
-        raise RunError(f"{path} has {mixture}: are these several runs? Split the file, one for each")
+        raise RunError(
+            f"{path} has {mixture}: are these several runs? Split the file, one for each"
+        )
     try:
         data = DataId.parse(names[0])
         of_dataset(data.dataset)
@@ -211,8 +225,12 @@ def _kind_of(path: Path, records: Sequence[Record]) -> tuple[Task, Request]:
         except DataError as error:
             raise RunError(f"{path}, line {number}: {error}") from error
     if len(kinds) > 1:
-        places = ", ".join(f"{name} of {text} in line {number}" for (name, text), number in first_lines.items())
-        raise RunError(f"{path} has records of several tasks ({places}): split the file, one for each")
+        places = ", ".join(
+            f"{name} of {text} in line {number}" for (name, text), number in first_lines.items()
+        )
+        raise RunError(
+            f"{path} has records of several tasks ({places}): split the file, one for each"
+        )
     return kinds[0]
 
 
@@ -224,7 +242,9 @@ def _scorer_of(path: Path, records: Sequence[Record]) -> str | None:
         if scores is None:
             continue
         if not _are_explanation_scores(scores):
-            raise RunError(f"{path}, line {number}: explanation_scores are damaged: score the run again")
+            raise RunError(
+                f"{path}, line {number}: explanation_scores are damaged: score the run again"
+            )
         first_lines.setdefault(scores["scorer"], number)
     if len(first_lines) > 1:
         places = ", ".join(f"{scorer} in line {number}" for scorer, number in first_lines.items())
@@ -233,8 +253,12 @@ def _scorer_of(path: Path, records: Sequence[Record]) -> str | None:
 
 
 def _are_explanation_scores(scores: object) -> bool:
-    """Whether a value has the name of a scorer and a mean that a scorer can give, which is about 0 to 1."""
+    """Whether a value has the name of a scorer and a mean that a scorer can give, which is about 0
+    to 1.
+    """
     if not isinstance(scores, Mapping):
         return False
     mean = scores.get("mean")
-    return isinstance(scores.get("scorer"), str) and isinstance(mean, int | float) and abs(mean) <= 2
+    return (
+        isinstance(scores.get("scorer"), str) and isinstance(mean, int | float) and abs(mean) <= 2
+    )

@@ -1,4 +1,6 @@
-"""Tables of results for people: a DataFrame of numbers (`figlang_tasks.results.frame.values`) as one of texts."""
+"""Tables of results for people: a DataFrame of numbers (`figlang_tasks.results.frame.values`) as
+one of texts.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,11 @@ if TYPE_CHECKING:
 
 
 def wide(found: pd.DataFrame, by: list[str], metrics: Sequence[str]) -> pd.DataFrame:
-    """A DataFrame of texts: columns `by`, then ``n``, then each metric with its interval; "" where there is no value.
+    """A DataFrame of texts: columns `by`, then ``n``, then each metric with its interval; "" where
+    there is no value.
 
-    `found` has the columns of `figlang_tasks.results.frame.values`. Scopes are written as people read them.
+    `found` has the columns of `figlang_tasks.results.frame.values`. Scopes are written as people
+    read them.
     """
     import pandas as pd
 
@@ -28,20 +32,32 @@ def wide(found: pd.DataFrame, by: list[str], metrics: Sequence[str]) -> pd.DataF
             line["scope"] = measures.scope_text(str(line["scope"]))
         cells = {}
         for each in own.to_dict("records"):
-            low, high, rows = (None if pd.isna(each[key]) else each[key] for key in ("low", "high", "n"))
+            low, high, rows = (
+                None if pd.isna(each[key]) else each[key] for key in ("low", "high", "n")
+            )
             estimate = Estimate(each["value"], low, high, rows=rows)
-            cells[each["metric"]] = measures.estimate_text(each["metric"], estimate, None if pd.isna(n) else n)
+            cells[each["metric"]] = measures.estimate_text(
+                each["metric"], estimate, None if pd.isna(n) else n
+            )
         lines.append(line | {metric: cells.get(metric, "") for metric in metrics})
     return pd.DataFrame(lines, columns=[*by, "n", *metrics])
 
 
-def of_published(rows: Sequence[tuple[str, Mapping[str, published.Published]]], shown: pd.DataFrame) -> pd.DataFrame:
-    """Lines of published figures with the columns of a table, to stand beneath it; empty where there is no figure."""
+def of_published(
+    rows: Sequence[tuple[str, Mapping[str, published.Published]]], shown: pd.DataFrame
+) -> pd.DataFrame:
+    """Lines of published figures with the columns of a table, to stand beneath it; empty where
+    there is no figure.
+    """
     import pandas as pd
 
-    digits = {name: max((own[name].digits for _, own in rows if name in own), default=1) for name in shown.columns[1:]}
+    digits = {
+        name: max((own[name].digits for _, own in rows if name in own), default=1)
+        for name in shown.columns[1:]
+    }
     lines = [
-        [label, *(own[name].text(most) if name in own else "" for name, most in digits.items())] for label, own in rows
+        [label, *(own[name].text(most) if name in own else "" for name, most in digits.items())]
+        for label, own in rows
     ]
     return pd.DataFrame(lines, columns=shown.columns)
 

@@ -44,12 +44,13 @@ class TaskRun:
         kind: the kind of task that wrote the records.
         request: what the task file asked of its dataset.
         lines: the lines of the samples file; each has its record under ``sample``.
-        reported: the estimates in the results file; NaN where the computation failed. Empty without a results file,
-            and of lm-eval.
+        reported: the estimates in the results file; NaN where the computation failed. Empty without
+            a results file, and of lm-eval.
         config: the task's entry in the results file; empty without one.
         scorer: the name of the scorer of the explanations; None if they have no scores.
         signature: the signature of that scorer.
-        partial: why the task is partial (``limit 8``); None for a whole one, or without a results file.
+        partial: why the task is partial (``limit 8``); None for a whole one, or without a results
+            file.
         table: the task's row of the harness's own table.
     """
 
@@ -102,7 +103,9 @@ class TaskRun:
 
     @property
     def sampled(self) -> str | None:
-        """The setting by which answers were drawn at random (``temperature 0.7``); None if the results name none."""
+        """The setting by which answers were drawn at random (``temperature 0.7``); None if the
+        results name none.
+        """
         settings = self.config.get("generation_kwargs") or {}
         temperature = settings.get("temperature")
         if temperature is not None:
@@ -119,7 +122,9 @@ class TaskRun:
 
     @property
     def metrics_of_explanations(self) -> tuple[str, ...]:
-        """The metrics whose values depend on explanation scores; none if no explanation is asked for."""
+        """The metrics whose values depend on explanation scores; none if no explanation is asked
+        for.
+        """
         return () if self.kind.scheme is None else self.kind.scheme.metrics
 
     def check_explanations(self) -> None:
@@ -139,7 +144,9 @@ class TaskRun:
 
     @cached_property
     def measures(self) -> Measures:
-        """The measures of the task; of one that a language model has read, with that of its readings."""
+        """The measures of the task; of one that a language model has read, with that of its
+        readings.
+        """
         return with_read_by_model(self.kind.measures, self.records)
 
     @cached_property
@@ -153,7 +160,9 @@ class TaskRun:
 
     @cached_property
     def estimates(self) -> Estimates:
-        """The reported estimates of known measures; of the samples (without METEOR, FID) if they give others."""
+        """The reported estimates of known measures; of the samples (without METEOR, FID) if they
+        give others.
+        """
 
         def evaluate_sums(measures: Measures, records: Sequence[Record]) -> Estimates:
             return scoring.evaluate(records, measures.sums, 0)
@@ -165,13 +174,19 @@ class TaskRun:
     @property
     def reported_estimates(self) -> Estimates:
         """The reported estimates of known measures, in the order of tables."""
-        return {name: self.reported[name] for name in self.measures.by_name if name in self.reported}
+        return {
+            name: self.reported[name] for name in self.measures.by_name if name in self.reported
+        }
 
     @cached_property
     def statistics(self) -> dict[tuple[str, str], Statistic]:
-        """The sufficient statistics of each measure in each scope; of METEOR, FID and the like there are none."""
+        """The sufficient statistics of each measure in each scope; of METEOR, FID and the like
+        there are none.
+        """
 
-        def compute_statistics(measures: Measures, records: Sequence[Record]) -> dict[tuple[str, str], Statistic]:
+        def compute_statistics(
+            measures: Measures, records: Sequence[Record]
+        ) -> dict[tuple[str, str], Statistic]:
             statistics = {}
             for measure in measures.all:
                 for scope, statistic in measure.statistics(records).items():
@@ -182,14 +197,26 @@ class TaskRun:
 
     @cached_property
     def contradictions(self) -> tuple[str, ...]:
-        """What the results file says, and the samples do not: ``acc 0.900000 (its samples: 0.500000)``."""
+        """What the results file says, and the samples do not: ``acc 0.900000 (its samples:
+        0.500000)``.
+        """
         return self.contradictions_of(self.measures.by_name)
 
     def contradictions_of(self, metrics: Collection[str]) -> tuple[str, ...]:
-        """The same, with standard errors and intervals of these metrics alone: their resamples take time."""
+        """The same, with standard errors and intervals of these metrics alone: their resamples take
+        time.
+        """
 
         def find(measures: Measures, records: Sequence[Record]) -> list[str]:
-            saved = SavedTask(measures, records, self.reported, self.table, self.config, str(self.data), self.scorer)
+            saved = SavedTask(
+                measures,
+                records,
+                self.reported,
+                self.table,
+                self.config,
+                str(self.data),
+                self.scorer,
+            )
             return find_contradictions(saved, metrics)
 
         return tuple(self.computed(find))
@@ -198,12 +225,15 @@ class TaskRun:
         """Raise a `RunError` unless the samples give what the results file says."""
         if self.contradictions:
             raise RunError(
-                f"{self.path}: the results file says {listing(self.contradictions)}. Are these files of two runs, or "
-                f"was one changed? Restore what the harness wrote, or {SCORE_AGAIN}"
+                f"{self.path}: the results file says {listing(self.contradictions)}. Are these"
+                " files of two runs, or was one changed? Restore what the harness wrote, or"
+                f" {SCORE_AGAIN}"
             )
 
     def warnings(self, run: str) -> list[str]:
-        """Warnings about the outputs, to be read before the numbers; `run` as a command line takes it."""
+        """Warnings about the outputs, to be read before the numbers; `run` as a command line takes
+        it.
+        """
         first_outputs = [next(iter(outputs(line)), None) for line in self.lines]
 
         def collect(measures: Measures, records: Sequence[Record]) -> list[str]:
@@ -230,8 +260,9 @@ class TaskRun:
             yield
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise RunError(
-                f"{self.path} has {what} that is not as the task {self.task} writes it ({type(error).__name__}: "
-                f"{error}): restore the file that the harness wrote, or {SCORE_AGAIN}"
+                f"{self.path} has {what} that is not as the task {self.task} writes it"
+                f" ({type(error).__name__}: {error}): restore the file that the harness wrote, or"
+                f" {SCORE_AGAIN}"
             ) from error
 
 
@@ -256,14 +287,18 @@ class Run:
 
     @property
     def partial(self) -> str | None:
-        """Why the run is partial (``limit 8``), with the tasks if others are whole; None for a whole run."""
+        """Why the run is partial (``limit 8``), with the tasks if others are whole; None for a
+        whole run.
+        """
         tasks_by_reason: dict[str, list[str]] = {}
         for task in self.tasks.values():
             if task.partial:
                 tasks_by_reason.setdefault(task.partial, []).append(task.task)
         sentences = []
         for reason, tasks in tasks_by_reason.items():
-            sentences.append(reason if len(tasks) == len(self.tasks) else f"{reason} in {listing(tasks)}")
+            sentences.append(
+                reason if len(tasks) == len(self.tasks) else f"{reason} in {listing(tasks)}"
+            )
         return ", ".join(sentences) or None
 
 

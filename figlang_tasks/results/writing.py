@@ -37,7 +37,8 @@ class ChangedTask:
 
 
 def write_run(run: Run, changed: Mapping[str, ChangedTask], folder: Path) -> list[Results]:
-    """Write a run with its changed tasks into a folder, and return the contents of its results files.
+    """Write a run with its changed tasks into a folder, and return the contents of its results
+    files.
 
     The samples of other tasks are copied as they are.
     """
@@ -64,16 +65,24 @@ def samples_name(task: TaskRun) -> str:
 
 
 def _add_values(changed: ChangedTask, results: Results) -> None:
-    """Put values, intervals and metadata of a task into the content of a results file, as in a run that has them."""
+    """Put values, intervals and metadata of a task into the content of a results file, as in a run
+    that has them.
+    """
     task = changed.task
     table = results.setdefault("results", {}).setdefault(task.task, {})
     for measure in task.measures.in_table:
         if measure.name in changed.new_values:
             estimate = changed.new_values[measure.name][OVERALL]
             table[f"{measure.name},none"] = estimate.value
-            table[f"{measure.name}_stderr,none"] = "N/A" if estimate.stderr is None else estimate.stderr
+            table[f"{measure.name}_stderr,none"] = (
+                "N/A" if estimate.stderr is None else estimate.stderr
+            )
     config = results.setdefault("configs", {}).setdefault(task.task, {})
-    metadata = {**(config.get("metadata") or {}), **changed.metadata, "measures": to_json(task.reported)}
+    metadata = {
+        **(config.get("metadata") or {}),
+        **changed.metadata,
+        "measures": to_json(task.reported),
+    }
     readings = count_readings(task.records)
     if readings:  # of a samples file alone there may be none yet
         metadata["readings"] = readings
@@ -81,5 +90,8 @@ def _add_values(changed: ChangedTask, results: Results) -> None:
 
 
 def _json(content: Any, indent: int | None = None) -> bytes:
-    # As the harness writes it; half a surrogate pair, which UTF-8 has no bytes for, as the escape that JSON has for it.
-    return (json.dumps(content, ensure_ascii=False, indent=indent) + "\n").encode("utf-8", "backslashreplace")
+    # As the harness writes it; half a surrogate pair, which UTF-8 has no bytes for, as the escape
+    # that JSON has for it.
+    return (json.dumps(content, ensure_ascii=False, indent=indent) + "\n").encode(
+        "utf-8", "backslashreplace"
+    )

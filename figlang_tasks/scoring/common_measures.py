@@ -11,7 +11,9 @@ from figlang_tasks.scoring.measure import Measure, Record, Scopes
 from figlang_tasks.scoring.readings import has_answer
 
 
-def parse_rate(is_parsed: Callable[[Any], bool] = has_answer, scopes: Scopes | None = None) -> Measure:
+def parse_rate(
+    is_parsed: Callable[[Any], bool] = has_answer, scopes: Scopes | None = None
+) -> Measure:
     """The share of outputs that an answer was read from, or that are scores.
 
     Args:
@@ -44,7 +46,9 @@ def tie_rate(
     scopes: Scopes | None = None,
     in_table: bool = True,
 ) -> Measure:
-    """The share of rows with scores in which a tie matters; by default one of the highest scores of a record."""
+    """The share of rows with scores in which a tie matters; by default one of the highest scores of
+    a record.
+    """
     if value_of_record is None and statistic is None:
         value_of_record = is_tied_at_top
     return Measure(
@@ -67,7 +71,9 @@ def _is_dissent(record: Record) -> float:
 
 PARSE_DISAGREEMENT = Measure(
     "parse_disagreement",
-    description="Share of outputs that a careful reader takes for another label than the paper's rules.",
+    description=(
+        "Share of outputs that a careful reader takes for another label than the paper's rules."
+    ),
     source="figlang_tasks",
     value_of_record=_is_dissent,
     role="diagnostic",

@@ -34,9 +34,15 @@ def answer(records: Sequence[Record]) -> Answer:
     predicted = record["predicted"]
     shown = blind_answer(records)
     shown["outcome"] = outcome(predicted == record["gold"], predicted is not None)
-    scores = {name: value for name, value in record.get("explanation_scores", {}).items() if name != "scorer"}
+    scores = {
+        name: value
+        for name, value in record.get("explanation_scores", {}).items()
+        if name != "scorer"
+    }
     if "mean" in scores:
-        shown.update({"score": float(scores["mean"]), "score_name": "explanation score", "scores": scores})
+        shown.update(
+            {"score": float(scores["mean"]), "score_name": "explanation score", "scores": scores}
+        )
     return shown
 
 

@@ -38,7 +38,9 @@ class Estimate(NamedTuple):
 
     @classmethod
     def mean(cls, estimates: Sequence[Estimate]) -> Estimate:
-        """The mean of estimates from the same rows; the mean of their limits is an interval that may be too wide."""
+        """The mean of estimates from the same rows; the mean of their limits is an interval that
+        may be too wide.
+        """
         value = float(np.mean([estimate.value for estimate in estimates]))
         limits = [estimate.limits for estimate in estimates if estimate.limits is not None]
         if len(limits) < len(estimates):
@@ -59,7 +61,9 @@ Estimates: TypeAlias = Mapping[str, Mapping[str, Estimate]]
 
 
 def full_name(measure: str, scope: str) -> str:
-    """Measure and scope in one word, as command lines take it: ``f1@60_muse``; of all rows ``f1@60``."""
+    """Measure and scope in one word, as command lines take it: ``f1@60_muse``; of all rows
+    ``f1@60``.
+    """
     return measure if scope == OVERALL else f"{measure}_{scope}"
 
 
@@ -75,22 +79,26 @@ def flat(estimates: Estimates) -> Iterator[tuple[str, str, Estimate]]:
 FORMAT = 1
 """Version of the shape that `to_json` writes."""
 
-_SAVED = TypeAdapter(dict[str, dict[str, Estimate]], config=ConfigDict(strict=True, allow_inf_nan=False))
+_SAVED = TypeAdapter(
+    dict[str, dict[str, Estimate]], config=ConfigDict(strict=True, allow_inf_nan=False)
+)
 
 
 def to_json(estimates: Estimates) -> dict[str, Any]:
     """Estimates as results files hold them under ``configs.<task>.metadata.measures``.
 
     Returns:
-        ``{"format": 1, "values": {measure: {scope: {"value": ..., "low": ..., "high": ..., "stderr": ..., "rows":
-        ...}}}, "failed": [measure]}``; the scope of all rows is ``all``. What is not known is left out; ``failed`` are
-        those whose value is no number.
+        ``{"format": 1, "values": {measure: {scope: {"value": ..., "low": ..., "high": ...,
+        "stderr": ..., "rows": ...}}}, "failed": [measure]}``; the scope of all rows is ``all``.
+        What is not known is left out; ``failed`` are those whose value is no number.
     """
     values: dict[str, dict[str, Any]] = {}
     lost: dict[str, None] = {}
     for measure, scope, estimate in flat(estimates):
         if math.isfinite(estimate.value):
-            known = {key: number for key, number in estimate._asdict().items() if number is not None}
+            known = {
+                key: number for key, number in estimate._asdict().items() if number is not None
+            }
             values.setdefault(measure, {})[scope] = known
         else:
             lost[measure] = None
@@ -100,12 +108,17 @@ def to_json(estimates: Estimates) -> dict[str, Any]:
 def from_json(content: Any) -> dict[str, dict[str, Estimate]]:
     """Estimates of what :func:`to_json` returned."""
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
-        raise ValueError(f"measures do not have the format {FORMAT}: did another version of figlang_tasks write them?")
+        raise ValueError(
+            f"measures do not have the format {FORMAT}: did another version of figlang_tasks write"
+            " them?"
+        )
     try:
         return _SAVED.validate_python(content.get("values"))
     except ValidationError as error:
         first = error.errors()[0]
-        raise ValueError(f"measures are damaged ({'.'.join(map(str, first['loc']))}: {first['msg']})") from error
+        raise ValueError(
+            f"measures are damaged ({'.'.join(map(str, first['loc']))}: {first['msg']})"
+        ) from error
 
 
 def failed(content: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """The measures of all records of a task, inside a harness and outside of one.
 
-An exception in a run would lose every model output (lmms-eval 0.7.3), so a failure is logged with its cause, gives NaN
-for that metric alone, and status 1 at the end of our ``lmms_eval`` command.
+An exception in a run would lose every model output (lmms-eval 0.7.3), so a failure is logged with
+its cause, gives NaN for that metric alone, and status 1 at the end of our ``lmms_eval`` command.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ class Measures:
 
     @classmethod
     def of(cls, *measures: Measure, row: Callable[[Record], str] = row_of) -> Measures:
-        """The measures, in the order of tables; beside ``parse_rate`` the share of unfinished answers."""
+        """The measures, in the order of tables; beside ``parse_rate`` the share of unfinished
+        answers.
+        """
         by_name: dict[str, Measure] = {}
         for measure in measures:
             if by_name.setdefault(measure.name, measure) is not measure:
@@ -59,9 +61,11 @@ class Measures:
         return tuple(measure for measure in self.all if measure.in_table)
 
     def values(self, record: Record) -> dict[str, Any]:
-        """What ``process_results`` returns of a document: its record under ``sample``, and its number by metric.
+        """What ``process_results`` returns of a document: its record under ``sample``, and its
+        number by metric.
 
-        The number is None where the record does not count, and of a metric that is no mean of numbers of records.
+        The number is None where the record does not count, and of a metric that is no mean of
+        numbers of records.
         """
         values: dict[str, Any] = {"sample": record}
         for measure in self.in_table:
@@ -74,15 +78,22 @@ class Measures:
 
     @property
     def sums(self) -> Measures:
-        """Functions of sums over records; the others may need Java, large models or a run's pictures."""
-        return Measures.of(*(measure for measure in self.all if measure.estimate_of is None), row=self.row)
+        """Functions of sums over records; the others may need Java, large models or a run's
+        pictures.
+        """
+        return Measures.of(
+            *(measure for measure in self.all if measure.estimate_of is None), row=self.row
+        )
 
     def rows(self, records: Iterable[Record]) -> int:
-        """Number of rows of the benchmark in `records`: rotations, pictures and several answers of a row count once.
+        """Number of rows of the benchmark in `records`: rotations, pictures and several answers of
+        a row count once.
 
         A ranking of which a limit has cut pictures does not count, as the measures leave it out.
         """
-        found: dict[str, dict[str, Any]] = {}  # of each row its documents, with the number of pictures of a ranking
+        found: dict[
+            str, dict[str, Any]
+        ] = {}  # of each row its documents, with the number of pictures of a ranking
         for record in records:
             found.setdefault(self.row(record), {})[record["id"]] = record.get("images")
         return sum(set(ids.values()) <= {len(ids), None} for ids in found.values())
@@ -92,7 +103,9 @@ class Measures:
 
 
 def guarded(name: str, compute: Callable[[], _Value], otherwise: _Value) -> _Value:
-    """What `compute` returns; `otherwise` if it raises, with the cause in the log and a note of the failure."""
+    """What `compute` returns; `otherwise` if it raises, with the cause in the log and a note of the
+    failure.
+    """
     try:
         return compute()
     except Exception:  # whatever it is, the outputs of the run must still be written
@@ -102,16 +115,21 @@ def guarded(name: str, compute: Callable[[], _Value], otherwise: _Value) -> _Val
 
 
 def evaluate(
-    records: Sequence[Record], measures: Measures, stderr_resamples: int = STDERR_RESAMPLES, in_run: bool = False
+    records: Sequence[Record],
+    measures: Measures,
+    stderr_resamples: int = STDERR_RESAMPLES,
+    in_run: bool = False,
 ) -> dict[str, dict[str, Estimate]]:
     """Every measure of a task, of all records and of each scope, where it has a value.
 
-    Measures in the harness's table have a standard error, of so many resamples. In a run a measure that fails is
-    :func:`guarded`, and measures warn of what they leave out.
+    Measures in the harness's table have a standard error, of so many resamples. In a run a measure
+    that fails is :func:`guarded`, and measures warn of what they leave out.
     """
     found = {}
     for measure in measures.all:
-        compute = partial(_in_scopes, measure, records, measures, stderr_resamples * measure.in_table, in_run)
+        compute = partial(
+            _in_scopes, measure, records, measures, stderr_resamples * measure.in_table, in_run
+        )
         own = guarded(measure.name, compute, {OVERALL: Estimate(math.nan)}) if in_run else compute()
         if own:
             found[measure.name] = own
@@ -119,7 +137,11 @@ def evaluate(
 
 
 def _in_scopes(
-    measure: Measure, records: Sequence[Record], measures: Measures, stderr_resamples: int, in_run: bool
+    measure: Measure,
+    records: Sequence[Record],
+    measures: Measures,
+    stderr_resamples: int,
+    in_run: bool,
 ) -> dict[str, Estimate]:
     found: dict[str, Estimate] = {}
     for scope, own in measure.in_scopes(records).items():
@@ -128,7 +150,9 @@ def _in_scopes(
             measure.warn(by_repeat(own)[0])
         estimate = measure.estimate(own, scope, resamples)
         if estimate is not None:
-            found[scope] = estimate._replace(rows=measures.rows(own), stderr=estimate.stderr if resamples else None)
+            found[scope] = estimate._replace(
+                rows=measures.rows(own), stderr=estimate.stderr if resamples else None
+            )
         elif scope == OVERALL:
             return {}  # what has no value has none in a scope
     return found
@@ -143,20 +167,28 @@ def headlines(records: Sequence[Record], measures: Measures) -> dict[str, float]
     }
 
 
-def of_repeats(records: Sequence[Record], measures: Measures, estimates: Estimates) -> dict[str, Any] | None:
-    """The headline metric of a task whose rows were asked several times (``--repeats K``), else None.
+def of_repeats(
+    records: Sequence[Record], measures: Measures, estimates: Estimates
+) -> dict[str, Any] | None:
+    """The headline metric of a task whose rows were asked several times (``--repeats K``), else
+    None.
 
     Returns:
-        ``answers``: how many a row has; ``metric``: its name; ``mean``: its mean over all answers. And, where answers
-        are labels or options, its value if each row has the answer of its majority, under ``maj@K``: of answers that
-        were given equally often the first one; what could not be read has no vote, unless nothing could be read.
+        ``answers``: how many a row has; ``metric``: its name; ``mean``: its mean over all answers.
+        And, where answers are labels or options, its value if each row has the answer of its
+        majority, under ``maj@K``: of answers that were given equally often the first one; what
+        could not be read has no vote, unless nothing could be read.
     """
     rounds = by_repeat(records)
     known = [measure for measure in measures.all if measure.name in estimates]
     if len(rounds) == 1 or not known:
         return None
     headline = min(known, key=lambda measure: measure.order)
-    found = {"answers": len(rounds), "metric": headline.name, "mean": estimates[headline.name][OVERALL].value}
+    found = {
+        "answers": len(rounds),
+        "metric": headline.name,
+        "mean": estimates[headline.name][OVERALL].value,
+    }
     if headline.answer is not None:
         rows: dict[str, list[Record]] = {}
         for record in (record for answers in rounds for record in answers):

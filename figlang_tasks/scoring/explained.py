@@ -84,8 +84,11 @@ class ExplainedRecord(ScoreFields):
     report_group: str
 
 
-def record_of(doc: Mapping[str, Any], gold: int, reading: Explained, careful: int | None) -> ExplainedRecord:
-    """The record of a document and what was read from the output; the harness drops documents from its samples.
+def record_of(
+    doc: Mapping[str, Any], gold: int, reading: Explained, careful: int | None
+) -> ExplainedRecord:
+    """The record of a document and what was read from the output; the harness drops documents from
+    its samples.
 
     Args:
         careful: the label that a careful reader finds; None if none.
@@ -115,25 +118,37 @@ class Threshold:
     name: str  # of the metric: f1@53
     at: float
     source: str  # of the metric
-    explained: classification.Explained | None = None  # of an accuracy, which rows must be explained; None: macro F1
+    explained: classification.Explained | None = (
+        None  # of an accuracy, which rows must be explained; None: macro F1
+    )
 
     @property
     def description(self) -> str:
         """What a value of the metric says."""
         if self.explained is None:
-            return f"Macro F1, with a label counted as right only if its explanation scores above {self.at:g}."
+            return (
+                "Macro F1, with a label counted as right only if its explanation scores above"
+                f" {self.at:g}."
+            )
         if self.at == 0:
             return "Share of outputs with the right label."
         if self.explained == "contradiction":
-            return f"Share of outputs with the right label and, for a contradiction, a score above {self.at:g}."
-        return f"Share of outputs with the right label and an explanation that scores at least {self.at:g}."
+            return (
+                "Share of outputs with the right label and, for a contradiction, a score above"
+                f" {self.at:g}."
+            )
+        return (
+            "Share of outputs with the right label and an explanation that scores at least"
+            f" {self.at:g}."
+        )
 
 
 @dataclass(frozen=True)
 class Scheme:
     """How a benchmark turns labels and explanation scores into its headline numbers.
 
-    Its scorer is that of the benchmark (`Benchmark.scorer`), where neither environment nor task name another.
+    Its scorer is that of the benchmark (`Benchmark.scorer`), where neither environment nor task
+    name another.
 
     Attributes:
         thresholds: the first has a value without scores too: the labels' own.
@@ -159,7 +174,9 @@ class Scheme:
         return (self.of_labels, *self.need_scores)
 
     def needs_score(self, record: Record) -> bool:
-        """Whether an explanation is asked for: by the paper's first version of FLUTE, of contradictions alone."""
+        """Whether an explanation is asked for: by the paper's first version of FLUTE, of
+        contradictions alone.
+        """
         return self.thresholds[0].explained != "contradiction" or record["gold"] == 0
 
     def has_scores(self, records: Sequence[Record]) -> bool:
@@ -172,7 +189,9 @@ class Scheme:
         scores = record.get("explanation_scores")
         if scores is None:
             if self.needs_score(record):
-                raise ValueError(f"row {record['id']} has no explanation score, but other rows have one")
+                raise ValueError(
+                    f"row {record['id']} has no explanation score, but other rows have one"
+                )
             return float("nan")
         return float(scores["mean"])
 
@@ -181,13 +200,20 @@ def thresholds(
     name: str, at: Sequence[float], source: str, explained: classification.Explained | None = None
 ) -> tuple[Threshold, ...]:
     """The thresholds of a metric, which are part of its names: ``f1@0``, ``f1@53``."""
-    return tuple(Threshold(f"{name}@{round(100 * value)}", value, source, explained) for value in at)
+    return tuple(
+        Threshold(f"{name}@{round(100 * value)}", value, source, explained) for value in at
+    )
 
 
 def check_records(records: Sequence[Record]) -> None:
-    """Raise a `ValueError` unless all records of a task have what the scorer of explanations takes."""
+    """Raise a `ValueError` unless all records of a task have what the scorer of explanations
+    takes.
+    """
     for record in records:
-        if not ({"gold", "reference", "explanation"} <= record.keys() and isinstance(record["reference"], str)):
+        if not (
+            {"gold", "reference", "explanation"} <= record.keys()
+            and isinstance(record["reference"], str)
+        ):
             raise ValueError(f"row {record['id']} has no gold, reference and explanation")
         if not isinstance(record["explanation"], str | None):
             raise ValueError(f"row {record['id']} has an explanation that is no text")
@@ -216,28 +242,35 @@ def curve(
     of_labels = scheme.thresholds[0]
     estimates: list[Estimate] = []
     for threshold in at:
-        estimate = _at(scheme, replace(of_labels, at=threshold), is_of_labels=threshold == of_labels.at).estimate(
-            records
-        )
+        estimate = _at(
+            scheme, replace(of_labels, at=threshold), is_of_labels=threshold == of_labels.at
+        ).estimate(records)
         if estimate is None:
             raise ValueError("there are no explanation scores")
         estimates.append(estimate)
     return estimates
 
 
-def _at(scheme: Scheme, threshold: Threshold, is_of_labels: bool, scopes: Scopes | None = None) -> Measure:
-    """The measure of one threshold; where it `is_of_labels`, without scores the labels alone decide."""
+def _at(
+    scheme: Scheme, threshold: Threshold, is_of_labels: bool, scopes: Scopes | None = None
+) -> Measure:
+    """The measure of one threshold; where it `is_of_labels`, without scores the labels alone
+    decide.
+    """
 
     def statistic(records: Sequence[Record]) -> Statistic | None:
         gold, hit = [record["gold"] for record in records], list(map(is_right, records))
         is_scored = scheme.has_scores(records)
-        # Acc@0 never looks at scores: "a threshold of 0% does not account for the quality of NLE and is equivalent to
-        # simply reporting label accuracy" (arXiv 2205.12404v1, section 4; the shared task's page says the same).
+        # Acc@0 never looks at scores: "a threshold of 0% does not account for the quality of NLE
+        # and is equivalent to simply reporting label accuracy" (arXiv 2205.12404v1, section 4; the
+        # shared task's page says the same).
         if not (is_of_labels and (threshold.explained or not is_scored)):
             if not is_scored:
                 return None
             scores = list(map(scheme.score_of, records))
-            hit = classification.counts_as_right(gold, hit, scores, threshold.at, threshold.explained).tolist()
+            hit = classification.counts_as_right(
+                gold, hit, scores, threshold.at, threshold.explained
+            ).tolist()
         units = map(unit_of, records)
         if threshold.explained:
             return ratio(units, hit)
@@ -269,9 +302,13 @@ def _label(record: Record) -> int | None:
 
 
 def explained_measures(scheme: Scheme, scopes: Scopes | None = None) -> tuple[Measure, ...]:
-    """The measures of labels and explanations, ``acc`` and ``parse_rate`` of labels alone, and the readers' dissent."""
+    """The measures of labels and explanations, ``acc`` and ``parse_rate`` of labels alone, and the
+    readers' dissent.
+    """
     first = scheme.thresholds[0]
-    at_thresholds = [_at(scheme, threshold, threshold is first, scopes) for threshold in scheme.thresholds]
+    at_thresholds = [
+        _at(scheme, threshold, threshold is first, scopes) for threshold in scheme.thresholds
+    ]
 
     def mean_score(records: Sequence[Record]) -> Statistic | None:
         if not scheme.has_scores(records):

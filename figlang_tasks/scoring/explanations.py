@@ -1,7 +1,8 @@
 """ExplanationScore inside the tasks: which scorer, when it runs, and what comes of its scores.
 
-The scores are computed once a task, before its measures, for rank 0 (the harness aggregates nowhere else), when the
-evaluated model has given its memory back. In lmms-eval the other ranks wait for it at a barrier.
+The scores are computed once a task, before its measures, for rank 0 (the harness aggregates nowhere
+else), when the evaluated model has given its memory back. In lmms-eval the other ranks wait for it
+at a barrier.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ DEVICE_VARIABLE = "FIGLANG_SCORER_DEVICE"
 OFF = "off"
 Name = Literal["vflute25", "figlang24", "flute22", "flute22-xlarge", "embedded", "off"]
 Choice = Literal[Name, False] | None
-"""The option `scorer` of a task: None where the task file names none; YAML reads ``off`` as False."""
+"""The option `scorer` of a task: None where the task file names none; YAML reads ``off`` as
+False.
+"""
 CHOICES = get_args(Name)
 
 # --- choice of the scorer ---
@@ -36,13 +39,15 @@ CHOICES = get_args(Name)
 def choose(option: str | Literal[False] | None, papers: str) -> str:
     """The scorer to use: ``$FIGLANG_SCORER``, else the task's option, else that of the paper.
 
-    A task whose option is ``off`` (in YAML also without quotation marks, which reads as false) asks for no
-    explanations: it stays off whatever the environment says.
+    A task whose option is ``off`` (in YAML also without quotation marks, which reads as false) asks
+    for no explanations: it stays off whatever the environment says.
     """
     if option is False or option == OFF:
         return OFF
     named = os.environ.get(SCORER_VARIABLE)
-    name, where = (named, f"${SCORER_VARIABLE}") if named else (option or papers, "task option scorer")
+    name, where = (
+        (named, f"${SCORER_VARIABLE}") if named else (option or papers, "task option scorer")
+    )
     if name not in CHOICES:
         raise ValueError(f"{where}={name!r}; valid: {', '.join(CHOICES)}")
     return name
@@ -52,7 +57,9 @@ def papers_scorer(dataset: str) -> str:
     """The scorer of the paper whose benchmark a dataset belongs to."""
     benchmark = of_dataset(dataset)
     if benchmark.scorer is None:
-        raise ValueError(f"{benchmark.name} declares no scorer of explanations: name one in its benchmark.py")
+        raise ValueError(
+            f"{benchmark.name} declares no scorer of explanations: name one in its benchmark.py"
+        )
     return benchmark.scorer
 
 
@@ -82,8 +89,8 @@ def release() -> None:
 def preflight(dataset: str, option: str | Literal[False] | None, required: bool = False) -> None:
     """Check the choice of the scorer for a dataset, and fetch its weights, before a model answers.
 
-    Weights that are not available cost no run: the thresholded metrics are left out of it, and a warning says so now.
-    Where they are `required` they end it: lm-eval would end it with status 0.
+    Weights that are not available cost no run: the thresholded metrics are left out of it, and a
+    warning says so now. Where they are `required` they end it: lm-eval would end it with status 0.
     """
     from figlang_tasks.metrics.explanation import WeightsError
 
@@ -95,11 +102,12 @@ def preflight(dataset: str, option: str | Literal[False] | None, required: bool 
     except WeightsError as error:
         if required:
             raise ValueError(
-                f"explanations cannot be scored: {error}. Or evaluate without scores ({SCORER_VARIABLE}={OFF}) and add "
-                "them afterwards: figlang score SAMPLES.jsonl"
+                f"explanations cannot be scored: {error}. Or evaluate without scores"
+                f" ({SCORER_VARIABLE}={OFF}) and add them afterwards: figlang score SAMPLES.jsonl"
             ) from error
         logger.warning(
-            f"figlang_tasks: explanations will not be scored unless you correct this before the run ends: {error}"
+            "figlang_tasks: explanations will not be scored unless you correct this before the run"
+            f" ends: {error}"
         )
 
 
@@ -111,8 +119,8 @@ class PairScores(NamedTuple):
 
     Attributes:
         signature: of the scorer, or what was counted without one.
-        kernel: the library that computed them, on which the seventh digit depends; no part of the signature. Empty
-            without scores.
+        kernel: the library that computed them, on which the seventh digit depends; no part of the
+            signature. Empty without scores.
         details: bertscore, bleurt if there is one, and mean, by pair of texts.
     """
 
@@ -142,7 +150,9 @@ class Scored(NamedTuple):
 def score(
     records: Sequence[Record], scheme: explained.Scheme, option: str | Literal[False] | None = None
 ) -> Scored | None:
-    """Score the explanations of all records of a task, and write the scores into them; None without records."""
+    """Score the explanations of all records of a task, and write the scores into them; None without
+    records.
+    """
     if not records:
         return None
     option = records[0].get("scorer") if option is None else option
@@ -156,7 +166,9 @@ def score(
     return scored
 
 
-def _scores(name: str, pairs: Sequence[tuple[str, str]], scheme: explained.Scheme) -> PairScores | None:
+def _scores(
+    name: str, pairs: Sequence[tuple[str, str]], scheme: explained.Scheme
+) -> PairScores | None:
     """The scores of the pairs; None after a failure, which is logged and noted."""
     from figlang_tasks.metrics.explanation import WeightsError
 
@@ -166,30 +178,44 @@ def _scores(name: str, pairs: Sequence[tuple[str, str]], scheme: explained.Schem
             raise KeyboardInterrupt
         status.tell(f"scoring {len(pairs):,} explanations ({name}) ...")
         return by_pair(pairs, scorer(name))
-    except (Exception, KeyboardInterrupt) as error:  # hours of model output must not be lost for a score
+    except (
+        Exception,
+        KeyboardInterrupt,
+    ) as error:  # hours of model output must not be lost for a score
         _interrupted = isinstance(error, KeyboardInterrupt)
-        cause = str(error) if isinstance(error, WeightsError) else f"{type(error).__name__}: {error}"
+        cause = (
+            str(error) if isinstance(error, WeightsError) else f"{type(error).__name__}: {error}"
+        )
         is_told = isinstance(error, WeightsError | KeyboardInterrupt)
         logger.opt(exception=None if is_told else error).error(
-            f"figlang_tasks: explanations were not scored: {cause}. {', '.join(scheme.need_scores)} are missing, and "
-            f"{scheme.of_labels} counts labels alone. With saved samples (--log_samples) you can add them later "
-            f"without the model: figlang score SAMPLES.jsonl --scorer {name}"
+            f"figlang_tasks: explanations were not scored: {cause}. {', '.join(scheme.need_scores)}"
+            f" are missing, and {scheme.of_labels} counts labels alone. With saved samples"
+            " (--log_samples) you can add them later without the model: figlang score"
+            f" SAMPLES.jsonl --scorer {name}"
         )
         notes.note(f"explanations were not scored, so {', '.join(scheme.need_scores)} are missing")
         return None
 
 
 DIGITS = 6
-"""Digits of a score in a record, behind the point: the next one depends on the kernels, which are chosen by speed."""
+"""Digits of a score in a record, behind the point: the next one depends on the kernels, which are
+chosen by speed.
+"""
 
 
 def by_pair(pairs: Sequence[tuple[str, str]], scorer: Scorer) -> PairScores:
-    """The scores of each pair of texts, as records have them: rounded before any threshold is applied."""
-    scored = scorer.score([reference for reference, _ in pairs], [candidate for _, candidate in pairs])
+    """The scores of each pair of texts, as records have them: rounded before any threshold is
+    applied.
+    """
+    scored = scorer.score(
+        [reference for reference, _ in pairs], [candidate for _, candidate in pairs]
+    )
     columns = {"bertscore": scored.bertscore, "bleurt": scored.bleurt, "mean": scored.mean}
     details: dict[tuple[str, str], dict[str, float]] = {}
     for place, pair in enumerate(pairs):
         details[pair] = {
-            name: round(float(column[place]), DIGITS) for name, column in columns.items() if column is not None
+            name: round(float(column[place]), DIGITS)
+            for name, column in columns.items()
+            if column is not None
         }
     return PairScores(scored.signature, scorer.kernel, details)

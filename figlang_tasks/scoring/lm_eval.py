@@ -13,11 +13,14 @@ from figlang_tasks.scoring.task import Document, MetricValues, Task, process_res
 from figlang_tasks.scoring.task_evaluation import Item, TaskEvaluation
 
 FACTS = "figlang_tasks"
-"""The key of the facts, in the first entry of a ``metric_list`` that :func:`metric_list_of_lm_eval` made."""
+"""The key of the facts, in the first entry of a ``metric_list`` that :func:`metric_list_of_lm_eval`
+made.
+"""
 
 
 class _Values(dict[str, Any]):
-    """The values of a document: lm-eval saves them as they are, and its aggregators get the item for each metric.
+    """The values of a document: lm-eval saves them as they are, and its aggregators get the item
+    for each metric.
 
     lm-eval copies the dict into its samples, and loops over `items` for what it aggregates.
     """
@@ -31,7 +34,9 @@ class _Values(dict[str, Any]):
 
 
 class _Facts(dict[str, Any]):
-    """What results say beside values, in the task's configuration, which lm-eval copies before a run: it stays one."""
+    """What results say beside values, in the task's configuration, which lm-eval copies before a
+    run: it stays one.
+    """
 
     def __deepcopy__(self, memo: object) -> _Facts:
         return self
@@ -43,7 +48,8 @@ def judged_for_lm_eval(
     doc_to_text: Callable[[Document], str],
     shown_texts: Callable[[Document], list[str]],
 ) -> MetricValues:
-    """What ``process_results`` returns in lm-eval: the answer is read up to the next question that it invents.
+    """What ``process_results`` returns in lm-eval: the answer is read up to the next question that
+    it invents.
 
     Args:
         doc_to_text: the prompt of a document.
@@ -61,8 +67,8 @@ def values_of_lm_eval(values: MetricValues, results: Sequence[str]) -> MetricVal
 class _Evaluations:
     """The latest evaluation, kept because lm-eval calls the aggregator of each metric separately.
 
-    Each metric gets its own items, and of several processes its own copies of their records. A metric that is
-    aggregated once more is of another run.
+    Each metric gets its own items, and of several processes its own copies of their records. A
+    metric that is aggregated once more is of another run.
     """
 
     def __init__(self, task: Task) -> None:
@@ -85,14 +91,16 @@ class _Evaluations:
 
     def _fill_facts(self, evaluation: TaskEvaluation) -> None:
         data = sorted({record["data"] for record in evaluation.records})
-        self.facts.update(evaluation.metadata(), data=", ".join(data), versions={"figlang-tasks": __version__})
+        self.facts.update(
+            evaluation.metadata(), data=", ".join(data), versions={"figlang-tasks": __version__}
+        )
 
 
 def metric_list_of_lm_eval(task: Task) -> list[dict[str, Any]]:
     """The ``metric_list`` of a kind of task in task files of lm-eval.
 
-    A run writes what its records tell, and the version of this package, into its first entry: lm-eval saves the
-    configuration of a task once its metrics are there.
+    A run writes what its records tell, and the version of this package, into its first entry:
+    lm-eval saves the configuration of a task once its metrics are there.
     """
     evaluations = _Evaluations(task)
     entries = task.metric_list
@@ -103,7 +111,9 @@ def metric_list_of_lm_eval(task: Task) -> list[dict[str, Any]]:
 
 
 def _aggregator(metric: str, evaluations: _Evaluations) -> Callable[[Sequence[Item]], float | None]:
-    """The function that lm-eval calls for a metric: None where it has no value, NaN where its computation failed."""
+    """The function that lm-eval calls for a metric: None where it has no value, NaN where its
+    computation failed.
+    """
 
     def aggregate(items: Sequence[Item]) -> float | None:
         evaluation = guarded(metric, lambda: evaluations.of(metric, items), None)

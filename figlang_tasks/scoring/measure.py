@@ -1,8 +1,8 @@
 """`Measure`: one metric, declared once.
 
-From one declaration come the value of a task, its standard error and 95 % interval, its value in every scope, the
-paired tests of ``figlang compare``, the tables of the report and what ``figlang submit`` writes. A benchmark's
-``measures`` module declares its measures; task files name them:
+From one declaration come the value of a task, its standard error and 95 % interval, its value in
+every scope, the paired tests of ``figlang compare``, the tables of the report and what ``figlang
+submit`` writes. A benchmark's ``measures`` module declares its measures; task files name them:
 ``metric_list: !function figlang_tasks.benchmarks.irfl.measures.DETECT``.
 """
 
@@ -23,7 +23,9 @@ from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring.estimates import OVERALL, Estimate
 
 REPEAT = "repeat"
-"""The field with the number of an answer, from 1, where each row was asked several times (``--repeats``)."""
+"""The field with the number of an answer, from 1, where each row was asked several times
+(``--repeats``).
+"""
 
 Floats = npt.NDArray[np.float64]
 
@@ -31,8 +33,9 @@ Floats = npt.NDArray[np.float64]
 Role: TypeAlias = Literal["headline", "secondary", "diagnostic"]
 """What a measure is for.
 
-- headline: it stands for its task where one number has to (`figlang_tasks.results.measures.headline`). Where a task has
-  none, or that has no value, the first that is secondary does.
+- headline: it stands for its task where one number has to
+  (`figlang_tasks.results.measures.headline`). Where a task has none, or that has no value, the
+  first that is secondary does.
 - secondary: it says as well how good the model is.
 - diagnostic: it says how a run went, not how good the model is. It is never tested.
 """
@@ -43,7 +46,8 @@ class IntervalMethod(NamedTuple):
 
     Attributes:
         name: for people and for what ``figlang submit`` writes.
-        interval_of: returns None where there is no sound interval. Not called for a measure with `estimate_of`.
+        interval_of: returns None where there is no sound interval. Not called for a measure with
+            `estimate_of`.
         resamples: number of resamples of its bootstrap; None where nothing is resampled.
     """
 
@@ -86,9 +90,10 @@ class Scopes(NamedTuple):
     Attributes:
         names: all scopes, in the order of tables.
         scopes_of: the scopes that a record counts in.
-        record_in: the record as it counts in a scope, where that is a part of each record (one part of a caption).
-        averaged: whether the value of all rows is the unweighted mean of those of the scopes, which repeat one
-            measurement (folds, wordings of a prompt).
+        record_in: the record as it counts in a scope, where that is a part of each record (one part
+            of a caption).
+        averaged: whether the value of all rows is the unweighted mean of those of the scopes, which
+            repeat one measurement (folds, wordings of a prompt).
     """
 
     names: tuple[str, ...]
@@ -102,7 +107,9 @@ class Scopes(NamedTuple):
         for record in records:
             for scope in self.scopes_of(record):
                 if not isinstance(scope, str) or HALF_A_PAIR.search(scope):
-                    raise ValueError(f"row {record['id']} counts in the part {scope!r:.80}, which must be a text")
+                    raise ValueError(
+                        f"row {record['id']} counts in the part {scope!r:.80}, which must be a text"
+                    )
                 records_by_scope.setdefault(scope, []).append(self.record_in(record, scope))
         return {scope: members for scope, members in records_by_scope.items() if members}
 
@@ -118,12 +125,16 @@ def unit_of(record: Record) -> str:
 
 
 def row_of(record: Record) -> str:
-    """The row of the benchmark, which several documents may share (rotations, the pictures of a ranking)."""
+    """The row of the benchmark, which several documents may share (rotations, the pictures of a
+    ranking).
+    """
     return str(record.get("row", record["id"]))
 
 
 def by_repeat(records: Sequence[Record]) -> list[list[Record]]:
-    """The first answers to all rows, the second ones, and so on; a single list where each row was asked once."""
+    """The first answers to all rows, the second ones, and so on; a single list where each row was
+    asked once.
+    """
     answers_by_number: dict[int, list[Record]] = {}
     for record in records:
         answers_by_number.setdefault(record.get(REPEAT, 1), []).append(record)
@@ -139,29 +150,33 @@ def _always(record: Record) -> bool:
 class Measure:
     """One metric. Exactly one of `value_of_record`, `statistic` and `estimate_of` is given.
 
-    Its functions take records of the kind of task that it is for: mypy checks them by the `TypedDict` that they name.
+    Its functions take records of the kind of task that it is for: mypy checks them by the
+    `TypedDict` that they name.
 
     Attributes:
         name: as the paper has it, and results files.
         description: what a value of it says, in one line of plain English.
-        source: the paper's section or table, or the program, that defines it; ``figlang_tasks`` where we do.
-        value_of_record: the number of a record, whose mean is the value; None where the record does not count.
-        statistic: of records that count, at least one: rows of numbers whose sums decide the value; None where the
-            records say nothing (no whole ranking).
-        estimate_of: value and interval of records that count, in a scope; for what is no function of sums. None where
-            there is no value.
-        interval: how the interval is made; by default that of a share: `value_of_record` is 0 or 1 by its nature.
+        source: the paper's section or table, or the program, that defines it; ``figlang_tasks``
+            where we do.
+        value_of_record: the number of a record, whose mean is the value; None where the record does
+            not count.
+        statistic: of records that count, at least one: rows of numbers whose sums decide the value;
+            None where the records say nothing (no whole ranking).
+        estimate_of: value and interval of records that count, in a scope; for what is no function
+            of sums. None where there is no value.
+        interval: how the interval is made; by default that of a share: `value_of_record` is 0 or 1
+            by its nature.
         applies: whether a record counts, as `value_of_record` says by None.
         scopes: parts of the benchmark with a value of their own.
         role: what it is for, see `Role`.
-        in_table: whether the harness's own table has it, with a standard error; if not, it stands in the metadata of
-            the results alone.
+        in_table: whether the harness's own table has it, with a standard error; if not, it stands
+            in the metadata of the results alone.
         omit_zero: whether it has no value, and so no line in tables, where that would be 0.
         higher_is_better: whether more is better.
         percent: whether it is from 0 to 1 and people read it in percent.
         bounds: its least and its greatest possible value.
-        answer: the label or option behind the number of a record, None where none was read: several answers to one row
-            can be put to the vote. None: answers are words.
+        answer: the label or option behind the number of a record, None where none was read: several
+            answers to one row can be put to the vote. None: answers are words.
         warn: logs what of the records that count is left out of the value; called once in a run.
     """
 
@@ -187,10 +202,15 @@ class Measure:
         for field in ("description", "source"):
             text = getattr(self, field)
             if not text.strip() or "\n" in text:
-                raise ValueError(f"measure {self.name} must have a {field} in one line, has {text!r}")
+                raise ValueError(
+                    f"measure {self.name} must have a {field} in one line, has {text!r}"
+                )
         computations = (self.value_of_record, self.statistic, self.estimate_of)
         if sum(computation is not None for computation in computations) != 1:
-            raise ValueError(f"measure {self.name} must have exactly one of value_of_record, statistic and estimate_of")
+            raise ValueError(
+                f"measure {self.name} must have exactly one of value_of_record, statistic and"
+                " estimate_of"
+            )
 
     @property
     def meaning(self) -> str:
@@ -219,7 +239,9 @@ class Measure:
         return self.value_of_record is None or self.value_of_record(record) is not None
 
     def in_scopes(self, records: Sequence[Record]) -> dict[str, list[Record]]:
-        """The records that count, by scope: all first, then in the order of tables; scopes without any are left out."""
+        """The records that count, by scope: all first, then in the order of tables; scopes without
+        any are left out.
+        """
         counted = [record for record in records if self.counts(record)]
         if not counted:
             return {}
@@ -229,7 +251,8 @@ class Measure:
         return records_by_scope
 
     def parts(self, records: Sequence[Record]) -> list[list[Record]]:
-        """The parts of which the value is the unweighted mean: several answers to each row, or averaged scopes.
+        """The parts of which the value is the unweighted mean: several answers to each row, or
+        averaged scopes.
 
         Answers with a number each are not parted: their mean is that of all.
         """
@@ -241,7 +264,9 @@ class Measure:
         return [list(records)]
 
     def statistic_of(self, records: Sequence[Record]) -> Statistic | None:
-        """The statistic of records that count; None where it has no value, and of a measure with `estimate_of`."""
+        """The statistic of records that count; None where it has no value, and of a measure with
+        `estimate_of`.
+        """
         parts = self.parts(records)
         if len(parts) > 1:
             return self._mean_statistic(parts)
@@ -270,14 +295,16 @@ class Measure:
     def _mean_of_records(
         self, records: Sequence[Record], value_of_record: Callable[[Record], float | None]
     ) -> Statistic:
-        """The mean of the numbers of records; a `ValueError` where a share counts other numbers than 0 and 1."""
+        """The mean of the numbers of records; a `ValueError` where a share counts other numbers
+        than 0 and 1.
+        """
         numbers = [value_of_record(record) for record in records]
         if self.interval is WILSON:
             for record, number in zip(records, numbers, strict=True):
                 if number not in (0, 1):
                     raise ValueError(
-                        f"{self.name} of row {record['id']} is {number}: a share counts 0 or 1 of each record; a mean "
-                        "of other numbers has interval=BOOTSTRAP"
+                        f"{self.name} of row {record['id']} is {number}: a share counts 0 or 1 of"
+                        " each record; a mean of other numbers has interval=BOOTSTRAP"
                     )
         return ratio(map(unit_of, records), numbers)
 
@@ -292,8 +319,12 @@ class Measure:
                 return {}
         return statistic_by_scope
 
-    def estimate(self, records: Sequence[Record], scope: str = OVERALL, stderr_resamples: int = 0) -> Estimate | None:
-        """The value of records of a scope that count, at least one, with its interval; None where there is no value."""
+    def estimate(
+        self, records: Sequence[Record], scope: str = OVERALL, stderr_resamples: int = 0
+    ) -> Estimate | None:
+        """The value of records of a scope that count, at least one, with its interval; None where
+        there is no value.
+        """
         if self.estimate_of is not None:
             estimates = [self.estimate_of(answers, scope) for answers in by_repeat(records)]
             known = [estimate for estimate in estimates if estimate is not None]
@@ -309,7 +340,9 @@ class Measure:
         return Estimate.of(statistic.total(), self._interval(statistic, records), stderr)
 
     def _interval(self, statistic: Statistic, records: Sequence[Record]) -> Interval | None:
-        """The interval of a statistic; of a mean of scopes without a common unit that of independent values."""
+        """The interval of a statistic; of a mean of scopes without a common unit that of
+        independent values.
+        """
         parts = self.parts(records)
         if len(parts) == 1:
             return self.interval.interval_of(statistic)
@@ -340,13 +373,17 @@ ratio = Statistic.ratio_of
 """The ratio of two sums, by default the mean of numerators; records of one unit are added up."""
 
 
-def grouped(units: Iterable[str], rows: npt.ArrayLike, value: Callable[[Floats], Floats]) -> Statistic:
+def grouped(
+    units: Iterable[str], rows: npt.ArrayLike, value: Callable[[Floats], Floats]
+) -> Statistic:
     """A statistic whose rows of one unit are added up."""
     return Statistic(tuple(units), np.asarray(rows, dtype=np.float64), value)
 
 
 def over_parts(parts: Sequence[Statistic], combine: Callable[..., Any]) -> Statistic:
-    """A function (``numpy.mean``, say) of the values of several statistics, over the units of all of them."""
+    """A function (``numpy.mean``, say) of the values of several statistics, over the units of all
+    of them.
+    """
     units = sorted(set().union(*(part.units for part in parts)))
     ends = np.cumsum([part.rows.shape[1] for part in parts])
     rows = np.zeros((len(units), ends[-1]))

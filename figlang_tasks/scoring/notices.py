@@ -1,4 +1,6 @@
-"""What to know of a task's outputs before its numbers are read: for the screen, ``figlang compare`` and the report."""
+"""What to know of a task's outputs before its numbers are read: for the screen, ``figlang compare``
+and the report.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,10 @@ _LONGEST = 80  # characters of an output
 
 
 def notices(
-    measures: Mapping[str, Measure], records: Sequence[Record], outputs: Sequence[str | None], run: str = "RUN"
+    measures: Mapping[str, Measure],
+    records: Sequence[Record],
+    outputs: Sequence[str | None],
+    run: str = "RUN",
 ) -> list[str]:
     """Notices about the outputs of a task, a line each without a full stop.
 
@@ -59,14 +64,16 @@ def notices(
     unfinished = [record["id"] for record in records if record.get(UNFINISHED.name)]
     if unfinished:
         sentences.append(
-            f"unfinished: {_share(unfinished, records)} answers are a thought alone, with no answer after it (rows "
-            f"{listing(unfinished, _SHOWN)}). Allow more tokens (--gen_kwargs max_new_tokens=4096), or turn thinking "
-            "off"
+            f"unfinished: {_share(unfinished, records)} answers are a thought alone, with no answer"
+            f" after it (rows {listing(unfinished, _SHOWN)}). Allow more tokens (--gen_kwargs"
+            " max_new_tokens=4096), or turn thinking off"
         )
     without_words = [record for record in records if record.get("status") in WITHOUT_WORDS]
     empty = [record["id"] for record in without_words if not record.get(UNFINISHED.name)]
     if empty:
-        sentences.append(f"{_share(empty, records)} answers are empty (rows {listing(empty, _SHOWN)})")
+        sentences.append(
+            f"{_share(empty, records)} answers are empty (rows {listing(empty, _SHOWN)})"
+        )
 
     readings = count_readings(records)
     unread = [place for place, record in enumerate(records) if has_unread_words(record)]
@@ -87,7 +94,8 @@ def notices(
 
 
 def unread_notice(readings: Readings | None, examples: str = "") -> str:
-    """What the answers that were not read mean for the score of a task; "" where nearly all were read.
+    """What the answers that were not read mean for the score of a task; "" where nearly all were
+    read.
 
     Where all that is left is empty, no reader could have read more.
     """
@@ -98,20 +106,29 @@ def unread_notice(readings: Readings | None, examples: str = "") -> str:
     if says_nothing(readings):
         in_brackets = f" (for example {examples})" if examples else ""
         return (
-            f"No answer could be read in {unread} of {answers} outputs{in_brackets}: these scores say nothing about "
-            "the model"
+            f"No answer could be read in {unread} of {answers} outputs{in_brackets}: these scores"
+            " say nothing about the model"
         )
     if unread <= MOST_UNREAD * answers or not leaves_words(readings):
         return ""
     in_brackets = f"{counts_text(left)}; for example {examples}" if examples else counts_text(left)
     counts_as = readings["left_count_as"]
-    meaning = "The score is a lower bound" if counts_as == "wrong" else "The score may be too high or too low"
-    return f"{meaning}: {unread} of {answers} answers could not be read and count as {counts_as} ({in_brackets})"
+    meaning = (
+        "The score is a lower bound"
+        if counts_as == "wrong"
+        else "The score may be too high or too low"
+    )
+    return (
+        f"{meaning}: {unread} of {answers} answers could not be read and count as {counts_as}"
+        f" ({in_brackets})"
+    )
 
 
 def says_nothing(readings: Readings | None) -> bool:
     """Whether so few answers were read that the scores are not about the model."""
-    return readings is not None and sum(readings["left"].values()) > (1 - LEAST_READ) * _answers(readings)
+    return readings is not None and sum(readings["left"].values()) > (1 - LEAST_READ) * _answers(
+        readings
+    )
 
 
 def leaves_words(readings: Readings | None) -> bool:
@@ -130,7 +147,8 @@ def _remedies(readings: Readings | None, records: Sequence[Record], run: str) ->
         remedies.append(f"`{read_command(run)}` has a language model read them")
     if says_nothing(readings):
         remedies.append(
-            "The model's chat template (lm_eval: --apply_chat_template), a few-shot task or a larger model may help"
+            "The model's chat template (lm_eval: --apply_chat_template), a few-shot task or a"
+            " larger model may help"
         )
     return remedies
 

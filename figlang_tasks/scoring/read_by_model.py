@@ -1,6 +1,8 @@
-"""A task's headline metric once more, with what a language model read in answers that our readers left.
+"""A task's headline metric once more, with what a language model read in answers that our readers
+left.
 
-``figlang judge read`` writes `READ_BY` into each record of a task: None where our reading stands, else a `Reading`.
+``figlang judge read`` writes `READ_BY` into each record of a task: None where our reading stands,
+else a `Reading`.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ SUFFIX: Final = "_read_by_model"
 """Ends the name of a metric that takes these readings."""
 
 ReadingStatus: TypeAlias = Literal["read", "none", "unreadable", "failed"]
-"""Outcome of asking a language model what an answer chooses; there is a value if and only if it is `read`.
+"""Outcome of asking a language model what an answer chooses; there is a value if and only if it is
+`read`.
 
 - read: it names one of the options.
 - none: it finds that the answer chooses none of them.
@@ -30,7 +33,8 @@ ReadingStatus: TypeAlias = Literal["read", "none", "unreadable", "failed"]
 class Reading(TypedDict):
     """What a language model read in an answer.
 
-    `value` is the label of an option as the model was told of it, `fields` are those of the record that say the same.
+    `value` is the label of an option as the model was told of it, `fields` are those of the record
+    that say the same.
     """
 
     model: str
@@ -48,11 +52,15 @@ def with_reading(record: Record) -> Record:
 
 
 def read_by_model(measure: Measure) -> Measure:
-    """The same measure of records with the readings of a language model in place of missing ones."""
+    """The same measure of records with the readings of a language model in place of missing
+    ones.
+    """
     return replace(
         measure,
         name=f"{measure.name}{SUFFIX}",
-        description=f"{measure.description} A language model read the answers that our readers left.",
+        description=(
+            f"{measure.description} A language model read the answers that our readers left."
+        ),
         source=f"{measure.source}; readings: figlang_tasks",
         value_of_record=_of_readings(measure.value_of_record),
         statistic=_of_all_readings(measure.statistic),
@@ -86,7 +94,9 @@ def _of_all_readings(function: Any) -> Any:
 
 
 def headline_of(measures: Measures, records: Sequence[Record]) -> Measure | None:
-    """The measure that stands for a task among those that records give a value by sums; None without any."""
+    """The measure that stands for a task among those that records give a value by sums; None
+    without any.
+    """
     for measure in sorted(measures.all, key=lambda measure: measure.order):
         if measure.is_diagnostic:
             return None
@@ -96,7 +106,9 @@ def headline_of(measures: Measures, records: Sequence[Record]) -> Measure | None
 
 
 def with_read_by_model(measures: Measures, records: Sequence[Record]) -> Measures:
-    """The measures, and behind the headline one that of a language model's readings, if one has read the records."""
+    """The measures, and behind the headline one that of a language model's readings, if one has
+    read the records.
+    """
     if not any(READ_BY in record for record in records):
         return measures
     headline = headline_of(measures, records)

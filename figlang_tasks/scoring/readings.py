@@ -23,7 +23,9 @@ READ_BY = "read_by"
 
 
 COUNTS_AS: Final = "unread_counts_as"
-"""The field of a record whose output was not read and counts as a label, by the rules of a paper, with that label."""
+"""The field of a record whose output was not read and counts as a label, by the rules of a paper,
+with that label.
+"""
 
 
 class Readings(TypedDict):
@@ -33,7 +35,8 @@ class Readings(TypedDict):
         read: counts of answers in words, by the rule that read them.
         left: counts of answers in words that were not read, by status; see `Status`.
         scores: how many answers are scores of a backend, which need no reading.
-        left_count_as: what the answers that were left count as in the task's metrics: ``wrong``, or a label.
+        left_count_as: what the answers that were left count as in the task's metrics: ``wrong``, or
+            a label.
     """
 
     read: dict[str, int]
@@ -58,7 +61,8 @@ def has_unread_words(record: Record) -> bool:
 
 
 def count_readings(records: Iterable[Record]) -> Readings | None:
-    """Counts answers by the rule that read them, and those that were left by status; None if none is in words.
+    """Counts answers by the rule that read them, and those that were left by status; None if none
+    is in words.
 
     Records without a status are of outputs that nobody reads, such as captions.
     """
@@ -77,7 +81,12 @@ def count_readings(records: Iterable[Record]) -> Readings | None:
             left_count_as = str(record.get(COUNTS_AS, left_count_as))
     if not (read or left):
         return None
-    return Readings(read=highest_first(read), left=highest_first(left), scores=scores, left_count_as=left_count_as)
+    return Readings(
+        read=highest_first(read),
+        left=highest_first(left),
+        scores=scores,
+        left_count_as=left_count_as,
+    )
 
 
 def highest_first(counts: Mapping[str, int]) -> dict[str, int]:

@@ -1,7 +1,8 @@
 """`Task`: one kind of task of a benchmark, declared once.
 
-A benchmark declares its kinds in its module ``tasks``, as the tuple ``TASKS``. Task files of one kind
-(``vflute``, ``vflute_val``, ``vflute_5shot``) differ in the rows that they ask for, and in options.
+A benchmark declares its kinds in its module ``tasks``, as the tuple ``TASKS``. Task files of one
+kind (``vflute``, ``vflute_val``, ``vflute_5shot``) differ in the rows that they ask for, and in
+options.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ Document: TypeAlias = Mapping[str, Any]
 """A row of a benchmark, as a task asks it."""
 
 MetricValues: TypeAlias = dict[str, Any]
-"""The record of a document under ``sample``, and its number for each metric of the harness's table."""
+"""The record of a document under ``sample``, and its number for each metric of the harness's
+table.
+"""
 
 
 def every_request(request: Request) -> bool:
@@ -39,22 +42,23 @@ class Task:
     """One kind of task of a benchmark.
 
     Attributes:
-        name: stands under ``task`` in every record: ``vflute``, the same for all task files of this kind.
+        name: stands under ``task`` in every record: ``vflute``, the same for all task files of this
+            kind.
         description: one line that says what a model has to do.
         is_for: whether a request is for this kind of task.
-        documents: ``(request, check_images) -> documents``: the rows for a request, pictures undecoded. Raises
-            `DataError` with the first faults of the data.
+        documents: ``(request, check_images) -> documents``: the rows for a request, pictures
+            undecoded. Raises `DataError` with the first faults of the data.
         options: the options of its task files (``lmms_eval_specific_kwargs``).
-        preflight: ``(config, request)``: checks what else can be checked before a model is loaded. Raises `DataError`
-            or `ValueError` with what is wrong.
+        preflight: ``(config, request)``: checks what else can be checked before a model is loaded.
+            Raises `DataError` or `ValueError` with what is wrong.
         record: ``(document, output) -> record`` of an answer in words; None is no answer.
-        record_of_scores: ``(document, scores) -> record`` of a score for each candidate, from a model that gives scores
-            in place of words; None where scores cannot answer.
+        record_of_scores: ``(document, scores) -> record`` of a score for each candidate, from a
+            model that gives scores in place of words; None where scores cannot answer.
         candidates: the column of documents that holds a text or name for each of these scores.
         measures: what its records are measured by.
         boards: what leaderboards measure them by, which ``figlang submit`` computes.
-        scheme: how labels and explanation scores become numbers; None where no explanation is asked for, or nobody
-            knows the right one.
+        scheme: how labels and explanation scores become numbers; None where no explanation is asked
+            for, or nobody knows the right one.
         answer_field: the field of its records with what was read from an answer.
     """
 
@@ -88,7 +92,9 @@ class Task:
         ]
 
     def answer_record(self, document: Document, output: str | None) -> Record:
-        """The record of an answer: by its scores if it has one for each candidate, else by its words."""
+        """The record of an answer: by its scores if it has one for each candidate, else by its
+        words.
+        """
         if self.record_of_scores is not None:
             scores = score_requests.read_answer(output)
             if scores is not None and len(scores) == len(document[self.candidates]):
@@ -100,7 +106,9 @@ class Task:
         return {"task": self.name, "request": document["request"], **record}
 
     def values(self, document: Document, record: Record) -> MetricValues:
-        """What ``process_results`` returns: the complete record, and its number for each metric that it counts for."""
+        """What ``process_results`` returns: the complete record, and its number for each metric
+        that it counts for.
+        """
         return self.measures.values(self.complete_record(document, record))
 
 
@@ -120,7 +128,8 @@ def process_results(doc: Document, results: Sequence[str]) -> MetricValues:
 def _aggregator(metric: str, task: Task) -> Callable[[Sequence[Any]], float]:
     """The function that stands for a metric in a task file, and tells which kind of task it is of.
 
-    It computes nothing: `figlang_tasks.harness.judgement` evaluates all records at once, and fills the values in.
+    It computes nothing: `figlang_tasks.harness.judgement` evaluates all records at once, and fills
+    the values in.
     """
 
     def aggregate(numbers: Sequence[Any]) -> float:

@@ -1,4 +1,6 @@
-"""The evaluation of one task in one run: what its records give, computed once, when all answers are there."""
+"""The evaluation of one task in one run: what its records give, computed once, when all answers are
+there.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +23,17 @@ from figlang_tasks.scoring.task import Task
 
 @dataclass(frozen=True)
 class Item:
-    """The record of an answer on its way through the harness to the evaluation, with what the model said."""
+    """The record of an answer on its way through the harness to the evaluation, with what the model
+    said.
+    """
 
     record: dict[str, Any]
     output: str | None
 
     def __post_init__(self) -> None:
-        is_read_elsewhere = self.record.get("status") == "scores" or self.record.get("rule") == EXPLAINED
+        is_read_elsewhere = (
+            self.record.get("status") == "scores" or self.record.get("rule") == EXPLAINED
+        )
         if not is_read_elsewhere and is_thought_alone(self.output):
             self.record[UNFINISHED.name] = True
 
@@ -40,7 +46,8 @@ class TaskEvaluation:
         records, outputs: of each answer, in one order; explanation scores are added to the records.
         estimates: of every measure that has a value; NaN where its computation failed.
         scored: the explanation scores; None of a task without explanations.
-        repeats: the headline metric of rows that were asked several times (:func:`of_repeats`), else None.
+        repeats: the headline metric of rows that were asked several times (:func:`of_repeats`),
+            else None.
     """
 
     records: Sequence[dict[str, Any]]
@@ -51,7 +58,11 @@ class TaskEvaluation:
 
     @classmethod
     def of(
-        cls, items: Sequence[Item], task: Task, name: str, scorer: str | Literal[False] | None = None
+        cls,
+        items: Sequence[Item],
+        task: Task,
+        name: str,
+        scorer: str | Literal[False] | None = None,
     ) -> TaskEvaluation:
         """Evaluate all answers to a task.
 
@@ -64,8 +75,12 @@ class TaskEvaluation:
         records = [item.record for item in items]
         outputs = [item.output for item in items]
         status.tell("computing the metrics and their intervals ...")
-        scored = explanations.score(records, task.scheme, scorer) if task.scheme is not None else None
-        warnings: list[str] = guarded("parse_rate", lambda: notices(measures.by_name, records, outputs), [])
+        scored = (
+            explanations.score(records, task.scheme, scorer) if task.scheme is not None else None
+        )
+        warnings: list[str] = guarded(
+            "parse_rate", lambda: notices(measures.by_name, records, outputs), []
+        )
         for warning in warnings:
             logger.warning(f"figlang_tasks: {name}: {warning}")
         estimates = evaluate(records, measures, STDERR_RESAMPLES, in_run=True)
@@ -78,7 +93,9 @@ class TaskEvaluation:
         return math.nan if estimate is None else float(estimate.value)
 
     def metadata(self) -> dict[str, Any]:
-        """What only the records tell: scorer, kernel, revision of the data, settings of BLEU, how answers were read."""
+        """What only the records tell: scorer, kernel, revision of the data, settings of BLEU, how
+        answers were read.
+        """
         metadata: dict[str, Any] = {}
         if self.scored:
             scores = self.scored.scores

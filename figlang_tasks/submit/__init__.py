@@ -27,25 +27,34 @@ def brief(text: object) -> str:
 
 
 def answered(task: TaskRun, count: int | None = None) -> TaskRun:
-    """`task` after checking that its answers can be handed in, of all `count` rows where that is known."""
+    """`task` after checking that its answers can be handed in, of all `count` rows where that is
+    known.
+    """
     if setting := task.sampled:
         raise SubmissionError(
-            f"{task.path}: answers were sampled ({setting}), so another run gives other answers. Evaluate again with "
-            "the task's own settings, or --gen_kwargs do_sample=False,temperature=0"
+            f"{task.path}: answers were sampled ({setting}), so another run gives other answers."
+            " Evaluate again with the task's own settings, or --gen_kwargs"
+            " do_sample=False,temperature=0"
         )
     if without := task.unanswered:
         raise SubmissionError(
-            f"{task.path}: {without} of {len(task.lines)} rows got no answer (requests failed, or --max_tokens was "
-            "spent): evaluate again; with --use_cache FOLDER only these are asked again"
+            f"{task.path}: {without} of {len(task.lines)} rows got no answer (requests failed, or"
+            " --max_tokens was spent): evaluate again; with --use_cache FOLDER only these are"
+            " asked again"
         )
     if (answers := len(task.lines)) != len(set(task.ids)):
         raise SubmissionError(
-            f"{task.path}: {answers} answers to {len(set(task.ids))} rows: evaluate without --repeats"
+            f"{task.path}: {answers} answers to {len(set(task.ids))} rows: evaluate without"
+            " --repeats"
         )
     if task.partial:
-        raise SubmissionError(f"{task.path}: the run was cut short ({task.partial}): evaluate again without it")
+        raise SubmissionError(
+            f"{task.path}: the run was cut short ({task.partial}): evaluate again without it"
+        )
     if count not in (None, task.rows):  # no results file tells of samples that were cut
-        raise SubmissionError(f"{task.path}: {task.rows} of the {count} rows of {task.data.part}: evaluate all rows")
+        raise SubmissionError(
+            f"{task.path}: {task.rows} of the {count} rows of {task.data.part}: evaluate all rows"
+        )
     task.check_consistent()
     return task
 
@@ -53,14 +62,21 @@ def answered(task: TaskRun, count: int | None = None) -> TaskRun:
 def all_rows(run: Run) -> Run:
     """`run` after checking that it has all rows."""
     for task in run.tasks.values():
-        answered(task, None if task.has_user_rows else source_of(task.data.dataset).splits.get(task.data.part))
+        answered(
+            task,
+            None if task.has_user_rows else source_of(task.data.dataset).splits.get(task.data.part),
+        )
         if not task.config:
-            raise SubmissionError(f"{task.path}: no metrics: the results file of the run is not next to it")
+            raise SubmissionError(
+                f"{task.path}: no metrics: the results file of the run is not next to it"
+            )
     return run
 
 
 def values(task: TaskRun, scopes: bool = False) -> Iterator[tuple[str, Measure, Estimate]]:
-    """Each number of a task with its name (``f1@0_muse``), in the order of tables; parts only with `scopes`."""
+    """Each number of a task with its name (``f1@0_muse``), in the order of tables; parts only with
+    `scopes`.
+    """
     shown = (OVERALL, *task.benchmark.parts.in_short)
     for measure in task.measures.all:
         for scope, estimate in task.estimates.get(measure.name, {}).items():
@@ -68,8 +84,9 @@ def values(task: TaskRun, scopes: bool = False) -> Iterator[tuple[str, Measure, 
                 name, (low, high) = full_name(measure.name, scope), measure.bounds
                 if not is_possible(measure, estimate):
                     raise SubmissionError(
-                        f"{task.path}: {name} is {estimate.value:g} ({estimate.low} to {estimate.high}), must be "
-                        f"{low:g} to {high:g} and in its interval: restore what the harness wrote, or evaluate again"
+                        f"{task.path}: {name} is {estimate.value:g} ({estimate.low} to"
+                        f" {estimate.high}), must be {low:g} to {high:g} and in its interval:"
+                        " restore what the harness wrote, or evaluate again"
                     )
                 yield name, measure, estimate
 
@@ -81,10 +98,13 @@ def the_task(run: Run, what: str, fits: Callable[[TaskRun], bool]) -> TaskRun:
         return next(iter(found.values()))
     if found:
         raise SubmissionError(
-            f"{run.path} holds {len(found)} runs of {what}: give the samples file of one of {listing(found)}"
+            f"{run.path} holds {len(found)} runs of {what}: give the samples file of one of"
+            f" {listing(found)}"
         )
     others = listing(sorted({each.data.name for each in run.tasks.values()}))
-    raise SubmissionError(f"{run.path} has samples of {others}, not of {what}: give a run of that task")
+    raise SubmissionError(
+        f"{run.path} has samples of {others}, not of {what}: give a run of that task"
+    )
 
 
 def tasks_of(found: Sequence[Run]) -> dict[str, TaskRun]:
@@ -97,7 +117,9 @@ def each_once(named: Iterable[tuple[str, TaskRun]]) -> dict[str, TaskRun]:
     tasks: dict[str, TaskRun] = {}
     for name, task in named:
         if (other := tasks.setdefault(name, task)) is not task:
-            raise SubmissionError(f"{name} is in {other.path} and in {task.path}: give one of the two")
+            raise SubmissionError(
+                f"{name} is in {other.path} and in {task.path}: give one of the two"
+            )
     return tasks
 
 
@@ -111,7 +133,9 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
 
 
 def released(task: TaskRun) -> tuple[str | None, str | None]:
-    """Dataset on the hub that the rows of a task are from, and its commit; None for what has none."""
+    """Dataset on the hub that the rows of a task are from, and its commit; None for what has
+    none.
+    """
     source = source_of(task.data.dataset)
     # Rows of a dataset that is read at one commit alone do not say where they came from.
     revision = task.data.revision or task.records[0].get("revision") or source.revision or ""

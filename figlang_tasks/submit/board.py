@@ -1,4 +1,6 @@
-"""The zip that a benchmark's leaderboard takes, of the files that the benchmark makes (`Submission`)."""
+"""The zip that a benchmark's leaderboard takes, of the files that the benchmark makes
+(`Submission`).
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ def submission_of(benchmark: Benchmark) -> Submission:
     return submission
 
 
-def write_zip(benchmark: Benchmark, found: Sequence[Run], output: Path) -> tuple[list[str], list[str]]:
+def write_zip(
+    benchmark: Benchmark, found: Sequence[Run], output: Path
+) -> tuple[list[str], list[str]]:
     """Write the zip; return the names of its files and of the tasks that they are of."""
     submission = submission_of(benchmark)
     tasks = each_once(
@@ -33,10 +37,14 @@ def write_zip(benchmark: Benchmark, found: Sequence[Run], output: Path) -> tuple
     )
     if not tasks:
         wanted = f"a task on {benchmark.source.name} ({listing(submission.parts, 6)})"
-        raise SubmissionError(f"{listing(run.path for run in found)}: no samples of {wanted}: give a run of it")
+        raise SubmissionError(
+            f"{listing(run.path for run in found)}: no samples of {wanted}: give a run of it"
+        )
     try:
         files = submission.files({part: answered(task).records for part, task in tasks.items()})
     except DataError as error:
-        raise SubmissionError(f"{listing(task.path for task in tasks.values())}: {error}") from error
+        raise SubmissionError(
+            f"{listing(task.path for task in tasks.values())}: {error}"
+        ) from error
     write_whole(output, zipped(files))
     return list(files), [task.task for task in tasks.values()]

@@ -1,7 +1,9 @@
-"""Runs in the form of Every Eval Ever, schema 0.3.0: an aggregate JSON file and a JSON lines file of samples.
+"""Runs in the form of Every Eval Ever, schema 0.3.0: an aggregate JSON file and a JSON lines file
+of samples.
 
-The form is that of https://github.com/evaleval/every_eval_ever (package 0.3.0), whose validator tests ask. Files lie as
-the datastore wants them: ``data/COLLECTION/DEVELOPER/MODEL/UUID.json`` and ``UUID_samples.jsonl``.
+The form is that of https://github.com/evaleval/every_eval_ever (package 0.3.0), whose validator
+tests ask. Files lie as the datastore wants them: ``data/COLLECTION/DEVELOPER/MODEL/UUID.json`` and
+``UUID_samples.jsonl``.
 """
 
 from __future__ import annotations
@@ -30,7 +32,12 @@ DATASTORE = "https://huggingface.co/datasets/evaleval/EEE_datastore"
 CONFIDENCE = 0.95
 
 _COMPONENT = re.compile(r"[\w-](?:[\w.-]*[\w-])?")
-_ARGUMENTS = {"max_new_tokens": "max_tokens", "temperature": "temperature", "top_p": "top_p", "top_k": "top_k"}
+_ARGUMENTS = {
+    "max_new_tokens": "max_tokens",
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "top_k": "top_k",
+}
 
 
 def write(
@@ -43,8 +50,8 @@ def write(
 ) -> list[Path]:
     """Write two files for each run and dataset; return their paths.
 
-    The same samples get the same file names again. `organization` evaluated, `relationship` is that to the model's
-    developers, `model` is DEVELOPER/MODEL where the run's arguments do not name it.
+    The same samples get the same file names again. `organization` evaluated, `relationship` is that
+    to the model's developers, `model` is DEVELOPER/MODEL where the run's arguments do not name it.
     """
     source = {
         "source_name": "figlang_tasks",
@@ -69,7 +76,9 @@ def _files(
 ) -> dict[str, bytes]:
     """Content of the two files for tasks of one dataset, by path below the folder."""
     collection = tasks[0].data.dataset.lower()
-    digest = hashlib.sha256(f"{collection}/{model}/{'/'.join(task.sha256 for task in tasks)}".encode()).digest()
+    digest = hashlib.sha256(
+        f"{collection}/{model}/{'/'.join(task.sha256 for task in tasks)}".encode()
+    ).digest()
     stem = f"data/{collection}/{model}/{uuid.UUID(bytes=digest[:16], version=4)}"
     now = f"{time.time():.3f}"
     log_id = f"{collection}/{model}/{now}"
@@ -89,13 +98,16 @@ def _files(
             "id": model,
             "developer": model.partition("/")[0],
             "additional_details": _texts(
-                deployment_type="unknown",  # the schema asks for these two; a run does not tell them
+                # The schema asks for these two; a run does not tell them
+                deployment_type="unknown",
                 model_availability="unknown",
                 model_class=(run.results.get("config") or {}).get("model"),
                 model_args=provenance.option(run, "model_args") or None,
             ),
         },
-        "evaluation_results": [_result(run, task, *value) for task in tasks for value in values(task, scopes=True)],
+        "evaluation_results": [
+            _result(run, task, *value) for task in tasks for value in values(task, scopes=True)
+        ],
     }
     date = provenance.evaluated_at(run)
     if date is not None:
@@ -115,27 +127,37 @@ def _files(
 
 
 def model_id(run: Run) -> str | None:
-    """The model's id on the hub (ORG/NAME) by the run's arguments; None if they name no such thing."""
+    """The model's id on the hub (ORG/NAME) by the run's arguments; None if they name no such
+    thing.
+    """
     name = r"[A-Za-z0-9][\w.-]*"  # so no path: neither /home/me/model nor ./model
     arguments = "pretrained|model|model_version|model_id"
-    found = re.search(rf"(?:^|,)(?:{arguments})=({name}/{name})(?:,|$)", provenance.option(run, "model_args"))
+    found = re.search(
+        rf"(?:^|,)(?:{arguments})=({name}/{name})(?:,|$)", provenance.option(run, "model_args")
+    )
     return found[1] if found else None
 
 
 def _model(run: Run, given: str | None) -> str:
     model = given or model_id(run)
     if model is None:
-        raise SubmissionError(f"{run.path}: the run does not name a model as DEVELOPER/MODEL: give it with --model")
+        raise SubmissionError(
+            f"{run.path}: the run does not name a model as DEVELOPER/MODEL: give it with --model"
+        )
     parts = model.split("/")
     if len(parts) != 2 or not all(_COMPONENT.fullmatch(part) and part != "data" for part in parts):
-        raise SubmissionError(f"{brief(model)!r} must have the form DEVELOPER/MODEL, with names that can be folders")
+        raise SubmissionError(
+            f"{brief(model)!r} must have the form DEVELOPER/MODEL, with names that can be folders"
+        )
     return model
 
 
 # --- aggregate ---
 
 
-def _result(run: Run, task: TaskRun, name: str, measure: Measure, found: Estimate) -> dict[str, Any]:
+def _result(
+    run: Run, task: TaskRun, name: str, measure: Measure, found: Estimate
+) -> dict[str, Any]:
     low, high = measure.bounds
     score: dict[str, Any] = {"score": found.value}
     if found.low is not None and found.high is not None:
@@ -175,9 +197,18 @@ def _bound(value: float) -> float | str:
 
 def _source(task: TaskRun) -> dict[str, Any]:
     repository, revision = released(task)
-    details = _texts(part=task.data.part, digest=task.data.digest, revision=revision, figlang_tasks_data=task.data)
+    details = _texts(
+        part=task.data.part,
+        digest=task.data.digest,
+        revision=revision,
+        figlang_tasks_data=task.data,
+    )
     if repository is None:
-        return {"dataset_name": task.data.dataset, "source_type": "other", "additional_details": details}
+        return {
+            "dataset_name": task.data.dataset,
+            "source_type": "other",
+            "additional_details": details,
+        }
     return {
         "dataset_name": task.data.dataset,
         "source_type": "hf_dataset",
@@ -190,7 +221,11 @@ def _source(task: TaskRun) -> dict[str, Any]:
 def _generation(run: Run, task: TaskRun) -> dict[str, Any]:
     options = task.config.get("generation_kwargs")
     options = redacted(options) if isinstance(options, Mapping) else {}
-    arguments = {theirs: options[ours] for ours, theirs in _ARGUMENTS.items() if options.get(ours) is not None}
+    arguments = {
+        theirs: options[ours]
+        for ours, theirs in _ARGUMENTS.items()
+        if options.get(ours) is not None
+    }
     rest = {name: json.dumps(value) for name, value in options.items() if name not in _ARGUMENTS}
     details = _texts(
         **{**provenance.options(run), **rest},
@@ -202,7 +237,11 @@ def _generation(run: Run, task: TaskRun) -> dict[str, Any]:
 
 
 def _texts(**values: Any) -> dict[str, str]:
-    return {name: plain(without_paths(str(value))) for name, value in values.items() if value is not None}
+    return {
+        name: plain(without_paths(str(value)))
+        for name, value in values.items()
+        if value is not None
+    }
 
 
 # --- samples ---
@@ -237,13 +276,18 @@ def _rows(task: TaskRun, log_id: str, model: str) -> list[dict[str, Any]]:
                         "turn_idx": 0,
                         "source": "output.raw",
                         "extracted_value": plain(_as_text(sample[task.kind.answer_field])),
-                        "extraction_method": f"figlang_tasks: {sample.get('rule') or sample.get('status') or 'custom'}",
+                        "extraction_method": (
+                            "figlang_tasks:"
+                            f" {sample.get('rule') or sample.get('status') or 'custom'}"
+                        ),
                         "is_terminal": True,
                     }
                 ],
                 "evaluation": {"score": float(score), "is_correct": score == 1},
                 "metadata": _texts(
-                    status=sample.get("status"), report_group=sample.get("report_group"), type=sample.get("type")
+                    status=sample.get("status"),
+                    report_group=sample.get("report_group"),
+                    type=sample.get("type"),
                 ),
             }
         )
@@ -251,7 +295,9 @@ def _rows(task: TaskRun, log_id: str, model: str) -> list[dict[str, Any]]:
 
 
 def _per_row(task: TaskRun) -> Measure | None:
-    """The first metric that has a number of each sample and says how good it is; None if there is none."""
+    """The first metric that has a number of each sample and says how good it is; None if there is
+    none.
+    """
     for measure in task.measures.all:
         if measure.value_of_record is None or measure.is_diagnostic:
             continue

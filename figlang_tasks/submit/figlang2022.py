@@ -1,4 +1,6 @@
-"""The file that the FigLang 2022 shared task takes (CodaLab competition 5908), from samples of ``flute_codalab``."""
+"""The file that the FigLang 2022 shared task takes (CodaLab competition 5908), from samples of
+``flute_codalab``.
+"""
 
 from __future__ import annotations
 
@@ -24,18 +26,21 @@ def write_lines(run: Run, output: Path, fallback: str | None = None) -> tuple[Ta
 
     It is JSON lines of codalab_id, id, premise, hypothesis, predicted_label, model_explanation.
 
-    An output without a label is an error where there is no `fallback`: after an empty label the organisers' script
-    gives rows the explanation scores of other rows, and this package does not guess.
+    An output without a label is an error where there is no `fallback`: after an empty label the
+    organisers' script gives rows the explanation scores of other rows, and this package does not
+    guess.
     """
     task = the_task(run, "flute_codalab", lambda each: each.data.name == "FLUTE/codalab")
     lines = answered(task, BLIND_ROWS).computed(
         lambda _, records: sorted(map(_line, records), key=itemgetter("codalab_id"))
     )
-    unlabelled = [f"codalab-{line['codalab_id']}" for line in lines if line["predicted_label"] is None]
+    unlabelled = [
+        f"codalab-{line['codalab_id']}" for line in lines if line["predicted_label"] is None
+    ]
     if unlabelled and fallback is None:
         raise SubmissionError(
-            f"{task.path}: {len(unlabelled)} outputs have no label ({listing(unlabelled)}): evaluate them again, or "
-            "give them a label (--fallback)"
+            f"{task.path}: {len(unlabelled)} outputs have no label ({listing(unlabelled)}):"
+            " evaluate them again, or give them a label (--fallback)"
         )
     lines = [{**line, "predicted_label": line["predicted_label"] or fallback} for line in lines]
     write_whole(output, "".join(json.dumps(line) + "\n" for line in lines).encode("ascii"))

@@ -1,13 +1,15 @@
-"""The FigLang 2024 shared task on multimodal figurative language: its submission file, and its scores.
+"""The FigLang 2024 shared task on multimodal figurative language: its submission file, and its
+scores.
 
-Participants hand in a zip with ``pred.csv``: id, label (1 entailment, 0 contradiction), explanation, for the 723 rows
-of V-FLUTE's test split. The board takes macro F1 at 0, .50 and .60 with BERTScore F1 alone (Kulkarni et al. 2024, "A
-Report on the FigLang 2024 Shared Task on Multimodal Figurative Language", 2024.figlang-1.16).
+Participants hand in a zip with ``pred.csv``: id, label (1 entailment, 0 contradiction),
+explanation, for the 723 rows of V-FLUTE's test split. The board takes macro F1 at 0, .50 and .60
+with BERTScore F1 alone (Kulkarni et al. 2024, "A Report on the FigLang 2024 Shared Task on
+Multimodal Figurative Language", 2024.figlang-1.16).
 
-The board's scorer is public. It reads ``pred.csv`` with pandas, as this module does: an empty field, ``NA``, ``None``
-and the like are missing values. A missing label becomes the wrong one. A missing explanation is scored as the text
-``nan``, but in the first row it makes the metric's loader (the package ``evaluate``) raise, and the whole submission
-fails.
+The board's scorer is public. It reads ``pred.csv`` with pandas, as this module does: an empty
+field, ``NA``, ``None`` and the like are missing values. A missing label becomes the wrong one. A
+missing explanation is scored as the text ``nan``, but in the first row it makes the metric's loader
+(the package ``evaluate``) raise, and the whole submission fails.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ if TYPE_CHECKING:
 MEMBER = "pred.csv"
 COLUMNS = ("id", "label", "explanation")
 DATASET, SPLIT = "V-FLUTE", "test"
-UPLOAD = "CodaBench, the competition of the FigLang 2024 shared task on multimodal figurative language"
+UPLOAD = (
+    "CodaBench, the competition of the FigLang 2024 shared task on multimodal figurative language"
+)
 
 _AS_SCORED = "nan"  # what the board scores in place of a missing explanation
 
@@ -48,25 +52,30 @@ _AS_SCORED = "nan"  # what the board scores in place of a missing explanation
 def write(run: Run, output: Path) -> dict[str, Any]:
     """Write the zip of a run on V-FLUTE's test split.
 
-    An output without a label gets an empty one, which the board counts as wrong. Where the first row of the split has
-    no explanation, the first row that has one is written before it: the board finds rows by their ids.
+    An output without a label gets an empty one, which the board counts as wrong. Where the first
+    row of the split has no explanation, the first row that has one is written before it: the board
+    finds rows by their ids.
     """
     chosen = the_task(run, f"{DATASET}'s {SPLIT} split with explanations", _fits)
     answered(chosen, source_of(DATASET).splits[SPLIT])
     rows = chosen.computed(
         lambda _, records: [
             (each["id"], each["predicted"], plain(each["explanation"] or ""))
-            for each in sorted(records, key=lambda each: int(each["id"].rpartition("-")[2]))  # the order of the split
+            # The order of the split
+            for each in sorted(records, key=lambda each: int(each["id"].rpartition("-")[2]))
         ]
     )
     missing = [not text for text in _read(_csv(rows))["explanation"].notna()]
     if all(missing):
         raise SubmissionError(
-            f"{chosen.path}: none of the {len(rows)} rows has an explanation, and the board's scorer fails "
-            f"where its first row has none: evaluate a model that explains its answers"
+            f"{chosen.path}: none of the {len(rows)} rows has an explanation, and the board's"
+            " scorer fails where its first row has none: evaluate a model that explains its"
+            " answers"
         )
     first = rows[missing.index(False)]
-    write_whole(output, zipped({MEMBER: _csv([first, *(each for each in rows if each is not first)])}))
+    write_whole(
+        output, zipped({MEMBER: _csv([first, *(each for each in rows if each is not first)])})
+    )
     return {
         "data": str(chosen.data),
         "n": len(rows),
@@ -84,7 +93,11 @@ def _fits(task: TaskRun) -> bool:
 def _csv(rows: Sequence[tuple[str, int | None, str]]) -> bytes:
     import pandas as pd
 
-    return pd.DataFrame(rows, columns=list(COLUMNS), dtype=object).to_csv(index=False, lineterminator="\n").encode()
+    return (
+        pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)
+        .to_csv(index=False, lineterminator="\n")
+        .encode()
+    )
 
 
 def _read(content: bytes) -> pd.DataFrame:
@@ -94,7 +107,9 @@ def _read(content: bytes) -> pd.DataFrame:
 
 
 def read(path: Path) -> pd.DataFrame:
-    """Read a submission, by whatever tool it was made: its columns id, label and explanation, as the board does."""
+    """Read a submission, by whatever tool it was made: its columns id, label and explanation, as
+    the board does.
+    """
     import pandas as pd
 
     try:
@@ -109,15 +124,20 @@ def read(path: Path) -> pd.DataFrame:
             content = files.read_member(archive, MEMBER)
     except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, ValueError) as error:
         # RuntimeError: it is encrypted, or packed in a way that zipfile does not know.
-        raise SubmissionError(f"{path} is not a readable zip ({error}): zip {MEMBER} again") from error
+        raise SubmissionError(
+            f"{path} is not a readable zip ({error}): zip {MEMBER} again"
+        ) from error
     try:
         found = _read(content).rename(columns=str.strip)
         rows = found[list(COLUMNS)]
     except UnicodeDecodeError as error:
-        raise SubmissionError(f"{path}: {MEMBER} is not UTF-8 (byte {error.start}): save it as UTF-8") from error
+        raise SubmissionError(
+            f"{path}: {MEMBER} is not UTF-8 (byte {error.start}): save it as UTF-8"
+        ) from error
     except (ValueError, KeyError) as error:
         raise SubmissionError(
-            f"{path}: {MEMBER} is not CSV with the columns {', '.join(COLUMNS)} ({printable(error, limit=200)})"
+            f"{path}: {MEMBER} is not CSV with the columns {', '.join(COLUMNS)}"
+            f" ({printable(error, limit=200)})"
         ) from error
     labels = pd.to_numeric(rows["label"], errors="coerce")
     if (wrong := rows[rows["label"].notna() & ~labels.isin([0, 1])]).size:
@@ -138,18 +158,24 @@ def answers(path: Path) -> tuple[list[dict[str, Any]], str]:
     submitted = read(path)
     if submitted["explanation"].isna().head(1).any():
         raise SubmissionError(
-            f"{path}: the first row of {MEMBER} ({printable(submitted['id'].iloc[0])}) has no explanation, and the "
-            "board's scorer fails on such a file: put a row with an explanation first (the order of the rows does not "
-            "matter)"
+            f"{path}: the first row of {MEMBER} ({printable(submitted['id'].iloc[0])}) has no"
+            " explanation, and the board's scorer fails on such a file: put a row with an"
+            " explanation first (the order of the rows does not matter)"
         )
     submitted = submitted.astype(object).where(submitted.notna(), None)
     predictions = submitted.set_index("id").to_dict("index")
-    references = vflute_rows.load(DATASET, SPLIT).select_columns(["id", "label", "explanation", "family", "data"])
+    references = vflute_rows.load(DATASET, SPLIT).select_columns(
+        ["id", "label", "explanation", "family", "data"]
+    )
     wanted = dict.fromkeys(references["id"])
     if missing := [row_id for row_id in wanted if row_id not in predictions]:
-        raise SubmissionError(f"{path}: {len(missing)} of {len(wanted)} rows are missing: {listing(missing)}")
+        raise SubmissionError(
+            f"{path}: {len(missing)} of {len(wanted)} rows are missing: {listing(missing)}"
+        )
     if foreign := [row_id for row_id in predictions if row_id not in wanted]:
-        raise SubmissionError(f"{path}: {len(foreign)} ids are not in the {SPLIT} split: {listing(foreign)}")
+        raise SubmissionError(
+            f"{path}: {len(foreign)} ids are not in the {SPLIT} split: {listing(foreign)}"
+        )
     rows = []
     for row in references:
         label, explanation = (predictions[row["id"]][column] for column in ("label", "explanation"))
@@ -167,10 +193,11 @@ def answers(path: Path) -> tuple[list[dict[str, Any]], str]:
 
 
 def score(path: Path, get_scorer: Callable[[], Scorer]) -> dict[str, Any]:
-    """Compute what the board would for a submission; a file that is not valid costs no loading of a scorer.
+    """Compute what the board would for a submission; a file that is not valid costs no loading of a
+    scorer.
 
-    A missing label, and one whose explanation scores at or below the threshold, counts as the wrong one; macro F1 over
-    the two labels. A missing explanation is scored as the text ``nan``.
+    A missing label, and one whose explanation scores at or below the threshold, counts as the wrong
+    one; macro F1 over the two labels. A missing explanation is scored as the text ``nan``.
     """
     from figlang_tasks.benchmarks.vflute.measures import FIGLANG24
 

@@ -1,6 +1,7 @@
 """Results for the Hugging Face hub: ``.eval_results/*.yaml``, and a section of the model card.
 
-The form of the files and their writer are those of ``huggingface_hub`` (https://huggingface.co/docs/hub/eval-results).
+The form of the files and their writer are those of ``huggingface_hub``
+(https://huggingface.co/docs/hub/eval-results).
 """
 
 from __future__ import annotations
@@ -23,18 +24,20 @@ FOLDER = ".eval_results"
 README = "README.md"
 
 
-def write(found: Sequence[Run], folder: Path, verdicts: Sequence[str] = ()) -> tuple[list[Path], list[str]]:
+def write(
+    found: Sequence[Run], folder: Path, verdicts: Sequence[str] = ()
+) -> tuple[list[Path], list[str]]:
     """Write the files of runs of one model into a folder in the layout of its repository.
 
-    The model card has the `verdicts`. A README there gets or keeps its section. Return the paths, and the datasets that
-    have no repository, and so no entry.
+    The model card has the `verdicts`. A README there gets or keeps its section. Return the paths,
+    and the datasets that have no repository, and so no entry.
     """
     try:
         from huggingface_hub import eval_result_entries_to_yaml
     except ImportError as error:
         raise SubmissionError(
-            "this huggingface_hub cannot write .eval_results: pip install --upgrade huggingface_hub (2.0 or newer, "
-            "which needs transformers 5)"
+            "this huggingface_hub cannot write .eval_results: pip install --upgrade huggingface_hub"
+            " (2.0 or newer, which needs transformers 5)"
         ) from error
     tasks_of(found)  # no two of one name
     section = model_card.section(found, verdicts)  # of whole runs
@@ -47,11 +50,16 @@ def write(found: Sequence[Run], folder: Path, verdicts: Sequence[str] = ()) -> t
     for dataset, entries in by_dataset.items():
         if entries:
             contents[f"{FOLDER}/{dataset}.yaml"] = yaml.safe_dump(
-                eval_result_entries_to_yaml(entries), sort_keys=False, allow_unicode=True, width=10_000
+                eval_result_entries_to_yaml(entries),
+                sort_keys=False,
+                allow_unicode=True,
+                width=10_000,
             )
     for path, text in contents.items():
         write_whole(folder / path, text.encode("utf-8"))
-    return [folder / path for path in contents], [name for name, entries in by_dataset.items() if not entries]
+    return [folder / path for path in contents], [
+        name for name, entries in by_dataset.items() if not entries
+    ]
 
 
 def read_card(readme: Path) -> str:
@@ -63,7 +71,9 @@ def read_card(readme: Path) -> str:
 
 
 def _entries(run: Run, task: TaskRun) -> list[Any]:
-    """One entry for each metric of the whole benchmark; none where the dataset has no repository."""
+    """One entry for each metric of the whole benchmark; none where the dataset has no
+    repository.
+    """
     from huggingface_hub import EvalResultEntry
 
     repository, revision = released(task)
@@ -93,7 +103,9 @@ def _entries(run: Run, task: TaskRun) -> list[Any]:
                 value=round(100 * found.value, 2) if measure.percent else round(found.value, 4),
                 dataset_revision=revision,
                 date=date.strftime("%Y-%m-%dT%H:%M:%SZ") if date else None,
-                notes="; ".join(printable(without_paths(note), limit=300) for note in notes if note),
+                notes="; ".join(
+                    printable(without_paths(note), limit=300) for note in notes if note
+                ),
             )
         )
     return entries

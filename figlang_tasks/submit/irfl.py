@@ -1,7 +1,8 @@
-"""The row of IRFL's leaderboard, which is sent in by e-mail: detection accuracies in percent, as in Table 3.
+"""The row of IRFL's leaderboard, which is sent in by e-mail: detection accuracies in percent, as in
+Table 3.
 
-IRFL: Yosef et al. 2023, "IRFL: Image Recognition of Figurative Language", arXiv 2303.15445. Accuracies are counted from
-the samples and compared with what the run reported.
+IRFL: Yosef et al. 2023, "IRFL: Image Recognition of Figurative Language", arXiv 2303.15445.
+Accuracies are counted from the samples and compared with what the run reported.
 """
 
 from __future__ import annotations
@@ -24,16 +25,28 @@ FAMILIES: Mapping[str, tuple[str, str]] = {
     "irfl_detect_grid": ("irfl_detect_{}_grid", "four images in one picture, answers in words"),
 }
 """Names of the tasks of each family, and how they are answered."""
-COLUMNS = ("Idiom-Figurative", "Idiom-Figurative-Literal", "Metaphor", "Open Simile", "Closed Simile")
+COLUMNS = (
+    "Idiom-Figurative",
+    "Idiom-Figurative-Literal",
+    "Metaphor",
+    "Open Simile",
+    "Closed Simile",
+)
 _PHRASES = ("idiom", "metaphor", "open_simile", "simile")
 
 
 def email(found: Sequence[Run]) -> str:
     """An e-mail with the row of one model, and what the organisers need to judge it."""
-    told = [(run.results.get("model_source"), (run.results.get("config") or {}).get("model_args")) for run in found]
+    told = [
+        (run.results.get("model_source"), (run.results.get("config") or {}).get("model_args"))
+        for run in found
+    ]
     if any(each != told[0] for each in told):
-        named = dict.fromkeys(provenance.option(run, "model_args") or run.name for run in found)  # without keys
-        raise SubmissionError(f"the runs are of several models ({listing(named)}), but a row is of one model")
+        # Without keys
+        named = dict.fromkeys(provenance.option(run, "model_args") or run.name for run in found)
+        raise SubmissionError(
+            f"the runs are of several models ({listing(named)}), but a row is of one model"
+        )
     tasks = tasks_of(found)
     pattern, how = FAMILIES[_family(tasks)]
     used = [tasks[pattern.format(phrase)] for phrase in _PHRASES]
@@ -46,12 +59,10 @@ def email(found: Sequence[Run]) -> str:
     revisions = listing(sorted({task.data.revision or "unknown" for task in used}))
     rows = "\n\n".join(parts)
     return (
-        f"Subject: IRFL leaderboard: {model}\n\n"
-        f"Dear IRFL team,\n\n"
-        f"please add this model to the leaderboard (zero-shot; accuracy in percent):\n\n"
-        f"{rows}\n\n"
-        f"How it was evaluated: {how}; all rows of the four detection tables, IRFL revision {revisions};\n"
-        f"figlang_tasks {figlang_tasks.__version__}.\n"
+        f"Subject: IRFL leaderboard: {model}\n\nDear IRFL team,\n\nplease add this model to the"
+        f" leaderboard (zero-shot; accuracy in percent):\n\n{rows}\n\nHow it was evaluated: {how};"
+        f" all rows of the four detection tables, IRFL revision {revisions};\nfiglang_tasks"
+        f" {figlang_tasks.__version__}.\n"
     )
 
 
@@ -64,8 +75,8 @@ def _family(tasks: Mapping[str, TaskRun]) -> str:
     some = [family for family, names in lacking.items() if len(names) < len(_PHRASES)]
     if len(some) != 1:
         raise SubmissionError(
-            f"the runs have tasks of {' and '.join(some) or 'other benchmarks or prompts'}, but a row is of one of "
-            f"{', '.join(FAMILIES)}: give runs, or samples files, of one"
+            f"the runs have tasks of {' and '.join(some) or 'other benchmarks or prompts'}, but a"
+            f" row is of one of {', '.join(FAMILIES)}: give runs, or samples files, of one"
         )
     if names := lacking[some[0]]:
         raise SubmissionError(f"the runs lack {', '.join(names)}: a row needs all of {some[0]}")
@@ -87,7 +98,9 @@ def _values(task: TaskRun, measure: str) -> dict[str, float]:
     unscored = [record["id"] for record in task.records if needs_scores and not record["scores"]]
     if unscored:
         raise SubmissionError(
-            f"{task.path}: {len(unscored)} rows have no matching scores ({listing(unscored)}): use a model class that "
-            "gives them, or submit irfl_detect"
+            f"{task.path}: {len(unscored)} rows have no matching scores ({listing(unscored)}): use"
+            " a model class that gives them, or submit irfl_detect"
         )
-    return {scope: found.total() for (name, scope), found in task.statistics.items() if name == measure}
+    return {
+        scope: found.total() for (name, scope), found in task.statistics.items() if name == measure
+    }

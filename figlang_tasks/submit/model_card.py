@@ -11,18 +11,22 @@ from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL
 from figlang_tasks.submit import SubmissionError, all_rows, plain, released
 
-BEGIN = "<!-- figlang_tasks: begin; `figlang submit hub` replaces what stands up to the end mark -->"
+BEGIN = (
+    "<!-- figlang_tasks: begin; `figlang submit hub` replaces what stands up to the end mark -->"
+)
 END = "<!-- figlang_tasks: end -->"
 
 
 def section(found: Sequence[Run], verdicts: Sequence[str] = ()) -> str:
-    """The section: the verdicts, then for each task its metrics with intervals, and how to reproduce them."""
+    """The section: the verdicts, then for each task its metrics with intervals, and how to
+    reproduce them.
+    """
     whole = [all_rows(run) for run in found]
     count = sum(len(run.tasks) for run in whole)
     introduction = (
-        f"{count} task{'s' * (count > 1)} of figlang_tasks, evaluated by the author of this section. Shares are in "
-        "percent, with 95 % intervals; bold is the main metric of a task. Written by figlang_tasks "
-        f"{figlang_tasks.__version__}."
+        f"{count} task{'s' * (count > 1)} of figlang_tasks, evaluated by the author of this"
+        " section. Shares are in percent, with 95 % intervals; bold is the main metric of a task."
+        f" Written by figlang_tasks {figlang_tasks.__version__}."
     )
     parts = [BEGIN, "## Figurative language", introduction]
     if verdicts:
@@ -34,7 +38,9 @@ def section(found: Sequence[Run], verdicts: Sequence[str] = ()) -> str:
 
 
 def placed(section: str, readme: str | None) -> str:
-    """A README with `section` in place of an earlier one, else at its end; all else stays as it is."""
+    """A README with `section` in place of an earlier one, else at its end; all else stays as it
+    is.
+    """
     if readme is None:
         return section
     before, begin, rest = readme.partition(BEGIN)
@@ -43,8 +49,8 @@ def placed(section: str, readme: str | None) -> str:
         return before + section.removesuffix("\n") + after
     if begin or END in readme:
         raise SubmissionError(
-            "the marks of figlang_tasks in the README (<!-- figlang_tasks: ... -->) are not one begin and one end: "
-            "correct them, or delete all of them"
+            "the marks of figlang_tasks in the README (<!-- figlang_tasks: ... -->) are not one"
+            " begin and one end: correct them, or delete all of them"
         )
     gap = "\n" * (2 - (len(readme) - len(readme.rstrip("\n")))) if readme else ""
     return readme + gap + section
@@ -58,13 +64,17 @@ def _table(task: TaskRun) -> str:
     headline = measures.headline(found["metric"][found["scope"] == OVERALL], task.measures.by_name)
     main = measures.with_arrow(headline)
     shown = tables.wide(found, ["scope"], list(dict.fromkeys(found["metric"])))
-    return tables.markdown(shown.rename(columns=measures.with_arrow).rename(columns={main: f"**{main}**"}))
+    return tables.markdown(
+        shown.rename(columns=measures.with_arrow).rename(columns={main: f"**{main}**"})
+    )
 
 
 def _facts(run: Run, task: TaskRun) -> str:
     repository, revision = released(task)
     facts = provenance.of_task(task) | {
-        name: fact for name, fact in provenance.of_run(run).items() if name in (*provenance.OPTIONS, "harness", "date")
+        name: fact
+        for name, fact in provenance.of_run(run).items()
+        if name in (*provenance.OPTIONS, "harness", "date")
     }
     facts.pop("samples file")
     lines = [f"- {name}: {_code(fact)}" for name, fact in facts.items()]
@@ -72,7 +82,9 @@ def _facts(run: Run, task: TaskRun) -> str:
         lines.append("- rows of the author's own in place of the release's")
     if repository:
         commit = f" at {_code(revision)}" if revision else ""
-        lines.append(f"- dataset: [{repository}](https://huggingface.co/datasets/{repository}){commit}")
+        lines.append(
+            f"- dataset: [{repository}](https://huggingface.co/datasets/{repository}){commit}"
+        )
     return "\n".join(lines)
 
 

@@ -2,9 +2,12 @@
 
 For example:
 
-    from figlang_tasks.metrics.explanation import get_scorer  # in figlang-metrics: figlang_metrics.explanation
+    # in figlang-metrics: figlang_metrics.explanation
+    from figlang_tasks.metrics.explanation import get_scorer
 
-    scores = get_scorer("vflute25").score(references=["The lawyer has fins."], candidates=["He looks like a shark."])
+    scores = get_scorer("vflute25").score(
+        references=["The lawyer has fins."], candidates=["He looks like a shark."]
+    )
     scores.mean, scores.signature
 """
 

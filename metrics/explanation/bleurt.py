@@ -1,6 +1,7 @@
 """BLEURT (Sellam et al. 2020; BLEURT-20: Pu et al. 2021, arXiv 2110.06341) with RemBERT's layers.
 
-Reads the PyTorch checkpoints of ``lucadiliello/BLEURT-20*``, whose own package does not import on transformers 5.
+Reads the PyTorch checkpoints of ``lucadiliello/BLEURT-20*``, whose own package does not import on
+transformers 5.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ from .weights import Located, WeightsError, load, read_config
 
 MAX_TOKENS = 512
 
-_NAMES = {r"^bleurt\.": "rembert.", r"encoder\.embedding_projection": "encoder.embedding_hidden_mapping_in"}
+_NAMES = {
+    r"^bleurt\.": "rembert.",
+    r"encoder\.embedding_projection": "encoder.embedding_hidden_mapping_in",
+}
 """Of weights: those of the checkpoint (patterns), and those of RemBERT."""
 
 _SPECIAL = ("[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]")
@@ -37,14 +41,18 @@ class Bleurt(PairModel):
         self._tokenizer = PairTokenizer(located)
 
     def _computed(self, pairs: set[Pair]) -> Iterator[Mapping[Pair, float]]:
-        tokens = {text: self._tokenizer.ids(text) for text in {text for pair in pairs for text in pair}}
+        tokens = {
+            text: self._tokenizer.ids(text) for text in {text for pair in pairs for text in pair}
+        }
         inputs = {pair: self._tokenizer.join(tokens[pair[0]], tokens[pair[1]]) for pair in pairs}
         todo = sorted(inputs, key=lambda pair: (-len(inputs[pair][0]), pair))  # the longest first
 
         def forward(start: int, stop: int) -> list[float]:
             return self._forward([inputs[pair] for pair in todo[start:stop]])
 
-        for start, stop, values in self.runner.batches([len(inputs[pair][0]) for pair in todo], forward):
+        for start, stop, values in self.runner.batches(
+            [len(inputs[pair][0]) for pair in todo], forward
+        ):
             yield dict(zip(todo[start:stop], values, strict=True))
 
     def _forward(self, inputs: Sequence[tuple[list[int], list[int]]]) -> list[float]:
@@ -55,18 +63,24 @@ class Bleurt(PairModel):
             pad_ids([types for _, types in inputs], 0, device),
         ).float()
         if not bool(values.isfinite().all()):
-            raise ArithmeticError(f"{self._located.identity} gives scores that are not finite; use dtype='fp32'")
+            raise ArithmeticError(
+                f"{self._located.identity} gives scores that are not finite; use dtype='fp32'"
+            )
         return values.tolist()
 
     def _load(self, dtype: torch.dtype) -> torch.nn.Module:
         from transformers import RemBertForSequenceClassification
 
-        model = load(RemBertForSequenceClassification, self._located, self._config, dtype, key_mapping=_NAMES)
+        model = load(
+            RemBertForSequenceClassification, self._located, self._config, dtype, key_mapping=_NAMES
+        )
         return _Regression(model)
 
 
 class _Regression(torch.nn.Module):
-    """The encoder, and the head that reads the vector of [CLS]; takes ``RemBertForSequenceClassification`` apart."""
+    """The encoder, and the head that reads the vector of [CLS]; takes
+    ``RemBertForSequenceClassification`` apart.
+    """
 
     def __init__(self, model: Any) -> None:
         super().__init__()
@@ -79,7 +93,9 @@ class _Regression(torch.nn.Module):
 
 
 class PairTokenizer:
-    """SentencePiece ids of a text pair: ``[CLS] reference [SEP] candidate [SEP]``, at most `MAX_TOKENS`."""
+    """SentencePiece ids of a text pair: ``[CLS] reference [SEP] candidate [SEP]``, at most
+    `MAX_TOKENS`.
+    """
 
     def __init__(self, located: Located) -> None:
         import sentencepiece
@@ -87,20 +103,31 @@ class PairTokenizer:
         path = located.folder / "spm.model"
         if not path.is_file():
             raise WeightsError(
-                f"{path} is missing: BLEURT checkpoints of other kinds than BLEURT-20* are not supported"
+                f"{path} is missing: BLEURT checkpoints of other kinds than BLEURT-20* are not"
+                " supported"
             )
         self._pieces = sentencepiece.SentencePieceProcessor(model_file=str(path))
         found = {name: self._pieces.piece_to_id(name) for name in _SPECIAL}
-        self._special_ids = {name: id for name, id in found.items() if self._pieces.id_to_piece(id) == name}
+        self._special_ids = {
+            name: id for name, id in found.items() if self._pieces.id_to_piece(id) == name
+        }
 
     def ids(self, text: str) -> list[int]:
-        """Ids of one text. Names of special pieces in it stand for these, as in the original tokenizer."""
+        """Ids of one text. Names of special pieces in it stand for these, as in the original
+        tokenizer.
+        """
         ids: list[int] = []
         for part in _SPECIAL_PATTERN.split(without_surrogates(text)):
-            ids += [self._special_ids[part]] if part in self._special_ids else self._pieces.encode(part)
+            ids += (
+                [self._special_ids[part]]
+                if part in self._special_ids
+                else self._pieces.encode(part)
+            )
         return ids
 
-    def join(self, reference: Sequence[int], candidate: Sequence[int]) -> tuple[list[int], list[int]]:
+    def join(
+        self, reference: Sequence[int], candidate: Sequence[int]
+    ) -> tuple[list[int], list[int]]:
         """Ids and token types of a pair, cut to `MAX_TOKENS` as by the original tokenizer.
 
         One by one goes from the longer side, from the candidate where both are equal.
@@ -118,7 +145,14 @@ def _config(located: Located) -> Any:
     given = read_config(located)
     if given.get("model_type") != "bleurt":
         raise WeightsError(
-            f"{located.folder / 'config.json'} is of model_type {given.get('model_type')!r}, not 'bleurt'"
+            f"{located.folder / 'config.json'} is of model_type {given.get('model_type')!r}, not"
+            " 'bleurt'"
         )
-    same = {key: value for key, value in given.items() if key not in ("model_type", "architectures", "embedding_size")}
-    return RemBertConfig(**{**same, "input_embedding_size": given["embedding_size"], "num_labels": 1})
+    same = {
+        key: value
+        for key, value in given.items()
+        if key not in ("model_type", "architectures", "embedding_size")
+    }
+    return RemBertConfig(
+        **{**same, "input_embedding_size": given["embedding_size"], "num_labels": 1}
+    )

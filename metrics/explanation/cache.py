@@ -23,8 +23,8 @@ _WAIT = 60  # seconds, for another process that writes
 class ScoreCache:
     """Keeps scores by model and texts, in a folder; None: keeps nothing.
 
-    A failure to read or write (a full disk, a network file system without locks, a damaged file) is reported once and
-    switches the cache off: it never costs a score.
+    A failure to read or write (a full disk, a network file system without locks, a damaged file) is
+    reported once and switches the cache off: it never costs a score.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -32,18 +32,24 @@ class ScoreCache:
         self._database: sqlite3.Connection | None = None
 
     def scores(
-        self, model: str, pairs: Iterable[tuple[str, str]], bounds: tuple[float, float] = (-math.inf, math.inf)
+        self,
+        model: str,
+        pairs: Iterable[tuple[str, str]],
+        bounds: tuple[float, float] = (-math.inf, math.inf),
     ) -> dict[tuple[str, str], float]:
         """The stored scores of those `pairs` (reference, candidate) that `model` has scored.
 
-        A file that holds something else than numbers within `bounds` is damaged, and nothing of it is used.
+        A file that holds something else than numbers within `bounds` is damaged, and nothing of it
+        is used.
         """
         if self._folder is None:
             return {}
         query = "SELECT score FROM scores WHERE key = ?"
         try:
             database = self._open(self._folder)
-            found = {pair: database.execute(query, (_key(model, *pair),)).fetchone() for pair in pairs}
+            found = {
+                pair: database.execute(query, (_key(model, *pair),)).fetchone() for pair in pairs
+            }
         except (OSError, sqlite3.Error) as error:
             self._give_up(f"{type(error).__name__}: {error}")
             return {}
@@ -52,7 +58,9 @@ class ScoreCache:
         for score in scores.values():
             if not (isinstance(score, float) and low <= score <= high):
                 name = model.partition(",")[0]
-                self._give_up(f"{FILE} holds {score!r:.80}, which is no score of {name}: delete this file")
+                self._give_up(
+                    f"{FILE} holds {score!r:.80}, which is no score of {name}: delete this file"
+                )
                 return {}
         return scores
 
@@ -71,19 +79,23 @@ class ScoreCache:
         if self._database is None:
             folder.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(folder / FILE, timeout=_WAIT)
-            self._database.execute("CREATE TABLE IF NOT EXISTS scores (key TEXT PRIMARY KEY, score REAL)")
+            self._database.execute(
+                "CREATE TABLE IF NOT EXISTS scores (key TEXT PRIMARY KEY, score REAL)"
+            )
         return self._database
 
     def _give_up(self, reason: str) -> None:
         logger.warning(
-            f"figlang: the score cache {self._folder} is out of use ({reason}); going on without. {CACHE_VARIABLE} "
-            "names another folder, or is off"
+            f"figlang: the score cache {self._folder} is out of use ({reason}); going on without."
+            f" {CACHE_VARIABLE} names another folder, or is off"
         )
         self._folder = None
 
 
 def open_cache(cache: bool | str | os.PathLike[str]) -> ScoreCache:
-    """The cache that an argument names: a folder, True (``$FIGLANG_CACHE`` or the user's), False (none)."""
+    """The cache that an argument names: a folder, True (``$FIGLANG_CACHE`` or the user's), False
+    (none).
+    """
     if cache is False:
         return ScoreCache(None)
     if cache is not True:
@@ -97,7 +109,9 @@ def cache_root() -> Path | None:
     named = os.environ.get(CACHE_VARIABLE)
     if named and named.lower() == "off":
         return None
-    return Path(named or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "figlang_tasks").expanduser()
+    return Path(
+        named or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "figlang_tasks"
+    ).expanduser()
 
 
 def _key(model: str, *texts: str) -> str:

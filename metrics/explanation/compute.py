@@ -1,4 +1,6 @@
-"""Runs a metric model: looks scores up, picks the device, fills batches by a budget, survives running out of memory."""
+"""Runs a metric model: looks scores up, picks the device, fills batches by a budget, survives
+running out of memory.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from .encoder import Encoder
 from .kernels import FLOAT32, choose
 
 DType: TypeAlias = Literal["fp32", "fast"]
-"""``fp32`` for official results; ``fast`` is bfloat16. Where a CPU is faster in float32, only the weights are."""
+"""``fp32`` for official results; ``fast`` is bfloat16. Where a CPU is faster in float32, only the
+weights are.
+"""
 
 Pair: TypeAlias = tuple[str, str]
 """A reference and a candidate."""
@@ -27,7 +31,9 @@ Pair: TypeAlias = tuple[str, str]
 ALGORITHM = 3  # bump it when scores change: the cache then gives none of the old ones
 
 MULTIPLE = 8
-"""Batches are padded to a multiple of this length: bfloat16 kernels are many times slower on odd sizes."""
+"""Batches are padded to a multiple of this length: bfloat16 kernels are many times slower on odd
+sizes.
+"""
 
 GPU_TOKENS, CPU_TOKENS = 32_768, 2_048
 """Padded tokens of a batch, which bound the memory, whatever the number of texts."""
@@ -36,15 +42,22 @@ _Result = TypeVar("_Result")
 
 
 class Runner:
-    """Holds one model on one device: ``auto`` is the emptiest GPU; where it is too full, the CPU."""
+    """Holds one model on one device: ``auto`` is the emptiest GPU; where it is too full, the
+    CPU.
+    """
 
     def __init__(self, load: Callable[[torch.dtype], nn.Module], device: str, dtype: DType) -> None:
         if dtype not in ("fp32", "fast"):
-            raise ValueError(f"dtype is {dtype!r}; valid: 'fp32' (official results), 'fast' (bfloat16)")
+            raise ValueError(
+                f"dtype is {dtype!r}; valid: 'fp32' (official results), 'fast' (bfloat16)"
+            )
         if device != "auto":
             try:
                 torch.empty(0, device=device)
-            except (RuntimeError, AssertionError) as error:  # the second: torch was built without it
+            except (
+                RuntimeError,
+                AssertionError,
+            ) as error:  # the second: torch was built without it
                 valid = "valid: auto, cpu, and what torch has here of cuda:0, mps ..."
                 raise ValueError(f"device is {device!r}; {valid}") from error
         self._load = load
@@ -68,7 +81,8 @@ class Runner:
 
     @property
     def kernel(self) -> str:
-        """The library of the linear layers, on which the last digits of a score depend; known before a model is loaded.
+        """The library of the linear layers, on which the last digits of a score depend; known
+        before a model is loaded.
 
         That of a CPU is chosen by its speed (`kernels.choose`).
         """
@@ -89,10 +103,11 @@ class Runner:
     def batches(
         self, lengths: Sequence[int], step: Callable[[int, int], _Result]
     ) -> Iterator[tuple[int, int, _Result]]:
-        """Yield ``(start, stop, step(start, stop))`` for consecutive ranges that cover `lengths` (tokens, falling).
+        """Yield ``(start, stop, step(start, stop))`` for consecutive ranges that cover `lengths`
+        (tokens, falling).
 
-        A range holds as many items as fit into the budget when all are padded to the longest. Out of memory halves the
-        budget and tries again, at last on the CPU; what was yielded stays.
+        A range holds as many items as fit into the budget when all are padded to the longest. Out
+        of memory halves the budget and tries again, at last on the CPU; what was yielded stays.
         """
         if lengths:
             self.model  # noqa: B018  (chooses device and budget)
@@ -110,7 +125,9 @@ class Runner:
     def _shrink(self, items: int, width: int) -> None:
         if items > 1:
             self.tokens = max(width, items * width // 2)
-            logger.warning(f"figlang: out of memory on {self.device}; {self.tokens} tokens a batch from now on")
+            logger.warning(
+                f"figlang: out of memory on {self.device}; {self.tokens} tokens a batch from now on"
+            )
         elif self.device.type != "cpu":
             assert self.loaded is not None
             self.loaded = self._on_cpu(self.loaded)
@@ -118,7 +135,9 @@ class Runner:
             raise MemoryError(f"not enough memory to score one text of {width} tokens")
 
     def _on_cpu(self, model: nn.Module) -> nn.Module:
-        logger.warning(f"figlang: {self.device} is too full; scoring explanations on the CPU instead")
+        logger.warning(
+            f"figlang: {self.device} is too full; scoring explanations on the CPU instead"
+        )
         self.device = torch.device("cpu")
         self.tokens = None
         return _on(model, self.device, self.dtype)
@@ -132,10 +151,12 @@ class Runner:
 
 
 class PairModel(ABC):
-    """Scores pairs with one model by way of a cache; `identity` names all that decides a score beside the dtype.
+    """Scores pairs with one model by way of a cache; `identity` names all that decides a score
+    beside the dtype.
 
     Attributes:
-        bounds: the least and the greatest score that the model can give, with some room for rounding.
+        bounds: the least and the greatest score that the model can give, with some room for
+            rounding.
     """
 
     bounds: tuple[float, float]
@@ -146,7 +167,9 @@ class PairModel(ABC):
         self._cache_id = f"{identity},{dtype},algorithm:{ALGORITHM}"
         self.runner = Runner(self._load, device, dtype)
 
-    def score(self, pairs: Sequence[Pair], advance: Callable[[int], object] = lambda done: None) -> dict[Pair, float]:
+    def score(
+        self, pairs: Sequence[Pair], advance: Callable[[int], object] = lambda done: None
+    ) -> dict[Pair, float]:
         """The score of every distinct pair; `advance` gets the number of pairs just done."""
         known = self._cache.scores(self._cache_id, set(pairs), self.bounds)
         advance(len(known))
@@ -166,8 +189,8 @@ class PairModel(ABC):
     def _computed(self, pairs: set[Pair]) -> Iterator[Mapping[Pair, float]]:
         """Yield the scores of all pairs, part by part.
 
-        If a run stops after some parts, the next one, given the pairs that are left, must yield the same other parts:
-        a score may depend on its part in the last digit.
+        If a run stops after some parts, the next one, given the pairs that are left, must yield the
+        same other parts: a score may depend on its part in the last digit.
         """
 
 
@@ -190,12 +213,16 @@ def pad_ids(ids: Sequence[Sequence[int]], value: int, device: torch.device) -> t
 
 
 def without_surrogates(text: str) -> str:
-    """`text` with U+FFFD for each half of a surrogate pair, which is no text and which tokenizers refuse."""
+    """`text` with U+FFFD for each half of a surrogate pair, which is no text and which tokenizers
+    refuse.
+    """
     return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
 _OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "ALLOC_FAILED")
-"""Words of errors that have no class of their own: of torch's allocator for the CPU, of the libraries of a full GPU."""
+"""Words of errors that have no class of their own: of torch's allocator for the CPU, of the
+libraries of a full GPU.
+"""
 
 
 def is_out_of_memory(error: Exception) -> bool:
@@ -222,7 +249,9 @@ def attempt(work: Callable[[], _Result]) -> _Result | None:
 
 @contextmanager
 def exact_float32() -> Iterator[None]:
-    """A context in which products and convolutions of float32 use neither TensorFloat-32 nor bfloat16."""
+    """A context in which products and convolutions of float32 use neither TensorFloat-32 nor
+    bfloat16.
+    """
     known: Any = torch.backends
     backends = [known.cuda.matmul, known.cudnn.conv, known.mkldnn.matmul, known.mkldnn.conv]
     before = [backend.fp32_precision for backend in backends]
@@ -236,7 +265,9 @@ def exact_float32() -> Iterator[None]:
 
 
 def kernel_on(device: torch.device, dtype: torch.dtype) -> tuple[str, torch.dtype]:
-    """The library of linear layers that is quickest for weights of `dtype` on a device, and what it computes in."""
+    """The library of linear layers that is quickest for weights of `dtype` on a device, and what it
+    computes in.
+    """
     if device.type != "cpu":
         return f"torch, {device.type}", dtype
     kernel = choose(dtype)
@@ -246,14 +277,16 @@ def kernel_on(device: torch.device, dtype: torch.dtype) -> tuple[str, torch.dtyp
 
 
 def _on(model: nn.Module, device: torch.device, dtype: torch.dtype) -> nn.Module:
-    """`model`, whose weights are of `dtype`, on `device`, its encoder with the kernels that are quickest there."""
+    """`model`, whose weights are of `dtype`, on `device`, its encoder with the kernels that are
+    quickest there.
+    """
     model = model.to(device)
     with torch.inference_mode(), exact_float32():
         kernel, computed_in = kernel_on(device, dtype)
         if computed_in != dtype:
             logger.warning(
-                "figlang: dtype 'fast' computes in float32 here, with weights rounded to bfloat16: it is less exact "
-                "than 'fp32', and no faster than 'fp32'"
+                "figlang: dtype 'fast' computes in float32 here, with weights rounded to bfloat16:"
+                " it is less exact than 'fp32', and no faster than 'fp32'"
             )
             model = model.float()
         for module in model.modules():

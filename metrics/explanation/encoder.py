@@ -1,10 +1,11 @@
 """The encoder that BERT, RemBERT and DeBERTa (version 1) share, for inference.
 
-transformers builds and checks the model; `Encoder` takes its weights over. In place of a gather for every pair of
-positions, DeBERTa's relative terms are strided views: with the positions in falling order, the term of query i and key
-j stands at i * (row + 1 place to the left) + j. The projections of the positions depend on no text, and are computed
-once, in the memory of the weights that they replace. On a CPU, float32 texts stand one after the other without padding;
-only those of equal length share a product of the attention.
+transformers builds and checks the model; `Encoder` takes its weights over. In place of a gather for
+every pair of positions, DeBERTa's relative terms are strided views: with the positions in falling
+order, the term of query i and key j stands at i * (row + 1 place to the left) + j. The projections
+of the positions depend on no text, and are computed once, in the memory of the weights that they
+replace. On a CPU, float32 texts stand one after the other without padding; only those of equal
+length share a product of the attention.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ Group: TypeAlias = tuple[int, int]
 
 
 class Norm(nn.Module):
-    """Layer normalisation with the weights of another (``nn.LayerNorm``, or DeBERTa's own of the same formula)."""
+    """Layer normalisation with the weights of another (``nn.LayerNorm``, or DeBERTa's own of the
+    same formula).
+    """
 
     def __init__(self, norm: Any) -> None:
         super().__init__()
@@ -58,8 +61,12 @@ class Layer(nn.Module):
         self.register_buffer("position_keys", None)
         self.register_buffer("position_queries", None)
         terms = 1
-        if hasattr(attention, "in_proj"):  # DeBERTa: rows are ordered by head, and by query, key, value within a head
-            rows = attention.in_proj.weight.unflatten(0, (heads, 3, -1)).transpose(0, 1).flatten(1, 2)
+        if hasattr(
+            attention, "in_proj"
+        ):  # DeBERTa: rows are ordered by head, and by query, key, value within a head
+            rows = (
+                attention.in_proj.weight.unflatten(0, (heads, 3, -1)).transpose(0, 1).flatten(1, 2)
+            )
             self.query = Linear(rows[0].clone(), attention.q_bias)
             biases = torch.cat([torch.zeros_like(attention.v_bias), attention.v_bias])
             self.key_value = Linear(rows[1:].flatten(0, 1).clone(), biases)
@@ -79,12 +86,17 @@ class Layer(nn.Module):
         self.output_norm = Norm(layer.attention.output.LayerNorm)
         self.inner = _linear(layer.intermediate.dense)
         self.activation = layer.intermediate.intermediate_act_fn
-        self.fused = isinstance(self.activation, GELUActivation) and self.activation.act is nn.functional.gelu
+        self.fused = (
+            isinstance(self.activation, GELUActivation)
+            and self.activation.act is nn.functional.gelu
+        )
         self.outer = _linear(layer.output.dense)
         self.outer_norm = Norm(layer.output.LayerNorm)
 
     def prepare(self, kernel: str, positions: torch.Tensor | None) -> None:
-        """Pack the weights for `kernel`, and project the embeddings of `positions`, which are in rising order."""
+        """Pack the weights for `kernel`, and project the embeddings of `positions`, which are in
+        rising order.
+        """
         self.kernel = kernel
         for module in self.children():
             if isinstance(module, Linear) and kernel == "onednn":
@@ -98,23 +110,35 @@ class Layer(nn.Module):
         self.project_keys = self.project_queries = None
 
     def forward(
-        self, x: torch.Tensor, groups: Sequence[Group], mask: torch.Tensor | None, first: bool = False
+        self,
+        x: torch.Tensor,
+        groups: Sequence[Group],
+        mask: torch.Tensor | None,
+        first: bool = False,
     ) -> torch.Tensor:
-        """Vectors of all tokens, [tokens, width]; with `first`, of each text's first token alone, [texts, width].
+        """Vectors of all tokens, [tokens, width]; with `first`, of each text's first token alone,
+        [texts, width].
 
-        x: [tokens of all groups, width]. mask: added to the scores of the keys, [texts, 1, length]; there is one group
-        then. None: nothing is added.
+        x: [tokens of all groups, width]. mask: added to the scores of the keys, [texts, 1, length];
+        there is one group then. None: nothing is added.
         """
         sizes = [texts * length for texts, length in groups]
         source = x
         if first:
-            starts = [rows.unflatten(0, group)[:, 0] for rows, group in zip(x.split(sizes), groups, strict=True)]
+            starts = [
+                rows.unflatten(0, group)[:, 0]
+                for rows, group in zip(x.split(sizes), groups, strict=True)
+            ]
             source = torch.cat(starts)
         queries = self.query(source).split([texts for texts, _ in groups] if first else sizes)
         contexts = []
-        for (texts, _), query, rows in zip(groups, queries, self.key_value(x).split(sizes), strict=True):
+        for (texts, _), query, rows in zip(
+            groups, queries, self.key_value(x).split(sizes), strict=True
+        ):
             key, value = rows.unflatten(1, (2, self.heads, -1)).permute(1, 2, 0, 3).contiguous()
-            query, key, value = (part.unflatten(1, (texts, -1)) for part in (self._by_head(query), key, value))
+            query, key, value = (
+                part.unflatten(1, (texts, -1)) for part in (self._by_head(query), key, value)
+            )
             contexts.append(self._attend(query, key, value, mask))
         context = contexts[0] if len(contexts) == 1 else torch.cat(contexts)
         x = self.output_norm(self.output(context, add=source))
@@ -128,14 +152,23 @@ class Layer(nn.Module):
     def _attend(
         self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None
     ) -> torch.Tensor:
-        """Attention of [heads, texts, tokens, width] each; returns [texts * tokens, heads * width]."""
+        """Attention of [heads, texts, tokens, width] each; returns [texts * tokens, heads *
+        width].
+        """
         terms = [*self._position_terms(query, key), *([] if mask is None else [mask])]
         if query.device.type != "cpu":
             bias = reduce(torch.add, terms) if terms else None
-            context = scaled_dot_product_attention(query, key, value, attn_mask=bias, scale=self.scale)
+            context = scaled_dot_product_attention(
+                query, key, value, attn_mask=bias, scale=self.scale
+            )
         else:  # torch's fused attention is slower, and so is a softmax of bfloat16
             queries, keys, values = (part.flatten(0, 1) for part in (query, key, value))
-            scores = torch.bmm(queries, keys.transpose(1, 2)).float().mul_(self.scale).unflatten(0, key.shape[:2])
+            scores = (
+                torch.bmm(queries, keys.transpose(1, 2))
+                .float()
+                .mul_(self.scale)
+                .unflatten(0, key.shape[:2])
+            )
             for term in terms:
                 scores += term
             context = torch.bmm(torch.softmax(scores, -1).to(values.dtype).flatten(0, 1), values)
@@ -151,9 +184,13 @@ class Layer(nn.Module):
         ):
             if positions is not None:
                 start = positions.shape[1] // 2 + 1 - length
-                terms = by_head(content.flatten(1, 2), positions[:, start : start + row], self.kernel)
+                terms = by_head(
+                    content.flatten(1, 2), positions[:, start : start + row], self.kernel
+                )
                 size = (heads, texts, length, length)
-                yield terms.as_strided(size, (texts * length * row, length * row, *strides), length - 1)
+                yield terms.as_strided(
+                    size, (texts * length * row, length * row, *strides), length - 1
+                )
 
 
 class Encoder(nn.Module):
@@ -168,7 +205,9 @@ class Encoder(nn.Module):
     def __init__(self, model: Any, longest: int, first: bool = False) -> None:
         super().__init__()
         relative = getattr(model.encoder, "relative_attention", False)
-        assert not (first and relative), "the views of relative positions are of queries for all tokens"
+        assert not (first and relative), (
+            "the views of relative positions are of queries for all tokens"
+        )
         self.embeddings = model.embeddings
         into = getattr(model.encoder, "embedding_hidden_mapping_in", None)
         self.into = None if into is None else _linear(into)
@@ -193,7 +232,9 @@ class Encoder(nn.Module):
         if self.into is not None and kernel == "onednn":
             self.into.pack()
 
-    def forward(self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor | None = None) -> torch.Tensor:
+    def forward(
+        self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor | None = None
+    ) -> torch.Tensor:
         """Vectors of the last layer, [texts, length, width] ([texts, width] with `first`).
 
         ids: tokens; mask: 1, and 0 for padding; types: token types, 0 if None; all [texts, length].
@@ -205,8 +246,12 @@ class Encoder(nn.Module):
                 tokens = mask.flatten().bool()
                 x = x[tokens]
                 groups = [(len([*same]), length) for length, same in groupby(mask.sum(1).tolist())]
-            else:  # products of bfloat16 are many times slower on odd sizes, and a GPU would wait for the next group
-                added = torch.zeros_like(mask, dtype=x.dtype).masked_fill_(mask == 0, -torch.inf)[:, None]
+            # Products of bfloat16 are many times slower on odd sizes, and a GPU would wait for the
+            # next group
+            else:
+                added = torch.zeros_like(mask, dtype=x.dtype).masked_fill_(mask == 0, -torch.inf)[
+                    :, None
+                ]
         x = x if self.into is None else self.into(x)
         for number, layer in enumerate(self.layers, 1):
             x = layer(x, groups, added, self.first and number == len(self.layers))

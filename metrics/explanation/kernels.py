@@ -1,4 +1,6 @@
-"""Linear layers on a CPU by the library that is quickest there, which a short timing on the machine finds out."""
+"""Linear layers on a CPU by the library that is quickest there, which a short timing on the machine
+finds out.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,17 @@ from ..files import write_whole
 from .cache import cache_root
 
 FLOAT32 = "float32"
-"""For models in bfloat16: arithmetic in float32, which is quicker on processors that have none in bfloat16."""
+"""For models in bfloat16: arithmetic in float32, which is quicker on processors that have none in
+bfloat16.
+"""
 
 _ROWS, _INPUTS, _OUTPUTS = 256, 1024, 4096
 _TURNS, _SECONDS = 3, 0.3  # at least, and until then: what else the machine does must not decide
 
 
 class Linear(nn.Module):
-    """A linear layer with what follows it: a GELU, or the addition of a tensor of the output's shape.
+    """A linear layer with what follows it: a GELU, or the addition of a tensor of the output's
+    shape.
 
     Args:
         weight: [outputs, inputs].
@@ -43,13 +48,17 @@ class Linear(nn.Module):
             self._packed = torch.ops.mkldnn._reorder_linear_weight(self.weight)
             del self.weight
 
-    def forward(self, x: torch.Tensor, add: torch.Tensor | None = None, with_gelu: bool = False) -> torch.Tensor:
+    def forward(
+        self, x: torch.Tensor, add: torch.Tensor | None = None, with_gelu: bool = False
+    ) -> torch.Tensor:
         """``x W^T + b``, with GELU (by erf), or plus `add`; x: contiguous, [n, inputs]."""
         if self._packed is not None:
             operation = torch.ops.mkldnn._linear_pointwise
             if add is not None:
                 return operation.binary(x, add, self._packed, self.bias, "add")
-            return operation(x, self._packed, self.bias, "gelu" if with_gelu else "none", [], "none")
+            return operation(
+                x, self._packed, self.bias, "gelu" if with_gelu else "none", [], "none"
+            )
         result = linear(x, self.weight, self.bias)
         if add is not None:
             result += add
@@ -57,7 +66,9 @@ class Linear(nn.Module):
 
 
 def by_head(x: torch.Tensor, weight: torch.Tensor, kernel: str) -> torch.Tensor:
-    """``x[h] weight[h]^T`` for every head h: [heads, n, width] and [heads, m, width] give [heads, n, m]."""
+    """``x[h] weight[h]^T`` for every head h: [heads, n, width] and [heads, m, width] give [heads,
+    n, m].
+    """
     if kernel != "onednn":
         return torch.bmm(x, weight.transpose(1, 2))
     result = x.new_empty(*x.shape[:2], weight.shape[1])
@@ -82,7 +93,9 @@ def choices(dtype: torch.dtype) -> list[str]:
 
 @cache
 def choose(dtype: torch.dtype) -> str:
-    """The quickest kernel for linear layers of `dtype` on this CPU, timed once and kept in the folder of the cache."""
+    """The quickest kernel for linear layers of `dtype` on this CPU, timed once and kept in the
+    folder of the cache.
+    """
     if len(candidates := choices(dtype)) == 1:
         return candidates[0]
     folder = cache_root()
@@ -94,15 +107,21 @@ def choose(dtype: torch.dtype) -> str:
     best = min(seconds, key=seconds.__getitem__)
     if folder is not None:
         try:
-            write_whole(folder / "kernels.json", json.dumps({**known, key: best}, indent=1).encode())
+            write_whole(
+                folder / "kernels.json", json.dumps({**known, key: best}, indent=1).encode()
+            )
         except OSError as error:
-            logger.debug(f"figlang: {folder} cannot be written ({error}); the next process times the kernels again")
+            logger.debug(
+                f"figlang: {folder} cannot be written ({error}); the next process times the kernels"
+                " again"
+            )
     return best
 
 
 @cache
 def timing(dtype: torch.dtype) -> dict[str, float]:
-    """CPU seconds of each of `choices` for the widest layer of an encoder, the best of several turns.
+    """CPU seconds of each of `choices` for the widest layer of an encoder, the best of several
+    turns.
 
     On one thread: several wait for each other, and how long depends on what else the machine does.
     """
@@ -110,7 +129,10 @@ def timing(dtype: torch.dtype) -> dict[str, float]:
     layers = []
     for each in dict.fromkeys((dtype, torch.float32)):
         x, weight, bias = (torch.full(shape, 0.01, dtype=each) for shape in shapes)
-        layers += [(kernel if each == dtype else FLOAT32, kernel, Linear(weight, bias), x) for kernel in kernels(each)]
+        layers += [
+            (kernel if each == dtype else FLOAT32, kernel, Linear(weight, bias), x)
+            for kernel in kernels(each)
+        ]
     best = {name: float("inf") for name, *_ in layers}
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -138,7 +160,11 @@ def _cpu() -> str:
     fields = ("model name", "model\t", "cpu family")
     names = {line.partition(":")[2].strip() for line in lines if line.startswith(fields)}
     return " ".join(
-        [*sorted(names), platform.processor() or platform.machine(), torch.backends.cpu.get_cpu_capability()]
+        [
+            *sorted(names),
+            platform.processor() or platform.machine(),
+            torch.backends.cpu.get_cpu_capability(),
+        ]
     )
 
 

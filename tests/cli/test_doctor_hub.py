@@ -1,4 +1,6 @@
-"""``figlang doctor`` says of token, access and the data on the hub what is not so, or waits for ever, if this fails."""
+"""``figlang doctor`` says of token, access and the data on the hub what is not so, or waits for
+ever, if this fails.
+"""
 
 from __future__ import annotations
 
@@ -42,26 +44,56 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HubServe
 @pytest.mark.parametrize(
     ("token", "hub_says", "vflute", "ends"),
     [
-        (TOKEN, "the account of the token is tester", ("ok", "not cached; gated, access granted"), 0),
-        ("hf_of_another_account", "is tester", ("warning", "not cached; gated, access is not granted"), 0),
-        ("", "no token: open datasets alone", ("warning", "not cached; gated, access is not granted"), 0),
+        (
+            TOKEN,
+            "the account of the token is tester",
+            ("ok", "not cached; gated, access granted"),
+            0,
+        ),
+        (
+            "hf_of_another_account",
+            "is tester",
+            ("warning", "not cached; gated, access is not granted"),
+            0,
+        ),
+        (
+            "",
+            "no token: open datasets alone",
+            ("warning", "not cached; gated, access is not granted"),
+            0,
+        ),
         ("hf_wrong", "refuses the token", ("warning", "not cached; the hub was not asked"), 1),
     ],
 )
 def test_access(
-    server: HubServer, monkeypatch: pytest.MonkeyPatch, token: str, hub_says: str, vflute: tuple[str, str], ends: int
+    server: HubServer,
+    monkeypatch: pytest.MonkeyPatch,
+    token: str,
+    hub_says: str,
+    vflute: tuple[str, str],
+    ends: int,
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", token)
     status, found = doctor("hub")
     assert status == ends and hub_says in found["hub"]["text"]
     assert (found["V-FLUTE"]["status"], found["V-FLUTE"]["text"]) == vflute
     if "not granted" in vflute[1]:
-        assert source_of("V-FLUTE").page in found["V-FLUTE"]["remedy"] and "HF_TOKEN" in found["V-FLUTE"]["remedy"]
+        assert (
+            source_of("V-FLUTE").page in found["V-FLUTE"]["remedy"]
+            and "HF_TOKEN" in found["V-FLUTE"]["remedy"]
+        )
     if not ends:
-        assert found["IRFL"]["text"] == "not cached; open" and "data prefetch irfl" in found["IRFL"]["remedy"]
-    assert found["MetaCLUE"]["status"] == "warning" and "docs/cards/metaclue.md" in found["MetaCLUE"]["remedy"]
+        assert (
+            found["IRFL"]["text"] == "not cached; open"
+            and "data prefetch irfl" in found["IRFL"]["remedy"]
+        )
+    assert (
+        found["MetaCLUE"]["status"] == "warning"
+        and "docs/cards/metaclue.md" in found["MetaCLUE"]["remedy"]
+    )
     assert found["NewYorkerCaptionContest"]["concerns"] == ["nykms"]
-    assert not any("/resolve/" in request.path for request in server.requests)  # nothing is downloaded
+    # Nothing is downloaded
+    assert not any("/resolve/" in request.path for request in server.requests)
 
 
 def test_a_dead_server_is_one_problem(server: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +107,9 @@ def test_a_dead_server_is_one_problem(server: HubServer, monkeypatch: pytest.Mon
     assert found["FLUTE"]["text"] == "not cached; the hub was not asked"
 
 
-@pytest.mark.parametrize(("part", "name"), [("", "hub"), ("whoami", "hub"), ("V-FLUTE/auth-check", "V-FLUTE")])
+@pytest.mark.parametrize(
+    ("part", "name"), [("", "hub"), ("whoami", "hub"), ("V-FLUTE/auth-check", "V-FLUTE")]
+)
 def test_a_question_without_an_answer_is_given_up(
     server: HubServer, monkeypatch: pytest.MonkeyPatch, part: str, name: str
 ) -> None:
@@ -93,14 +127,20 @@ def test_a_question_without_an_answer_is_given_up(
 def test_offline_is_no_error(server: HubServer) -> None:
     status, found = doctor("hub", "--offline")
     assert status == 0 and "offline" in found["hub"]["text"]
-    assert found["IRFL"]["status"] == "warning" and "$FIGLANG_DATA_DIR/IRFL" in found["IRFL"]["remedy"]
+    assert (
+        found["IRFL"]["status"] == "warning" and "$FIGLANG_DATA_DIR/IRFL" in found["IRFL"]["remedy"]
+    )
     assert server.requests == []
 
 
 def test_a_pin_that_does_not_exist(server: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIGLANG_REVISION_IRFL", "0" * 40)
     status, found = doctor("hub")
-    assert status == 1 and "0" * 40 in found["IRFL"]["text"] and "FIGLANG_REVISION_IRFL" in found["IRFL"]["remedy"]
+    assert (
+        status == 1
+        and "0" * 40 in found["IRFL"]["text"]
+        and "FIGLANG_REVISION_IRFL" in found["IRFL"]["remedy"]
+    )
 
 
 def test_local_folders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""Runs, sheets and figures of ``figlang judge`` do not fit together, or a mistake is a traceback, if this fails."""
+"""Runs, sheets and figures of ``figlang judge`` do not fit together, or a mistake is a traceback,
+if this fails.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def exported(tmp_path: Path) -> list[Path]:
     for name, score in (("Good", 0.6), ("Bad", 0.2)):
         path = tmp_path / name / "samples_vflute.jsonl"
         answer = f"{name} {{claim}}\nLABEL: {{label}}"
-        runs.append(f"{name}={save_run(path, answer.format_map, dict.fromkeys(range(99), score).get)}")
+        runs.append(
+            f"{name}={save_run(path, answer.format_map, dict.fromkeys(range(99), score).get)}"
+        )
     output = done("export", *runs, "-o", tmp_path / "human", "--n", "5")
     *_, first, second, key, last = (line.removeprefix("written: ") for line in output.splitlines())
     assert last.endswith(f"figlang judge agree {key} {tmp_path}/human/annotator*.csv")
@@ -32,7 +36,9 @@ def fill_in(path: Path, key: Path) -> Path:
     """What an annotator does who finds all of "Good" adequate and best."""
     judgements = {"Good": ("yes", ""), "Bad": ("no", "hallucination")}
     made = json.loads(key.read_text())
-    rows = sheet_of(made, path.stem, right_label, lambda item, name: judgements[name], lambda item: "Good")
+    rows = sheet_of(
+        made, path.stem, right_label, lambda item, name: judgements[name], lambda item: "Good"
+    )
     return save_sheet(path, rows)
 
 
@@ -43,13 +49,22 @@ def test_from_runs_to_figures(exported: list[Path]) -> None:
     for path in sheets:
         fill_in(path, key)
     report = json.loads(done("agree", key, *sheets, "--json"))
-    assert [(each["name"], each["adequacy_rate"], each["preference_rate"]) for each in report["systems"]] == [
+    assert [
+        (each["name"], each["adequacy_rate"], each["preference_rate"]) for each in report["systems"]
+    ] == [
         ("Good", 1.0, 1.0),
         ("Bad", 0.0, 0.0),
     ]
     assert report["explanation_score"]["average_precision"] == 1.0
     shown = done("agree", key, *sheets)
-    for part in ("| Good ", "published: GPT-4 (5 shot)", " 50.67 |", "0.79", "best F1: 1.00", "annotator1 / annot"):
+    for part in (
+        "| Good ",
+        "published: GPT-4 (5 shot)",
+        " 50.67 |",
+        "0.79",
+        "best F1: 1.00",
+        "annotator1 / annot",
+    ):
         assert part in shown
 
 
@@ -60,7 +75,10 @@ def test_a_language_model_joins(exported: list[Path], monkeypatch: pytest.Monkey
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         said = done("llm", sheet, "--model", MODEL, "-o", llm)
-        assert said.startswith(f"LLM judge {MODEL}, prompt ") and "20 requests; unreadable answers: 20, failed" in said
+        assert (
+            said.startswith(f"LLM judge {MODEL}, prompt ")
+            and "20 requests; unreadable answers: 20, failed" in said
+        )
 
 
 @pytest.mark.parametrize(
@@ -73,7 +91,11 @@ def test_a_language_model_joins(exported: list[Path], monkeypatch: pytest.Monkey
     ],
 )
 def test_mistakes(
-    arguments: tuple[str, ...], status: int, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    arguments: tuple[str, ...],
+    status: int,
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     result = figlang(*arguments)

@@ -32,15 +32,23 @@ def test_a_report_is_written(folder: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith(f"written: {output} (24 samples, ") and "MB)" in result.stdout
     text = output.read_text(encoding="utf-8")
-    assert "<title>First &lt;try&gt; ?</title>" in text and "tuned" in text and "data:image/webp;base64," in text
+    assert (
+        "<title>First &lt;try&gt; ?</title>" in text
+        and "tuned" in text
+        and "data:image/webp;base64," in text
+    )
     assert list(tmp_path.iterdir()) == [output]
-    result = figlang(folder, "-o", output, "--no-images", "--max-samples", "10")  # a report is made again
+    # a report is made again
+    result = figlang(folder, "-o", output, "--no-images", "--max-samples", "10")
     assert result.stdout.startswith(f"written: {output} (10 samples, 0 pictures, ")
     assert (
-        "figlang: figlang_mini: 5 of 12 rows are in the gallery: those with unread answers, and the first others."
+        "figlang: figlang_mini: 5 of 12 rows are in the gallery: those with unread answers, and the"
+        " first others." in result.stderr
+    )
+    assert (
+        "figlang: figlang_mini_irfl_match_idiom: the first 5 of 12 rows are in the gallery."
         in result.stderr
     )
-    assert "figlang: figlang_mini_irfl_match_idiom: the first 5 of 12 rows are in the gallery." in result.stderr
     assert "data:image/webp;base64," not in output.read_text(encoding="utf-8")
 
 
@@ -61,7 +69,10 @@ def test_nothing_is_downloaded(tmp_path: Path) -> None:
 def test_other_files_are_not_replaced(folder: Path, tmp_path: Path) -> None:
     mine = tmp_path / "thesis.html"
     mine.write_text("years of work", encoding="utf-8")
-    assert "is not a report" in refused(folder, "-o", mine) and mine.read_text(encoding="utf-8") == "years of work"
+    assert (
+        "is not a report" in refused(folder, "-o", mine)
+        and mine.read_text(encoding="utf-8") == "years of work"
+    )
     assert f"{tmp_path}: Is a directory" in refused(folder, "-o", tmp_path)
     assert "thesis.html/x.html: " in refused(folder, "-o", mine / "x.html")
     assert "does not exist" in refused(tmp_path / "none", "-o", tmp_path / "report.html")

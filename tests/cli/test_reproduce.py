@@ -1,4 +1,6 @@
-"""``figlang reproduce``: what was released gives the published numbers; a difference is status 1."""
+"""``figlang reproduce``: what was released gives the published numbers; a difference is status
+1.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +13,31 @@ from commands import cells, figlang, refused
 @pytest.mark.parametrize(
     ("name", "shared_file", "last"),
     [
-        ("admire", "data/admire/targets/b_en_train_targets.tsv", "42 cells, 42 equal, largest difference 0.000000000"),
+        (
+            "admire",
+            "data/admire/targets/b_en_train_targets.tsv",
+            "42 cells, 42 equal, largest difference 0.000000000",
+        ),
         ("irfl", "data/irfl/idiom_detection_task.csv", "7 cells, 7 equal, largest difference 0"),
         ("vflute", "data/vflute_test.csv", "7 cells, 7 equal, largest difference 0"),
         ("columbus", "data/columbus/benchmark.json", "9 cells, 9 equal, largest difference 0.0"),
     ],
     indirect=["shared_file"],
 )
-def test_what_was_released_gives_the_published_numbers(name: str, shared_file: Path, last: str) -> None:
-    done = figlang("reproduce", name, "--data", shared_file.parents[1] if name == "admire" else shared_file.parent)
-    assert done.exit_code == 0 and done.stdout.splitlines()[-1] == last and "-0.000000000" not in done.stdout
+def test_what_was_released_gives_the_published_numbers(
+    name: str, shared_file: Path, last: str
+) -> None:
+    done = figlang(
+        "reproduce",
+        name,
+        "--data",
+        shared_file.parents[1] if name == "admire" else shared_file.parent,
+    )
+    assert (
+        done.exit_code == 0
+        and done.stdout.splitlines()[-1] == last
+        and "-0.000000000" not in done.stdout
+    )
 
 
 def test_a_difference_is_status_1(tmp_path: Path) -> None:
@@ -33,7 +50,9 @@ def test_a_difference_is_status_1(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["admire", "columbus", "irfl", "vflute"])
 def test_missing_data_is_one_line(name: str, tmp_path: Path) -> None:
-    assert "--data names the folder of what was released" in refused("reproduce", name, "--data", tmp_path)
+    assert "--data names the folder of what was released" in refused(
+        "reproduce", name, "--data", tmp_path
+    )
 
 
 def test_a_file_that_was_not_released_is_one_line(tmp_path: Path) -> None:

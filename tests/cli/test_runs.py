@@ -17,7 +17,9 @@ TASK = "figlang_mini_irfl_match_idiom"
 figlang = partial(commands.figlang, "runs")
 
 
-def test_runs_are_listed_and_the_damaged_one_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_are_listed_and_the_damaged_one_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FIGLANG_SCORER", "off")
     for name, limit in (("whole", None), ("cut", 8), ("damaged", 8)):
         evaluate(TASK, "figlang_random", "seed=1", tmp_path / name, limit=limit)
@@ -39,18 +41,30 @@ def test_runs_are_listed_and_the_damaged_one_is_named(tmp_path: Path, monkeypatc
     for line in report["runs"]:
         saved = json.loads(Path(line["path"]).read_text())["results"][TASK]
         assert (line["metric"], line["value"]) == ("acc", saved["acc,none"])
-    assert [(line["complete"], line["cut"]) for line in report["runs"]] == [(False, "limit 8"), (True, None)]
+    assert [(line["complete"], line["cut"]) for line in report["runs"]] == [
+        (False, "limit 8"),
+        (True, None),
+    ]
 
     (results,) = (tmp_path / "whole").rglob("*_results.json")
     content = json.loads(results.read_text())
     content["configs"][TASK]["metadata"]["measures"]["values"]["acc"]["all"]["value"] = 0.99
     results.write_text(json.dumps(content))
     for command in ("runs", "cite"):
-        assert f"results of {TASK}: acc 0.990000 (its samples: " in commands.figlang(command, tmp_path / "whole").stderr
+        assert (
+            f"results of {TASK}: acc 0.990000 (its samples: "
+            in commands.figlang(command, tmp_path / "whole").stderr
+        )
     results.unlink()
     alone = figlang(tmp_path / "whole")
-    assert alone.exit_code == 0 and alone.stdout.count("\n") == 3 and "unknown: no results file" in alone.stdout
+    assert (
+        alone.exit_code == 0
+        and alone.stdout.count("\n") == 3
+        and "unknown: no results file" in alone.stdout
+    )
 
 
 def test_a_folder_without_runs(tmp_path: Path) -> None:
-    assert commands.refused("runs", tmp_path).startswith(f"figlang: no run in {tmp_path}: evaluate with --output")
+    assert commands.refused("runs", tmp_path).startswith(
+        f"figlang: no run in {tmp_path}: evaluate with --output"
+    )

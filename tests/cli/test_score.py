@@ -1,4 +1,6 @@
-"""What ``figlang score`` writes of real samples files differs from a run with that scorer if this fails."""
+"""What ``figlang score`` writes of real samples files differs from a run with that scorer if this
+fails.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +44,12 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_bytes().split(b"\n")[:-1]]
 
 
-def assert_equal_but_for_scores(lines: list[dict[str, Any]], expected: list[dict[str, Any]]) -> None:
-    """Scores of two processes may differ in the sixth digit: each chooses the kernel that is quickest just then."""
+def assert_equal_but_for_scores(
+    lines: list[dict[str, Any]], expected: list[dict[str, Any]]
+) -> None:
+    """Scores of two processes may differ in the sixth digit: each chooses the kernel that is
+    quickest just then.
+    """
     assert len(lines) == len(expected)
     for line, expected_line in zip(lines, expected, strict=True):
         scores = line["sample"].pop("explanation_scores", {})
@@ -64,7 +70,15 @@ def test_the_new_run_equals_one_that_scores(samples_file: Path) -> None:
     folder = samples_file.with_name(f"{samples_file.stem}_embedded")
     assert (folder / NAME).read_bytes() == of_run
     task = runs.read(str(folder)).tasks["figlang_mini"]
-    metrics = ["f1@0", "f1@53", "f1@60", "explanation_score", "acc", "parse_rate", "parse_disagreement"]
+    metrics = [
+        "f1@0",
+        "f1@53",
+        "f1@60",
+        "explanation_score",
+        "acc",
+        "parse_rate",
+        "parse_disagreement",
+    ]
     assert list(task.reported) == metrics
     table = json.loads((folder / RESULTS).read_text())["results"]["figlang_mini"]
     for name, scopes in task.reported.items():
@@ -97,13 +111,23 @@ def test_a_run_of_several_tasks_is_written_whole(tmp_path: Path) -> None:
     for name in names(run) - {before.name}:
         assert_equal_but_for_scores(read_lines(folder / name), read_lines(run / name))
     after = json.loads((folder / before.name).read_text())
-    of_this_machine = {"explanation_kernel": "chosen by its speed, by each process that has no other's cache"}
+    of_this_machine = {
+        "explanation_kernel": "chosen by its speed, by each process that has no other's cache"
+    }
     for task in tasks:
         said, expected = after["configs"][task]["metadata"], whole["configs"][task]["metadata"]
         assert said["measures"]["values"].keys() == expected["measures"]["values"].keys()
-        assert {**said, **of_this_machine, "measures": {}} == {**expected, **of_this_machine, "measures": {}}
-        values = {name: value for name, value in whole["results"][task].items() if "_stderr" not in name}
-        written = {name: value for name, value in after["results"][task].items() if "_stderr" not in name}
+        assert {**said, **of_this_machine, "measures": {}} == {
+            **expected,
+            **of_this_machine,
+            "measures": {},
+        }
+        values = {
+            name: value for name, value in whole["results"][task].items() if "_stderr" not in name
+        }
+        written = {
+            name: value for name, value in after["results"][task].items() if "_stderr" not in name
+        }
         assert {"alias": task, **written} == pytest.approx(values, abs=1e-5)
     assert after["results"][tasks[2]] == whole["results"][tasks[2]]
     read = runs.read(str(folder))
@@ -119,7 +143,9 @@ def test_texts_of_all_kinds(samples_file: Path) -> None:
     done("score", samples_file, *EMBEDDED, "-o", samples_file.parent / "new")
     written_file = samples_file.parent / "new" / NAME
     scored = read_lines(written_file)
-    assert [line["sample"].pop("explanation_scores")["mean"] > 0 for line in scored] == [False] * 2 + [True] * 3
+    assert [line["sample"].pop("explanation_scores")["mean"] > 0 for line in scored] == [
+        False
+    ] * 2 + [True] * 3
     assert scored == lines
     assert b"\\ud800" in written_file.read_bytes() and "🫖 茶".encode() in written_file.read_bytes()
 
@@ -133,7 +159,11 @@ def test_texts_of_all_kinds(samples_file: Path) -> None:
     ],
 )
 def test_what_cannot_be_done_is_one_line(
-    options: tuple[str, ...], message: str, samples_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    options: tuple[str, ...],
+    message: str,
+    samples_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (tmp_path / "weights" / "deberta-xlarge-mnli").mkdir(parents=True)
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path / "weights"))
@@ -158,13 +188,20 @@ def saved(path: Path, **changes: Any) -> Path:
         ({"explanation": 7}, " has an explanation that is no text"),
     ],
 )
-def test_a_row_that_cannot_be_scored_is_named(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_a_row_that_cannot_be_scored_is_named(
+    changes: dict[str, Any], message: str, tmp_path: Path
+) -> None:
     line = refused("score", saved(tmp_path / "samples_flute.jsonl", **changes), *EMBEDDED)
-    assert "samples_flute.jsonl has a record that is not as the task flute writes it" in line and message in line
+    assert (
+        "samples_flute.jsonl has a record that is not as the task flute writes it" in line
+        and message in line
+    )
     assert names(tmp_path) == {"samples_flute.jsonl"}
 
 
-@pytest.mark.parametrize(("task", "model"), [("figlang_mini", "xlarge-mnli"), ("flute", "deberta-large-mnli")])
+@pytest.mark.parametrize(
+    ("task", "model"), [("figlang_mini", "xlarge-mnli"), ("flute", "deberta-large-mnli")]
+)
 def test_without_a_name_the_papers_scorers_are_taken(
     task: str, model: str, samples_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,6 @@
-"""The table at the end of a run has a wrong number, hides one, or stands beside wrong published ones if this fails."""
+"""The table at the end of a run has a wrong number, hides one, or stands beside wrong published
+ones if this fails.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,16 @@ def results(tasks: dict[str, dict[str, dict[str, Estimate]]], **metadata: Any) -
     """What a run returns."""
     return {
         "results": {
-            task: {f"{name},none": scopes[OVERALL].value for name, scopes in of.items() if OVERALL in scopes}
+            task: {
+                f"{name},none": scopes[OVERALL].value
+                for name, scopes in of.items()
+                if OVERALL in scopes
+            }
             for task, of in tasks.items()
         },
-        "configs": {task: {"metadata": {"measures": to_json(of), **metadata}} for task, of in tasks.items()},
+        "configs": {
+            task: {"metadata": {"measures": to_json(of), **metadata}} for task, of in tasks.items()
+        },
         "config": {"limit": None},
     }
 
@@ -38,10 +46,19 @@ def test_one_line_per_scope_and_one_column_per_measure() -> None:
         "meteor": {OVERALL: Estimate(0.25)},
     }
     assert summary_table(results({"figlang_mini": found})).splitlines() == [
-        "| figlang_mini | n |             acc ↑ |                 f1@0 ↑ |               rank ↓ | meteor ↑ |",
+        (
+            "| figlang_mini | n |             acc ↑ |                 f1@0 ↑ |               rank ↓"
+            " | meteor ↑ |"
+        ),
         "|--------------|--:|------------------:|-----------------------:|---------------------:|---------:|",
-        "| all          | 8 | 50.0 [40.0, 60.0] | 12.3 [2.3, 22.3] (n 3) | 24.75 [24.65, 24.85] |     25.0 |",
-        "| MuSE         | 2 | 25.0 [15.0, 35.0] |                        |                      |          |",
+        (
+            "| all          | 8 | 50.0 [40.0, 60.0] | 12.3 [2.3, 22.3] (n 3) | 24.75 [24.65, 24.85]"
+            " |     25.0 |"
+        ),
+        (
+            "| MuSE         | 2 | 25.0 [15.0, 35.0] |                        |                     "
+            " |          |"
+        ),
     ]
 
 
@@ -54,7 +71,9 @@ def test_parts_that_overlap_are_said_to() -> None:
 
 
 def test_the_scorers_signature_stands_below_the_table_of_its_task() -> None:
-    found = results({"vflute_val": {"f1@53": {OVERALL: around(0.5)}}, "mini": {"f1@0": {OVERALL: around(0.5)}}})
+    found = results(
+        {"vflute_val": {"f1@53": {OVERALL: around(0.5)}}, "mini": {"f1@0": {OVERALL: around(0.5)}}}
+    )
     found["configs"]["vflute_val"]["metadata"]["explanation_scorer"] = "vflute25|..."
     parts = summary_table(found).split("\n\n")
     assert [part.split()[1] for part in parts] == ["vflute_val", "scorer:", "mini"]
@@ -64,7 +83,10 @@ def test_the_scorers_signature_stands_below_the_table_of_its_task() -> None:
 def test_what_was_published_stands_beneath_what_was_measured() -> None:
     found = results(
         {
-            "irfl_retrieve_metaphor": {"p@k": {OVERALL: around(0.5, 34)}, "rank": {OVERALL: Estimate(2.0, rows=34)}},
+            "irfl_retrieve_metaphor": {
+                "p@k": {OVERALL: around(0.5, 34)},
+                "rank": {OVERALL: Estimate(2.0, rows=34)},
+            },
             "figlang_mini_irfl_retrieve_metaphor": {"p@k": {OVERALL: around(0.5, 34)}},
         }
     )
@@ -77,7 +99,10 @@ def test_what_was_published_stands_beneath_what_was_measured() -> None:
     assert lines[4].startswith("| CLIP-VIT-L/14          |    |              26.0 |")
     assert len(lines) == 4 + 8
     assert parts[1] == "published, not measured here: IRFL, arXiv 2303.15445: zero-shot"
-    assert parts[2] == "irfl_retrieve_metaphor: place 1 by p@k beside 8 published models, before CLIP-RN50x64/14 (29.0)"
+    assert (
+        parts[2] == "irfl_retrieve_metaphor: place 1 by p@k beside 8 published models, before"
+        " CLIP-RN50x64/14 (29.0)"
+    )
     assert parts[3].startswith("| figlang_mini_irfl_retrieve_metaphor |")
 
 
@@ -87,9 +112,14 @@ def test_a_whole_run_ends_with_its_place_and_a_line_to_share() -> None:
     told = {"explanation_scorer": scorer, "versions": {"figlang-tasks": "1.2.3"}}
     found = results({"vflute": measured}, **told) | {"model_name": "lab/Model-7B"}
     assert summary_table(found).split("\n\n")[-1].splitlines() == [
-        "vflute: place 6 by f1@60 beside 10 published models, after LLaVA-ZS 34B, zero-shot (31.83), before Claude-3 "
-        "Opus, zero-shot (22.31)",
-        "Model-7B on vflute: f1@60 30.0 [20.0, 40.0], 723 rows, scorer vflute25, dtype:fp32, figlang_tasks 1.2.3",
+        (
+            "vflute: place 6 by f1@60 beside 10 published models, after LLaVA-ZS 34B, zero-shot"
+            " (31.83), before Claude-3 Opus, zero-shot (22.31)"
+        ),
+        (
+            "Model-7B on vflute: f1@60 30.0 [20.0, 40.0], 723 rows, scorer vflute25, dtype:fp32,"
+            " figlang_tasks 1.2.3"
+        ),
     ]
     cut = summary_table(found | {"config": {"limit": 8}})
     assert "place" not in cut and "Model-7B" not in cut
@@ -103,12 +133,15 @@ def test_a_whole_run_ends_with_its_place_and_a_line_to_share() -> None:
 @pytest.mark.parametrize(
     ("task", "metric", "rows", "value", "told"),
     [
-        ("metaclue_retrieve_random50", "rank", 1331, 3.0, "place 4 by rank beside 9 published models, after FT CLIP "
-         "(ViT-B/32), fine-tuned (2.82), before CLIP (ViT-L/14), zero-shot (3.17)"),
-        ("metaclue_retrieve_random50", "rank", 1331, 1.78, "place 1 by rank beside 9 published models, before FT CLIP "
-         "(ViT-L/14), fine-tuned (1.78)"),
-        ("nycc_match", "acc", 2691, 0.0, "place 6 by acc beside 5 published models, after Caption Only (T5-11B "
-         "finetuned), fine-tuned (19.4)"),
+        ("metaclue_retrieve_random50", "rank", 1331, 3.0,
+         "place 4 by rank beside 9 published models, after FT CLIP (ViT-B/32), fine-tuned"
+         " (2.82), before CLIP (ViT-L/14), zero-shot (3.17)"),
+        ("metaclue_retrieve_random50", "rank", 1331, 1.78,
+         "place 1 by rank beside 9 published models, before FT CLIP (ViT-L/14), fine-tuned"
+         " (1.78)"),
+        ("nycc_match", "acc", 2691, 0.0,
+         "place 6 by acc beside 5 published models, after Caption Only (T5-11B finetuned),"
+         " fine-tuned (19.4)"),
         ("nycc_match_5shot", "acc", 2691, 0.5, ""),  # chance alone
     ],
 )  # fmt: skip
@@ -119,7 +152,13 @@ def test_the_place_among_models(task: str, metric: str, rows: int, value: float,
 
 def test_parts_of_the_run_alone_are_shown_as_published() -> None:
     table = summary_table(
-        results({"irfl_match_idiom": {"acc": {OVERALL: around(0.2, 200), "figurative": around(0.1, 200)}}})
+        results(
+            {
+                "irfl_match_idiom": {
+                    "acc": {OVERALL: around(0.2, 200), "figurative": around(0.1, 200)}
+                }
+            }
+        )
     )
     assert "| Humans: figurative " in table and "figurative_literal" not in table
 
@@ -127,21 +166,32 @@ def test_parts_of_the_run_alone_are_shown_as_published() -> None:
 @pytest.mark.parametrize(
     ("tasks", "expected"),
     [
-        (["figlang_mini_irfl"], {"figlang_mini_irfl": (["acc", "literal_preference", "p@k", "expected_p@k"], 4)}),
-        (  # single tasks that read one dataset; wide: the main measure of each, and what could not be read
+        (
+            ["figlang_mini_irfl"],
+            {"figlang_mini_irfl": (["acc", "literal_preference", "p@k", "expected_p@k"], 4)},
+        ),
+        # Single tasks that read one dataset; wide: the main measure of each, and what could not be
+        # read
+        (
             ["figlang_mini_nykms_metaphor", "mini_nykms_mw"],
             {"figlang_mini_nykms": (["mc_macro_f1", "mw_em", "parse_rate"], 2)},
         ),
     ],
 )
-def test_one_compact_table_for_each_group(tasks: list[str], expected: dict[str, tuple[list[str], int]]) -> None:
+def test_one_compact_table_for_each_group(
+    tasks: list[str], expected: dict[str, tuple[list[str], int]]
+) -> None:
     found = evaluate(tasks, "figlang_random", include_path=mini_tasks())
     read = [cells(part) for part in summary_table(found).split("\n\n") if part.startswith("|")]
-    assert {rows[0][0]: ([head.rstrip(" ↑↓") for head in rows[0][2:]], len(rows) - 2) for rows in read} == expected
+    assert {
+        rows[0][0]: ([head.rstrip(" ↑↓") for head in rows[0][2:]], len(rows) - 2) for rows in read
+    } == expected
     (title, _, *columns), _, (label, _, *texts), *_ = read[0]
     values = estimates(found, title if title in found["configs"] else f"{title}_{label}")
     for name, text in zip(columns, texts, strict=True):
-        assert not text or float(text.split()[0]) == pytest.approx(100 * values[name.rstrip(" ↑↓")].value, abs=0.0501)
+        assert not text or float(text.split()[0]) == pytest.approx(
+            100 * values[name.rstrip(" ↑↓")].value, abs=0.0501
+        )
 
 
 def test_parsing_is_shown_where_something_could_not_be_read() -> None:
@@ -162,7 +212,10 @@ def test_parsing_is_shown_where_something_could_not_be_read() -> None:
         ({"ambiguous": 1}, ""),  # a twentieth
         (
             {"ambiguous": 2, "empty": 1},
-            "The score is a lower bound: 3 of 22 answers could not be read and count as wrong (2 ambiguous, 1 empty)",
+            (
+                "The score is a lower bound: 3 of 22 answers could not be read and count as wrong"
+                " (2 ambiguous, 1 empty)"
+            ),
         ),
         ({"empty": 3}, ""),  # there is nothing to read
         (

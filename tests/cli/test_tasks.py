@@ -26,7 +26,9 @@ def manager() -> Any:
 
 def test_the_list_is_what_the_harnesses_find(manager: Any) -> None:
     found = definitions()
-    assert {name for name, each in found.items() if "lmms_eval" in each.harnesses} == set(manager.all_tasks)
+    assert {name for name, each in found.items() if "lmms_eval" in each.harnesses} == set(
+        manager.all_tasks
+    )
     folder = figlang("--path", "lm_eval").stdout.removesuffix("\n")
     lm = set(TaskManager(include_path=folder, include_defaults=False).all_tasks)
     assert {name for name, each in found.items() if "lm_eval" in each.harnesses} == lm
@@ -43,7 +45,9 @@ def test_each_task_is_told_as_the_harness_reads_it(manager: Any) -> None:
 
 
 def test_rows_as_published() -> None:
-    """The papers' figures; more of them stand beside published values (tests/results/test_published.py)."""
+    """The papers' figures; more of them stand beside published values
+    (tests/results/test_published.py).
+    """
     rows = {name: each.rows for name, each in definitions().items()}
     expected = {
         **{"vflute_val": 726, "flute": 1500, "flute_codalab": 1500, "flute_train": 7534},
@@ -59,7 +63,8 @@ def test_the_overview_has_a_line_for_each_benchmark() -> None:
     assert head.split() == ["benchmark", "what", "it", "measures", "rows", "access", "needs"]
     assert [line.split()[0] for line in lines] == [*names(), "figlang_mini"]
     assert max(map(len, lines)) <= 100
-    by_name = {line.split()[0]: line[55:].split() for line in lines}  # as in the papers and in docs/cards
+    # As in the papers and in docs/cards
+    by_name = {line.split()[0]: line[55:].split() for line in lines}
     assert by_name["metaclue"] == ["300-2,750", "bring", "your", "own", "java,", "generation"]
     assert by_name["vflute"] == ["723-726", "gated", "scorer", "vflute25"]
 
@@ -86,7 +91,9 @@ def test_the_list_of_a_benchmark_has_a_line_for_each_task_and_group() -> None:
 def test_the_metrics_of_a_benchmark_say_what_they_mean_and_where_they_are_from() -> None:
     everything = figlang("irfl", "--metrics").stdout.partition("\n\n")[0].splitlines()
     heads = [line for line in everything if not line.startswith(" ")]
-    assert [head.partition(": ")[0] for head in heads] == [task.name for task in benchmarks()["irfl"].tasks]
+    assert [head.partition(": ")[0] for head in heads] == [
+        task.name for task in benchmarks()["irfl"].tasks
+    ]
     lines = everything[everything.index(heads[-1]) + 1 :]
     rows = [re.split(r" {2,}", line.strip()) for line in lines]
     assert rows[0] == [
@@ -95,13 +102,23 @@ def test_the_metrics_of_a_benchmark_say_what_they_mean_and_where_they_are_from()
         "Share of rows with the right choice.",
         "IRFL, arXiv 2303.15445, Table 3",
     ]
-    assert rows[1][:2] == ["literal_preference ↓", "secondary"] and rows[4][:2] == ["tie_rate ↓", "diagnostic"]
+    assert rows[1][:2] == ["literal_preference ↓", "secondary"] and rows[4][:2] == [
+        "tie_rate ↓",
+        "diagnostic",
+    ]
     assert {len(row) for row in rows} == {4}
     for place in (1, 2, 3):  # columns are aligned
-        assert len({line.index(row[place], 20) for line, row in zip(lines[:4], rows, strict=False)}) == 1
+        assert (
+            len({line.index(row[place], 20) for line, row in zip(lines[:4], rows, strict=False)})
+            == 1
+        )
     for benchmark in names():
         text = figlang(benchmark, "--metrics").stdout
-        roles = [line.split()[2] for line in text.partition("\n\n")[0].splitlines() if line.startswith(" ")]
+        roles = [
+            line.split()[2]
+            for line in text.partition("\n\n")[0].splitlines()
+            if line.startswith(" ")
+        ]
         assert set(roles) <= {"headline", "secondary", "diagnostic"}
         assert "headline" in roles, benchmark
 
@@ -113,7 +130,10 @@ def test_metrics_are_those_of_a_benchmark() -> None:
 
 
 def test_it_is_quick() -> None:
-    script = "from figlang_tasks.cli.figlang import app; import sys; app(['tasks'], standalone_mode=False)"
+    script = (
+        "from figlang_tasks.cli.figlang import app; import sys; app(['tasks'],"
+        " standalone_mode=False)"
+    )
     heavy = {"torch", "datasets", "lm_eval", "lmms_eval", "huggingface_hub", "pandas", "scipy"}
     check = f"; assert not {heavy} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", script + check], check=True, stdout=subprocess.DEVNULL)
@@ -123,7 +143,10 @@ def test_it_is_quick() -> None:
 def test_a_full_disk_is_no_traceback(given: str) -> None:
     with open("/dev/full", "wb") as full:
         ended = subprocess.run(
-            [sys.executable, "-m", "figlang_tasks.cli.figlang", given], stdout=full, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-m", "figlang_tasks.cli.figlang", given],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
         )
     assert (ended.returncode, ended.stderr) == (
         1,

@@ -29,7 +29,10 @@ def test_a_wrong_name_of_data_is_told(name: object, told: str) -> None:
 
 
 def test_options_and_data_are_told_together() -> None:
-    config = {"dataset_name": "figlang_mini,split=tset", "lmms_eval_specific_kwargs": {"default": {"num_shot": 5}}}
+    config = {
+        "dataset_name": "figlang_mini,split=tset",
+        "lmms_eval_specific_kwargs": {"default": {"num_shot": 5}},
+    }
     one, other = map(str, task_faults(config))
     assert "unknown V-FLUTE task option(s) num_shot" in one
     assert "figlang_mini has no split 'tset'; it has: train, test" in other
@@ -47,7 +50,9 @@ def test_options_and_data_are_told_together() -> None:
 def test_rows_of_another_folder_and_rows_that_were_changed(
     folder: Path, asked: str, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A notebook keeps its process: rows are those of the folder, and of the files in it, when a run starts."""
+    """A notebook keeps its process: rows are those of the folder, and of the files in it, when a
+    run starts.
+    """
 
     def data_in(place: str) -> set[str]:
         monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / place))

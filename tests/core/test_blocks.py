@@ -1,4 +1,6 @@
-"""A model gets the prompt of another, or is asked for scores that it does not give, if this fails."""
+"""A model gets the prompt of another, or is asked for scores that it does not give, if this
+fails.
+"""
 
 from __future__ import annotations
 
@@ -35,32 +37,100 @@ class Probe:
 
 
 MATCH, CANDIDATES = ({KEY: {"kind": "match"}}, {KEY: {"kind": "candidates", "candidates": ["A"]}})
-PROMPTS = {name: {"prompt": name} for name in ("default", "scores", "only_scores", "pictures_first")}
+PROMPTS = {
+    name: {"prompt": name} for name in ("default", "scores", "only_scores", "pictures_first")
+}
 
 
 @pytest.mark.parametrize(
     ("model_class", "settings", "options", "pictures_first", "expected"),
     [
         # Words: by the lines of the table of `choose_blocks`.
-        (Words, {"default": {}, "scores": MATCH}, PROMPTS, False, Choice("default", "default", False)),
-        (None, {"default": {}, "scores": MATCH}, PROMPTS, False, Choice("default", "default", False)),
-        (Words, {"default": {}, "mine": {}}, PROMPTS | {"mine": {}}, False, Choice("mine", "mine", False)),
+        (
+            Words,
+            {"default": {}, "scores": MATCH},
+            PROMPTS,
+            False,
+            Choice("default", "default", False),
+        ),
+        (
+            None,
+            {"default": {}, "scores": MATCH},
+            PROMPTS,
+            False,
+            Choice("default", "default", False),
+        ),
+        (
+            Words,
+            {"default": {}, "mine": {}},
+            PROMPTS | {"mine": {}},
+            False,
+            Choice("mine", "mine", False),
+        ),
         (Words, {"default": {}}, PROMPTS, True, Choice("default", "pictures_first", False)),
         (Words, {"default": {}}, PROMPTS | {"mine": {}}, True, Choice("default", "mine", False)),
         (Words, {"default": {}}, {"default": {}}, True, Choice("default", "default", False)),
         # Scores.
-        (Matches, {"default": {}, "scores": MATCH}, PROMPTS, False, Choice("scores", "scores", True)),
+        (
+            Matches,
+            {"default": {}, "scores": MATCH},
+            PROMPTS,
+            False,
+            Choice("scores", "scores", True),
+        ),
         (Matches, {"scores": MATCH}, {"default": {}}, False, Choice("scores", "default", True)),
-        (Matches, {"default": {}, "scores": MATCH}, PROMPTS, True, Choice("scores", "scores", True)),
-        (DualEncoder, {"default": {}, "scores": MATCH}, PROMPTS, False, Choice("scores", "only_scores", True)),
-        (DualEncoder, {"scores": {}, "only_scores": MATCH}, PROMPTS, False, Choice("only_scores", "only_scores", True)),
-        (Probe, {"default": {}, "scores": MATCH}, PROMPTS, False, Choice("scores", "only_scores", True)),
+        (
+            Matches,
+            {"default": {}, "scores": MATCH},
+            PROMPTS,
+            True,
+            Choice("scores", "scores", True),
+        ),
+        (
+            DualEncoder,
+            {"default": {}, "scores": MATCH},
+            PROMPTS,
+            False,
+            Choice("scores", "only_scores", True),
+        ),
+        (
+            DualEncoder,
+            {"scores": {}, "only_scores": MATCH},
+            PROMPTS,
+            False,
+            Choice("only_scores", "only_scores", True),
+        ),
+        (
+            Probe,
+            {"default": {}, "scores": MATCH},
+            PROMPTS,
+            False,
+            Choice("scores", "only_scores", True),
+        ),
         # A request that the class does not answer, or that is not for it.
-        (Matches, {"default": {}, "only_scores": MATCH}, PROMPTS, False, Choice("default", "default", False)),
-        (Matches, {"default": {}, "scores": CANDIDATES}, PROMPTS, False, Choice("default", "default", False)),
+        (
+            Matches,
+            {"default": {}, "only_scores": MATCH},
+            PROMPTS,
+            False,
+            Choice("default", "default", False),
+        ),
+        (
+            Matches,
+            {"default": {}, "scores": CANDIDATES},
+            PROMPTS,
+            False,
+            Choice("default", "default", False),
+        ),
         # What a file says of a class by its name stands above that.
         (Matches, {"scores": MATCH, "mine": {}}, PROMPTS, False, Choice("mine", "default", False)),
-        (Matches, {"scores": CANDIDATES, "mine": MATCH}, PROMPTS, False, Choice("mine", "scores", True)),
+        (
+            Matches,
+            {"scores": CANDIDATES, "mine": MATCH},
+            PROMPTS,
+            False,
+            Choice("mine", "scores", True),
+        ),
         (Words, {"scores": {}, "mine": MATCH}, PROMPTS, True, Choice("mine", "default", True)),
         # A file that asks every model, and files without blocks.
         (Matches, {"default": MATCH}, PROMPTS, False, Choice("default", "scores", True)),
@@ -84,7 +154,10 @@ def test_a_model_gets_the_blocks_for_what_its_class_declares(
 
 
 def test_blocks_for_scores_stand_in_place_of_default() -> None:
-    config = {"model_specific_generation_kwargs": {"scores": MATCH}, "lmms_eval_specific_kwargs": PROMPTS}
+    config = {
+        "model_specific_generation_kwargs": {"scores": MATCH},
+        "lmms_eval_specific_kwargs": PROMPTS,
+    }
     changed = chosen_as_default(config, choose_blocks(config, None, DualEncoder))
     assert changed["model_specific_generation_kwargs"] == {"scores": MATCH, "default": MATCH}
     assert changed["lmms_eval_specific_kwargs"]["default"] == {"prompt": "only_scores"}

@@ -1,4 +1,6 @@
-"""If these fail, a server's reply ends in a traceback, costs a paid answer, or is taken for what it is not."""
+"""If these fail, a server's reply ends in a traceback, costs a paid answer, or is taken for what it
+is not.
+"""
 
 from __future__ import annotations
 
@@ -40,15 +42,26 @@ def test_every_reply_is_read_or_told_of_in_one_line(case: Case) -> None:
 def test_what_a_whole_reply_holds() -> None:
     reply = read_reply(body(saying("Yes.", finish_reason="length")), SERVER)
     assert reply == ChatReply(
-        SERVER, "Yes.", finish_reason="length", served_by="served-model", tokens_read=3, tokens_written=2
+        SERVER,
+        "Yes.",
+        finish_reason="length",
+        served_by="served-model",
+        tokens_read=3,
+        tokens_written=2,
     )
     assert reply.is_truncated
-    details = {"prompt_tokens": 7, "completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 8}}
+    details = {
+        "prompt_tokens": 7,
+        "completion_tokens": 9,
+        "completion_tokens_details": {"reasoning_tokens": 8},
+    }
     reply = read_reply(body({**saying("Yes."), "usage": details}), SERVER)
     assert (reply.tokens_read, reply.tokens_written, reply.tokens_thought) == (7, 9, 8)
 
 
-@pytest.mark.parametrize("name", [name for name in LOGPROBS if "words" not in name or name == "no words"])
+@pytest.mark.parametrize(
+    "name", [name for name in LOGPROBS if "words" not in name or name == "no words"]
+)
 def test_logprobs_that_are_none(name: str) -> None:
     content, fault = LOGPROBS[name]
     with pytest.raises(ReplyFault, match=fault) as raised:
@@ -57,7 +70,9 @@ def test_logprobs_that_are_none(name: str) -> None:
 
 
 def test_logprobs_of_first_tokens() -> None:
-    tokens = read_reply(of_tokens(token("Yes", -1), token(" No", -2.5), token("b", 1e-6)), SERVER).first_tokens()
+    tokens = read_reply(
+        of_tokens(token("Yes", -1), token(" No", -2.5), token("b", 1e-6)), SERVER
+    ).first_tokens()
     assert tokens == [("Yes", -1.0), (" No", -2.5), ("b", 0.0)]
     impossible = read_reply(SCORES["one impossible word"][0], SERVER).first_tokens()
     assert impossible[0] == ("Yes", -math.inf)
@@ -151,7 +166,9 @@ def test_which_texts_stand_for_refusals(text: str | None, is_refused: bool) -> N
     assert not notes.is_no_answer(text)
 
 
-@pytest.mark.parametrize("reason", ["MAX_TOKENS", "FinishReason.MAX_TOKENS", "STOP", "FinishReason.STOP"])
+@pytest.mark.parametrize(
+    "reason", ["MAX_TOKENS", "FinishReason.MAX_TOKENS", "STOP", "FinishReason.STOP"]
+)
 def test_what_gemini_calls_blocked_though_it_is_empty(reason: str) -> None:
     text = notes.text_of(f"[SAFETY_BLOCKED:finish_reason={reason}]")
     assert notes.is_no_answer(text) and ("max_new_tokens" in text) is ("MAX_TOKENS" in reason)

@@ -1,4 +1,6 @@
-"""Results of an older version are taken for those of other data if this fails: the field ``data`` has changed."""
+"""Results of an older version are taken for those of other data if this fails: the field ``data``
+has changed.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ def test_a_text_of_each_benchmark(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "/test:ff", "IRFL/x@:ff", "IRFL/x@a@b:ff", "V-FLUTE/test:ff\n", "NYK-MS/nyk_m:ff+Other:"]
+    "text",
+    ["", "/test:ff", "IRFL/x@:ff", "IRFL/x@a@b:ff", "V-FLUTE/test:ff\n", "NYK-MS/nyk_m:ff+Other:"],
 )
 def test_what_is_none(text: str) -> None:
     with pytest.raises(ValueError, match="does not name data") as told:
@@ -38,7 +41,12 @@ def test_what_is_none(text: str) -> None:
 
 def test_copies_of_the_same_texts() -> None:
     text = "NYK-MS/nyk_m:0123456789ab"
-    joined = [DataId.parse(f"{text}+NewYorkerCaptionContest:{revision}") for revision in ("local", "508076d8e54f")]
+    joined = [
+        DataId.parse(f"{text}+NewYorkerCaptionContest:{revision}")
+        for revision in ("local", "508076d8e54f")
+    ]
     assert {each.texts for each in joined} == {DataId.parse(text)}
-    one, other = (DataId.parse(f"MetaCLUE/retrieve_swap@local:ff+{digest}") for digest in ("aa", "bb"))
+    one, other = (
+        DataId.parse(f"MetaCLUE/retrieve_swap@local:ff+{digest}") for digest in ("aa", "bb")
+    )
     assert one.texts != other.texts, "other candidates"

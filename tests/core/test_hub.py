@@ -1,6 +1,8 @@
-"""Where data comes from, and what a user is told when it is not available (over real HTTP, in a process of its own).
+"""Where data comes from, and what a user is told when it is not available (over real HTTP, in a
+process of its own).
 
-Faults of the hub end in data after another attempt, or in one message; never in half a file in the cache.
+Faults of the hub end in data after another attempt, or in one message; never in half a file in the
+cache.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ LOAD = "from figlang_tasks.benchmarks.vflute import rows; r = rows.load('V-FLUTE
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("repository") / "V-FLUTE"
     splits = {"train": 30, "validation": SPLIT_SIZES["validation"], "test": 30}
-    write_vflute_repo(folder, {split: synthetic_rows(split, rows) for split, rows in splits.items()}, image_size=8)
+    write_vflute_repo(
+        folder, {split: synthetic_rows(split, rows) for split, rows in splits.items()}, image_size=8
+    )
     return folder
 
 
@@ -65,12 +69,20 @@ def shorter(response: Response) -> Response:
 
 def blobs(home: Path) -> list[Path]:
     """The files of the hub's cache that count as whole."""
-    return [path for path in home.glob("huggingface/hub/*/blobs/*") if not path.name.endswith(".incomplete")]
+    return [
+        path
+        for path in home.glob("huggingface/hub/*/blobs/*")
+        if not path.name.endswith(".incomplete")
+    ]
 
 
-def test_by_hub_name_at_the_pinned_revision_only_the_split_then_without_a_hub(repository: Path, tmp_path: Path) -> None:
+def test_by_hub_name_at_the_pinned_revision_only_the_split_then_without_a_hub(
+    repository: Path, tmp_path: Path
+) -> None:
     with HubServer() as server:
-        server.add_repo(REPO_ID, repository, commit=REVISION, gated=True, granted_tokens={"hf_good"})
+        server.add_repo(
+            REPO_ID, repository, commit=REVISION, gated=True, granted_tokens={"hf_good"}
+        )
         done = load(server, tmp_path, "hf_good")
         assert done.stdout.split() == ["726", "irfl-validation-5"], done.stderr
         fetched = {request.path for request in server.requests if "/resolve/" in request.path}
@@ -86,7 +98,12 @@ def test_tokens_and_revisions_that_the_hub_refuses(repository: Path, tmp_path: P
     with HubServer() as server:
         tokens = ("hf_of_another", "hf_wrong", "hf_good")
         server.add_repo(
-            REPO_ID, repository, commit="0" * 40, gated=True, known_tokens=tokens[:1], granted_tokens=tokens[2:]
+            REPO_ID,
+            repository,
+            commit="0" * 40,
+            gated=True,
+            known_tokens=tokens[:1],
+            granted_tokens=tokens[2:],
         )
         without_access, wrong, granted = (load(server, tmp_path, token).stderr for token in tokens)
     message = without_access.splitlines()[-1]
@@ -98,23 +115,33 @@ def test_tokens_and_revisions_that_the_hub_refuses(repository: Path, tmp_path: P
     assert f"has no revision {REVISION}, which this version asks for" in granted
 
 
-def test_a_repository_that_is_not_given_is_asked_for_once_by_all_tasks(repository: Path, tmp_path: Path) -> None:
+def test_a_repository_that_is_not_given_is_asked_for_once_by_all_tasks(
+    repository: Path, tmp_path: Path
+) -> None:
     check = (
-        "import figlang_tasks; from figlang_tasks.harness.plugin import preflight; "
-        "preflight(figlang_tasks.task_manager(include_defaults=False), ['vflute', 'vflute_val', 'vflute_5shot'])"
+        "import figlang_tasks; from figlang_tasks.harness.plugin import preflight;"
+        " preflight(figlang_tasks.task_manager(include_defaults=False), ['vflute', 'vflute_val',"
+        " 'vflute_5shot'])"
     )
     with HubServer() as server:
         server.add_repo(REPO_ID, repository, commit=REVISION, gated=True)
         done = load(server, tmp_path, program=check)
         asked = [request.path.rpartition("/")[2] for request in server.requests]
-    told = "figlang_tasks: tasks vflute, vflute_val, vflute_5shot: access to ColumbiaNLP/V-FLUTE is not granted"
+    told = (
+        "figlang_tasks: tasks vflute, vflute_val, vflute_5shot: access to ColumbiaNLP/V-FLUTE is"
+        " not granted"
+    )
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith(f"figlang_tasks.core.errors.DataError: {told}")
     assert asked == ["auth-check"]
 
 
-@pytest.mark.parametrize(("offline", "told"), [("1", "HF_HUB_OFFLINE is set. Unset it"), ("", "http://127.0.0.1:")])
-def test_offline_is_said_in_one_line_without_trying_again(tmp_path: Path, offline: str, told: str) -> None:
+@pytest.mark.parametrize(
+    ("offline", "told"), [("1", "HF_HUB_OFFLINE is set. Unset it"), ("", "http://127.0.0.1:")]
+)
+def test_offline_is_said_in_one_line_without_trying_again(
+    tmp_path: Path, offline: str, told: str
+) -> None:
     with HubServer() as server:
         pass  # nobody listens at its address any more
     done = load(server, tmp_path, HF_HUB_OFFLINE=offline)
@@ -124,7 +151,9 @@ def test_offline_is_said_in_one_line_without_trying_again(tmp_path: Path, offlin
     assert "etry" not in done.stderr and "offline" in done.stderr.lower()
 
 
-def test_a_hub_that_takes_the_question_and_never_answers_is_given_up(repository: Path, tmp_path: Path) -> None:
+def test_a_hub_that_takes_the_question_and_never_answers_is_given_up(
+    repository: Path, tmp_path: Path
+) -> None:
     def late(response: Response) -> Response:
         time.sleep(5)
         return response
@@ -147,8 +176,12 @@ FETCH = (
     "except errors.DataError as error:\n"
     "    sys.exit(f'DataError: {error}')\n"
 )
-AT_ONCE = "import time\npause = time.sleep\ntime.sleep = lambda seconds: pause(min(seconds, 0.05))\n"
-"""Before :data:`FETCH`: the hub's client tries as often as it does, for a minute in all, without its pauses."""
+AT_ONCE = (
+    "import time\npause = time.sleep\ntime.sleep = lambda seconds: pause(min(seconds, 0.05))\n"
+)
+"""Before :data:`FETCH`: the hub's client tries as often as it does, for a minute in all, without
+its pauses.
+"""
 CONTENT = "/lfs/"
 
 
@@ -201,11 +234,14 @@ def test_one_message_when_nothing_helps(
         done = load(server, tmp_path, program=AT_ONCE + FETCH)
         told = done.stderr.splitlines()[-1]
         assert done.returncode == 1
-        assert re.search(rf"^DataError: .*({message}).*put the files into \$FIGLANG_DATA_DIR/V-FLUTE\.$", told), told
+        assert re.search(
+            rf"^DataError: .*({message}).*put the files into \$FIGLANG_DATA_DIR/V-FLUTE\.$", told
+        ), told
         assert "Traceback" not in done.stderr
         assert not blobs(tmp_path)
         server.faults.clear()
-        assert_loaded(load(server, tmp_path, program=FETCH), repository)  # what the first left does no harm
+        # What the first left does no harm
+        assert_loaded(load(server, tmp_path, program=FETCH), repository)
 
 
 # --- $FIGLANG_DATA_DIR; other faults: tests/tasks/vflute/faults.yaml ---
@@ -215,5 +251,7 @@ def test_part_of_a_split_is_told(repository: Path, tmp_path: Path) -> None:
     """As a broken download leaves it."""
     shutil.copytree(repository, tmp_path / "V-FLUTE")
     (tmp_path / "V-FLUTE" / "data" / "train-00001-of-00003.parquet").unlink()
-    with pytest.raises(DataError, match="2 of 3 files of split 'train' are in .*: the others are missing"):
+    with pytest.raises(
+        DataError, match="2 of 3 files of split 'train' are in .*: the others are missing"
+    ):
         hub.split_files("V-FLUTE", "train", tmp_path / "V-FLUTE")

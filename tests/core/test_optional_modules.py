@@ -1,4 +1,6 @@
-"""A file of a benchmark that nothing finds, or that lacks what its reader needs, is found here and not by a user."""
+"""A file of a benchmark that nothing finds, or that lacks what its reader needs, is found here and
+not by a user.
+"""
 
 from __future__ import annotations
 
@@ -59,20 +61,28 @@ def test_every_file_of_a_benchmark_is_found_by_its_name_or_imported(name: str) -
     assert {f"{name}/{module}" for module in unused} <= COMMANDS
 
 
-def test_a_module_that_lacks_a_name_is_an_error_for_its_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_module_that_lacks_a_name_is_an_error_for_its_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "its_benchmarks" / "sayings"
     folder.mkdir(parents=True)
     (folder.parent / "__init__.py").touch()
     (folder / "__init__.py").touch()
-    (folder / "card.py").write_text("def crad(data, records, document): ...\n\ndef answer(records): ...\n")
+    (folder / "card.py").write_text(
+        "def crad(data, records, document): ...\n\ndef answer(records): ...\n"
+    )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(benchmark_module, "PACKAGE", "its_benchmarks")
     sayings = Benchmark(name="sayings", version="1-0", prompt_hash="", about="", sources=())
-    with pytest.raises(FigLangError, match=r"sayings/card.py must define card: figlang report needs it\. Define it"):
+    with pytest.raises(
+        FigLangError, match=r"sayings/card.py must define card: figlang report needs it\. Define it"
+    ):
         sayings.module("card")
     with pytest.raises(KeyError, match="crad"):
         sayings.module("crad")
-    with pytest.raises(ValueError, match="crad is no optional module; there are: agreement, card, "):
+    with pytest.raises(
+        ValueError, match="crad is no optional module; there are: agreement, card, "
+    ):
         names_with("crad")
     for module in [module for module in sys.modules if module.startswith("its_benchmarks")]:
         monkeypatch.delitem(sys.modules, module)

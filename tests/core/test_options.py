@@ -53,10 +53,20 @@ def test_blocks(kwargs: dict[str, Any], model: str | None, expected: list[Asking
         (None, None, "Mine task option prompt is None: must be 'choose' or 'match'"),
         ({"llava": MATCH}, "other", "prompt is None: must"),  # the task file has nothing for it
         ({"llava": {}, **CHOOSE}, None, "prompt is None: must"),  # its block stands alone
-        ({"blindly": True, "default": CHOOSE}, None, r"unknown Mine task option\(s\) blindly; valid: blind, prompt"),
-        ({"default": {**CHOOSE, "shots": -1}}, None, "shots is -1: must be greater than or equal to 0"),
+        (
+            {"blindly": True, "default": CHOOSE},
+            None,
+            r"unknown Mine task option\(s\) blindly; valid: blind, prompt",
+        ),
+        (
+            {"default": {**CHOOSE, "shots": -1}},
+            None,
+            "shots is -1: must be greater than or equal to 0",
+        ),
     ],
 )
-def test_what_is_wrong_in_a_block(kwargs: dict[str, Any] | None, model: str | None, message: str) -> None:
+def test_what_is_wrong_in_a_block(
+    kwargs: dict[str, Any] | None, model: str | None, message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         Asking.blocks({"lmms_eval_specific_kwargs": kwargs, "model": model})

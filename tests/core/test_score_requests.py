@@ -17,19 +17,32 @@ from figlang_tasks.core.score_requests import (
     score_request,
 )
 
-DOC = {"id": "a", "statements": ["love is as sweet as honey", "time is money"], "empty": [], "text": "x"}
+DOC = {
+    "id": "a",
+    "statements": ["love is as sweet as honey", "time is money"],
+    "empty": [],
+    "text": "x",
+}
 
 
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [
         # The keys yes and no, as YAML reads them without quotation marks.
-        ({"kind": "match", True: "Ja", False: "Nein"}, ScoreRequest(kind="match", yes="Ja", no="Nein")),
-        ({"kind": "candidates", "candidates": ["A", "B"]}, ScoreRequest(kind="candidates", candidates=("A", "B"))),
+        (
+            {"kind": "match", True: "Ja", False: "Nein"},
+            ScoreRequest(kind="match", yes="Ja", no="Nein"),
+        ),
+        (
+            {"kind": "candidates", "candidates": ["A", "B"]},
+            ScoreRequest(kind="candidates", candidates=("A", "B")),
+        ),
         (
             {"kind": "candidates", "candidates": "statements", "normalize": "tokens"},
             ScoreRequest(
-                kind="candidates", candidates=("love is as sweet as honey", "time is money"), normalize="tokens"
+                kind="candidates",
+                candidates=("love is as sweet as honey", "time is money"),
+                normalize="tokens",
             ),
         ),
     ],
@@ -43,10 +56,16 @@ def test_valid_requests(asked: dict[str, Any], expected: ScoreRequest) -> None:
     [
         (True, "valid: a mapping with kind: candidates or match"),
         ({"kind": "rank"}, "kind is 'rank': must be 'candidates' or 'match'"),
-        ({"kind": "match", "maybe": "Perhaps"}, "maybe is 'Perhaps': Extra inputs are not permitted"),
+        (
+            {"kind": "match", "maybe": "Perhaps"},
+            "maybe is 'Perhaps': Extra inputs are not permitted",
+        ),
         ({"kind": "candidates", "candidates": "empty"}, "candidates is empty; valid: a list"),
         ({"kind": "candidates", "candidates": "text"}, "candidates is 'x': must be a valid tuple"),
-        ({"kind": "candidates", "candidates": "phrases"}, "no column 'phrases'; it has: id, statements, empty, text"),
+        (
+            {"kind": "candidates", "candidates": "phrases"},
+            "no column 'phrases'; it has: id, statements, empty, text",
+        ),
         ({"kind": "candidates", "candidates": ["A", ""]}, r"candidates\[1\] is ''"),
         ({"kind": "candidates", "candidates": ["A", 3]}, r"candidates\[1\] is 3"),
         # The words yes and no as YAML reads them without quotation marks.
@@ -71,7 +90,16 @@ def test_no_score_may_be_infinite() -> None:
 @pytest.mark.parametrize(
     "output",
     [
-        *(None, "Yes", "[0.5]", "{}", '{"scores": 1}', '{"scores": ["a"]}', '{"scores": [true]}', '{"scores": [NaN]}'),
+        *(
+            None,
+            "Yes",
+            "[0.5]",
+            "{}",
+            '{"scores": 1}',
+            '{"scores": ["a"]}',
+            '{"scores": [true]}',
+            '{"scores": [NaN]}',
+        ),
         *(f'{{"scores": [{"9" * 400}]}}', '{"a":' * 9999),
     ],
 )

@@ -16,7 +16,10 @@ DOCUMENT = (ROOT / "docs" / "after_a_run.md").read_text(encoding="utf-8")
 
 def fill_in(sheet: Path, key: Path) -> None:
     """What an annotator does who finds an explanation adequate if its label is right."""
-    gold = {item["number"]: item["gold"] for item in json.loads(key.read_text(encoding="utf-8"))["items"]}
+    gold = {
+        item["number"]: item["gold"]
+        for item in json.loads(key.read_text(encoding="utf-8"))["items"]
+    }
     frame = pandas.read_csv(sheet)
     frame["label"] = [("contradiction", "entailment")[gold[number]] for number in frame["item"]]
     frame["adequate"] = [("yes", "no")[number % 2] for number in range(len(frame))]
@@ -46,12 +49,19 @@ def test_the_commands_of_the_document(tmp_path: Path, monkeypatch: pytest.Monkey
         shown.append(shell(tmp_path, script, ROOT))
     assert shown[0].count("figlang tasks, shares in percent") == 2
     assert "blind against seeing" in shown[2]
-    # Seeing, blind and difference as the document shows them, but for what another version of torch may change.
+    # Seeing, blind and difference as the document shows them, but for what another version of torch
+    # may change.
     assert f1_at_60(shown[2]) == pytest.approx(f1_at_60(DOCUMENT), abs=3)
-    differences = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))["differences"]
+    differences = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))[
+        "differences"
+    ]
     (f1,) = (each for each in differences if each["name"] == "f1@0")
-    assert f1["difference"] < 0 and f1["p_randomization"] < 0.05  # the demo model does look at the picture
-    assert {each["task"] for each in differences} == {"figlang_mini", "figlang_mini_irfl_match_idiom"}
+    # The demo model does look at the picture
+    assert f1["difference"] < 0 and f1["p_randomization"] < 0.05
+    assert {each["task"] for each in differences} == {
+        "figlang_mini",
+        "figlang_mini_irfl_match_idiom",
+    }
     assert (tmp_path / "report.html").stat().st_size > 100_000
     if WRITES_EVAL_RESULTS:
         assert "figlang_mini" in (tmp_path / "card/README.md").read_text(encoding="utf-8")

@@ -1,4 +1,6 @@
-"""Files and parts of pages that the documents name are there (links within docs/ fail ``make docs`` too)."""
+"""Files and parts of pages that the documents name are there (links within docs/ fail ``make docs``
+too).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ _FILE = re.compile(
     r"`((?:figlang_tasks|metrics|prompts|task_yamls|tests|tools|benchmarks|docs|examples|\.ci)/[\w./-]+|[A-Z]\w+\.(?:md|cff)|constraints\.txt)`"
 )
 LANGUAGES = {"sh", "python", "yaml", "toml", "json", "jinja", "text", "bibtex", "diff", "csv"}
-"""Of code blocks. Commands are ``sh``, which are parsed (test_commands.py); what is no program is ``text``."""
+"""Of code blocks. Commands are ``sh``, which are parsed (test_commands.py); what is no program is
+``text``.
+"""
 
 
 def anchor(heading: str) -> str:
@@ -38,4 +42,6 @@ def test_links_and_files_lead_somewhere(path: Path) -> None:
         if not re.search(r"BENCHMARK|VERB|HARNESS", name):
             assert (ROOT / name).exists() or (ROOT / "examples" / "emblems" / name).exists(), name
     for block in blocks(text):
-        assert block.language in LANGUAGES or block.language.startswith("{"), f"line {block.line}: {block.language!r}"
+        assert block.language in LANGUAGES or block.language.startswith("{"), (
+            f"line {block.line}: {block.language!r}"
+        )

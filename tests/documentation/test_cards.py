@@ -21,7 +21,11 @@ def sections(name: str) -> dict[str, str]:
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-SHIPPED = [name for name, path in sorted(CARDS.items()) if re.search(r"row of `figlang_mini", path.read_text("utf-8"))]
+SHIPPED = [
+    name
+    for name, path in sorted(CARDS.items())
+    if re.search(r"row of `figlang_mini", path.read_text("utf-8"))
+]
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -37,14 +41,20 @@ def test_the_example_is_a_row_that_the_package_ships(name: str) -> None:
     prompt, answer = (block.text for block in blocks(text))
     assert prompt == "\n".join(parts) + "\n"
     references = task["doc_to_target"](row)
-    assert answer.strip() == (references.splitlines()[0] if "The first of its" in text else references)
+    assert answer.strip() == (
+        references.splitlines()[0] if "The first of its" in text else references
+    )
 
 
 @pytest.mark.parametrize("name", sorted(CARDS))
 def test_versions_are_those_of_the_tasks_and_in_the_changelog(name: str) -> None:
     files = (tasks_dir() / name.removeprefix("figlang_")).rglob("*.yaml")
     contents = [task_files.read(file.resolve()) for file in files]
-    versions = {parse_request(each["dataset_name"])[0].version for each in contents if "dataset_name" in each}
+    versions = {
+        parse_request(each["dataset_name"])[0].version
+        for each in contents
+        if "dataset_name" in each
+    }
     (told,) = re.findall(r"Task version\s+(.+?)\.\n", sections(name)["Paper"], re.DOTALL)
     assert set(re.findall(r"\d+-\d+", told)) == versions
     assert versions <= set(re.findall(r"^\* (\d+-\d+)", sections(name)["Changelog"], re.MULTILINE))

@@ -1,4 +1,6 @@
-"""Every command in the documents is parsed by its program; those of README and the quick start run."""
+"""Every command in the documents is parsed by its program; those of README and the quick start
+run.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ from figlang_tasks.cli.tasks import definitions
 from figlang_tasks.mini import DEMO_MODEL_DIR
 
 EXAMPLES = {"emblems", "columbus_released", "my_vlm"}  # tasks and a model class of examples/
-NAMES = {"NAME", "vllm", "sglang"}  # a placeholder, and classes whose packages are not installed here
+# a placeholder, and classes whose packages are not installed here
+NAMES = {"NAME", "vllm", "sglang"}
 
 CHANGES = [
     # what is written, what is run instead, why
@@ -72,7 +75,9 @@ def commands(path: Path) -> list[Line]:
 @cache
 def model_classes() -> set[str]:
     ours = {manifest.model_id for manifest in models.manifests()}
-    return ours | set(lmms_eval.models.list_available_models(include_aliases=True)) | EXAMPLES | NAMES
+    return (
+        ours | set(lmms_eval.models.list_available_models(include_aliases=True)) | EXAMPLES | NAMES
+    )
 
 
 def parse_figlang(words: list[str]) -> None:
@@ -101,7 +106,9 @@ def parse(line: Line) -> None:
     elif program == "lm_eval":
         with patch("sys.argv", ["lm_eval", "run", *words]):
             asked = lm_eval._cli.HarnessCLI().parse_args()
-        check_names(",".join(asked.tasks) if isinstance(asked.tasks, list) else asked.tasks, program)
+        check_names(
+            ",".join(asked.tasks) if isinstance(asked.tasks, list) else asked.tasks, program
+        )
     elif program == "make":
         targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
         assert {word for word in words if "=" not in word} - {"-c"} <= targets
@@ -110,7 +117,11 @@ def parse(line: Line) -> None:
 
 
 def check_names(tasks: str | None, harness: str) -> None:
-    known = {name for name, each in definitions().items() if harness in each.harnesses} | EXAMPLES | {"TASK", "list"}
+    known = (
+        {name for name, each in definitions().items() if harness in each.harnesses}
+        | EXAMPLES
+        | {"TASK", "list"}
+    )
     unknown = {name for name in (tasks or "").split(",") if name and "..." not in name} - known
     assert not unknown, f"{harness} has no task {unknown}"
 

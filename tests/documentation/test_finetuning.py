@@ -1,4 +1,6 @@
-"""docs/finetuning.md: the rows of examples/finetuning are valid, and its commands make a model better than it was."""
+"""docs/finetuning.md: the rows of examples/finetuning are valid, and its commands make a model
+better than it was.
+"""
 
 from __future__ import annotations
 
@@ -34,9 +36,17 @@ def test_its_rows_are_valid_and_differ(folder: Path) -> None:
 @pytest.mark.long
 def test_the_model_is_better_at_what_it_was_trained_for(folder: Path) -> None:
     pytest.importorskip("trl")
-    (commands,) = (block.text for block in blocks(DOCUMENT) if "finetune.py" in block.text and block.language == "sh")
+    (commands,) = (
+        block.text
+        for block in blocks(DOCUMENT)
+        if "finetune.py" in block.text and block.language == "sh"
+    )
     commands = commands.replace("figlang_tasks/mini/demo_model", str(DEMO_MODEL_DIR))
     said = shell(folder, re.sub(r"^pip .*$", "", commands, flags=re.MULTILINE), ROOT)
-    assert "240 rows of train, with the prompt of vflute" in said and "left out, because" not in said
-    gain = re.search(r"^my_model is better than \w+ on vflute: f1@60 \+([\d.]+)", said, re.MULTILINE)
+    assert (
+        "240 rows of train, with the prompt of vflute" in said and "left out, because" not in said
+    )
+    gain = re.search(
+        r"^my_model is better than \w+ on vflute: f1@60 \+([\d.]+)", said, re.MULTILINE
+    )
     assert gain is not None and float(gain[1]) > 30, said[-1500:]

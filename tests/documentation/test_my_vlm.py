@@ -1,4 +1,6 @@
-"""examples/my_vlm, a model class of one's own: its package installs, and docs/adding_a_vlm.md's command runs it."""
+"""examples/my_vlm, a model class of one's own: its package installs, and docs/adding_a_vlm.md's
+command runs it.
+"""
 
 from __future__ import annotations
 
@@ -30,17 +32,29 @@ main()
 @pytest.mark.slow
 def test_it_is_installed_and_evaluated_as_described(tmp_path: Path) -> None:
     site = tmp_path / "site"
-    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
+    install = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+    ]
     subprocess.run([*install, "--target", str(site), str(EXAMPLE)], check=True)
     document = (ROOT / "docs" / "adding_a_vlm.md").read_text(encoding="utf-8")
     (command,) = [block.text for block in blocks(document) if "lmms_eval --tasks" in block.text]
     command = command[command.index("lmms_eval --tasks") :].replace("\\\n", " ")
     arguments = shlex.split(command.replace("$MODEL", str(DEMO_MODEL_DIR)))[1:]
     environment = {
-        "PYTHONPATH": os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
+        "PYTHONPATH": (
+            os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+        ),
         **{"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""},
     }
-    done = warm.run([sys.executable, "-c", START, *arguments], cwd=tmp_path, env=os.environ | environment)
+    done = warm.run(
+        [sys.executable, "-c", START, *arguments], cwd=tmp_path, env=os.environ | environment
+    )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
 
     def said(task: str) -> dict[int, str]:

@@ -1,4 +1,6 @@
-"""A command waits for ever, or fills the memory, if this fails: what is no file of a plausible size is not opened."""
+"""A command waits for ever, or fills the memory, if this fails: what is no file of a plausible size
+is not opened.
+"""
 
 from __future__ import annotations
 
@@ -114,10 +116,17 @@ def test_what_is_no_file_of_a_plausible_size_is_refused(
         READERS[name](path)
     error = raised.value
     message = error.strerror if isinstance(error, OSError) else str(error)
-    kinds = {pipe: "a named pipe", socket_file: "a socket", device: "a device", folder_in_its_place: "a folder"}
-    assert (f"this is {kinds[make]}, where a file is needed" if make in kinds else "the file has 30.0 GB") in str(
-        message
-    )
+    kinds = {
+        pipe: "a named pipe",
+        socket_file: "a socket",
+        device: "a device",
+        folder_in_its_place: "a folder",
+    }
+    assert (
+        f"this is {kinds[make]}, where a file is needed"
+        if make in kinds
+        else "the file has 30.0 GB"
+    ) in str(message)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +149,9 @@ def test_a_table_of_a_benchmark_is_refused(
         (tmp_path / dataset).mkdir()
         make(tmp_path / dataset / name)
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
-    with pytest.raises(DataError, match=rf"{name} cannot be read: (this is a named pipe|the file has 30\.0 GB)"):
+    with pytest.raises(
+        DataError, match=rf"{name} cannot be read: (this is a named pipe|the file has 30\.0 GB)"
+    ):
         load()
 
 
@@ -153,7 +164,9 @@ def test_a_samples_file_of_a_run_is_refused(tmp_path: Path) -> None:
 # --- zips ---
 
 
-def zip_of(path: Path, content: bytes, method: int = zipfile.ZIP_DEFLATED, name: str = "pred.csv") -> Path:
+def zip_of(
+    path: Path, content: bytes, method: int = zipfile.ZIP_DEFLATED, name: str = "pred.csv"
+) -> Path:
     with zipfile.ZipFile(path, "w", method) as archive:
         archive.writestr(name, content)
     return path
@@ -199,13 +212,17 @@ def test_a_header_that_lies_makes_nobody_unpack_the_rest(tmp_path: Path) -> None
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_methods_that_unpack_without_a_limit_are_refused(tmp_path: Path, method: int) -> None:
     path = zip_of(tmp_path / "rare.zip", b"id,label,explanation\n", method)
-    with pytest.raises(SubmissionError, match=f"packed by method {method}: pack it with the method deflate"):
+    with pytest.raises(
+        SubmissionError, match=f"packed by method {method}: pack it with the method deflate"
+    ):
         figlang2024.read(path)
 
 
 def test_a_picture_in_irfls_zip_has_at_most_the_limit(tmp_path: Path, low_limit: int) -> None:
     zip_of(tmp_path / ARCHIVE, bytes(3 * low_limit), name="images/a.jpeg")
-    with pytest.raises(DataError, match="IRFL: the picture a in .* is damaged .*has 3 MB unpacked, at most 1 MB"):
+    with pytest.raises(
+        DataError, match="IRFL: the picture a in .* is damaged .*has 3 MB unpacked, at most 1 MB"
+    ):
         Pictures(tmp_path).read("a", "IRFL")
 
 
@@ -213,17 +230,24 @@ def test_a_picture_in_irfls_zip_has_at_most_the_limit(tmp_path: Path, low_limit:
 
 
 def test_no_column_of_a_table_is_opened_as_a_picture(tmp_path: Path) -> None:
-    """A file says itself which of its columns are pictures; `datasets` opens these in any format."""
+    """A file says itself which of its columns are pictures; `datasets` opens these in any
+    format.
+    """
     stream = io.BytesIO()
     Image.new("RGB", (4, 4)).save(stream, "PPM")
     cells = [{"bytes": stream.getvalue(), "path": None}]
-    for column, feature in {"text": datasets.Image(), "texts": datasets.List(datasets.Image())}.items():
+    for column, feature in {
+        "text": datasets.Image(),
+        "texts": datasets.List(datasets.Image()),
+    }.items():
         values = cells if column == "text" else [cells]
         path = tmp_path / f"{column}.parquet"
         table = datasets.Dataset.from_dict({column: values}, datasets.Features({column: feature}))
         table.to_parquet(path)
         assert b"Image" in parquet.read_schema(path).metadata[b"huggingface"]
-        with pytest.raises(DataError, match=f"the table: the column {column} holds .*Image.*, not texts or numbers"):
+        with pytest.raises(
+            DataError, match=f"the table: the column {column} holds .*Image.*, not texts or numbers"
+        ):
             hub.read_parquet([path], [column], "the table")
     other = tmp_path / "other.parquet"
     features = datasets.Features({"text": datasets.Value("string"), "more": datasets.Image()})

@@ -1,4 +1,6 @@
-"""A disk without room or rights is named with what to do, and of several writers of one folder one writes it."""
+"""A disk without room or rights is named with what to do, and of several writers of one folder one
+writes it.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,9 @@ def refusal(file: Path) -> str:
 def test_a_full_cache_of_datasets_is_no_damaged_file(parquet: Path, cache: Path) -> None:
     with no_file_larger_than(1_000):
         told = refusal(parquet)
-    assert told.startswith(f"the split test cannot be read into the cache of datasets, {cache} ([Errno 27] File too")
+    assert told.startswith(
+        f"the split test cannot be read into the cache of datasets, {cache} ([Errno 27] File too"
+    )
     assert told.endswith(": make room there, or set HF_DATASETS_CACHE to another folder")
     assert len(read_parquet([parquet], ["claim"], "the split test")) == 20, "once there is room"
 
@@ -85,7 +89,10 @@ def test_one_of_two_writers_wins(tmp_path: Path) -> None:
     with new_folder(folder) as made:
         (made / "first").touch()
         for _ in range(2):
-            with pytest.raises(FigLangError, match="scored: another process is writing it"), new_folder(folder):
+            with (
+                pytest.raises(FigLangError, match="scored: another process is writing it"),
+                new_folder(folder),
+            ):
                 pass
         assert [path.name for path in made.iterdir()] == ["first"], "what it writes stays"
     assert [path.name for path in tmp_path.iterdir()] == ["scored"]
@@ -106,7 +113,10 @@ def test_what_a_kill_has_left_is_replaced(tmp_path: Path) -> None:
 
 def test_a_folder_that_another_program_has_written_meanwhile(tmp_path: Path) -> None:
     folder = tmp_path / "scored"
-    with pytest.raises(FigLangError, match="scored exists already and is not overwritten"), new_folder(folder):
+    with (
+        pytest.raises(FigLangError, match="scored exists already and is not overwritten"),
+        new_folder(folder),
+    ):
         folder.mkdir()
         (folder / "mine").touch()
     assert [path.name for path in tmp_path.iterdir()] == ["scored"]

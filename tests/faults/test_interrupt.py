@@ -1,4 +1,6 @@
-"""SIGINT at any moment: the first ends a command within seconds, a second one at once; what is stored is kept."""
+"""SIGINT at any moment: the first ends a command within seconds, a second one at once; what is
+stored is kept.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +29,23 @@ SEED = 23
 
 
 def start(folder: Path, *options: str, scorer: str = "off") -> warm.Process:
-    options += ("--use_cache", str(folder / "answers"), "--log_samples", "--output_path", str(folder / "out"))
-    own = {"FIGLANG_SCORER": scorer, "FIGLANG_CACHE": "off", "HF_HUB_OFFLINE": "1", "PYTHONUNBUFFERED": "1"}
+    options += (
+        "--use_cache",
+        str(folder / "answers"),
+        "--log_samples",
+        "--output_path",
+        str(folder / "out"),
+    )
+    own = {
+        "FIGLANG_SCORER": scorer,
+        "FIGLANG_CACHE": "off",
+        "HF_HUB_OFFLINE": "1",
+        "PYTHONUNBUFFERED": "1",
+    }
     with (folder / "printed").open("w") as file:
-        return warm.Process(["lmms_eval", *options], env=os.environ | own, cwd=folder, stdout=file, stderr=file)
+        return warm.Process(
+            ["lmms_eval", *options], env=os.environ | own, cwd=folder, stdout=file, stderr=file
+        )
 
 
 def printed(folder: Path) -> str:
@@ -50,7 +65,17 @@ def interrupted(process: warm.Process) -> float:
     return time.monotonic() - started
 
 
-RUN = ("--tasks", "figlang_mini", "--model", "llava_hf", "--model_args", DEMO, "--device", "cpu", "--limit")
+RUN = (
+    "--tasks",
+    "figlang_mini",
+    "--model",
+    "llava_hf",
+    "--model_args",
+    DEMO,
+    "--device",
+    "cpu",
+    "--limit",
+)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +114,9 @@ def test_at_random_moments_of_one_run(rows: str, moments: int, tmp_path: Path) -
             continue
         assert status == -signal.SIGINT
         # Before our command begins, the interpreter itself answers.
-        assert found.count(TOLD) == 1 or "figlang_tasks/cli/lmms_eval.py" not in found, found[-3000:]
+        assert found.count(TOLD) == 1 or "figlang_tasks/cli/lmms_eval.py" not in found, found[
+            -3000:
+        ]
         # Python prints and drops an exception in a __del__; the command ends all the same.
         raised = "Traceback" in found and "Exception ignored in" not in found
         assert TOLD not in found or not raised, found[-3000:]
@@ -110,7 +137,10 @@ def test_a_model_that_swallows_it(second: bool, tmp_path: Path) -> None:
     runs.wait_for_the_fault(process)
     if second:
         process.send_signal(signal.SIGINT)
-        while TOLD.encode() not in os.pread(process.files[1].fileno(), 1_000_000, 0) and process.poll() is None:
+        while (
+            TOLD.encode() not in os.pread(process.files[1].fileno(), 1_000_000, 0)
+            and process.poll() is None
+        ):
             time.sleep(0.1)
         assert process.poll() is None
         assert interrupted(process) < interrupts.GRACE / 2
@@ -126,7 +156,15 @@ def test_while_a_server_lets_it_wait(tmp_path: Path) -> None:
     with OpenAIServer(DEMO_MODEL_DIR, faults=["hang"] * 100) as server:
         where = f"model={server.name},base_url={server.url},api_key=none"
         process = start(
-            tmp_path, "--tasks", "figlang_mini", "--limit", "4", "--model", "figlang_openai", "--model_args", where
+            tmp_path,
+            "--tasks",
+            "figlang_mini",
+            "--limit",
+            "4",
+            "--model",
+            "figlang_openai",
+            "--model_args",
+            where,
         )
         for _ in range(3000):
             if server.requests:
@@ -171,10 +209,17 @@ def test_while_the_first_of_two_processes_scores(tmp_path: Path) -> None:
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: slow_scoring\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[lmms_eval.models]\nslow = slow_scoring:manifests\n")
-    own = {"FIGLANG_SCORER": "embedded", "FIGLANG_CACHE": "off", "HF_HUB_OFFLINE": "1", "ACCELERATE_USE_CPU": "true"}
+    own = {
+        "FIGLANG_SCORER": "embedded",
+        "FIGLANG_CACHE": "off",
+        "HF_HUB_OFFLINE": "1",
+        "ACCELERATE_USE_CPU": "true",
+    }
     command = ["lmms_eval", "--tasks", "figlang_mini", "--model", "figlang_random", "--limit", "4"]
     command += ["--log_samples", "--output_path", "out"]
-    ranks = warm.start_ranks(2, command, env=os.environ | own | {"PYTHONPATH": str(tmp_path)}, cwd=tmp_path)
+    ranks = warm.start_ranks(
+        2, command, env=os.environ | own | {"PYTHONPATH": str(tmp_path)}, cwd=tmp_path
+    )
     barriers = [tmp_path / f"barriers_{rank}" for rank in range(2)]
 
     def second_waits_for_the_scores() -> bool:
@@ -190,7 +235,9 @@ def test_while_the_first_of_two_processes_scores(tmp_path: Path) -> None:
     time.sleep(0.5)  # from the count to the wait itself
     for rank in ranks:
         rank.send_signal(signal.SIGINT)
-    assert [rank.wait(interrupts.GRACE + BUSY) for rank in ranks] == [-signal.SIGINT] * 2, ranks[0].communicate()[1]
+    assert [rank.wait(interrupts.GRACE + BUSY) for rank in ranks] == [-signal.SIGINT] * 2, ranks[
+        0
+    ].communicate()[1]
     (results,) = tmp_path.rglob("*_results.json")
     assert "f1@0,none" in json.loads(results.read_text(encoding="utf-8"))["results"]["figlang_mini"]
 
@@ -200,11 +247,13 @@ def test_a_shell_sees_130_and_its_loop_ends(tmp_path: Path) -> None:
         return subprocess.run(
             ["bash", "-c", script, sys.executable, ENDS.replace("TO", to)],
             cwd=tmp_path, capture_output=True, text=True, timeout=600, start_new_session=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored behind a shell's back
+            # Ignored behind a shell's back
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
 
     assert run('"$0" -c "$1"; echo "status $?"', to="os.getpid(), os.kill").stdout == "status 130\n"
-    done = run('for i in 1 2; do "$0" -c "$1"; echo "status $?"; done', to="0, os.killpg")  # as a terminal does it
+    # As a terminal does it
+    done = run('for i in 1 2; do "$0" -c "$1"; echo "status $?"; done', to="0, os.killpg")
     assert (done.returncode, done.stdout) == (-signal.SIGINT, "")
     assert done.stderr.count("test: interrupted") == 1
 

@@ -120,7 +120,9 @@ def test_a_whole_png_with_odd_metadata_is_read(odd: bytes, place: str) -> None:
 @pytest.mark.parametrize("mode", ["RGB", "L", "P", "RGBA", "I;16"])
 @pytest.mark.parametrize("cut", [0.2, 0.9])
 def test_pixels_that_are_cut_with_a_right_checksum_are_refused(mode: str, cut: float) -> None:
-    data = file_of(PICTURE.convert("L").convert(mode) if mode == "I;16" else PICTURE.convert(mode), "PNG")
+    data = file_of(
+        PICTURE.convert("L").convert(mode) if mode == "I;16" else PICTURE.convert(mode), "PNG"
+    )
     parts = [
         chunk(kind, content[: int(len(content) * cut)] if kind == b"IDAT" else content)
         for kind, content in chunks_of(data)
@@ -148,7 +150,9 @@ def test_the_orientation_is_found_beside_odd_metadata(source: str, place: str) -
     exif[0x0112] = 6
     told = {
         "EXIF": chunk(b"eXIf", exif.tobytes()[6:]),
-        "EXIF in a text": chunk(b"tEXt", b"Raw profile type exif\0\nexif\n 1\n" + exif.tobytes().hex().encode()),
+        "EXIF in a text": chunk(
+            b"tEXt", b"Raw profile type exif\0\nexif\n 1\n" + exif.tobytes().hex().encode()
+        ),
         "XMP": chunk(b"iTXt", b'XML:com.adobe.xmp\0\0\0\0\0<x tiff:Orientation="6"/>'),
     }[source]
     data = file_of(PICTURE, "PNG")
@@ -193,7 +197,8 @@ def test_what_decides_on_the_colours_of_a_jpeg_stays() -> None:
 
 @pytest.mark.parametrize("kind", ["PNG", "WEBP", "JPEG"])
 @pytest.mark.parametrize(
-    "exif", [b"E", b"Exif\0\0", b"Exif\0\0II*\0", b"no EXIF at all", b"Exif\0\0MM\0*\0\0\0\x08\xff\xff"]
+    "exif",
+    [b"E", b"Exif\0\0", b"Exif\0\0II*\0", b"no EXIF at all", b"Exif\0\0MM\0*\0\0\0\x08\xff\xff"],
 )
 def test_exif_that_cannot_be_read_is_ignored(kind: str, exif: bytes) -> None:
     options: dict[str, Any] = {"lossless": True} if kind == "WEBP" else {}
@@ -201,7 +206,9 @@ def test_exif_that_cannot_be_read_is_ignored(kind: str, exif: bytes) -> None:
     assert seen(broken).tobytes() == seen(plain).tobytes()
 
 
-@pytest.mark.parametrize("fault", ["cut in its metadata", "chunk too long", "length of the file", "a large chunk"])
+@pytest.mark.parametrize(
+    "fault", ["cut in its metadata", "chunk too long", "length of the file", "a large chunk"]
+)
 def test_a_whole_webp_with_odd_metadata_is_read(fault: str) -> None:
     exif = Image.Exif()
     exif[0x010F] = "a camera"
@@ -227,10 +234,15 @@ def test_pixels_of_a_webp_that_are_cut_are_refused(lossless: bool) -> None:
 
 # --- formats ---
 
-EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 40 30\n%%EndComments\n0 0 40 30 rectfill\nshowpage\n%%EOF\n"
+EPS = (
+    b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 40 30\n%%EndComments\n0 0 40 30"
+    b" rectfill\nshowpage\n%%EOF\n"
+)
 
 
-def test_an_eps_file_called_png_starts_no_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_eps_file_called_png_starts_no_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("gs", "gswin64c", "gswin32c"):
         program = tmp_path / name
         program.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")
@@ -240,7 +252,9 @@ def test_an_eps_file_called_png_starts_no_program(tmp_path: Path, monkeypatch: p
     (tmp_path / "picture.png").write_bytes(EPS)
     assert "(no picture)" in fault(EPS)
     for look in (images.decode_file, images.size_of):
-        with pytest.raises(DataError, match=r"picture.png; PNG, JPEG, GIF, WebP, BMP and TIFF are read"):
+        with pytest.raises(
+            DataError, match=r"picture.png; PNG, JPEG, GIF, WebP, BMP and TIFF are read"
+        ):
             look(tmp_path / "picture.png", "row 1")
     assert not (tmp_path / "started").exists()
 
@@ -252,7 +266,9 @@ def test_other_formats_are_refused(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "MPO"])
 def test_the_formats_that_are_read(kind: str) -> None:
-    options: dict[str, Any] = {"append_images": [PICTURE], "save_all": True} if kind == "MPO" else {}
+    options: dict[str, Any] = (
+        {"append_images": [PICTURE], "save_all": True} if kind == "MPO" else {}
+    )
     assert seen(file_of(PICTURE, kind, **options)).size == PICTURE.size
 
 

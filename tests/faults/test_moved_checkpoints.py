@@ -62,9 +62,16 @@ def download(name: str, revision: str = "main") -> str:
     return Path(hf_hub_download(name, "config.json", revision=revision)).parent.name
 
 
-def test_each_argument_that_names_a_repository_is_looked_up(server: HubServer, tmp_path: Path) -> None:
+def test_each_argument_that_names_a_repository_is_looked_up(
+    server: HubServer, tmp_path: Path
+) -> None:
     model, adapter = publish(server, tmp_path, MODEL, "a"), publish(server, tmp_path, ADAPTER, "b")
-    arguments: dict[str, Any] = {"pretrained": MODEL, "peft": ADAPTER, "processor": OTHER, "draft": {"model": MODEL}}
+    arguments: dict[str, Any] = {
+        "pretrained": MODEL,
+        "peft": ADAPTER,
+        "processor": OTHER,
+        "draft": {"model": MODEL},
+    }
     found = commits_of_hub_ids("figlang_vlm", arguments)
     assert found.pop("processor").startswith(f"{OTHER}@")
     assert found == {
@@ -73,16 +80,26 @@ def test_each_argument_that_names_a_repository_is_looked_up(server: HubServer, t
         "draft.model": f"{MODEL}@{model}",
     }
     as_text = f"pretrained={MODEL},peft={ADAPTER},speculative_config={json.dumps({'model': OTHER})}"
-    assert commits_of_hub_ids("figlang_vlm", as_text).keys() == {"pretrained", "peft", "speculative_config.model"}
-    assert commits_of_hub_ids("figlang_clip", f"pretrained={MODEL}") == {"pretrained": f"{MODEL}@{model}"}
+    assert commits_of_hub_ids("figlang_vlm", as_text).keys() == {
+        "pretrained",
+        "peft",
+        "speculative_config.model",
+    }
+    assert commits_of_hub_ids("figlang_clip", f"pretrained={MODEL}") == {
+        "pretrained": f"{MODEL}@{model}"
+    }
 
 
 @pytest.mark.parametrize("argument", ["pretrained", "peft", "processor", "tokenizer", "weights"])
-def test_the_key_changes_when_the_repository_does(argument: str, server: HubServer, tmp_path: Path) -> None:
+def test_the_key_changes_when_the_repository_does(
+    argument: str, server: HubServer, tmp_path: Path
+) -> None:
     arguments, keys = f"{argument}={MODEL}", []
     for weights in ("a", "a", "b"):
         publish(server, tmp_path, MODEL, weights)
-        keys.append(model_key("figlang_vlm", arguments, commits_of_hub_ids("figlang_vlm", arguments)))
+        keys.append(
+            model_key("figlang_vlm", arguments, commits_of_hub_ids("figlang_vlm", arguments))
+        )
     assert keys[0] == keys[1] != keys[2]
 
 
@@ -115,10 +132,15 @@ def test_without_a_hub_the_commit_in_the_cache(
     else:
         server.faults.append(Fault("/api/", lambda _: Response(503)))
     hub.look_again()
-    assert commits_of_hub_ids("figlang_clip", f"pretrained={MODEL}") == {"pretrained": f"{MODEL}@{first}"}
+    assert commits_of_hub_ids("figlang_clip", f"pretrained={MODEL}") == {
+        "pretrained": f"{MODEL}@{first}"
+    }
     assert commits_of_hub_ids("figlang_clip", {"processor": OTHER}) == {}
     for name in ("pretrained", "peft"):
-        with pytest.raises(FigLangError, match=f"^figlang_tasks: {OTHER}@main is not on this machine.*local folder$"):
+        with pytest.raises(
+            FigLangError,
+            match=f"^figlang_tasks: {OTHER}@main is not on this machine.*local folder$",
+        ):
             commits_of_hub_ids("figlang_vlm", {name: OTHER})
 
 
@@ -130,18 +152,30 @@ def test_a_gated_repository_is_loaded_from_the_cache_by_who_has_no_access(
     commits = []
     for weights in ("old", "new"):
         (folder / "config.json").write_text(weights)
-        commits.append(server.add_repo("org/gated", folder, repo_type="model", gated=True, granted_tokens={"hf_good"}))
+        commits.append(
+            server.add_repo(
+                "org/gated", folder, repo_type="model", gated=True, granted_tokens={"hf_good"}
+            )
+        )
         if weights == "old":
             hf_hub_download("org/gated", "config.json", token="hf_good")
-    assert commits_of_hub_ids("figlang_vlm", "pretrained=org/gated") == {"pretrained": f"org/gated@{commits[0]}"}
+    assert commits_of_hub_ids("figlang_vlm", "pretrained=org/gated") == {
+        "pretrained": f"org/gated@{commits[0]}"
+    }
     monkeypatch.setenv("HF_TOKEN", "hf_good")
     hub.look_again()
-    assert commits_of_hub_ids("figlang_vlm", "pretrained=org/gated") == {"pretrained": f"org/gated@{commits[1]}"}
+    assert commits_of_hub_ids("figlang_vlm", "pretrained=org/gated") == {
+        "pretrained": f"org/gated@{commits[1]}"
+    }
 
 
 @pytest.mark.parametrize("moved", [False, True])
-def test_another_commit_is_loaded_than_the_hub_named_before(moved: bool, server: HubServer, tmp_path: Path) -> None:
-    """`moved`: the hub got a new one meanwhile. Else it does not answer again, and transformers takes the cache's."""
+def test_another_commit_is_loaded_than_the_hub_named_before(
+    moved: bool, server: HubServer, tmp_path: Path
+) -> None:
+    """`moved`: the hub got a new one meanwhile. Else it does not answer again, and transformers
+    takes the cache's.
+    """
     lm, old = Random(), publish(server, tmp_path, MODEL, "old")
     download(MODEL)
     named = publish(server, tmp_path, MODEL, "new")
@@ -151,7 +185,8 @@ def test_another_commit_is_loaded_than_the_hub_named_before(moved: bool, server:
         loaded = publish(server, tmp_path, MODEL, "newest")
         assert download(MODEL) == loaded
     with pytest.raises(
-        FigLangError, match=f"{MODEL} was loaded at commit {loaded}, but .* named {named}. Run the same"
+        FigLangError,
+        match=f"{MODEL} was loaded at commit {loaded}, but .* named {named}. Run the same",
     ):
         require_loaded(lm, found)
     if not moved:
@@ -178,10 +213,14 @@ def test_another_commit_is_loaded_than_the_hub_named_before(moved: bool, server:
 def test_what_is_no_id_of_the_hub(model: str, arguments: str, server: HubServer) -> None:
     asked = len(server.requests)
     assert commits_of_hub_ids(model, arguments) == {}
-    assert all("samples" in arguments for _ in server.requests[asked:]), "nothing else has the form of an id"
+    assert all("samples" in arguments for _ in server.requests[asked:]), (
+        "nothing else has the form of an id"
+    )
 
 
-def test_a_folder_is_not_looked_up(server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_is_not_looked_up(
+    server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / MODEL).mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
     assert commits_of_hub_ids("figlang_vlm", f"pretrained={MODEL}") == {}
@@ -191,11 +230,17 @@ def test_a_folder_is_not_looked_up(server: HubServer, tmp_path: Path, monkeypatc
 def test_ids_in_lists_and_with_a_prefix(server: HubServer, tmp_path: Path) -> None:
     commit = publish(server, tmp_path, MODEL, "a")
     for adapters in ([MODEL, "no id!"], json.dumps([MODEL])):
-        assert commits_of_hub_ids("figlang_vlm", {"adapters": adapters}) == {"adapters.0": f"{MODEL}@{commit}"}
-    assert commits_of_hub_ids("figlang_vlm", {"encoder": f"hf-hub:{MODEL}"}) == {"encoder": f"{MODEL}@{commit}"}
+        assert commits_of_hub_ids("figlang_vlm", {"adapters": adapters}) == {
+            "adapters.0": f"{MODEL}@{commit}"
+        }
+    assert commits_of_hub_ids("figlang_vlm", {"encoder": f"hf-hub:{MODEL}"}) == {
+        "encoder": f"{MODEL}@{commit}"
+    }
 
 
-def test_a_class_of_others_without_a_hub(server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_class_of_others_without_a_hub(
+    server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It may have a cache of its own, and names that are no ids of the hub."""
     commit = publish(server, tmp_path, MODEL, "a")
     hf_hub_download(MODEL, "config.json", cache_dir=tmp_path / "own")
@@ -211,10 +256,14 @@ def test_a_default_of_the_class_is_looked_up(server: HubServer, tmp_path: Path) 
     default = "Qwen/Qwen2-VL-7B-Instruct"
     commit = publish(server, tmp_path, default, "a")
     assert commits_of_hub_ids("qwen2_vl", "")["pretrained"] == f"{default}@{commit}"
-    assert commits_of_hub_ids("qwen2_vl", f"pretrained={MODEL}")["pretrained"].startswith(f"{MODEL}@")
+    assert commits_of_hub_ids("qwen2_vl", f"pretrained={MODEL}")["pretrained"].startswith(
+        f"{MODEL}@"
+    )
 
 
-def test_another_version_of_a_package_is_another_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_version_of_a_package_is_another_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Versions are those of the installations that Python finds first."""
     keys = [model_key("figlang_vlm", "")]
     for package in ("transformers", "lmms_eval", "figlang_tasks", "torch"):
@@ -252,29 +301,43 @@ distributed.destroy_process_group()
 @pytest.mark.slow
 @pytest.mark.parametrize(("how", "told"), [("answers", "0" * 40), ("fails", "rank 0 has no hub")])
 def test_two_processes_agree_on_what_the_first_finds(how: str, told: str, tmp_path: Path) -> None:
-    ranks = warm.run_ranks(2, [sys.executable, "-c", TWO_PROCESSES, how], env=os.environ, cwd=tmp_path)
+    ranks = warm.run_ranks(
+        2, [sys.executable, "-c", TWO_PROCESSES, how], env=os.environ, cwd=tmp_path
+    )
     assert [rank.communicate()[0].strip() for rank in ranks] == [told, told]
 
 
 @pytest.mark.slow
 def test_answers_of_other_weights_are_not_given(tmp_path: Path) -> None:
-    """The hub's newest commit is asked; offline the one that was downloaded last. Results name it."""
+    """The hub's newest commit is asked; offline the one that was downloaded last. Results name
+    it.
+    """
     repository = tmp_path / "repository"
     shutil.copytree(DEMO_MODEL_DIR, repository)
     with HubServer() as server:
         first = server.add_repo("org/demo", repository, repo_type="model")
         assert run_with_cache(server, tmp_path) == (2, f"org/demo@{first}")
-        assert run_with_cache(server, tmp_path) == (2, f"org/demo@{first}"), "both answers were known"
+        assert run_with_cache(server, tmp_path) == (
+            2,
+            f"org/demo@{first}",
+        ), "both answers were known"
         (weights,) = repository.glob("*.safetensors")
-        changed = {name: weight + 0.1 * torch.ones_like(weight) for name, weight in load_file(weights).items()}
+        changed = {
+            name: weight + 0.1 * torch.ones_like(weight)
+            for name, weight in load_file(weights).items()
+        }
         save_file(changed, weights, metadata={"format": "pt"})
         second = server.add_repo("org/demo", repository, repo_type="model")
         assert run_with_cache(server, tmp_path) == (4, f"org/demo@{second}")
         assert run_with_cache(server, tmp_path, offline=True) == (4, f"org/demo@{second}")
-        without_a_cache = warm.run(COMMAND, cwd=tmp_path, env=server.env(home=tmp_path / "new", offline=True))
+        without_a_cache = warm.run(
+            COMMAND, cwd=tmp_path, env=server.env(home=tmp_path / "new", offline=True)
+        )
     assert without_a_cache.returncode == 1
     told = without_a_cache.stderr.strip().splitlines()[-1]
-    assert told.startswith("figlang_tasks: org/demo@main is not on this machine, and HF_HUB_OFFLINE is set.")
+    assert told.startswith(
+        "figlang_tasks: org/demo@main is not on this machine, and HF_HUB_OFFLINE is set."
+    )
     assert "Traceback" not in without_a_cache.stderr
 
 
@@ -284,7 +347,9 @@ COMMAND += ["--use_cache", "answers", "--output_path", "out"]
 
 
 def run_with_cache(server: HubServer, folder: Path, offline: bool = False) -> tuple[int, str]:
-    """Run the command; return how many answers are stored then, and the commit that the results file names."""
+    """Run the command; return how many answers are stored then, and the commit that the results
+    file names.
+    """
     env = server.env(home=folder, offline=offline) | {"FIGLANG_SCORER": "off"}
     done = warm.run(COMMAND, cwd=folder, env=env)
     assert done.returncode == 0, done.stderr[-3000:]

@@ -65,7 +65,8 @@ def test_a_metric_that_fails_is_in_the_table_and_in_the_status(runs: Runs) -> No
     folder = broken_task(runs.folder / "tasks")
     done = runs.by_command("--include_path", str(folder), "--limit", "4", task="broken")
     assert done.returncode == 1
-    assert "ZeroDivisionError" in done.stdout + done.stderr  # the harness has taken the log to where it wants it
+    # The harness has taken the log to where it wants it
+    assert "ZeroDivisionError" in done.stdout + done.stderr
     assert done.stderr.splitlines()[-1] == "lmms_eval: acc failed; its value is NaN, see the log"
     assert "failed, see the log" in done.stdout
     (path,) = runs.files("*_results.json")
@@ -73,8 +74,12 @@ def test_a_metric_that_fails_is_in_the_table_and_in_the_status(runs: Runs) -> No
     (samples,) = runs.files("*_samples_broken.jsonl")
     lines = [json.loads(line) for line in samples.read_text(encoding="utf-8").splitlines()]
     assert math.isnan(reported["acc,none"])
-    assert reported["length,none"] == pytest.approx(sum(len(line["sample"]["reference"]) for line in lines) / 4)
-    assert [line["length"] for line in lines] == [len(line["sample"]["reference"]) for line in lines]
+    assert reported["length,none"] == pytest.approx(
+        sum(len(line["sample"]["reference"]) for line in lines) / 4
+    )
+    assert [line["length"] for line in lines] == [
+        len(line["sample"]["reference"]) for line in lines
+    ]
 
 
 def test_a_part_of_the_data_and_settings_of_sampling_are_in_the_files(runs: Runs) -> None:
@@ -82,7 +87,13 @@ def test_a_part_of_the_data_and_settings_of_sampling_are_in_the_files(runs: Runs
     folder = runs.folder / "saved"
     for number, seed in enumerate((1, 1, 2)):
         settings = "do_sample=True,temperature=0.7"
-        runs.here(saved=folder / str(number), limit=2, offset=5, gen_kwargs=settings, torch_random_seed=seed)
+        runs.here(
+            saved=folder / str(number),
+            limit=2,
+            offset=5,
+            gen_kwargs=settings,
+            torch_random_seed=seed,
+        )
     assert [len(asked) for asked in runs.asked] == [2, 0, 2]
     assert saved_runs.read(str(folder / "0")).partial == "limit 2, offset 5"
     (path,) = (folder / "0").rglob("*_results.json")

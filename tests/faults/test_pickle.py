@@ -1,4 +1,6 @@
-"""A pickle that would run code is never unpickled (of the cache of scores: in its own test_cache.py)."""
+"""A pickle that would run code is never unpickled (of the cache of scores: in its own
+test_cache.py).
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,11 @@ from figlang_tasks.core import hub
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.metrics.explanation import WeightsError
 from figlang_tasks.metrics.explanation.weights import Located, load
-from figlang_tasks.metrics.generated_images import INCEPTION_FILE, ImageMetricError, inception_features
+from figlang_tasks.metrics.generated_images import (
+    INCEPTION_FILE,
+    ImageMetricError,
+    inception_features,
+)
 
 
 class Poison:
@@ -58,21 +64,29 @@ FORMS = pytest.mark.parametrize("write", [as_zip, as_legacy, as_pickle])
 
 
 @FORMS
-def test_weights_of_a_scorer(write: Callable[[Path, Path], None], tmp_path: Path, mark: Path) -> None:
+def test_weights_of_a_scorer(
+    write: Callable[[Path, Path], None], tmp_path: Path, mark: Path
+) -> None:
     write(tmp_path / "pytorch_model.bin", mark)
     with pytest.raises(WeightsError, match=r"pytorch_model\.bin cannot be read,.* load it again"):
-        load(BertModel, Located(tmp_path, "poisoned"), BertConfig(num_hidden_layers=1), torch.float32)
+        load(
+            BertModel, Located(tmp_path, "poisoned"), BertConfig(num_hidden_layers=1), torch.float32
+        )
     assert not mark.exists()
 
 
 @FORMS
-def test_weights_of_a_model(write: Callable[[Path, Path], None], tmp_path: Path, mark: Path) -> None:
+def test_weights_of_a_model(
+    write: Callable[[Path, Path], None], tmp_path: Path, mark: Path
+) -> None:
     from figlang_tasks.models.dual_encoder import FigLangCLIP
 
     folder = tiny_encoders.write("clip", tmp_path / "clip")
     (folder / "model.safetensors").unlink()
     write(folder / "pytorch_model.bin", mark)
-    with pytest.raises(Exception, match="pytorch_model.bin|[Ww]eights"):  # transformers raises kinds of its own
+    with pytest.raises(
+        Exception, match="pytorch_model.bin|[Ww]eights"
+    ):  # transformers raises kinds of its own
         FigLangCLIP(str(folder), device="cpu")
     assert not mark.exists()
 
@@ -102,7 +116,9 @@ def test_files_beside_the_data(tmp_path: Path, mark: Path, monkeypatch: pytest.M
     assert not mark.exists()
 
 
-def test_a_pickle_in_place_of_the_data(tmp_path: Path, mark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pickle_in_place_of_the_data(
+    tmp_path: Path, mark: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "figlang_mini"
     shutil.copytree(mini.DATA_DIR, folder)
     (path,) = folder.glob("**/test-*.parquet")

@@ -49,7 +49,8 @@ def test_a_truncated_jpeg(keep: float, options: dict[str, Any]) -> None:
     cell["bytes"] = cell["bytes"][: int(len(cell["bytes"]) * keep)]
     for look in (images.check, images.decode):
         with pytest.raises(
-            DataError, match=r"row 7 \(irfl-test-7\): the image cannot be decoded .*Load the dataset again"
+            DataError,
+            match=r"row 7 \(irfl-test-7\): the image cannot be decoded .*Load the dataset again",
         ):
             look(cell, WHERE)
 
@@ -72,9 +73,13 @@ def test_truncated_and_whole_pictures_in_several_threads() -> None:
 def test_a_decompression_bomb_is_refused_before_it_is_unpacked() -> None:
     bomb = file_of(Image.new("1", (8, 8)), "PNG")
     header = b"IHDR" + struct.pack(">2L5B", 30_000, 30_000, 1, 0, 0, 0, 0)  # 2.7 GB as RGB
-    bomb["bytes"] = bomb["bytes"][:12] + header + struct.pack(">L", zlib.crc32(header)) + bomb["bytes"][33:]
+    bomb["bytes"] = (
+        bomb["bytes"][:12] + header + struct.pack(">L", zlib.crc32(header)) + bomb["bytes"][33:]
+    )
     for look in (images.check, images.decode):
-        with pytest.raises(DataError, match=r"irfl-test-7\): .*DecompressionBombError.*900000000 pixels"):
+        with pytest.raises(
+            DataError, match=r"irfl-test-7\): .*DecompressionBombError.*900000000 pixels"
+        ):
             look(bomb, WHERE)
 
 
@@ -89,10 +94,21 @@ def test_grey_values_of_16_bits_keep_their_place() -> None:
 
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_exif_orientation(orientation: int) -> None:
-    """The corner that the orientation names as the upper left one gets there (EXIF 2.3, tag 0x0112)."""
+    """The corner that the orientation names as the upper left one gets there (EXIF 2.3, tag
+    0x0112).
+    """
     picture = Image.new("RGB", (40, 20), "white")
     # Row and column, in the file, of what is shown at the upper left.
-    corners = {1: (0, 0), 2: (0, 1), 3: (1, 1), 4: (1, 0), 5: (0, 0), 6: (1, 0), 7: (1, 1), 8: (0, 1)}
+    corners = {
+        1: (0, 0),
+        2: (0, 1),
+        3: (1, 1),
+        4: (1, 0),
+        5: (0, 0),
+        6: (1, 0),
+        7: (1, 1),
+        8: (0, 1),
+    }
     row, column = corners[orientation]
     picture.paste((255, 0, 0), (column * 32, row * 12, column * 32 + 8, row * 12 + 8))
     exif = Image.Exif()
@@ -106,7 +122,9 @@ def test_exif_orientation(orientation: int) -> None:
 def test_what_makes_two_pictures_the_same() -> None:
     red, blue = (Image.new("RGB", (40, 48), colour) for colour in ("red", "blue"))
     assert images.content_key(red) == images.content_key(red.copy()) != images.content_key(blue)
-    assert images.content_key(red) != images.content_key(red.transpose(Image.Transpose.ROTATE_90)), "of the same bytes"
+    assert images.content_key(red) != images.content_key(
+        red.transpose(Image.Transpose.ROTATE_90)
+    ), "of the same bytes"
     painted = Image.linear_gradient("L").convert("RGB").quantize(16)
     repainted = painted.copy()
     repainted.putpalette((painted.getpalette() or [])[::-1])

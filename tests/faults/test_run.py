@@ -1,4 +1,6 @@
-"""A run that dies: its answers are in the cache, and the same command ends with the numbers of an undisturbed one."""
+"""A run that dies: its answers are in the cache, and the same command ends with the numbers of an
+undisturbed one.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ def test_sigkill(runs: Runs, undisturbed: dict[str, Any]) -> None:
 
 @pytest.mark.long
 def test_twenty_kills_at_random_moments(runs: Runs, undisturbed: dict[str, Any]) -> None:
-    """Each costs the answer that was under way, no more, and the end is that of an undisturbed run."""
+    """Each costs the answer that was under way, no more, and the end is that of an undisturbed
+    run.
+    """
     chance, slow = random.Random(20), {"faulty_seconds": 0.1}
     runs.log.touch()
     for _ in range(20):
@@ -107,7 +111,11 @@ def test_one_of_two_ranks_dies(
 
 LAUNCHES = pytest.mark.parametrize(
     "launch",
-    [None, pytest.param(TORCHRUN, marks=pytest.mark.long), pytest.param(ACCELERATE, marks=pytest.mark.long)],
+    [
+        None,
+        pytest.param(TORCHRUN, marks=pytest.mark.long),
+        pytest.param(ACCELERATE, marks=pytest.mark.long),
+    ],
     ids=["ranks", "torchrun", "accelerate"],
 )
 
@@ -128,7 +136,9 @@ def test_two_ranks_ask_for_missing_answers_alone(
 
 
 @LAUNCHES
-def test_a_rank_without_rows_goes_on_with_the_other(launch: tuple[str, ...] | None, runs: Runs) -> None:
+def test_a_rank_without_rows_goes_on_with_the_other(
+    launch: tuple[str, ...] | None, runs: Runs
+) -> None:
     """The harness gives it the first row, and drops its answer."""
     limit = ("--limit", "1")
     for _ in range(2):
@@ -145,15 +155,25 @@ def test_two_ranks_find_answers_of_both_rounds(launch: tuple[str, ...] | None, r
     for limit in ("1", "3", "3"):
         options = ("--tasks", "mini_sg", "--include_path", demo_runs.mini_tasks(), "--limit", limit)
         assert runs.in_two_processes(launch, *options) == 0
-    assert [set(asked) for asked in runs.asked] == [{"mini_sg 0"}, {"mini_sg 1", "mini_sg 2"}, set()]
+    assert [set(asked) for asked in runs.asked] == [
+        {"mini_sg 0"},
+        {"mini_sg 1", "mini_sg 2"},
+        set(),
+    ]
 
 
 def test_a_full_disk(runs: Runs, undisturbed: dict[str, Any]) -> None:
-    """No file may grow beyond 70 kB, as on a full disk: the samples do (of answers: test_answers.py)."""
+    """No file may grow beyond 70 kB, as on a full disk: the samples do (of answers:
+    test_answers.py).
+    """
     full = runs.by_command(largest_file=70_000)
     assert full.returncode == 1
     told = full.stderr.splitlines()[-1]
-    assert re.search(r"lmms_eval: .*_samples_figlang_mini.jsonl could not be written whole.*run the same command", told)
+    assert re.search(
+        r"lmms_eval: .*_samples_figlang_mini.jsonl could not be written whole.*run the same"
+        r" command",
+        told,
+    )
     assert not runs.files("*_samples_*.jsonl")
     (part,) = runs.files("*_samples_*.jsonl.partial")
     assert 60_000 < part.stat().st_size <= 70_000

@@ -72,21 +72,33 @@ def test_a_picture_changes_by_one_pixel(force_simple: bool, runs: Runs, data: Pa
     runs.here(**options)
     change(data, "test", 3, "image", one_pixel)
     runs.here(**options)
-    assert runs.asked == [[f"figlang_mini {number}" for number in range(LIMIT)], [], ["figlang_mini 3"]]
+    assert runs.asked == [
+        [f"figlang_mini {number}" for number in range(LIMIT)],
+        [],
+        ["figlang_mini 3"],
+    ]
 
 
 def test_a_text_changes(runs: Runs, data: Path) -> None:
-    """Another digest of the data: all rows are asked again, since nothing tells what else is different."""
+    """Another digest of the data: all rows are asked again, since nothing tells what else is
+    different.
+    """
     runs.here(limit=LIMIT)
     change(data, "test", 70, "claim", lambda claim: f"{claim}!")
     runs.here(limit=LIMIT)
     assert len(runs.asked[1]) == LIMIT
 
 
-@pytest.mark.parametrize(("column", "force_simple"), [("image", False), ("explanation", True)], ids=["chat", "simple"])
+@pytest.mark.parametrize(
+    ("column", "force_simple"), [("image", False), ("explanation", True)], ids=["chat", "simple"]
+)
 def test_an_exemplar_changes(column: str, force_simple: bool, runs: Runs, data: Path) -> None:
     """Exemplars are rows of the train split, which the digest of the test split says nothing of."""
-    options: dict[str, Any] = {"limit": LIMIT, "include_path": mini_tasks(), "force_simple": force_simple}
+    options: dict[str, Any] = {
+        "limit": LIMIT,
+        "include_path": mini_tasks(),
+        "force_simple": force_simple,
+    }
     runs.here("mini_2shot", **options)
     runs.here("mini_2shot", **options)
     new = one_pixel if column == "image" else lambda text: f"{text} Indeed."
@@ -128,6 +140,8 @@ def test_the_wording_of_a_prompt_changes(runs: Runs, monkeypatch: pytest.MonkeyP
     """As an upgrade of this package would change it."""
     runs.here(limit=LIMIT)
     render = Template.render
-    monkeypatch.setattr(Template, "render", lambda *values, **named: render(*values, **named) + " Please.")
+    monkeypatch.setattr(
+        Template, "render", lambda *values, **named: render(*values, **named) + " Please."
+    )
     runs.here(limit=LIMIT)
     assert [len(asked) for asked in runs.asked] == [LIMIT, LIMIT]

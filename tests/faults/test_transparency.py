@@ -1,6 +1,7 @@
 """What is transparent is laid on white: black strokes on a clear ground are no black picture.
 
-Expected values are computed here from the samples that the files are made of: alpha * colour + (1 - alpha) * 255.
+Expected values are computed here from the samples that the files are made of: alpha * colour + (1 -
+alpha) * 255.
 """
 
 from __future__ import annotations
@@ -21,13 +22,19 @@ from figlang_tasks.core import images
 WIDTH, HEIGHT = 23, 9
 
 
-def png(depth: int, colour_type: int, samples: npt.NDArray[Any], *chunks: tuple[bytes, bytes]) -> bytes:
-    """A PNG file of these samples ([height, width, samples of a pixel]), written as the standard says."""
+def png(
+    depth: int, colour_type: int, samples: npt.NDArray[Any], *chunks: tuple[bytes, bytes]
+) -> bytes:
+    """A PNG file of these samples ([height, width, samples of a pixel]), written as the standard
+    says.
+    """
     rows = b"".join(b"\0" + packed(row.ravel(), depth) for row in samples)
     header = struct.pack(">2L5B", samples.shape[1], samples.shape[0], depth, colour_type, 0, 0, 0)
     parts = [(b"IHDR", header), *chunks, (b"IDAT", zlib.compress(rows)), (b"IEND", b"")]
     written = [struct.pack(">L", len(content)) + kind + content for kind, content in parts]
-    return b"\x89PNG\r\n\x1a\n" + b"".join(part + struct.pack(">L", zlib.crc32(part[4:])) for part in written)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        part + struct.pack(">L", zlib.crc32(part[4:])) for part in written
+    )
 
 
 def packed(samples: Sequence[Any], depth: int) -> bytes:
@@ -66,7 +73,10 @@ def test_a_colour_that_is_transparent(depth: int) -> None:
     clear = colours[0, 0]
     is_clear = (colours == clear).all(axis=2, keepdims=True)
     expected = np.where(is_clear, 255, colours * 255 / most)
-    assert error(png(depth, 2, colours, (b"tRNS", struct.pack(">3H", *map(int, clear)))), expected) <= 1
+    assert (
+        error(png(depth, 2, colours, (b"tRNS", struct.pack(">3H", *map(int, clear)))), expected)
+        <= 1
+    )
 
 
 @pytest.mark.parametrize("depth", [8, 16])
@@ -91,7 +101,10 @@ def test_colours_of_a_palette_that_are_transparent(depth: int, alphas: str) -> N
         alpha = np.array([], int)
     numbers = random_samples(count - 1)
     whole = np.concatenate([alpha, np.full(count - len(alpha), 255)])[numbers] / 255
-    chunks = [(b"PLTE", palette.astype(np.uint8).tobytes()), (b"tRNS", alpha.astype(np.uint8).tobytes())]
+    chunks = [
+        (b"PLTE", palette.astype(np.uint8).tobytes()),
+        (b"tRNS", alpha.astype(np.uint8).tobytes()),
+    ]
     expected = whole * palette[numbers[..., 0]] + (1 - whole) * 255
     assert error(png(depth, 3, numbers, *chunks), expected) <= 1
 
@@ -127,7 +140,9 @@ def test_black_strokes_on_a_clear_ground(kind: str, mode: str, options: dict[str
     assert error(stream.getvalue(), ON_WHITE) == 0
 
 
-@pytest.mark.parametrize(("kind", "options"), [("PNG", {}), ("WEBP", {"lossless": True}), ("TIFF", {})])
+@pytest.mark.parametrize(
+    ("kind", "options"), [("PNG", {}), ("WEBP", {"lossless": True}), ("TIFF", {})]
+)
 def test_a_transparent_picture_on_its_side_is_turned(kind: str, options: dict[str, Any]) -> None:
     exif = Image.Exif()
     exif[0x0112] = 6  # turn by 90 degrees to the right to see it upright
@@ -148,7 +163,11 @@ def test_where_the_transparency_of_a_png_counts(chunk: str) -> None:
     """As for libpng: before the pixels, and the first one."""
     numbers = np.array([[[0], [1], [2]]])
     palette = (b"PLTE", bytes([10, 20, 30, 40, 50, 60, 70, 80, 90]))
-    first = (b"tRNS", bytes([0, 0, 0])) if chunk == "behind the pixels" else (b"tRNS", bytes([255, 255, 0]))
+    first = (
+        (b"tRNS", bytes([0, 0, 0]))
+        if chunk == "behind the pixels"
+        else (b"tRNS", bytes([255, 255, 0]))
+    )
     whole = png(8, 3, numbers, palette, first)
     expected = np.array([[[10, 20, 30], [40, 50, 60], [255, 255, 255]]])
     if chunk == "behind the pixels":
@@ -165,7 +184,8 @@ def test_where_the_transparency_of_a_png_counts(chunk: str) -> None:
 def test_what_the_first_frame_of_a_gif_leaves_free_is_white(disposal: int) -> None:
     screen = b"GIF89a" + struct.pack("<2H3B", 4, 3, 0x80, 0, 0) + bytes([0, 0, 0, 200, 0, 0])
     control = b"\x21\xf9\x04" + struct.pack("<BHB", disposal << 2, 0, 0) + b"\0"
-    codes = (0b101_001_001_100).to_bytes(2, "little")  # clear, 1, 1, end: of 3 bits each, from the right
+    # Clear, 1, 1, end: of 3 bits each, from the right
+    codes = (0b101_001_001_100).to_bytes(2, "little")
     frame = b"\x2c" + struct.pack("<4HB", 1, 1, 2, 1, 0) + b"\2\2" + codes + b"\0\x3b"
     expected = np.full((3, 4, 3), 255)
     expected[1, 1:3] = [200, 0, 0]
@@ -175,7 +195,9 @@ def test_what_the_first_frame_of_a_gif_leaves_free_is_white(disposal: int) -> No
 def test_alpha_that_is_multiplied_already() -> None:
     """Grey of TIFF with associated alpha (ExtraSamples 1)."""
     stream = io.BytesIO()
-    Image.fromarray(np.array([[[0, 0], [0, 255], [60, 120], [120, 120]]], np.uint8), "LA").save(stream, "TIFF")
+    Image.fromarray(np.array([[[0, 0], [0, 255], [60, 120], [120, 120]]], np.uint8), "LA").save(
+        stream, "TIFF"
+    )
     unassociated = struct.pack("<HHIH", 338, 3, 1, 2)
     assert unassociated in stream.getvalue()
     associated = stream.getvalue().replace(unassociated, struct.pack("<HHIH", 338, 3, 1, 1))

@@ -1,4 +1,6 @@
-"""If these fail, a server that misbehaves ends a run, or what it sends is taken for an answer of the model."""
+"""If these fail, a server that misbehaves ends a run, or what it sends is taken for an answer of
+the model.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,23 @@ Build = Callable[[BodiesServer], Any]
 def sync_class(server: BodiesServer) -> FigLangOpenAI:
     """Words are of the harness's class `openai`."""
     return FigLangOpenAI(
-        model_version=MODEL, base_url=server.url, api_key="none", num_concurrent=1, retry_backoff_s=0, max_retries=1
+        model_version=MODEL,
+        base_url=server.url,
+        api_key="none",
+        num_concurrent=1,
+        retry_backoff_s=0,
+        max_retries=1,
     )
 
 
 def async_class(server: BodiesServer) -> AsyncOpenAIChat:
     return AsyncOpenAIChat(
-        model_version=MODEL, base_url=server.url, api_key="none", num_cpus=1, retry_backoff_s=0, max_retries=1
+        model_version=MODEL,
+        base_url=server.url,
+        api_key="none",
+        num_cpus=1,
+        retry_backoff_s=0,
+        max_retries=1,
     )
 
 
@@ -52,7 +64,13 @@ def answers_to(bodies: Sequence[bytes], build: Build) -> list[str]:
         return ask(build(server), len(bodies))
 
 
-GROUPS = {"no completion": NO_COMPLETION, "no text": NO_TEXT, "empty": EMPTY, "refused": REFUSED, "answer": ANSWERS}
+GROUPS = {
+    "no completion": NO_COMPLETION,
+    "no text": NO_TEXT,
+    "empty": EMPTY,
+    "refused": REFUSED,
+    "answer": ANSWERS,
+}
 
 
 @CLASSES
@@ -63,7 +81,9 @@ def test_each_reply_is_an_answer_or_none(group: str, build: Build) -> None:
         if group == "answer":
             assert answer == case.text, case.name
         elif group == "refused":
-            assert notes.is_refusal(answer) and case.text is not None and case.text in answer, case.name
+            assert notes.is_refusal(answer) and case.text is not None and case.text in answer, (
+                case.name
+            )
         else:
             assert notes.is_no_answer(answer), case.name
             assert group == "empty" or "http://127.0.0.1" in answer, case.name

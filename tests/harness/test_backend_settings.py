@@ -24,7 +24,8 @@ V_FLUTE = {"max_new_tokens": 256, "num_beams": 3, "until": []}
 
 
 @pytest.mark.parametrize(
-    ("model", "top_p", "beams"), [(None, None, 3), ("llava_hf", None, 3), ("openai", None, 1), ("vllm", 1.0, 1)]
+    ("model", "top_p", "beams"),
+    [(None, None, 3), ("llava_hf", None, 3), ("openai", None, 1), ("vllm", 1.0, 1)],
 )
 def test_what_a_task_file_leaves_open_is_greedy_as_the_class_takes_it(
     model: str | None, top_p: float | None, beams: int
@@ -35,7 +36,13 @@ def test_what_a_task_file_leaves_open_is_greedy_as_the_class_takes_it(
 
 @pytest.mark.parametrize("model", sorted(ENGINES))
 def test_what_was_given_stays(model: str) -> None:
-    given = {"max_new_tokens": 9, "do_sample": True, "temperature": 0.7, "top_p": 0.9, "until": ["\n"]}
+    given = {
+        "max_new_tokens": 9,
+        "do_sample": True,
+        "temperature": 0.7,
+        "top_p": 0.9,
+        "until": ["\n"],
+    }
     assert for_backend(model, given) == given | {"num_beams": 1}
 
 
@@ -51,7 +58,9 @@ class Keeps(Says):
         return super().generate_until(requests)
 
 
-def test_a_model_gets_the_settings_that_results_name_and_those_of_the_user_win(tmp_path: Path) -> None:
+def test_a_model_gets_the_settings_that_results_name_and_those_of_the_user_win(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "mine.yaml").write_text(
         f"include: {tasks_dir()}/mini/figlang_mini.yaml\ntask: mine\n"
         "lmms_eval_specific_kwargs: {default: {scorer: 'off'}}\n"
@@ -60,7 +69,14 @@ def test_a_model_gets_the_settings_that_results_name_and_those_of_the_user_win(t
     by_option = {}
     for gen_kwargs in (None, "temperature=0.6,do_sample=True,top_p=0.5"):
         model = Keeps()
-        run = evaluate("mine", model, limit=1, include_path=str(tmp_path), as_model="vllm", gen_kwargs=gen_kwargs)
+        run = evaluate(
+            "mine",
+            model,
+            limit=1,
+            include_path=str(tmp_path),
+            as_model="vllm",
+            gen_kwargs=gen_kwargs,
+        )
         assert model.settings == [run["configs"]["mine"]["generation_kwargs"]]
         (by_option[gen_kwargs],) = model.settings
 

@@ -1,4 +1,6 @@
-"""Answers are judged otherwise in threads, or an evaluation shows the numbers of another, if this fails."""
+"""Answers are judged otherwise in threads, or an evaluation shows the numbers of another, if this
+fails.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,10 @@ def test_a_task_that_is_evaluated_again_has_numbers_of_its_own_and_its_own_metho
     for model in (Random(), Majority()):
         model.task_dict = {}
         results = evaluate_tasks(lm=model, task_dict=tasks, bootstrap_iters=0)
-        hits = [sample["sample"]["chosen"] == sample["sample"]["answer"] for sample in results["samples"][task]]
+        hits = [
+            sample["sample"]["chosen"] == sample["sample"]["answer"]
+            for sample in results["samples"][task]
+        ]
         assert results["results"][task]["acc,none"] == sum(hits) / len(hits)
         shares.append([sample["sample"]["chosen"] for sample in results["samples"][task]])
     assert shares[0] != shares[1]

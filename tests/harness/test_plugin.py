@@ -44,12 +44,16 @@ from figlang_tasks.harness import plugin
 plugin.register()
 after = attributes()
 print(sorted(name for name in before if before[name] is not after[name]))
-"""
+"""  # noqa: E501
 
 
 def test_three_functions_of_the_harness_are_replaced_and_nothing_else() -> None:
-    """After all of it was imported without plugins; and while it loads its plugins, as every command does."""
-    done = subprocess.run([sys.executable, "-c", REPLACED], capture_output=True, text=True, timeout=600)
+    """After all of it was imported without plugins; and while it loads its plugins, as every
+    command does.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", REPLACED], capture_output=True, text=True, timeout=600
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     changed = {name.rpartition(".")[2] for name in ast.literal_eval(done.stdout.splitlines()[-1])}
     assert changed == {"initialize_tasks", "simple_evaluate", "evaluate"}, done.stdout
@@ -69,7 +73,9 @@ def test_three_functions_of_the_harness_are_replaced_and_nothing_else() -> None:
 @pytest.mark.parametrize("include_defaults", [True, False])
 def test_the_users_own_task_of_the_same_name_wins(include_defaults: bool, tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text("task: vflute\ndataset_path: json\n")
-    manager = figlang_tasks.task_manager(include_path=str(tmp_path), include_defaults=include_defaults)
+    manager = figlang_tasks.task_manager(
+        include_path=str(tmp_path), include_defaults=include_defaults
+    )
     assert "vflute_sg" in manager.all_tasks and ("mme" in manager.all_tasks) is include_defaults
     assert manager.task_index["vflute"]["yaml_path"] == str(tmp_path / "mine.yaml")
 
@@ -78,7 +84,8 @@ def test_groups_of_other_people_are_left_in_peace(tmp_path: Path) -> None:
     (tmp_path / "leaf.yaml").write_text("task: leaf\ntag: tagged\ndataset_path: json\n")
     (tmp_path / "python.yaml").write_text("task: python\nclass: !function collections.Counter\n")
     (tmp_path / "outer.yaml").write_text(
-        "group: outer\ntask: [{group: inner, task: [leaf, {task: leaf, task_alias: again}]}, outer, tagged, python]\n"
+        "group: outer\ntask: [{group: inner, task: [leaf, {task: leaf, task_alias: again}]}, outer,"
+        " tagged, python]\n"
     )
     names = ["outer", "tagged", "python", "leaf"]
     manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
@@ -92,7 +99,9 @@ def test_a_users_task_that_includes_ours_is_checked(tmp_path: Path) -> None:
         f"include: {base}\ntask: mine\nlmms_eval_specific_kwargs:\n  default: {{shots: 3}}\n"
     )
     manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
-    with pytest.raises(FigLangError, match="task mine: unknown V-FLUTE task option.*shots; valid: blind"):
+    with pytest.raises(
+        FigLangError, match="task mine: unknown V-FLUTE task option.*shots; valid: blind"
+    ):
         plugin.preflight(manager, ["mine"])
 
 
@@ -101,7 +110,9 @@ def test_a_member_of_a_group_that_does_not_exist_is_named(tmp_path: Path) -> Non
     (tmp_path / "around.yaml").write_text("group: around\ntask: [outer]\n")
     manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
     for name in ("outer", "around"):
-        with pytest.raises(FigLangError, match=r"group outer: no task 'figlang_mni' \(did you mean `figlang_mini`"):
+        with pytest.raises(
+            FigLangError, match=r"group outer: no task 'figlang_mni' \(did you mean `figlang_mini`"
+        ):
             plugin.preflight(manager, [name])
 
 
@@ -122,7 +133,9 @@ def test_a_member_of_a_group_that_does_not_exist_is_named(tmp_path: Path) -> Non
         ("FOLDER/b.yaml,figlang_mini", ["FOLDER/b.yaml"]),
     ],
 )
-def test_each_pattern_without_a_task_is_named(selection: str, unmatched: list[str], tmp_path: Path) -> None:
+def test_each_pattern_without_a_task_is_named(
+    selection: str, unmatched: list[str], tmp_path: Path
+) -> None:
     """The harness leaves it out in silence."""
     (tmp_path / "a.yaml").write_text("task: a_leaf\ntag: a_tag\ndataset_path: json\n")
     (tmp_path / "group.yaml").write_text("group: a_group\ntask: [a_leaf]\n")
@@ -140,30 +153,60 @@ def test_each_pattern_without_a_task_is_named(selection: str, unmatched: list[st
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"tasks": ["figlang_mini", "figlang_mni"]}, r"no task 'figlang_mni' \(did you mean `figlang_mini`"),
-        ({"model": "figlang_vml"}, r"no model class 'figlang_vml' \(did you mean `figlang_vlm`.*figlang_clip"),
+        (
+            {"tasks": ["figlang_mini", "figlang_mni"]},
+            r"no task 'figlang_mni' \(did you mean `figlang_mini`",
+        ),
+        (
+            {"model": "figlang_vml"},
+            r"no model class 'figlang_vml' \(did you mean `figlang_vlm`.*figlang_clip",
+        ),
         ({"model": "hf"}, "no model class 'hf': it is a class of the command lm_eval"),
-        ({"num_fewshot": 2}, "--num_fewshot is no option of task figlang_mini.*num_shots, which .*vflute_5shot.* set"),
-        ({"num_fewshot": 2, "tasks": ["irfl_match"]}, "irfl_match_metaphor.* no task of the benchmark has examples"),
-        ({"limit": -3, "model": "dumy"}, r"(?s)no model class 'dumy'.*\nfiglang_tasks: --limit -3: must be"),
+        (
+            {"num_fewshot": 2},
+            (
+                "--num_fewshot is no option of task figlang_mini.*num_shots, which"
+                " .*vflute_5shot.* set"
+            ),
+        ),
+        (
+            {"num_fewshot": 2, "tasks": ["irfl_match"]},
+            "irfl_match_metaphor.* no task of the benchmark has examples",
+        ),
+        (
+            {"limit": -3, "model": "dumy"},
+            r"(?s)no model class 'dumy'.*\nfiglang_tasks: --limit -3: must be",
+        ),
     ],
 )
-def test_the_python_api_checks_what_is_asked_before_it_builds_the_model(asked: dict[str, Any], message: str) -> None:
+def test_the_python_api_checks_what_is_asked_before_it_builds_the_model(
+    asked: dict[str, Any], message: str
+) -> None:
     manager = figlang_tasks.task_manager(include_defaults=False)
-    usual = {"model": "llava_hf", "model_args": "pretrained=there_is_no_such_model", "tasks": ["figlang_mini"]}
+    usual = {
+        "model": "llava_hf",
+        "model_args": "pretrained=there_is_no_such_model",
+        "tasks": ["figlang_mini"],
+    }
     with pytest.raises(FigLangError, match=message):
         simple_evaluate(**{**usual, **asked}, task_manager=manager)
 
 
-def test_all_missing_data_of_all_tasks_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_missing_data_of_all_tasks_is_told_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "V-FLUTE").mkdir()
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
     manager = figlang_tasks.task_manager(include_defaults=False)
     with pytest.raises(FigLangError) as caught:
-        plugin.preflight(manager, ["vflute", "vflute_5shot", "figlang_mini", "nykms_mc", "metaclue_vqa"])
+        plugin.preflight(
+            manager, ["vflute", "vflute_5shot", "figlang_mini", "nykms_mc", "metaclue_vqa"]
+        )
     lines = str(caught.value).splitlines()
     assert [line.partition(":")[0] for line in lines] == ["figlang_tasks"] * 4
-    assert lines[0].startswith("figlang_tasks: tasks vflute, vflute_5shot: V-FLUTE: no file test-*.parquet")
+    assert lines[0].startswith(
+        "figlang_tasks: tasks vflute, vflute_5shot: V-FLUTE: no file test-*.parquet"
+    )
     assert lines[1].startswith("figlang_tasks: task vflute_5shot: V-FLUTE: no file train-*.parquet")
     assert lines[2].startswith("figlang_tasks: task nykms_mc: NYK-MS is not on the hub")
     assert lines[3].startswith("figlang_tasks: task metaclue_vqa: MetaCLUE is not on the hub")
@@ -186,7 +229,15 @@ def lmms_eval(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
 def test_lmms_eval_exits_non_zero_when_the_evaluation_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given = ["--model", "figlang_random", "--tasks", "figlang_mini", "--limit", "1", "--apply_chat_template"]
+    given = [
+        "--model",
+        "figlang_random",
+        "--tasks",
+        "figlang_mini",
+        "--limit",
+        "1",
+        "--apply_chat_template",
+    ]
     assert lmms_eval(monkeypatch, *given) == 1
     printed = capsys.readouterr()
     assert "'Random' object has no attribute 'chat_template'" in printed.out + printed.err
@@ -205,7 +256,9 @@ def test_lmms_eval_exits_non_zero_when_the_evaluation_fails(
         (["--tasks", "vflute", "--process-docs-parallel", "4"], None),
     ],
 )
-def test_a_misspelt_task_is_one_message_before_anything_is_imported(asked: list[str], told: str | None) -> None:
+def test_a_misspelt_task_is_one_message_before_anything_is_imported(
+    asked: list[str], told: str | None
+) -> None:
     if told is None:
         cli.refuse_misspelt(asked)
         return
@@ -216,9 +269,9 @@ def test_a_misspelt_task_is_one_message_before_anything_is_imported(asked: list[
 
 def test_what_is_misspelt_costs_no_import() -> None:
     program = (
-        "import sys; from figlang_tasks.cli import lmms_eval; sys.argv = ['lmms_eval', *sys.argv[1:]]\n"
-        "try: lmms_eval.main()\n"
-        "except SystemExit as ended: print(ended.code, {'torch', 'lmms_eval'} & set(sys.modules))\n"
+        "import sys; from figlang_tasks.cli import lmms_eval; sys.argv = ['lmms_eval',"
+        " *sys.argv[1:]]\ntry: lmms_eval.main()\nexcept SystemExit as ended: print(ended.code,"
+        " {'torch', 'lmms_eval'} & set(sys.modules))\n"
     )
     command = [sys.executable, "-c", program, "--tasks", "vflut"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
@@ -229,7 +282,15 @@ def test_what_is_misspelt_costs_no_import() -> None:
 @pytest.mark.slow
 def test_missing_data_is_one_message_and_status_1(tmp_path: Path) -> None:
     (tmp_path / "V-FLUTE").mkdir()
-    command = ["lmms_eval", "--tasks", "vflute", "--model", "llava_hf", "--model_args", "pretrained=none"]
+    command = [
+        "lmms_eval",
+        "--tasks",
+        "vflute",
+        "--model",
+        "llava_hf",
+        "--model_args",
+        "pretrained=none",
+    ]
     done = warm.run(command, cwd=tmp_path, env=os.environ | {"FIGLANG_DATA_DIR": str(tmp_path)})
     assert done.returncode == 1, done.stderr[-3000:]
     assert "Traceback" not in done.stdout + done.stderr
@@ -241,8 +302,12 @@ def test_lmms_eval_without_tasks_is_a_failure(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert lmms_eval(monkeypatch, "--model", "dummy") == 1
-    assert lmms_eval(monkeypatch, "--tasks", "figlang_mini", "--model", "dummy", "--limit", "-3") == 1
-    assert (told := capsys.readouterr().err).endswith("or -1 for all rows\n") and "Traceback" not in told
+    assert (
+        lmms_eval(monkeypatch, "--tasks", "figlang_mini", "--model", "dummy", "--limit", "-3") == 1
+    )
+    assert (told := capsys.readouterr().err).endswith(
+        "or -1 for all rows\n"
+    ) and "Traceback" not in told
     assert lmms_eval(monkeypatch, "--tasks", "list") == 0
     for tasks, told in (
         ("figlang_mini,nosuch*", "no task matches 'nosuch*'"),
@@ -250,7 +315,10 @@ def test_lmms_eval_without_tasks_is_a_failure(
     ):
         assert lmms_eval(monkeypatch, "--tasks", tasks, "--model", "figlang_random") == 1
         errors = capsys.readouterr().err
-        assert errors.startswith(f"figlang_tasks: {told}. `figlang tasks") and "Traceback" not in errors
+        assert (
+            errors.startswith(f"figlang_tasks: {told}. `figlang tasks")
+            and "Traceback" not in errors
+        )
 
 
 @pytest.mark.parametrize(
@@ -258,7 +326,8 @@ def test_lmms_eval_without_tasks_is_a_failure(
     [
         (None, True),
         ([{"type": "text", "text": "Yes."}], True),
-        ('Error: can only concatenate str (not "NoneType") to str', True),  # lmms-eval's async_openai
+        # lmms-eval's async_openai
+        ('Error: can only concatenate str (not "NoneType") to str', True),
         ('Error: can only concatenate str (not "list") to str', True),
         ("[LMMS_EVAL_REQUEST_FAILED after 5 retries] Connection error.", True),
         ("[LMMS_EVAL_BUDGET_EXCEEDED]", True),
@@ -279,13 +348,29 @@ def test_which_answers_are_failed_requests(answer: object, failed: bool) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize("program", ["lmms-eval", "python -m lmms_eval", "lmms_eval"])
 def test_every_way_to_the_harness_gives_the_same_results(program: str, tmp_path: Path) -> None:
-    given = ["--tasks", "figlang_mini", "--model", "figlang_random", "--limit", "8", "--output_path", "out"]
+    given = [
+        "--tasks",
+        "figlang_mini",
+        "--model",
+        "figlang_random",
+        "--limit",
+        "8",
+        "--output_path",
+        "out",
+    ]
     run = warm.run if program == "lmms_eval" else warm.run_from_the_start
     done = run([*program.split(), *given], cwd=tmp_path)
-    assert done.returncode == 0 and list(tmp_path.rglob("*_results.json")), (done.stdout + done.stderr)[-3000:]
+    assert done.returncode == 0 and list(tmp_path.rglob("*_results.json")), (
+        done.stdout + done.stderr
+    )[-3000:]
     (path,) = tmp_path.rglob("*_results.json")
     written = json.loads(path.read_text(encoding="utf-8"))
     manager = figlang_tasks.task_manager(include_defaults=False, model_name="figlang_random")
-    results = simple_evaluate(model="figlang_random", tasks=["figlang_mini"], task_manager=manager, limit=8)
+    results = simple_evaluate(
+        model="figlang_random", tasks=["figlang_mini"], task_manager=manager, limit=8
+    )
     assert results is not None and written["results"] == results["results"]
-    assert written["configs"]["figlang_mini"]["metadata"] == results["configs"]["figlang_mini"]["metadata"]
+    assert (
+        written["configs"]["figlang_mini"]["metadata"]
+        == results["configs"]["figlang_mini"]["metadata"]
+    )

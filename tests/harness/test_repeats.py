@@ -19,7 +19,11 @@ from figlang_tasks import FigLangError
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.results import runs
 
-OPTIONS, RANKING, EXPLAINED = "figlang_mini_irfl_detect_idiom", "figlang_mini_irfl_retrieve_metaphor", "figlang_mini"
+OPTIONS, RANKING, EXPLAINED = (
+    "figlang_mini_irfl_detect_idiom",
+    "figlang_mini_irfl_retrieve_metaphor",
+    "figlang_mini",
+)
 DRAWN = "do_sample=True,temperature=1"
 
 
@@ -36,7 +40,9 @@ def records(results: dict[str, Any], task: str) -> list[dict[str, Any]]:
 
 
 def test_options_count_each_and_have_a_majority(tmp_path: Path) -> None:
-    found = evaluate(OPTIONS, Drawing("A", "B", "C", "D", "?"), repeats=3, gen_kwargs=DRAWN, saved=tmp_path)
+    found = evaluate(
+        OPTIONS, Drawing("A", "B", "C", "D", "?"), repeats=3, gen_kwargs=DRAWN, saved=tmp_path
+    )
     judged = records(found, OPTIONS)
     assert [record["repeat"] for record in judged] == [1, 2, 3] * (len(judged) // 3)
     hits = [record["chosen"] == record["answer"] for record in judged]
@@ -46,16 +52,27 @@ def test_options_count_each_and_have_a_majority(tmp_path: Path) -> None:
     said = [read.get(sample["filtered_resps"][0]) for sample in found["samples"][OPTIONS]]
     for start in range(0, len(judged), 3):
         votes = [each for each in said[start : start + 3] if each is not None]
-        best = max((count, -votes.index(each), each) for each, count in Counter(votes).items())[2] if votes else None
+        best = (
+            max((count, -votes.index(each), each) for each, count in Counter(votes).items())[2]
+            if votes
+            else None
+        )
         voted.append(best == judged[start]["answer"])
     told = found["configs"][OPTIONS]["metadata"]["repeats"]
-    assert told == {"answers": 3, "metric": "acc", "mean": own.value, "maj@3": pytest.approx(np.mean(voted))}
+    assert told == {
+        "answers": 3,
+        "metric": "acc",
+        "mean": own.value,
+        "maj@3": pytest.approx(np.mean(voted)),
+    }
     assert 0 < sum(voted) < len(voted) and told["maj@3"] != own.value
     assert runs.read(str(tmp_path)).tasks[OPTIONS].contradictions == ()
 
 
 def test_the_same_answer_again_adds_no_evidence() -> None:
-    once, thrice = (evaluate(OPTIONS, "figlang_random", repeats=count, gen_kwargs=None) for count in (1, 3))
+    once, thrice = (
+        evaluate(OPTIONS, "figlang_random", repeats=count, gen_kwargs=None) for count in (1, 3)
+    )
     first, second = estimates(once, OPTIONS)["acc"], estimates(thrice, OPTIONS)["acc"]
     assert (first.value, first.rows) == (second.value, second.rows)
     widths = [each.high - each.low for each in (first, second)]  # type: ignore[operator]
@@ -77,7 +94,9 @@ def test_each_ranking_of_a_row_counts_on_its_own() -> None:
 
 
 def _expected_precision(row: list[tuple[float, bool]]) -> float:
-    """Of k places, k the number of positives, the share of positives, if Yes goes before No and ties are drawn."""
+    """Of k places, k the number of positives, the share of positives, if Yes goes before No and
+    ties are drawn.
+    """
     k = sum(positive for _, positive in row)
     yes = [positive for value, positive in row if value == 1]
     no = [positive for value, positive in row if value == 0]
@@ -88,16 +107,23 @@ def _expected_precision(row: list[tuple[float, bool]]) -> float:
 
 def test_explanations_are_scored_each(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIGLANG_SCORER", "embedded")
-    words = ("A storm is near.\nLABEL: entailment", "It has fins.\nLABEL: contradiction", "Who knows?")
+    words = (
+        "A storm is near.\nLABEL: entailment",
+        "It has fins.\nLABEL: contradiction",
+        "Who knows?",
+    )
     found = evaluate(EXPLAINED, Drawing(*words), repeats=3, limit=20, gen_kwargs=DRAWN)
     judged = records(found, EXPLAINED)
     assert len(judged) == 60 and all("explanation_scores" in record for record in judged)
-    by_repeat = [[record for record in judged if record["repeat"] == number] for number in (1, 2, 3)]
+    by_repeat = [
+        [record for record in judged if record["repeat"] == number] for number in (1, 2, 3)
+    ]
     for name, at in (("f1@0", 0.0), ("f1@53", 0.53)):
         expected = []
         for own in by_repeat:
             right = [
-                record["predicted"] == record["gold"] and record["explanation_scores"]["mean"] > at for record in own
+                record["predicted"] == record["gold"] and record["explanation_scores"]["mean"] > at
+                for record in own
             ]
             gold = [record["gold"] for record in own]
             said = [label if hit else 1 - label for label, hit in zip(gold, right, strict=True)]
@@ -106,13 +132,28 @@ def test_explanations_are_scored_each(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = [record["explanation_scores"]["mean"] for record in judged]
     assert estimates(found, EXPLAINED)["explanation_score"].value == pytest.approx(np.mean(scores))
     told = found["configs"][EXPLAINED]["metadata"]["repeats"]
-    assert told.keys() == {"answers", "metric", "mean"} and told["metric"] == "f1@60", "explanations have no majority"
+    assert told.keys() == {"answers", "metric", "mean"} and told["metric"] == "f1@60", (
+        "explanations have no majority"
+    )
 
 
 def test_a_model_that_samples_is_asked_k_times_once(tmp_path: Path) -> None:
-    """With --use_cache all answers are kept, and scored again from the samples without the model."""
-    how: dict[str, Any] = {"repeats": 3, "limit": 6, "gen_kwargs": "do_sample=True,temperature=4.0,max_new_tokens=12"}
-    first = evaluate(EXPLAINED, "figlang_vlm", DEMO, use_cache=str(tmp_path / "cache"), saved=tmp_path / "run", **how)
+    """With --use_cache all answers are kept, and scored again from the samples without the
+    model.
+    """
+    how: dict[str, Any] = {
+        "repeats": 3,
+        "limit": 6,
+        "gen_kwargs": "do_sample=True,temperature=4.0,max_new_tokens=12",
+    }
+    first = evaluate(
+        EXPLAINED,
+        "figlang_vlm",
+        DEMO,
+        use_cache=str(tmp_path / "cache"),
+        saved=tmp_path / "run",
+        **how,
+    )
     texts = [sample["filtered_resps"][0] for sample in first["samples"][EXPLAINED]]
     assert len(texts) == 18 and any(len(set(texts[at : at + 3])) > 1 for at in range(0, 18, 3))
     again = evaluate(EXPLAINED, "figlang_vlm", DEMO, use_cache=str(tmp_path / "cache"), **how)
@@ -126,22 +167,47 @@ def test_a_model_that_samples_is_asked_k_times_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("asked", "equal"),
-    [(None, True), ("do_sample=True", True), ("temperature=0.7", True), ("do_sample=True,temperature=0.7", False)],
+    [
+        (None, True),
+        ("do_sample=True", True),
+        ("temperature=0.7", True),
+        ("do_sample=True,temperature=0.7", False),
+    ],
 )
-def test_answers_that_must_be_equal_are_told(asked: str | None, equal: bool, warnings_of_loguru: list[str]) -> None:
+def test_answers_that_must_be_equal_are_told(
+    asked: str | None, equal: bool, warnings_of_loguru: list[str]
+) -> None:
     evaluate(OPTIONS, Drawing("A"), repeats=2, limit=2, gen_kwargs=asked)
     told = [each for each in warnings_of_loguru if "drawn at random" in each]
-    message = "figlang_mini_irfl_detect_idiom: 2 answers to each row are asked for, but they will be equal"
+    message = (
+        "figlang_mini_irfl_detect_idiom: 2 answers to each row are asked for, but they will be"
+        " equal"
+    )
     assert [message in each for each in told] == [True] * equal
 
 
 def test_compare_takes_their_mean(tmp_path: Path) -> None:
     for name, words, count in (("a", "ABCD", 3), ("b", "AB", 1)):
         evaluate(OPTIONS, Drawing(*words), repeats=count, gen_kwargs=DRAWN, saved=tmp_path / name)
-    (row,) = figlang_tasks.compare(f"a={tmp_path / 'a'}", f"b={tmp_path / 'b'}", resamples=200).to_dict("records")
-    lines = [json.loads(line) for path in (tmp_path / "a").rglob("*.jsonl") for line in path.read_text().splitlines()]
-    assert row["value_first"] == pytest.approx(np.mean([line["acc"] for line in lines])) and row["n_first"] == 12
+    (row,) = figlang_tasks.compare(
+        f"a={tmp_path / 'a'}", f"b={tmp_path / 'b'}", resamples=200
+    ).to_dict("records")
+    lines = [
+        json.loads(line)
+        for path in (tmp_path / "a").rglob("*.jsonl")
+        for line in path.read_text().splitlines()
+    ]
+    assert (
+        row["value_first"] == pytest.approx(np.mean([line["acc"] for line in lines]))
+        and row["n_first"] == 12
+    )
     assert (row["repeats_first"], row["repeats_second"]) == (1, 1)
     assert 0 < row["p_randomization"] <= 1 and np.isnan(row["p_repeats"])
-    shown = CliRunner().invoke(app, ["compare", f"a={tmp_path / 'a'}", f"b={tmp_path / 'b'}", "--resamples", "200"])
-    assert "| a (3 answers to a row) |" in shown.stdout and "| b " in shown.stdout and "±" not in shown.stdout
+    shown = CliRunner().invoke(
+        app, ["compare", f"a={tmp_path / 'a'}", f"b={tmp_path / 'b'}", "--resamples", "200"]
+    )
+    assert (
+        "| a (3 answers to a row) |" in shown.stdout
+        and "| b " in shown.stdout
+        and "±" not in shown.stdout
+    )

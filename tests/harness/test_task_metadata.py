@@ -1,4 +1,6 @@
-"""What results say of a task beside its values comes from the benchmark, or from the task file of a user."""
+"""What results say of a task beside its values comes from the benchmark, or from the task file of a
+user.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from figlang_tasks.harness.plugin import tasks_dir
 def test_results_say_version_prompts_revision_and_number_of_examples(tmp_path: Path) -> None:
     include = f"include: {tasks_dir()}/mini/figlang_mini.yaml\n"
     (tmp_path / "shots.yaml").write_text(
-        f"{include}task: shots\nlmms_eval_specific_kwargs: {{default: {{scorer: 'off', num_shots: 2}}}}\n"
+        f"{include}task: shots\nlmms_eval_specific_kwargs: {{default: {{scorer: 'off', num_shots:"
+        " 2}}\n"
     )
     (tmp_path / "mine.yaml").write_text(
         f"{include}task: mine\nmetadata: {{version: 0-7, num_fewshot: 3, note: by hand}}\n"
@@ -23,7 +26,9 @@ def test_results_say_version_prompts_revision_and_number_of_examples(tmp_path: P
         f"{include}task: listed\nmetadata: [{{version: 0-8}}]\n"
         "lmms_eval_specific_kwargs: {default: {scorer: 'off'}}\n"
     )
-    results = evaluate(["shots", "mine", "listed"], Says("Yes"), limit=1, include_path=str(tmp_path))
+    results = evaluate(
+        ["shots", "mine", "listed"], Says("Yes"), limit=1, include_path=str(tmp_path)
+    )
 
     vflute = benchmarks()["vflute"]
     digest = "fefe9a3e2816"  # of the texts that the package ships

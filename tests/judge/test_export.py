@@ -1,4 +1,6 @@
-"""If these fail, annotators can tell systems apart, judge the wrong rows, or lose what they have filled in."""
+"""If these fail, annotators can tell systems apart, judge the wrong rows, or lose what they have
+filled in.
+"""
 
 from __future__ import annotations
 
@@ -28,21 +30,29 @@ NAMES = ("Shark", "Kettle")
 def two_runs(tmp_path: Path) -> list[str]:
     def run(name: str) -> str:
         def said(doc: Mapping[str, Any]) -> str:
-            return f"=HYPERLINK({name[0]}) {doc['claim'][:9]}\n\nLABEL: {doc['label']}" if len(doc["claim"]) % 9 else ""
+            return (
+                f"=HYPERLINK({name[0]}) {doc['claim'][:9]}\n\nLABEL: {doc['label']}"
+                if len(doc["claim"]) % 9
+                else ""
+            )
 
-        return f"{name}={save_run(tmp_path / name / 'samples_vflute.jsonl', said, lambda number: number / 100)}"
+        return f"{name}={save_run(tmp_path / name / 'samples_vflute.jsonl', said, lambda number: number / 100)}"  # noqa: E501
 
     return [run(name) for name in NAMES]
 
 
 def records(run: str) -> dict[str, dict[str, Any]]:
     path = Path(run.partition("=")[2])
-    return {(record := json.loads(line)["sample"])["id"]: record for line in path.read_text("utf-8").splitlines()}
+    return {
+        (record := json.loads(line)["sample"])["id"]: record
+        for line in path.read_text("utf-8").splitlines()
+    }
 
 
 def test_sheets_key_and_pictures(tmp_path: Path, two_runs: list[str]) -> None:
     told = {"configs": {"vflute": {"metadata": {"explanation_scorer": "embedded|fp32"}}}}
-    (tmp_path / "Shark" / "results.json").write_text(json.dumps(told))  # Kettle has none, but may have the same scorer
+    # Kettle has none, but may have the same scorer
+    (tmp_path / "Shark" / "results.json").write_text(json.dumps(told))
     names = export(two_runs, tmp_path / "out", **{**OPTIONS, "count": 76})
     assert names == ["images", "annotator1.csv", "annotator2.csv", "key.json"]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(names)
@@ -69,7 +79,8 @@ def test_sheets_key_and_pictures(tmp_path: Path, two_runs: list[str]) -> None:
                 with Image.open(io.BytesIO(document["image"]["bytes"])) as released:
                     assert shown.convert("RGB").tobytes() == released.convert("RGB").tobytes()
     text = written[1].read_text("utf-8-sig")
-    assert not any(word in text for word in (*NAMES, "samples_vflute", "0.3", *documents))  # nothing tells the system
+    # Nothing tells the system
+    assert not any(word in text for word in (*NAMES, "samples_vflute", "0.3", *documents))
     assert '"=' not in text and "\"'=HYPERLINK(K) " in text
     letters = Counter(item["systems"]["A"] for item in found["items"])
     assert letters["Shark"] > 20 and letters["Kettle"] > 20
@@ -82,7 +93,8 @@ def test_the_seed_makes_the_draw(tmp_path: Path, two_runs: list[str]) -> None:
 
     drawn = items("a")
     assert drawn == items("b") != items("c", seed=8)
-    assert {item["id"] for item in items("all", count=95)} == {*records(two_runs[0])}  # there are fewer
+    # There are fewer
+    assert {item["id"] for item in items("all", count=95)} == {*records(two_runs[0])}
 
 
 def test_flute_has_premises_in_place_of_pictures(tmp_path: Path) -> None:
@@ -92,7 +104,8 @@ def test_flute_has_premises_in_place_of_pictures(tmp_path: Path) -> None:
     names = export([str(path)], folder, **{**OPTIONS, "annotators": 1})
     assert names == ["annotator1.csv", "key.json"]
     found, filled = key.read(folder / "key.json"), sheet.read(folder / "annotator1.csv")
-    assert "image" not in filled.rows and "preferred" not in filled.rows  # one system is not compared
+    # One system is not compared
+    assert "image" not in filled.rows and "preferred" not in filled.rows
     for item, (_, row) in zip(found["items"], filled.rows.iterrows(), strict=True):
         document = documents[item["id"]]
         assert (row["premise"], row["claim"]) == (document["premise"], document["hypothesis"])
@@ -110,12 +123,21 @@ def test_runs_that_cannot_be_judged_together(tmp_path: Path, two_runs: list[str]
 
     second.write_text("".join(lines[2:]), encoding="utf-8")
     refused(r"only in Shark: 2 \(vismet-test-0, vismet-test-1\)\. Evaluate both on the same")
-    second.write_text("".join(line.replace("figlang_mini/test:", "figlang_mini/test:0") for line in lines), "utf-8")
-    refused(r"samples are of figlang_mini/test:0\w+, but the data here is figlang_mini/test:\w", two_runs[1:])
+    second.write_text(
+        "".join(line.replace("figlang_mini/test:", "figlang_mini/test:0") for line in lines),
+        "utf-8",
+    )
+    refused(
+        r"samples are of figlang_mini/test:0\w+, but the data here is figlang_mini/test:\w",
+        two_runs[1:],
+    )
     second.write_text("".join(lines).replace('"embedded"', '"vflute25"'), "utf-8")
     refused(r"different scorers \(Shark: embedded; Kettle: vflute25\)\. Score all with one")
     second.write_text("".join([*lines[:-1], lines[-1].replace('"explanation":', '"no":')]), "utf-8")
     refused(r"Kettle\S+ has a record that is not as the task vflute writes it .*explanation")
     second.write_text("".join(lines), "utf-8")
     (second.parent / "samples_other.jsonl").write_text("".join(lines), "utf-8")
-    refused(r"holds 2 tasks with explanations \(other, vflute\): name the samples of one", [str(second.parent)])
+    refused(
+        r"holds 2 tasks with explanations \(other, vflute\): name the samples of one",
+        [str(second.parent)],
+    )

@@ -1,4 +1,6 @@
-"""If these fail, a language model is asked twice, is paid for nothing, or its words are taken for what they are not."""
+"""If these fail, a language model is asked twice, is paid for nothing, or its words are taken for
+what they are not.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +32,21 @@ def blank(tmp_path: Path) -> Path:
     rows = sheet_of(KEY, "annotator 1", lambda item: "", lambda item, name: ("", ""))
     for row in rows:
         number = row["item"]
-        row |= {"image": f"images/{number}.png", "claim": f"=claim {number}", "reference": f"reference {number}"}
+        row |= {
+            "image": f"images/{number}.png",
+            "claim": f"=claim {number}",
+            "reference": f"reference {number}",
+        }
     (tmp_path / "images").mkdir()
     for item in KEY["items"]:
-        Image.new("RGBA", (8, 8), (80 * item["number"], 0, 0)).save(tmp_path / "images" / f"{item['number']}.png")
-    return save_sheet(tmp_path / "sheet.annotator1.csv", rows, [each for each in sheet.COLUMNS if each != "premise"])
+        Image.new("RGBA", (8, 8), (80 * item["number"], 0, 0)).save(
+            tmp_path / "images" / f"{item['number']}.png"
+        )
+    return save_sheet(
+        tmp_path / "sheet.annotator1.csv",
+        rows,
+        [each for each in sheet.COLUMNS if each != "premise"],
+    )
 
 
 def good_answer(prompt: str, pictures: list[Image.Image]) -> str:
@@ -45,10 +57,17 @@ def good_answer(prompt: str, pictures: list[Image.Image]) -> str:
     assert f"reference {number}" in prompt
     if '{"label"' in prompt:
         assert "= one?" not in prompt and "= two?" not in prompt  # before the explanations are seen
-        return f'I see. {{"label": "{("contradiction", "entailment")[KEY["items"][number - 1]["gold"]]}"}}'
+        return (
+            'I see. {"label":'
+            f' "{("contradiction", "entailment")[KEY["items"][number - 1]["gold"]]}"}}'
+        )
     if '{"adequate"' in prompt:
         assert ("= one?" in prompt) + ("= two?" in prompt) == 1
-        return '{"adequate": "yes"}' if "= one?" in prompt else '```json\n{"adequate": "no", "error": "Unsound"}\n```'
+        return (
+            '{"adequate": "yes"}'
+            if "= one?" in prompt
+            else '```json\n{"adequate": "no", "error": "Unsound"}\n```'
+        )
     assert prompt.index("= one?") and prompt.index("= two?")
     (letter,) = [letter for letter in "AB" if f"<explanation {letter}>\n= one?\n" in prompt]
     return f'{{"preferred": "{letter}"}}'
@@ -72,14 +91,19 @@ def test_a_sheet_is_filled_in_and_marked(tmp_path: Path, blank: Path, server: Ju
     assert filled.annotator == report["annotator"] == NAME
     said = sheet.meanings(filled, sheet.accepted("AB"))
     for item in KEY["items"]:
-        own, by_name = said.loc[str(item["number"])], {name: letter for letter, name in item["systems"].items()}
+        own, by_name = (
+            said.loc[str(item["number"])],
+            {name: letter for letter, name in item["systems"].items()},
+        )
         assert [*own["label"].dropna()] == [("contradiction", "entailment")[item["gold"]]]
         assert [*own["preferred"].dropna()] == [by_name["one"]]
         assert own["adequate"].to_dict() == {by_name["one"]: "yes", by_name["two"]: "no"}
         assert own["error"].dropna().to_dict() == {by_name["two"]: "unsound"}
     texts = ["claim", "reference", "explanation", "image"]
     assert filled.rows[texts].equals(sheet.read(blank).rows[texts])
-    log = [json.loads(line) for line in (tmp_path / "filled.answers.jsonl").read_text().splitlines()]
+    log = [
+        json.loads(line) for line in (tmp_path / "filled.answers.jsonl").read_text().splitlines()
+    ]
     assert len(log) == REQUESTS and sum(line["said"].startswith("I see. {") for line in log) == 3
     assert {line["model"] for line in log} == {f"{MODEL}-2026"}
 
@@ -90,7 +114,9 @@ def test_a_sheet_is_filled_in_and_marked(tmp_path: Path, blank: Path, server: Ju
     assert NAME in text(agreed)
 
 
-def test_unreadable_answers_and_failures_are_counted(tmp_path: Path, blank: Path, server: JudgeServer) -> None:
+def test_unreadable_answers_and_failures_are_counted(
+    tmp_path: Path, blank: Path, server: JudgeServer
+) -> None:
     def poor_answer(prompt: str, pictures: list[Image.Image]) -> str | None:
         if '{"label"' in prompt:
             return None
@@ -101,13 +127,24 @@ def test_unreadable_answers_and_failures_are_counted(tmp_path: Path, blank: Path
     assert (report["asked"], report["unreadable"], report["failed"]) == (REQUESTS, 6, 3)
     assert "BadRequestError" in report["error"] and report["error"].endswith("(item 3, label)")
     said = sheet.meanings(sheet.read(tmp_path / "filled.csv"), sheet.accepted("AB"))
-    assert said.count()[["label", "adequate", "preferred"]].to_dict() == {"label": 0, "adequate": 0, "preferred": 3}
+    assert said.count()[["label", "adequate", "preferred"]].to_dict() == {
+        "label": 0,
+        "adequate": 0,
+        "preferred": 3,
+    }
     assert (tmp_path / "filled.answers.jsonl").read_text().count('"error"') == 3
 
 
-def test_a_server_that_goes_away_loses_nothing(tmp_path: Path, blank: Path, server: JudgeServer) -> None:
-    server.answer = lambda prompt, pictures: good_answer(prompt, pictures) if len(server.prompts) <= 5 else None
-    with pytest.raises(FigLangError, match=r"3 requests failed one after the other, .*refused\ufffd?\[?.*run the comm"):
+def test_a_server_that_goes_away_loses_nothing(
+    tmp_path: Path, blank: Path, server: JudgeServer
+) -> None:
+    server.answer = lambda prompt, pictures: (
+        good_answer(prompt, pictures) if len(server.prompts) <= 5 else None
+    )
+    with pytest.raises(
+        FigLangError,
+        match=r"3 requests failed one after the other, .*refused\ufffd?\[?.*run the comm",
+    ):
         fill(blank, tmp_path / "filled.csv", **{**OPTIONS, "concurrency": 1})
     kept = sheet.read(tmp_path / "filled.csv").rows
     server.answer, server.prompts = good_answer, []
@@ -118,7 +155,9 @@ def test_a_server_that_goes_away_loses_nothing(tmp_path: Path, blank: Path, serv
     assert fill(blank, tmp_path / "filled.csv", **OPTIONS)["asked"] == 0
 
 
-def test_models_that_think_take_no_temperature(tmp_path: Path, blank: Path, server: JudgeServer) -> None:
+def test_models_that_think_take_no_temperature(
+    tmp_path: Path, blank: Path, server: JudgeServer
+) -> None:
     with pytest.raises(FigLangError, match="3 requests failed"):
         fill(blank, tmp_path / "filled.csv", **{**OPTIONS, "model": "o3-mini"})
     assert server.settings == {"model": "o3-mini", "max_completion_tokens": 64}
@@ -127,14 +166,23 @@ def test_models_that_think_take_no_temperature(tmp_path: Path, blank: Path, serv
 def test_what_ends_the_work_before_a_request(
     tmp_path: Path, blank: Path, server: JudgeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(says: str, path: Path = blank, output: Path = tmp_path / "out.csv", **options: Any) -> None:
+    def refused(
+        says: str, path: Path = blank, output: Path = tmp_path / "out.csv", **options: Any
+    ) -> None:
         with pytest.raises(FigLangError, match=says):
             fill(path, output, **{**OPTIONS, **options})
         assert server.prompts == []
 
-    refused(r"annotator1.csv exists, of annotator 1 and the export s-\w+, not of LLM judge judge-1", output=blank)
+    refused(
+        r"annotator1.csv exists, of annotator 1 and the export s-\w+, not of LLM judge judge-1",
+        output=blank,
+    )
     other = tmp_path / "other.csv"
-    other.write_bytes(blank.read_bytes().replace(KEY["sheet"].encode(), b"s-1").replace(b"annotator 1", NAME.encode()))
+    other.write_bytes(
+        blank.read_bytes()
+        .replace(KEY["sheet"].encode(), b"s-1")
+        .replace(b"annotator 1", NAME.encode())
+    )
     refused("of LLM judge judge-1, .* and the export s-1, not of", output=other)
     monkeypatch.delenv("OPENAI_API_KEY")
     refused("OPENAI_API_KEY")
@@ -146,16 +194,44 @@ def test_what_ends_the_work_before_a_request(
 @pytest.mark.parametrize(
     ("asked", "answer", "cells"),
     [
-        ("label", '{so} {"thought": {"of": "it"}} {"label": "entailment"}', {"label": "entailment"}),
-        ("label", 'Not {"label": "entailment"} but {"label": "contradiction"}', {"label": "contradiction"}),
+        (
+            "label",
+            '{so} {"thought": {"of": "it"}} {"label": "entailment"}',
+            {"label": "entailment"},
+        ),
+        (
+            "label",
+            'Not {"label": "entailment"} but {"label": "contradiction"}',
+            {"label": "contradiction"},
+        ),
         ("label", '<think>{"label": "entailment"}</think> It depends.', {}),
-        ("label", '<think>{"label": "entailment"}</think>{"label": "contradiction"}', {"label": "contradiction"}),
+        (
+            "label",
+            '<think>{"label": "entailment"}</think>{"label": "contradiction"}',
+            {"label": "contradiction"},
+        ),
         ("label", '{"label": "entailment"} {"label": "neutral"}', {}),
-        ("label", '{"label": "entailment"} No, wait: {"label": "contradiction"}', {"label": "contradiction"}),
+        (
+            "label",
+            '{"label": "entailment"} No, wait: {"label": "contradiction"}',
+            {"label": "contradiction"},
+        ),
         ("label", '{"label": "entailment"} {"adequate": "yes"}', {"label": "entailment"}),
-        ("label", '<think>{"label": "contradiction"}</think>{"label": "entailment"}', {"label": "entailment"}),
-        ("label", '{"label": "contradiction"}</think>\n{"label": "entailment"}', {"label": "entailment"}),
-        ("label", '{"label": "entailment"}<reasoning>Not {"label": "neutral"}.</reasoning>', {"label": "entailment"}),
+        (
+            "label",
+            '<think>{"label": "contradiction"}</think>{"label": "entailment"}',
+            {"label": "entailment"},
+        ),
+        (
+            "label",
+            '{"label": "contradiction"}</think>\n{"label": "entailment"}',
+            {"label": "entailment"},
+        ),
+        (
+            "label",
+            '{"label": "entailment"}<reasoning>Not {"label": "neutral"}.</reasoning>',
+            {"label": "entailment"},
+        ),
         ("label", '<think>So {"label": "entailment"}, or', {}),
         ("label", '{"label": "neutral"}', {}),
         ("label", '{"label": ["entailment"]}', {}),

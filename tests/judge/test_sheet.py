@@ -1,4 +1,6 @@
-"""If these fail, a sheet runs a formula, or what people filled in is not read, or is read as something else."""
+"""If these fail, a sheet runs a formula, or what people filled in is not read, or is read as
+something else.
+"""
 
 from __future__ import annotations
 
@@ -20,22 +22,35 @@ from figlang_tasks.core.text import printable_lines
 from figlang_tasks.judge import sheet
 
 KEY = key_of(["one", "two"], [1, 0, 1])
-ROWS = sheet_of(KEY, "annotator 1", right_label, lambda item, name: ("no", "unsound"), lambda item: "two")
+ROWS = sheet_of(
+    KEY, "annotator 1", right_label, lambda item, name: ("no", "unsound"), lambda item: "two"
+)
 COLUMNS = sheet.accepted("AB")
 HEAD = ",".join(sheet.COLUMNS)
-texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="".join(map(chr, range(32)))), max_size=20)
+texts = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="".join(map(chr, range(32)))),
+    max_size=20,
+)
 nasty = st.builds(
-    str.__add__, st.sampled_from(["", "=", "+", "-", "@", "'", "''=", " =", "\n=", "\t", "\r", "＝"]), texts
+    str.__add__,
+    st.sampled_from(["", "=", "+", "-", "@", "'", "''=", " =", "\n=", "\t", "\r", "＝"]),
+    texts,
 )
 
 
 @settings(max_examples=40)
 @given(st.lists(nasty, min_size=1, max_size=3))
-def test_no_cell_is_a_formula_and_texts_come_back(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
-    rows = [{**ROWS[0], "item": number, "claim": text} for number, text in enumerate(texts, start=1)]
+def test_no_cell_is_a_formula_and_texts_come_back(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str]
+) -> None:
+    rows = [
+        {**ROWS[0], "item": number, "claim": text} for number, text in enumerate(texts, start=1)
+    ]
     content = sheet.content_of(sheet.COLUMNS, rows)
     assert content.startswith(codecs.BOM_UTF8) and content.endswith(b'"\r\n')
-    cells = [row["claim"] for row in csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))]
+    cells = [
+        row["claim"] for row in csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
+    ]
     for cell in cells:
         assert cell.lstrip()[:1] not in tuple("=+-@\t\r＝＋－＠") and cell[:1] not in ("\t", "\r")
     path = tmp_path_factory.mktemp("sheet") / "s.csv"
@@ -43,12 +58,18 @@ def test_no_cell_is_a_formula_and_texts_come_back(tmp_path_factory: pytest.TempP
     assert [*sheet.read(path).rows["claim"]] == [printable_lines(text) for text in texts]
 
 
-@pytest.mark.parametrize(("separator", "encoding"), [(",", "utf-8"), ("\t", "utf-8-sig"), (";", "cp1252")])
+@pytest.mark.parametrize(
+    ("separator", "encoding"), [(",", "utf-8"), ("\t", "utf-8-sig"), (";", "cp1252")]
+)
 def test_a_sheet_saved_again_reads_the_same(tmp_path: Path, separator: str, encoding: str) -> None:
     rows = [{**row, "comment": "naïve; \n“so”, so"} for row in ROWS]
     path = save_sheet(tmp_path / "sheet.csv", rows)
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
-    spelled = {"label": ("E", "0", "1 "), "adequate": (" NO ", "FALSE"), "error": ("U", " UNSOUND  ")}
+    spelled = {
+        "label": ("E", "0", "1 "),
+        "adequate": (" NO ", "FALSE"),
+        "error": ("U", " UNSOUND  "),
+    }
     for column, cells in spelled.items():
         others = cycle(cells)
         frame[column] = [next(others) if cell else "" for cell in frame[column]]
@@ -60,7 +81,9 @@ def test_a_sheet_saved_again_reads_the_same(tmp_path: Path, separator: str, enco
     saved = frame.to_csv(index=False, sep=separator) + separator * 14 + "\n"
     (tmp_path / "again.csv").write_bytes(saved.encode(encoding))
     before, after = sheet.read(path), sheet.read(tmp_path / "again.csv")
-    judged = [sheet.meanings(each, COLUMNS).drop(columns="row").sort_index() for each in (before, after)]
+    judged = [
+        sheet.meanings(each, COLUMNS).drop(columns="row").sort_index() for each in (before, after)
+    ]
     assert judged[0].equals(judged[1]) and judged[0].count().sum() == 3 + 6 + 6 + 3
     assert (after.annotator, after.code) == ("annotator 1", KEY["sheet"])
     assert {*after.rows["explanation"]} == {"= one?", "= two?"}
@@ -72,7 +95,9 @@ def edited(changes: dict[int, dict[str, str]], drop: str = "") -> bytes:
 
 
 def with_blank_lines(content: bytes) -> bytes:
-    """A sheet with a blank line behind its head, and another behind its first row; no cell of it has a line end."""
+    """A sheet with a blank line behind its head, and another behind its first row; no cell of it
+    has a line end.
+    """
     head, first, *others = content.splitlines(keepends=True)
     return b"".join([head, b"\r\n", first, b"\r\n", *others])
 
@@ -84,17 +109,35 @@ def with_blank_lines(content: bytes) -> bytes:
         (edited({}, drop="adequate"), "its first row has 0 columns adequate, must have one"),
         (f"{HEAD},Adequate\n".encode(), "its first row has 2 columns adequate, must have one"),
         (HEAD.encode(), "has rows of 0 annotators"),
-        (f"{HEAD}\n1,A,a,b,c,d,e,f,g,h,i,j,k,l,m,n,o\n".encode(), "Expected 14 fields in line 2, saw 17"),
+        (
+            f"{HEAD}\n1,A,a,b,c,d,e,f,g,h,i,j,k,l,m,n,o\n".encode(),
+            "Expected 14 fields in line 2, saw 17",
+        ),
         (edited({3: {"letter": "A"}}), "row 3: an earlier row has the same item and letter"),
-        (edited({4: {"annotator": "Bob"}}), "has rows of 2 annotators or exports (first in the rows 2, 4)"),
+        (
+            edited({4: {"annotator": "Bob"}}),
+            "has rows of 2 annotators or exports (first in the rows 2, 4)",
+        ),
         (edited({4: {"sheet": ""}}), "has rows of 2 annotators or exports"),
         (edited(dict.fromkeys(range(2, 99), {"annotator": ""})), "must be of one with a name"),
-        (edited({5: {"error": "h, u"}}), "row 5, column error: 'h, u' is none of: hallucination, h; unsound, u; "),
-        (with_blank_lines(edited({5: {"error": "h, u"}})), "row 7, column error: 'h, u' is none of"),
-        (with_blank_lines(edited({3: {"letter": "A"}})), "row 5: an earlier row has the same item and letter"),
+        (
+            edited({5: {"error": "h, u"}}),
+            "row 5, column error: 'h, u' is none of: hallucination, h; unsound, u; ",
+        ),
+        (
+            with_blank_lines(edited({5: {"error": "h, u"}})),
+            "row 7, column error: 'h, u' is none of",
+        ),
+        (
+            with_blank_lines(edited({3: {"letter": "A"}})),
+            "row 5: an earlier row has the same item and letter",
+        ),
         (edited({4: {"preferred": "C"}}), "row 4, column preferred: 'C' is none of: none, -; a; b"),
         (edited({4: {"adequate": "yes"}}), "row 4: an adequate explanation has an error"),
-        (edited({3: {"label": "contradiction"}}), "column label: item 1 has entailment and contradiction: keep one"),
+        (
+            edited({3: {"label": "contradiction"}}),
+            "column label: item 1 has entailment and contradiction: keep one",
+        ),
     ],
 )
 def test_a_sheet_that_cannot_be_used(tmp_path: Path, content: bytes, says: str) -> None:

@@ -1,4 +1,6 @@
-"""If these fail, a model that reads answers is told what is right, is asked about what was read, or is misread."""
+"""If these fail, a model that reads answers is told what is right, is asked about what was read, or
+is misread.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,13 @@ from figlang_tasks.scoring import process_results
 UNREAD = "Hm, let me look again."
 Record = dict[str, Any]
 
-# dataset_name of a task file: the options that a model is told, and the plain answer that says the same as each
+# dataset_name of a task file: the options that a model is told, and the plain answer that says the
+# same as each
 TASKS: dict[str, dict[str, str]] = {
-    "figlang_mini,split=test": {"entailment": "LABEL: entailment", "contradiction": "LABEL: contradiction"},
+    "figlang_mini,split=test": {
+        "entailment": "LABEL: entailment",
+        "contradiction": "LABEL: contradiction",
+    },
     "figlang_mini_flute,part=train,prompt=v2": {
         "Entails": "Entails. So it is.",
         "Contradicts": "Contradicts. So it is.",
@@ -40,7 +46,10 @@ TASKS: dict[str, dict[str, str]] = {
     "figlang_mini_irfl,table=metaphor-retrieval-task": {"Yes": "Yes", "No": "No"},
     "figlang_mini_metaclue,task=classify_literal": {"Yes": "Yes", "No": "No"},
     "figlang_mini_metaclue,task=retrieve_swap": {"1: ": "1", "2: ": "2"},
-    "figlang_mini_nykms,question=metaphor,modality=image": {"Yes": "1. Yes\n2. cage\n3. It is a cage.", "No": "1. No"},
+    "figlang_mini_nykms,question=metaphor,modality=image": {
+        "Yes": "1. Yes\n2. cage\n3. It is a cage.",
+        "No": "1. No",
+    },
     "COLUMBUS,order=benchmark": {
         "A: phrase 100": "A",
         "B: phrase 100 of B": "B",
@@ -48,10 +57,16 @@ TASKS: dict[str, dict[str, str]] = {
         "D: phrase 100 of D": "D",
     },
     "NYCC,config=matching,fold=1": {
-        f"{letter}: {said} no time, 2.": f"Answer: {letter}" for letter, said in nycc_release.SAID.items()
+        f"{letter}: {said} no time, 2.": f"Answer: {letter}"
+        for letter, said in nycc_release.SAID.items()
     },
-    "NYCC,config=ranking,fold=2": {"A: I have no time, 2.": "Answer: A", "B: There is no time, 2.": "Answer: B"},
-    "AdMIRe,table=sequence_test,shown=pictures": {letter: f"Image: {letter}\nSense: idiomatic" for letter in "ABCD"},
+    "NYCC,config=ranking,fold=2": {
+        "A: I have no time, 2.": "Answer: A",
+        "B: There is no time, 2.": "Answer: B",
+    },
+    "AdMIRe,table=sequence_test,shown=pictures": {
+        letter: f"Image: {letter}\nSense: idiomatic" for letter in "ABCD"
+    },
     "AdMIRe,table=sequence_test,shown=captions": {
         f"{letter}: Shows": f"Image: {letter}\nSense: literal" for letter in "ABCD"
     },
@@ -74,7 +89,9 @@ def documents(dataset_name: str, data: Path) -> list[dict[str, Any]]:
     elif dataset_name.startswith("NYCC"):
         nycc_release.valid(data, matching_1=3, ranking_2=3)
     elif dataset_name.startswith("AdMIRe"):
-        admire_rows.write_table(data, "sequence_test", admire_rows.rows("sequence_test", 3), pictures=True)
+        admire_rows.write_table(
+            data, "sequence_test", admire_rows.rows("sequence_test", 3), pictures=True
+        )
     benchmark, request = parse_request(dataset_name)
     loaded = benchmark.documents(request, check_images=True)
     return [dict(document) for document in loaded.select(range(loaded[0].get("images", 3)))]
@@ -88,7 +105,10 @@ def record_of(document: Mapping[str, Any], output: str) -> Record:
 def save(folder: Path, records: list[Record], output: str) -> str:
     """A samples file with one output to all rows."""
     folder.mkdir()
-    lines = [json.dumps({"doc_id": n, "filtered_resps": [output], "sample": each}) for n, each in enumerate(records)]
+    lines = [
+        json.dumps({"doc_id": n, "filtered_resps": [output], "sample": each})
+        for n, each in enumerate(records)
+    ]
     (folder / "samples_some_task.jsonl").write_text("\n".join(lines) + "\n")
     return str(folder)
 
@@ -134,7 +154,11 @@ def test_nothing_else_of_the_row_is_told(dataset_name: str, tmp_path: Path, data
     path = save(tmp_path / "run", [record_of(doc, UNREAD) for doc in docs], UNREAD)
     for answer, doc in zip(unread_of(path), docs, strict=True):
         without_options = answer.prompt.replace("\n".join(offered(answer.prompt)), "")
-        texts = [value for value in doc.values() if isinstance(value, str) and len(value) > len("contradiction")]
+        texts = [
+            value
+            for value in doc.values()
+            if isinstance(value, str) and len(value) > len("contradiction")
+        ]
         assert texts and not any(text in without_options for text in [*texts, doc["id"]])
 
 
@@ -142,11 +166,17 @@ def test_a_gold_label_changes_no_prompt(tmp_path: Path) -> None:
     lines = lines_of("figlang_mini", 4, lambda doc, n: UNREAD)
     path = write_run(tmp_path / "as_it_is", {"figlang_mini": lines})
     for line in lines:
-        changes = {"gold": 1 - line["sample"]["gold"], "id": f"x{line['doc_id']}", "reference": "Because."}
+        changes = {
+            "gold": 1 - line["sample"]["gold"],
+            "id": f"x{line['doc_id']}",
+            "reference": "Because.",
+        }
         line["sample"] |= changes
         line["target"] = "entailment"
     changed_path = write_run(tmp_path / "changed", {"figlang_mini": lines})
-    before, after = ([answer.prompt for answer in unread_of(str(folder))] for folder in (path, changed_path))
+    before, after = (
+        [answer.prompt for answer in unread_of(str(folder))] for folder in (path, changed_path)
+    )
     assert before == after
 
 
@@ -167,7 +197,8 @@ def test_a_gold_label_changes_no_prompt(tmp_path: Path) -> None:
 )
 def test_what_is_asked(output: str, is_asked: bool, tmp_path: Path) -> None:
     def said(doc: Mapping[str, Any], number: int) -> str:
-        return "" if output.startswith("[LMMS") else output  # the harness judges its own message as no answer
+        # The harness judges its own message as no answer
+        return "" if output.startswith("[LMMS") else output
 
     lines = lines_of("figlang_mini", 1, said)
     lines[0]["filtered_resps"] = [output]
@@ -179,7 +210,12 @@ def test_what_is_asked(output: str, is_asked: bool, tmp_path: Path) -> None:
 def test_a_long_answer_is_shown_from_both_ends(tmp_path: Path) -> None:
     output = "It begins. " + "So it goes on. " * 5_000 + "It ends."
     (answer,) = unread_of(
-        str(write_run(tmp_path / "run", {"figlang_mini": lines_of("figlang_mini", 1, lambda doc, n: output)}))
+        str(
+            write_run(
+                tmp_path / "run",
+                {"figlang_mini": lines_of("figlang_mini", 1, lambda doc, n: output)},
+            )
+        )
     )
     assert "<answer>\nIt begins." in answer.prompt and "\n[...]\n" in answer.prompt
     assert "It ends.\n</answer>" in answer.prompt
@@ -187,7 +223,7 @@ def test_a_long_answer_is_shown_from_both_ends(tmp_path: Path) -> None:
 
 
 def test_the_answer_of_two_stages_is_the_last_one(tmp_path: Path, data: Path) -> None:
-    (doc, *_) = documents("figlang_mini,split=test", data)
+    doc, *_ = documents("figlang_mini,split=test", data)
     output = json.dumps({"scene_graph": "a cat LABEL: entailment", "answer": "I would not say."})
     record = dict(scene_graph_process_results(doc, [output])["sample"])
     (answer,) = unread_of(save(tmp_path / "run", [record], output))
@@ -195,7 +231,7 @@ def test_the_answer_of_two_stages_is_the_last_one(tmp_path: Path, data: Path) ->
 
 
 def test_a_picture_that_was_read_is_not_asked_for_its_sense(tmp_path: Path, data: Path) -> None:
-    (doc, *_) = documents("AdMIRe,table=sequence_test,shown=pictures", data)
+    doc, *_ = documents("AdMIRe,table=sequence_test,shown=pictures", data)
     record = record_of(doc, "Image: B")
     assert record["status"] != "read"
     assert unread_of(save(tmp_path / "run", [record], "Image: B")) == ()
@@ -260,7 +296,9 @@ def test_labels_of_all_kinds(reply: str, labels: tuple[str, ...], label: str) ->
 )
 def test_tasks_without_a_choice_in_words(task: str, reason: str, tmp_path: Path) -> None:
     run = read(str(write_run(tmp_path / "run", {task: lines_of(task, 6)})))
-    with pytest.raises(FigLangError, match=rf"run has no task whose answers choose .*\({task}: {reason}\)"):
+    with pytest.raises(
+        FigLangError, match=rf"run has no task whose answers choose .*\({task}: {reason}\)"
+    ):
         find_unread(run, "judge-1")
     both = {task: lines_of(task, 6), "figlang_mini": lines_of("figlang_mini", 6)}
     unread = find_unread(read(str(write_run(tmp_path / "both", both))), "judge-1")
@@ -280,5 +318,8 @@ def test_other_data_than_that_of_the_run_is_refused(tmp_path: Path, data: Path) 
     records = [record_of(doc, UNREAD) for doc in docs]
     for record in records:
         record["data"] = f"{record['data'].partition(':')[0]}:0123456789ab"
-    with pytest.raises(FigLangError, match=r"samples are of COLUMBUS\S+:0123456789ab, but the data here is COLUMBUS"):
+    with pytest.raises(
+        FigLangError,
+        match=r"samples are of COLUMBUS\S+:0123456789ab, but the data here is COLUMBUS",
+    ):
         unread_of(save(tmp_path / "run", records, UNREAD))

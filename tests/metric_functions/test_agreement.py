@@ -22,7 +22,8 @@ scored = st.lists(
 @pytest.mark.parametrize(
     ("annotators", "expected"),
     [
-        # Krippendorff (2011), sections A, B and C: binary, nominal, four observers with gaps; three digits as printed.
+        # Krippendorff (2011), sections A, B and C: binary, nominal, four observers with gaps; three
+        # digits as printed.
         (("0100000000", "1110010010"), 0.095),
         (("aabbdcccedda", "babbbccceddd"), 0.692),
         (("123321412...", "1233224125.3", ".3332342251.", "12332441251."), 0.743),
@@ -31,12 +32,17 @@ scored = st.lists(
     ],
 )
 def test_alpha_of_published_examples(annotators: tuple[str, ...], expected: float) -> None:
-    alpha = krippendorff_alpha([label for label in unit if label != "."] for unit in zip(*annotators, strict=True))
+    alpha = krippendorff_alpha(
+        [label for label in unit if label != "."] for unit in zip(*annotators, strict=True)
+    )
     assert round(alpha, 3) == expected
 
 
 def test_without_two_labels_that_differ_alpha_is_undefined() -> None:
-    assert all(math.isnan(krippendorff_alpha(units)) for units in ([], [["a"], ["b"]], [["a", "a"], ["a", "a"]]))
+    assert all(
+        math.isnan(krippendorff_alpha(units))
+        for units in ([], [["a"], ["b"]], [["a", "a"], ["a", "a"]])
+    )
 
 
 def counted(truth: list[bool], taken: list[bool]) -> tuple[float, float, float]:
@@ -45,7 +51,8 @@ def counted(truth: list[bool], taken: list[bool]) -> tuple[float, float, float]:
     return 2 * hits / (sum(truth) + sum(taken)), hits / max(sum(taken), 1), hits / sum(truth)
 
 
-# Of two equal cuts: 2 * 5 / (9 + 6) and 2 * 6 / (12 + 6); of precision and recall they differ in the last bit.
+# Of two equal cuts: 2 * 5 / (9 + 6) and 2 * 6 / (12 + 6); of precision and recall they differ in
+# the last bit.
 @example([*[(True, 0.0)] * 5, *[(False, 0.0)] * 4, (True, -1.0), *[(False, -1.0)] * 2])
 @given(scored)
 def test_best_f1_by_brute_force(pairs: Pairs) -> None:
@@ -53,9 +60,13 @@ def test_best_f1_by_brute_force(pairs: Pairs) -> None:
     by_cut = {t: counted(truth, [score >= t for score in scores])[0] for t in set(scores)}
     found = best_f1(truth, scores)
     best = max(by_cut.values())
-    assert found["at_least"] == min(t for t, f1 in by_cut.items() if f1 == pytest.approx(best, abs=1e-12))
+    assert found["at_least"] == min(
+        t for t, f1 in by_cut.items() if f1 == pytest.approx(best, abs=1e-12)
+    )
     taken = [score >= found["at_least"] for score in scores]
-    assert (found["f1"], found["precision"], found["recall"]) == pytest.approx(counted(truth, taken))
+    assert (found["f1"], found["precision"], found["recall"]) == pytest.approx(
+        counted(truth, taken)
+    )
 
 
 def test_numbers_that_are_none_are_refused() -> None:

@@ -39,7 +39,9 @@ def guess(box: Xyxy, role: Role = "primary", score: float = 1.0) -> PredictedBox
     return PredictedBox(box, role, score)
 
 
-def values(images: list[BoxImage], role: Role = "primary", box_type: BoxType | None = None) -> list[float] | None:
+def values(
+    images: list[BoxImage], role: Role = "primary", box_type: BoxType | None = None
+) -> list[float] | None:
     """Average precision at .5 and .7."""
     found = average_precision(images, role, box_type)
     return None if found is None else [each.value for each in found]
@@ -57,8 +59,12 @@ def overlap(a: Xyxy, b: Xyxy) -> float:
     return shared / ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - shared)
 
 
-def by_hand(images: list[BoxImage], role: Role, box_type: BoxType | None, threshold: float) -> float | None:
-    """Equal scores are one threshold: precision and recall are those of all predictions with at least a score."""
+def by_hand(
+    images: list[BoxImage], role: Role, box_type: BoxType | None, threshold: float
+) -> float | None:
+    """Equal scores are one threshold: precision and recall are those of all predictions with at
+    least a score.
+    """
     outcomes: list[tuple[float, bool]] = []
     positives = 0
     for item in images:
@@ -66,7 +72,8 @@ def by_hand(images: list[BoxImage], role: Role, box_type: BoxType | None, thresh
         others = [t.box for t in item.truth if t.role == role and box_type not in (None, t.type)]
         positives += len(counted)
         best_overlap = {
-            p: max((overlap(box, p.box) for box in [*counted, *others]), default=0.0) for p in item.predicted
+            p: max((overlap(box, p.box) for box in [*counted, *others]), default=0.0)
+            for p in item.predicted
         }
         free, free_others = list(counted), list(others)
         mine = [p for p in item.predicted if p.role == role]
@@ -113,7 +120,11 @@ def corpus(seed: int, scores: int) -> list[BoxImage]:
                 role = near.role
             else:
                 x0, y0 = draw.uniform(0, 60), draw.uniform(0, 60)
-                x1, y1, role = x0 + draw.uniform(10, 40), y0 + draw.uniform(10, 40), draw.choice(ROLES)
+                x1, y1, role = (
+                    x0 + draw.uniform(10, 40),
+                    y0 + draw.uniform(10, 40),
+                    draw.choice(ROLES),
+                )
             predicted.append(PredictedBox((x0, y0, max(x1, x0 + 1), max(y1, y0 + 1)), role, score))
         images.append(image(f"{draw.randrange(10**6):06}-{number}", truth, predicted))
     return images
@@ -124,7 +135,9 @@ SCORES = st.sampled_from([0, 1, 3])
 
 @given(st.integers(0, 10**9), SCORES, st.sampled_from(ROLES), st.sampled_from([None, *BOX_TYPES]))
 @settings(max_examples=60)
-def test_equals_the_definition(seed: int, scores: int, role: Role, box_type: BoxType | None) -> None:
+def test_equals_the_definition(
+    seed: int, scores: int, role: Role, box_type: BoxType | None
+) -> None:
     images = corpus(seed, scores)
     found = values(images, role, box_type)
     for threshold, value in zip((0.5, 0.7), found or (None, None), strict=True):
@@ -139,8 +152,11 @@ def test_with_different_scores_it_is_that_of_cocos_tool(seed: int) -> None:
     evaluator = boxes._evaluate(images, "primary", None)
     with contextlib.redirect_stdout(None):
         evaluator.accumulate()
-    precision = evaluator.eval["precision"]  # [thresholds, recalls, classes, areas, maximum of detections]
-    assert values(images) == pytest.approx([precision[index, :, 0, 0, 0].mean() for index in (0, 1)], abs=1e-9)
+    # [thresholds, recalls, classes, areas, maximum of detections]
+    precision = evaluator.eval["precision"]
+    assert values(images) == pytest.approx(
+        [precision[index, :, 0, 0, 0].mean() for index in (0, 1)], abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("scores", [1, 3])
@@ -151,16 +167,24 @@ def test_neither_names_nor_an_order_decide_between_equal_scores(scores: int) -> 
     for _ in range(5):
         names = draw.sample(range(1000), len(images))
         shuffled = [
-            BoxImage(f"{name:03}.jpg", each.truth, tuple(draw.sample(each.predicted, len(each.predicted))))
+            BoxImage(
+                f"{name:03}.jpg",
+                each.truth,
+                tuple(draw.sample(each.predicted, len(each.predicted))),
+            )
             for name, each in zip(names, images, strict=True)
         ]
-        found.append(average_precision(draw.sample(shuffled, len(shuffled)), "primary", resamples=50))
+        found.append(
+            average_precision(draw.sample(shuffled, len(shuffled)), "primary", resamples=50)
+        )
     assert found[0] is not None and found[0][0].interval is not None
     assert all(each == found[0] for each in found)
 
 
 def test_twenty_answers_without_scores_are_one_threshold() -> None:
-    """Nine of twenty boxes are found, with a precision of 9/20 up to this recall: of 101 levels 46 are reached."""
+    """Nine of twenty boxes are found, with a precision of 9/20 up to this recall: of 101 levels 46
+    are reached.
+    """
     images = []
     for number in range(20):
         box = BOX if number % 2 and number < 18 else (50.0, 50.0, 60.0, 60.0)
@@ -182,9 +206,9 @@ def test_a_box_is_found_at_the_threshold_itself() -> None:
 def test_more_than_a_hundred_predictions_count() -> None:
     """COCO's own limit of 100 an image would cut the only right one off."""
     wrong = [guess((float(i), 50.0, float(i) + 5, 55.0)) for i in range(150)]
-    assert values([image("a", [TrueBox(BOX, "primary", "explicit")], [*wrong, guess(BOX)])]) == pytest.approx(
-        [1 / 151] * 2
-    )
+    assert values(
+        [image("a", [TrueBox(BOX, "primary", "explicit")], [*wrong, guess(BOX)])]
+    ) == pytest.approx([1 / 151] * 2)
 
 
 # --- intervals ---
@@ -200,7 +224,9 @@ def test_every_resample_is_scored_like_the_images_that_were_drawn(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(boxes, "of_resamples", lambda values, _: drawn.append(values))
         average_precision(images, role, box_type, resamples=4)
-    if not any(t.role == role and box_type in (None, t.type) for item in images for t in item.truth):
+    if not any(
+        t.role == role and box_type in (None, t.type) for item in images for t in item.truth
+    ):
         assert drawn == []
         return
     rng = np.random.default_rng(DEFAULT_SEED)
@@ -210,7 +236,9 @@ def test_every_resample_is_scored_like_the_images_that_were_drawn(
         copies = [replace(in_order[i], image_id=f"{place:02}") for place, i in enumerate(chosen)]
         for resampled, threshold in zip(drawn, (0.5, 0.7), strict=True):
             expected = by_hand(copies, role, box_type, threshold)
-            assert resampled[resample] == pytest.approx(np.nan if expected is None else expected, abs=1e-9, nan_ok=True)
+            assert resampled[resample] == pytest.approx(
+                np.nan if expected is None else expected, abs=1e-9, nan_ok=True
+            )
 
 
 def test_an_ignored_box_is_neither_right_nor_wrong_in_any_resample() -> None:
@@ -219,13 +247,19 @@ def test_an_ignored_box_is_neither_right_nor_wrong_in_any_resample() -> None:
     truth = [TrueBox(BOX, "primary", "text"), TrueBox(far, "primary", "logo")]
     images = [image(name, truth, [guess(BOX, score=0.9), guess(far, score=0.1)]) for name in "abc"]
     both = average_precision(images, "primary", "logo", resamples=20)
-    assert both is not None and [(each.value, each.interval, each.stderr) for each in both] == [(1.0, None, 0.0)] * 2
+    assert (
+        both is not None
+        and [(each.value, each.interval, each.stderr) for each in both] == [(1.0, None, 0.0)] * 2
+    )
 
 
 def test_the_interval_of_a_recall_is_that_of_binomial_draws() -> None:
-    """Half of 100 images have their box found and no other prediction: k found are precision 1 up to recall k/100."""
+    """Half of 100 images have their box found and no other prediction: k found are precision 1 up
+    to recall k/100.
+    """
     images = [
-        image(f"{i:02}", [TrueBox(BOX, "primary", "explicit")], [guess(BOX)] if i % 2 else []) for i in range(100)
+        image(f"{i:02}", [TrueBox(BOX, "primary", "explicit")], [guess(BOX)] if i % 2 else [])
+        for i in range(100)
     ]
     both = average_precision(images, "primary", resamples=1000)
     assert both is not None and both == average_precision(images[::-1], "primary", resamples=1000)
@@ -265,5 +299,7 @@ def test_boxes_that_are_none_are_refused(box: Xyxy) -> None:
 
 @pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
 def test_scores_that_are_no_numbers_are_refused(score: float) -> None:
-    with pytest.raises(ValueError, match=r"the score of the predicted box \(0.0, .* is -?(nan|inf), must be finite"):
+    with pytest.raises(
+        ValueError, match=r"the score of the predicted box \(0.0, .* is -?(nan|inf), must be finite"
+    ):
         guess(BOX, score=score)

@@ -45,9 +45,13 @@ def test_the_table_is_what_java_gives() -> None:
 def test_agreement_with_java_on_sentences(shared_file: Path) -> None:
     with shared_file.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    texts = sorted({" ".join(row[key].split()) for row in rows for key in ("claim", "explanation")} - {""})
+    texts = sorted(
+        {" ".join(row[key].split()) for row in rows for key in ("claim", "explanation")} - {""}
+    )
     assert len(texts) > 1000
-    same = sum(" ".join(tokenize(text)) == right for text, right in zip(texts, ptb(texts), strict=True))
+    same = sum(
+        " ".join(tokenize(text)) == right for text, right in zip(texts, ptb(texts), strict=True)
+    )
     assert same / len(texts) > 0.99
 
 
@@ -90,7 +94,10 @@ def test_equals_pycocoevalcap_on_the_same_tokens(seed: int) -> None:
     candidates, references = corpus(seed)
     scores = caption_scores([f'"{text.upper()}."' for text in candidates], references)
     found = scores.metrics
-    truth, given_ = dict(enumerate(references)), {index: [text] for index, text in enumerate(candidates)}
+    truth, given_ = (
+        dict(enumerate(references)),
+        {index: [text] for index, text in enumerate(candidates)},
+    )
     values, per_image = Bleu(4).compute_score(truth, given_, verbose=0)
     assert found["bleu4"].value == pytest.approx(values[3], abs=1e-12)
     assert found["bleu4"].per_image == pytest.approx(per_image[3], abs=1e-12)
@@ -118,7 +125,11 @@ def test_literals() -> None:
     ("candidates", "references", "message"),
     [
         (["a"], [], "1 candidates and 0 lists of references"),
-        (["a", "b"], [["a"], ["b", "!"]], r"references\[1\] is \['b', '!'\], must be texts with words"),
+        (
+            ["a", "b"],
+            [["a"], ["b", "!"]],
+            r"references\[1\] is \['b', '!'\], must be texts with words",
+        ),
     ],
 )
 def test_refusals(candidates: list[str], references: Any, message: str) -> None:

@@ -56,8 +56,8 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru
         (tmp_path / "bin").mkdir(exist_ok=True)
         program = tmp_path / "bin" / "java"
         program.write_text(
-            f"#!{sys.executable}\nimport json, os, sys, time\nif '-version' in sys.argv: sys.exit(0)\n"
-            f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n{body}\n"
+            f"#!{sys.executable}\nimport json, os, sys, time\nif '-version' in sys.argv:"
+            f" sys.exit(0)\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n{body}\n"
         )
         program.chmod(0o755)
         monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
@@ -67,7 +67,9 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru
 
 
 def ended(tmp_path: Path) -> bool:
-    """Whether the stand-in runs no more, at least soon; it may have been ended before it wrote down who it is."""
+    """Whether the stand-in runs no more, at least soon; it may have been ended before it wrote down
+    who it is.
+    """
     identity = (tmp_path / "pid").read_text() if (tmp_path / "pid").exists() else "none"
     status = Path("/proc", identity, "stat")
     for _ in range(200):
@@ -81,19 +83,18 @@ def ended(tmp_path: Path) -> bool:
 
 
 SCORER = (
-    "if '-stdio' in sys.argv:\n"
-    "    for line in sys.stdin:\n"
-    "        kind, *rest = line.rstrip('\\n').split(' ||| ')\n"
-    "        if kind == 'SCORE': print(len(rest), flush=True)\n"
+    "if '-stdio' in sys.argv:\n    for line in sys.stdin:\n        kind, *rest ="
+    " line.rstrip('\\n').split(' ||| ')\n        if kind == 'SCORE': print(len(rest), flush=True)\n"
     "        if kind == 'EVAL': print('\\n'.join(['0.' + r for r in rest] + ['0.9']), flush=True)\n"
-    "    sys.exit()\n"
-    "assert os.environ['JDK_JAVA_OPTIONS'].startswith('--add-opens=java.base/')\n"
-    "rows = json.load(open(sys.argv[sys.argv.index('-cache') - 1]))\n"
-    "scores = [None, 0.25, None, 0.75]\n"
-    "out = [{'image_id': r['image_id'], 'scores': {'All': {'f': scores[len(r['refs'])]}}} for r in rows]\n"
-    "json.dump(out[::-1], open(sys.argv[sys.argv.index('-out') + 1], 'w'))\n"
+    "    sys.exit()\nassert"
+    " os.environ['JDK_JAVA_OPTIONS'].startswith('--add-opens=java.base/')\nrows ="
+    " json.load(open(sys.argv[sys.argv.index('-cache') - 1]))\nscores = [None, 0.25, None,"
+    " 0.75]\nout = [{'image_id': r['image_id'], 'scores': {'All': {'f': scores[len(r['refs'])]}}}"
+    " for r in rows]\njson.dump(out[::-1], open(sys.argv[sys.argv.index('-out') + 1], 'w'))\n"
 )
-"""Scores the number of an image's texts: as METEOR does line by line, as SPICE from file to file."""
+"""Scores the number of an image's texts: as METEOR does line by line, as SPICE from file to
+file.
+"""
 
 
 SPICE_FILES = ("stanford-corenlp-3.6.0.jar", "stanford-corenlp-3.6.0-models.jar")
@@ -102,7 +103,9 @@ SPICE_FILES = ("stanford-corenlp-3.6.0.jar", "stanford-corenlp-3.6.0-models.jar"
 @pytest.fixture
 def with_spice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A copy of pycocoevalcap that has empty files in place of SPICE's, which it would download."""
-    folder = shutil.copytree(Path(next(iter(pycocoevalcap.__path__))), tmp_path / "site" / "pycocoevalcap")
+    folder = shutil.copytree(
+        Path(next(iter(pycocoevalcap.__path__))), tmp_path / "site" / "pycocoevalcap"
+    )
     for name in SPICE_FILES:
         (folder / "spice" / "lib" / name).touch()
     monkeypatch.setattr(pycocoevalcap, "__path__", [str(folder)])

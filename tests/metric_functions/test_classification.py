@@ -1,4 +1,6 @@
-"""Macro scores of two classes are not those of NYK-MS's tables, or of scikit-learn, if this fails."""
+"""Macro scores of two classes are not those of NYK-MS's tables, or of scikit-learn, if this
+fails.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,10 @@ from figlang_tasks.metrics import classification
 PUBLISHED = Path(figlang_tasks.__file__).parent / "benchmarks" / "nykms" / "published.json"
 SCORES = (classification.macro_precision, classification.macro_recall, classification.macro_f1)
 
-# NYK-MS, Tables 8 and 11: counts tn, fp, fn, tp that give accuracy, macro P, R and F1. They were found by search over
-# all class sizes. Of LLaVA and GPT-3.5 they are of all rows; MC runs have 1,580 of the 1,583 rows of Table 6
-# (689 of 692 positives). GPT-4V's fit 158 rows. Other rows of Table 11 are means of 5 runs, which no counts give.
+# NYK-MS, Tables 8 and 11: counts tn, fp, fn, tp that give accuracy, macro P, R and F1. They were
+# found by search over all class sizes. Of LLaVA and GPT-3.5 they are of all rows; MC runs have
+# 1,580 of the 1,583 rows of Table 6 (689 of 692 positives). GPT-4V's fit 158 rows. Other rows of
+# Table 11 are means of 5 runs, which no counts give.
 COUNTS_OF = {
     "mc LLaVA": (145, 746, 82, 607),
     "mc GPT-3.5": (108, 783, 41, 648),
@@ -49,7 +52,9 @@ def test_published_counts_give_the_published_figures() -> None:
             [printed[f"{kind}_{score.__name__} {model}"] for score in SCORES], abs=0.00501
         )
         tn, fp, fn, tp = counts
-        assert 100 * (tn + tp) / (tn + fp + fn + tp) == pytest.approx(printed[f"{kind}_acc {model}"], abs=0.00501)
+        assert 100 * (tn + tp) / (tn + fp + fn + tp) == pytest.approx(
+            printed[f"{kind}_acc {model}"], abs=0.00501
+        )
 
 
 COUNTS = st.tuples(*[st.integers(0, 40)] * 4).filter(any)
@@ -65,10 +70,14 @@ def test_equals_scikit_learn(sets: list[tuple[int, int, int, int]]) -> None:
     right = [label == true for true, label in zip(gold, predicted, strict=True)]
     assert classification.confusion_cells(gold, right).sum(axis=0).tolist() == list(sets[0])
     shared = {"average": "macro", "labels": [0, 1], "zero_division": 0}
-    expected = [score(gold, predicted, **shared) for score in (precision_score, recall_score, f1_score)]
+    expected = [
+        score(gold, predicted, **shared) for score in (precision_score, recall_score, f1_score)
+    ]
     assert figures(sets[0]) == pytest.approx([100 * value for value in expected])
     over_labels_that_occur = f1_score(gold, predicted, average="macro", zero_division=0)
-    assert classification.macro_f1(sets[0], skip_absent=True) == pytest.approx(over_labels_that_occur)
+    assert classification.macro_f1(sets[0], skip_absent=True) == pytest.approx(
+        over_labels_that_occur
+    )
 
 
 def test_a_model_that_always_says_1() -> None:

@@ -1,4 +1,6 @@
-"""F1@t, Acc@t or macro F1 over labels that occur are not those of V-FLUTE and FLUTE if this fails."""
+"""F1@t, Acc@t or macro F1 over labels that occur are not those of V-FLUTE and FLUTE if this
+fails.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,10 @@ SCORES = [0.5, 0.9, 0.9, 0.6, 0.1, -0.3]
         ({"gold": [], "predicted": []}, "gold has 0 labels and predicted 0"),
         ({"predicted": PREDICTED[1:]}, "gold has 6 labels and predicted 5"),
         ({"gold": [2, *GOLD[1:]]}, r"gold\[0\] is 2, must be one of \(0, 1\)"),
-        ({"predicted": ["entailment", *PREDICTED[1:]]}, r"predicted\[0\] is 'entailment', must be one of"),
+        (
+            {"predicted": ["entailment", *PREDICTED[1:]]},
+            r"predicted\[0\] is 'entailment', must be one of",
+        ),
         ({"scores": SCORES[1:]}, r"scores has shape \(5,\), gold has 6 rows"),
         ({"scores": [*SCORES[:5], float("nan")]}, r"scores\[5\] is nan, must be a finite number"),
         ({"threshold": 1.01}, r"threshold is 1.01, must lie in \[0, 1\]"),
@@ -51,7 +56,12 @@ SCORES = [0.5, 0.9, 0.9, 0.6, 0.1, -0.3]
     ],
 )
 def test_refused(change: dict[str, Any], message: str) -> None:
-    arguments: dict[str, Any] = {"gold": GOLD, "predicted": PREDICTED, "scores": SCORES, "threshold": 0.5} | change
+    arguments: dict[str, Any] = {
+        "gold": GOLD,
+        "predicted": PREDICTED,
+        "scores": SCORES,
+        "threshold": 0.5,
+    } | change
     with pytest.raises(ValueError, match=message):
         f1_at(**arguments)
 
@@ -59,7 +69,8 @@ def test_refused(change: dict[str, Any], message: str) -> None:
 # --- published numbers ---
 
 
-# One choice of counts for each subset of the 99 rows that gives the printed F1@0 of LLaVA-7B eViL+VF (Table 7).
+# One choice of counts for each subset of the 99 rows that gives the printed F1@0 of LLaVA-7B
+# eViL+VF (Table 7).
 TABLE_7 = {
     "vismet": ([7, 0, 2, 3], 81.25),
     "irfl_metaphor_simile": ([7, 2, 2, 7], 77.78),
@@ -79,12 +90,15 @@ def test_table_7_from_counts_and_the_overall_from_their_sum() -> None:
 
 
 def test_every_overall_number_can_come_from_723_rows() -> None:
-    """Tables 4, 17, 18: some counts of 405 + 318 rows give each printed number (a wrong formula misses some)."""
+    """Tables 4, 17, 18: some counts of 405 + 318 rows give each printed number (a wrong formula
+    misses some).
+    """
     content = json.loads((BENCHMARKS / "vflute" / "published.json").read_text(encoding="utf-8"))
     printed = {
         round(100 * record["value"], 2)
         for record in content["records"]
-        if record["table"] in ("Table 4", "Table 17", "Table 18") and re.fullmatch(r"f1@\d\d?", record["metric"])
+        if record["table"] in ("Table 4", "Table 17", "Table 18")
+        and re.fullmatch(r"f1@\d\d?", record["metric"])
     }
     tp, tn = np.meshgrid(np.arange(406), np.arange(319), indexing="ij")
     possible = np.round(100 * macro_f1_of(np.stack([tn, 318 - tn, 405 - tp, tp], axis=-1)), 2)
@@ -98,7 +112,9 @@ ROWS = st.lists(
     st.tuples(
         LABELS,
         st.one_of(st.none(), LABELS),
-        st.one_of(st.integers(-20, 130).map(lambda i: i / 100), st.floats(-2, 2, allow_subnormal=True)),
+        st.one_of(
+            st.integers(-20, 130).map(lambda i: i / 100), st.floats(-2, 2, allow_subnormal=True)
+        ),
     ),
     min_size=1,
     max_size=60,
@@ -108,7 +124,9 @@ Row = tuple[int, "int | None", float]
 
 def flipped(rows: list[Row], threshold: float) -> list[int]:
     """The published scorer in words: missing or not above the threshold means the wrong label."""
-    return [1 - gold if label is None or score <= threshold else label for gold, label, score in rows]
+    return [
+        1 - gold if label is None or score <= threshold else label for gold, label, score in rows
+    ]
 
 
 @given(ROWS, st.sampled_from(CURVE_THRESHOLDS))
@@ -117,9 +135,14 @@ def test_f1_at_equals_the_loop(rows: list[Row], threshold: float) -> None:
     gold, predicted, scores = (list(column) for column in zip(*rows, strict=True))
     oracle = metrics.f1_score(gold, flipped(rows, threshold), average="macro", zero_division=0)
     assert f1_at(gold, predicted, scores, threshold) == pytest.approx(oracle, abs=1e-12)
-    assert macro_f1_of_labels(gold, predicted) == f1_at(gold, predicted, [1.0] * len(rows), threshold / 2)
-    assert f1_curve(gold, predicted, scores)[round(100 * threshold)] == f1_at(gold, predicted, scores, threshold)
-    assert f1_at([1], [1], [np.float32(0.53)], 0.53) == 0  # 0.5299999713897705 as a double: below the literal
+    assert macro_f1_of_labels(gold, predicted) == f1_at(
+        gold, predicted, [1.0] * len(rows), threshold / 2
+    )
+    assert f1_curve(gold, predicted, scores)[round(100 * threshold)] == f1_at(
+        gold, predicted, scores, threshold
+    )
+    # 0.5299999713897705 as a double: below the literal
+    assert f1_at([1], [1], [np.float32(0.53)], 0.53) == 0
     assert f1_at([1], [1], [1.0], 1.0) == 0
     assert f1_at([1], [1], [1.0], 0.5) == 1  # the other class does not occur
 
@@ -131,18 +154,28 @@ SCORE = st.floats(-0.5, 1.5, width=32)
 
 
 @given(SCORE, SCORE, st.sampled_from([50, 60]), st.integers(-3, 3))
-def test_acc_at_k_is_that_of_the_organisers_script(bertscore: float, bleurt: float, k: int, ulps: int) -> None:
-    """``int((F1[i]+BLEURTscores[i])*50.0)`` and ``>= k``: their scores are whole points, ours are not."""
+def test_acc_at_k_is_that_of_the_organisers_script(
+    bertscore: float, bleurt: float, k: int, ulps: int
+) -> None:
+    """``int((F1[i]+BLEURTscores[i])*50.0)`` and ``>= k``: their scores are whole points, ours are
+    not.
+    """
     near = k / 50 - bertscore  # a BLEURT that puts the sum at k, and its neighbours
     for _ in range(abs(ulps)):
         near = math.nextafter(near, math.inf if ulps > 0 else -math.inf)
     for score in (bleurt, near):
         theirs = int((bertscore + score) * 50.0) >= k
-        ours = (np.array([bertscore]) + np.array([score])) / 2  # as metrics/explanation/scorers.py takes the mean
+        ours = (
+            np.array([bertscore]) + np.array([score])
+        ) / 2  # as metrics/explanation/scorers.py takes the mean
         assert counts_as_right([1], [True], ours, k / 100, "all")[0] == theirs
     # The first version: entailments need no score, contradictions one "higher than k".
     scores = [math.nan, 0.5, 0.51]
-    assert counts_as_right([1, 0, 0], [True] * 3, scores, 0.5, "contradiction").tolist() == [True, False, True]
+    assert counts_as_right([1, 0, 0], [True] * 3, scores, 0.5, "contradiction").tolist() == [
+        True,
+        False,
+        True,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -153,11 +186,17 @@ def test_acc_at_k_is_that_of_the_organisers_script(bertscore: float, bleurt: flo
         (250, (190, 115, 87), (76.0, 46.0, 34.8)),
     ],
 )
-def test_flute_table_7_from_counts_over_all_rows(n: int, counts: tuple[int, ...], printed: tuple[float, ...]) -> None:
-    """Table 7 of arXiv 2205.12404v1: accuracy at 0, 50, 60. These are the only counts that the figures leave."""
+def test_flute_table_7_from_counts_over_all_rows(
+    n: int, counts: tuple[int, ...], printed: tuple[float, ...]
+) -> None:
+    """Table 7 of arXiv 2205.12404v1: accuracy at 0, 50, 60. These are the only counts that the
+    figures leave.
+    """
     right, at_50, at_60 = counts
     gold = [0] * n
-    scores = [0.7] * at_60 + [0.55] * (at_50 - at_60) + [0.4] * (right - at_50) + [0.9] * (n - right)
+    scores = (
+        [0.7] * at_60 + [0.55] * (at_50 - at_60) + [0.4] * (right - at_50) + [0.9] * (n - right)
+    )
     is_right = [True] * right + [False] * (n - right)
     for threshold, count, value in zip((0.0, 0.5, 0.6), counts, printed, strict=True):
         assert [k for k in range(n + 1) if round(100 * k / n, 1) == value] == [count]

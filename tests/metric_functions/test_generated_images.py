@@ -31,7 +31,9 @@ from figlang_tasks.metrics.generated_images import (
 
 
 def test_fid_of_features_of_known_distance(capfd: pytest.CaptureFixture[str]) -> None:
-    """A shift adds its square. Twice the features have four times the covariance S: S + 4 S - 2 * 2 S is S."""
+    """A shift adds its square. Twice the features have four times the covariance S: S + 4 S - 2 * 2
+    S is S.
+    """
     pytest.importorskip("torch_fidelity")
     real = np.random.default_rng(0).normal(1, size=(300, 4))
     assert fid(real, real[::-1] + [1, -2, 0, 0]) == pytest.approx(5, abs=1e-5)
@@ -39,7 +41,10 @@ def test_fid_of_features_of_known_distance(capfd: pytest.CaptureFixture[str]) ->
     assert fid(real, 2 * real) == pytest.approx(expected, rel=1e-5)
     assert capfd.readouterr() == ("", ""), "the library tells its progress unless told not to"
     library = version("torch-fidelity")
-    assert fid_signature(300) == f"fid|features:inception-v3-compat-2048|images:300|torch-fidelity:{library}"
+    assert (
+        fid_signature(300)
+        == f"fid|features:inception-v3-compat-2048|images:300|torch-fidelity:{library}"
+    )
 
 
 def test_too_few_images_or_no_library_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,7 +54,10 @@ def test_too_few_images_or_no_library_are_refused(monkeypatch: pytest.MonkeyPatc
     damaged[7, 1] = np.nan
     with pytest.raises(ValueError, match=r"features of generated\[7\] are not finite"):
         fid(np.zeros((300, 2)), damaged)
-    for name in ["torch_fidelity", *(name for name in sys.modules if name.startswith("torch_fidelity."))]:
+    for name in [
+        "torch_fidelity",
+        *(name for name in sys.modules if name.startswith("torch_fidelity.")),
+    ]:
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ImageMetricError, match=r"pip install 'figlang-tasks\[generation\]'"):
         fid(np.zeros((300, 2)), np.zeros((300, 2)))
@@ -59,7 +67,9 @@ def test_too_few_images_or_no_library_are_refused(monkeypatch: pytest.MonkeyPatc
 
 @pytest.fixture(scope="module")
 def random_inception(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Weights of the right shapes that mean nothing; the network's class does not build without a file."""
+    """Weights of the right shapes that mean nothing; the network's class does not build without a
+    file.
+    """
     package = pytest.importorskip("torch_fidelity")
     path = tmp_path_factory.mktemp("inception") / module.INCEPTION_FILE
     network_class = package.FeatureExtractorInceptionV3
@@ -67,13 +77,17 @@ def random_inception(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setattr(network_class, "load_state_dict", lambda self, state: None)
         torch.manual_seed(0)
         torch.save({}, path)
-        network = network_class("inception-v3-compat", ["2048"], feature_extractor_weights_path=str(path))
+        network = network_class(
+            "inception-v3-compat", ["2048"], feature_extractor_weights_path=str(path)
+        )
     torch.save(network.state_dict(), path)
     return path
 
 
 def picture(seed: int, size: tuple[int, int] = (40, 30)) -> Image.Image:
-    pixels = np.random.default_rng(seed).integers(0, 256, size=(size[1], size[0], 3), dtype=np.uint8)
+    pixels = np.random.default_rng(seed).integers(
+        0, 256, size=(size[1], size[0], 3), dtype=np.uint8
+    )
     return Image.fromarray(pixels)
 
 
@@ -88,13 +102,18 @@ def of_three(random_inception: Path) -> np.ndarray:
         return inception_features(map(picture, range(3), SIZES))
 
 
-def test_features_equal_those_of_the_library(random_inception: Path, of_three: np.ndarray, tmp_path: Path) -> None:
+def test_features_equal_those_of_the_library(
+    random_inception: Path, of_three: np.ndarray, tmp_path: Path
+) -> None:
     utils = pytest.importorskip("torch_fidelity.utils")
     for seed in range(3):
         picture(seed, SIZES[seed]).save(tmp_path / f"{seed}.png")
     quiet: dict[str, Any] = {"cuda": False, "verbose": False, "batch_size": 1}
     extractor = utils.create_feature_extractor(
-        "inception-v3-compat", ["2048"], feature_extractor_weights_path=str(random_inception), **quiet
+        "inception-v3-compat",
+        ["2048"],
+        feature_extractor_weights_path=str(random_inception),
+        **quiet,
     )
     expected = utils.extract_featuresdict_from_input_id_cached(
         1, extractor, input1=str(tmp_path), cache=False, save_cpu_ram=True, **quiet
@@ -113,7 +132,9 @@ def test_weights_are_downloaded_once_and_damaged_ones_are_told(
     monkeypatch.setenv("TORCH_HOME", str(tmp_path))
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path / "own"))  # which does not hold them
     monkeypatch.setattr(module, "INCEPTION_URL", "file:///nowhere/at/all.pth")
-    with pytest.raises(ImageMetricError, match=r"cannot be read \(URLError.* put it into \$FIGLANG_WEIGHTS_DIR"):
+    with pytest.raises(
+        ImageMetricError, match=r"cannot be read \(URLError.* put it into \$FIGLANG_WEIGHTS_DIR"
+    ):
         inception_features([picture(0)])
     monkeypatch.setattr(module, "INCEPTION_URL", random_inception.as_uri())
     digest = hashlib.sha256(random_inception.read_bytes()).hexdigest()
@@ -141,7 +162,9 @@ PICTURES = [picture(seed, (50, 36)) for seed in range(5)]
 TEXTS = ["love is sweet", "a stone", "fire and ice and the sea", "\ud800 stone", "word " * 60]
 
 
-def test_clip_similarity_equals_the_cosine_of_the_two_towers(clip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clip_similarity_equals_the_cosine_of_the_two_towers(
+    clip: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import transformers
 
     network = transformers.CLIPModel.from_pretrained(clip).eval()
@@ -150,7 +173,9 @@ def test_clip_similarity_equals_the_cosine_of_the_two_towers(clip: Path, monkeyp
     with torch.inference_mode():
         for image, text in zip(PICTURES, TEXTS, strict=True):
             pixels = processor(images=image, return_tensors="pt")
-            tokens = processor(text=text.replace("\ud800", "\ufffd"), return_tensors="pt", truncation=True)
+            tokens = processor(
+                text=text.replace("\ud800", "\ufffd"), return_tensors="pt", truncation=True
+            )
             seen = network.visual_projection(network.vision_model(**pixels).pooler_output)[0]
             read = network.text_projection(network.text_model(**tokens).pooler_output)[0]
             expected.append(100 * float(torch.nn.functional.cosine_similarity(seen, read, dim=0)))
@@ -177,7 +202,9 @@ def test_no_clip_model(clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(ImageMetricError, match="copy cannot be used: "):
         clip_similarity(PICTURES, TEXTS, str(folder))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(ImageMetricError, match=r"somebody/none cannot be used: .* into \$FIGLANG_WEIGHTS_DIR/none"):
+    with pytest.raises(
+        ImageMetricError, match=r"somebody/none cannot be used: .* into \$FIGLANG_WEIGHTS_DIR/none"
+    ):
         clip_similarity(PICTURES, TEXTS, "somebody/none")
 
 

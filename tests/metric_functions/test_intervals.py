@@ -1,4 +1,6 @@
-"""An interval or a standard error is wrong if this fails. Coverage, by simulation: benchmarks/coverage.py."""
+"""An interval or a standard error is wrong if this fails. Coverage, by simulation:
+benchmarks/coverage.py.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +35,17 @@ def rows_of(hits: int, n: int) -> tuple[list[float], list[float]]:
 
 @pytest.mark.parametrize(
     ("hits", "n", "low", "high"),
-    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0, 0.1611), (1, 29, 0.0061, 0.1718)],
+    [
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ],
 )
 def test_wilson_as_published(hits: int, n: int, low: float, high: float) -> None:
-    """Newcombe 1998, "Two-sided confidence intervals for the single proportion", Table I, method 3."""
+    """Newcombe 1998, "Two-sided confidence intervals for the single proportion", Table I,
+    method 3.
+    """
     assert share(*rows_of(hits, n)) == pytest.approx((low, high), abs=5e-5)
 
 
@@ -48,10 +57,12 @@ def test_all_right_in_some_units_is_the_evidence_of_so_many_rows() -> None:
 @pytest.mark.parametrize(
     ("hits", "totals", "effective"),
     [
-        # Of 9 rows, 6 hits: residuals 2/3, -1/3, -2/3, 1/3; variance 4/3 * 8/9 * 10/9 / 81 = .01626, less than that of
-        # 9 rows, (2/9) / 9; t of 8 and of 3 degrees of freedom (tables) 2.3060 and 3.1824.
+        # Of 9 rows, 6 hits: residuals 2/3, -1/3, -2/3, 1/3; variance 4/3 * 8/9 * 10/9 / 81 =
+        # .01626, less than that of 9 rows, (2/9) / 9; t of 8 and of 3 degrees of freedom (tables)
+        # 2.3060 and 3.1824.
         ([2, 1, 0, 3], [2, 2, 1, 4], 9 * (2.3060 / 3.1824) ** 2),
-        # Of 12 rows, 8 hits: residuals 4/3, -8/3, 4/3; variance 3/2 * 11/12 * 32/3 / 144; t of 11 and of 2.
+        # Of 12 rows, 8 hits: residuals 4/3, -8/3, 4/3; variance 3/2 * 11/12 * 32/3 / 144; t of 11
+        # and of 2.
         ([4, 0, 4], [4, 4, 4], 2 / 9 / (1.5 * 11 / 12 * 32 / 3 / 144) * (2.2010 / 4.3027) ** 2),
         # No variance at all between units: 20 rows; t of 19 and of 9.
         ([1] * 10, [2] * 10, 20 * (2.0930 / 2.2622) ** 2),
@@ -60,7 +71,9 @@ def test_all_right_in_some_units_is_the_evidence_of_so_many_rows() -> None:
     ],
 )
 def test_rows_by_unit_by_hand(hits: list[int], totals: list[int], effective: float) -> None:
-    """The effective number of rows as Korn and Graubard have it; the ends are where (p - x)^2 = z^2 x (1 - x) / n."""
+    """The effective number of rows as Korn and Graubard have it; the ends are where (p - x)^2 = z^2
+    x (1 - x) / n.
+    """
     p, z2 = sum(hits) / sum(totals), 1.959964**2
     ends = np.roots([1 + z2 / effective, -2 * p - z2 / effective, p * p])
     assert share(hits, totals) == pytest.approx(sorted(ends.real), abs=1e-4)
@@ -76,7 +89,9 @@ def units_of(counts: list[int]) -> np.ndarray:
 
 
 def test_macro_recall_by_hand() -> None:
-    """It is the mean of two shares: half of the distances of their limits, squared, added, rooted (MOVER)."""
+    """It is the mean of two shares: half of the distances of their limits, squared, added, rooted
+    (MOVER).
+    """
     one, other = share(*rows_of(30, 40)), share(*rows_of(9, 25))
     low = 0.5 * math.hypot(0.75 - one.low, 0.36 - other.low)
     high = 0.5 * math.hypot(one.high - 0.75, other.high - 0.36)
@@ -88,12 +103,15 @@ def test_macro_recall_by_hand() -> None:
 def test_limits_beyond_0_and_1_are_cut_and_where_no_recall_counts_there_are_none() -> None:
     of_few_units = [[3, 0, 0, 5], [1, 3, 0, 4], [0, 9, 2, 1]]  # [-.09, 1.04]
     assert of_two_classes(of_few_units, classification.macro_precision) == (0, 1)
-    assert of_two_classes(units_of([3, 1, 0, 0]), classification.macro_precision) is None  # one class
+    # One class
+    assert of_two_classes(units_of([3, 1, 0, 0]), classification.macro_precision) is None
     cancel = [[1, 0, 1, 0]] * 5 + [[0, 1, 0, 1]] * 5
     assert of_two_classes(cancel, classification.macro_recall) is None
 
 
-@pytest.mark.parametrize("counts", [[[3, 1, 2, 4], [5, 0, 1, 1], [2, 2, 0, 3]], [[0, 0, 2, 4], [0, 0, 1, 2]]])
+@pytest.mark.parametrize(
+    "counts", [[[3, 1, 2, 4], [5, 0, 1, 1], [2, 2, 0, 3]], [[0, 0, 2, 4], [0, 0, 1, 2]]]
+)
 def test_the_recall_of_one_class_has_the_interval_of_a_share(counts: list[list[int]]) -> None:
     """Rows of the other class play no part, whichever class it is."""
     tn, fp, fn, tp = np.array(counts).T
@@ -105,11 +123,19 @@ def test_the_recall_of_one_class_has_the_interval_of_a_share(counts: list[list[i
 
 
 def test_errors_that_go_together_within_a_unit_widen_it_and_those_that_balance_narrow_it() -> None:
-    cells = {"right": [1, 0, 0, 1], "wrong": [0, 1, 1, 0], "first": [1, 0, 1, 0], "second": [0, 1, 0, 1]}
+    cells = {
+        "right": [1, 0, 0, 1],
+        "wrong": [0, 1, 1, 0],
+        "first": [1, 0, 1, 0],
+        "second": [0, 1, 0, 1],
+    }
     together = np.array([cells["right"]] * 30 + [cells["wrong"]] * 30)
     balanced = np.array([cells["first"]] * 30 + [cells["second"]] * 29 + [cells["right"]])
     apart = units_of([30, 30, 30, 30])
-    width = [np.ptp(of_two_classes(each, classification.macro_recall) or 0) for each in (balanced, apart, together)]
+    width = [
+        np.ptp(of_two_classes(each, classification.macro_recall) or 0)
+        for each in (balanced, apart, together)
+    ]
     assert 0 < width[0] < 0.05 and width[1] == pytest.approx(width[2] / math.sqrt(2), rel=0.03)
 
 
@@ -121,13 +147,17 @@ def ratio(sums: np.ndarray) -> np.ndarray:
 
 
 def test_percentiles_of_resampled_rows() -> None:
-    """Drawn here once more; the tails are those that Hesterberg (2015, Table 5) gives for few rows."""
+    """Drawn here once more; the tails are those that Hesterberg (2015, Table 5) gives for few
+    rows.
+    """
     rng = np.random.default_rng(8)
     k = rng.integers(1, 38, size=34)
     rows = np.stack([rng.binomial(k, 0.2 + 0.5 * k / 38), k], axis=-1).astype(float)
     values = [ratio(rows[rng.integers(0, 34, size=34)].sum(axis=0)) for _ in range(6000)]
     tail = stats.norm.cdf(-math.sqrt(34 / 33) * stats.t.ppf(0.975, 33))
-    assert bootstrap(rows, ratio) == pytest.approx(tuple(np.quantile(values, [tail, 1 - tail])), abs=0.012)
+    assert bootstrap(rows, ratio) == pytest.approx(
+        tuple(np.quantile(values, [tail, 1 - tail])), abs=0.012
+    )
     assert bootstrap(rows, ratio) == bootstrap(rows[::-1], ratio, resamples=10_000)
 
 
@@ -164,7 +194,9 @@ def test_sums_by_unit_are_the_same_to_the_last_bit_in_any_order() -> None:
 
 
 def test_a_standard_error_is_that_of_the_mean() -> None:
-    """Of two units, 0 and 1: resamples are 0, .5 and 1 in the ratio 1:2:1, and the error of the mean is .5."""
+    """Of two units, 0 and 1: resamples are 0, .5 and 1 in the ratio 1:2:1, and the error of the
+    mean is .5.
+    """
     assert standard_error([[0, 1], [1, 1]], ratio) == pytest.approx(0.5, rel=0.02)
     assert standard_error([[1, 1], [1, 1]], ratio) == 0
     assert standard_error([[1, 1]], ratio) is None
@@ -198,13 +230,17 @@ def test_refusals(call: Callable[[], Any], message: str) -> None:
 
 def test_half_of_the_resamples_must_have_a_value() -> None:
     half, less = np.array([1.0, 3.0, np.nan, np.inf]), np.array([1.0, 3.0, np.nan, np.nan, np.nan])
-    assert of_resamples(half, 4) is not None and error_of_resamples(half, 4) == pytest.approx((4 / 3) ** 0.5)
+    assert of_resamples(half, 4) is not None and error_of_resamples(half, 4) == pytest.approx(
+        (4 / 3) ** 0.5
+    )
     assert of_resamples(less, 4) is None and error_of_resamples(less, 4) is None
 
 
 @pytest.mark.parametrize("units", [3, 8, 35])
 def test_percentiles_have_the_tails_of_t(units: int) -> None:
-    """Of resamples at even steps from 0 to 1, a percentile is its own share (Hesterberg 2014, section 5.3)."""
+    """Of resamples at even steps from 0 to 1, a percentile is its own share (Hesterberg 2014,
+    section 5.3).
+    """
     steps = np.linspace(0, 1, 100_001)
     tail = stats.norm.cdf(-stats.t.ppf(0.975, units - 1) * (units / (units - 1)) ** 0.5)
     assert of_resamples(steps, units) == pytest.approx((tail, 1 - tail), abs=1e-9)

@@ -10,22 +10,30 @@ from hypothesis import strategies as st
 
 from figlang_tasks.metrics import overlap
 
-WORDS = st.lists(st.sampled_from("the cat sat on a mat flat Flat house 7".split()), max_size=9).map(" ".join)
+WORDS = st.lists(st.sampled_from("the cat sat on a mat flat Flat house 7".split()), max_size=9).map(
+    " ".join
+)
 PAIRS = st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=8)
 
 
 @given(WORDS, WORDS)
 def test_sentence_bleu_equals_sacrebleu(candidate: str, reference: str) -> None:
     score = overlap.sentence_bleu4(overlap.bleu_statistics(candidate, reference))
-    assert score == pytest.approx(sacrebleu.sentence_bleu(candidate, [reference]).score / 100, abs=1e-12)
+    assert score == pytest.approx(
+        sacrebleu.sentence_bleu(candidate, [reference]).score / 100, abs=1e-12
+    )
     assert 0 <= score <= 1
 
 
 @given(st.lists(PAIRS, min_size=1, max_size=3))
-def test_corpus_bleu_of_several_corpora_equals_sacrebleu(corpora: list[list[tuple[str, str]]]) -> None:
+def test_corpus_bleu_of_several_corpora_equals_sacrebleu(
+    corpora: list[list[tuple[str, str]]],
+) -> None:
     sums = [np.sum([overlap.bleu_statistics(*pair) for pair in pairs], axis=0) for pairs in corpora]
     found = overlap.corpus_bleu4(sums).tolist()
-    official = [sacrebleu.corpus_bleu([c for c, _ in pairs], [[r for _, r in pairs]]) for pairs in corpora]
+    official = [
+        sacrebleu.corpus_bleu([c for c, _ in pairs], [[r for _, r in pairs]]) for pairs in corpora
+    ]
     assert found == pytest.approx([each.score / 100 for each in official], abs=1e-12)
 
 
@@ -49,7 +57,10 @@ def test_matches(prediction: str, reference: str, exact: bool, loose: bool) -> N
 
 def test_signatures_name_what_makes_the_score() -> None:
     made = f"tok:13a|smooth:exp|version:{sacrebleu.__version__}|order:4"
-    assert overlap.signature() == f"nrefs:1|case:mixed|eff:yes|{made}|level:sentence|average:arithmetic"
+    assert (
+        overlap.signature()
+        == f"nrefs:1|case:mixed|eff:yes|{made}|level:sentence|average:arithmetic"
+    )
     assert overlap.signature(corpus=True) == f"nrefs:1|case:mixed|eff:no|{made}|level:corpus"
 
 

@@ -24,7 +24,9 @@ coarse = st.integers(-2, 2).map(float)
 @st.composite
 def candidates(draw: st.DrawFn, most: int = 12) -> tuple[list[float], Any]:
     scores = draw(st.lists(coarse, min_size=1, max_size=most))
-    positives = draw(st.lists(st.booleans(), min_size=len(scores), max_size=len(scores)).filter(any))
+    positives = draw(
+        st.lists(st.booleans(), min_size=len(scores), max_size=len(scores)).filter(any)
+    )
     return scores, positives
 
 
@@ -40,7 +42,9 @@ def orderings(scores: list[float], positives: list[bool]) -> list[list[bool]]:
 
 @given(candidates(most=6))
 @settings(max_examples=150)
-def test_the_worst_of_all_rankings_that_agree_with_the_scores(case: tuple[list[float], list[bool]]) -> None:
+def test_the_worst_of_all_rankings_that_agree_with_the_scores(
+    case: tuple[list[float], list[bool]],
+) -> None:
     scores, positives = case
     k = sum(positives)
     rankings = orderings(scores, positives)
@@ -48,11 +52,15 @@ def test_the_worst_of_all_rankings_that_agree_with_the_scores(case: tuple[list[f
     assert precision_at_k(scores, positives) == min(precisions)
     assert depends_on_ties(scores, positives) == (min(precisions) != max(precisions))
     assert best_rank(scores, positives) == max(1 + labels.index(True) for labels in rankings)
-    assert random_tie_precision_at_k(scores, positives) == pytest.approx(sum(precisions) / len(precisions))
+    assert random_tie_precision_at_k(scores, positives) == pytest.approx(
+        sum(precisions) / len(precisions)
+    )
     assert tied_at_top(scores) == (scores.count(max(scores)) > 1)
 
 
-@pytest.mark.parametrize("function", [precision_at_k, best_rank, depends_on_ties, random_tie_precision_at_k])
+@pytest.mark.parametrize(
+    "function", [precision_at_k, best_rank, depends_on_ties, random_tie_precision_at_k]
+)
 @pytest.mark.parametrize(
     ("scores", "positives", "message"),
     [

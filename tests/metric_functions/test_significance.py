@@ -1,4 +1,6 @@
-"""What a comparison depends on, the smallest difference of rows, or Holm's correction is wrong if this fails."""
+"""What a comparison depends on, the smallest difference of rows, or Holm's correction is wrong if
+this fails.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +47,14 @@ def macro_f1_of(gold: Sequence[int], said: Sequence[int]) -> Statistic:
 def test_the_observed_data_count_as_a_resample_and_the_better_system_may_be_the_first() -> None:
     worse, better = (Statistic.ratio_of(ids(60), [value] * 59 + [0]) for value in (0, 1))
     there, back = one(worse, better, resamples=99), one(better, worse, resamples=99)
-    assert (there.p_bootstrap, there.p_randomization) == (back.p_bootstrap, back.p_randomization) == (0.01, 0.01)
-    assert (back.difference, back.low, back.high) == pytest.approx((-there.difference, -there.high, -there.low))
+    assert (
+        (there.p_bootstrap, there.p_randomization)
+        == (back.p_bootstrap, back.p_randomization)
+        == (0.01, 0.01)
+    )
+    assert (back.difference, back.low, back.high) == pytest.approx(
+        (-there.difference, -there.high, -there.low)
+    )
 
 
 def test_other_systems_and_metrics_change_nothing_and_another_seed_the_draws() -> None:
@@ -81,7 +89,9 @@ def test_blocks_change_memory_and_not_numbers(monkeypatch: pytest.MonkeyPatch) -
 
 def test_rows_of_a_unit_are_added_up_in_exact_sums() -> None:
     made = Statistic.ratio_of(["b", "a", "b"], [1, 2, 1], [3, 4, 1])
-    assert made.units == ("a", "b") and made.rows.tolist() == [[2, 4], [2, 4]] and made.total() == 0.5
+    assert (
+        made.units == ("a", "b") and made.rows.tolist() == [[2, 4], [2, 4]] and made.total() == 0.5
+    )
     assert Statistic.ratio_of(ids(4), [1e16, 1, 1, -1e16]).total() == 0.5
     assert math.isnan(Statistic.ratio_of(ids(2), [0, 1], [0, 0]).total())
 
@@ -94,7 +104,9 @@ def test_a_metric_that_is_mostly_undefined_has_no_interval_and_is_never_signific
     assert math.isnan(found.low) and math.isnan(found.high)
     assert found.p_bootstrap > 0.5
     nothing = Statistic.ratio_of(ids(n), [0] * n, [0] * n)
-    with pytest.raises(ValueError, match=r"metric 'm' of systems 0 and 1 is 0\.5 and nan on all units"):
+    with pytest.raises(
+        ValueError, match=r"metric 'm' of systems 0 and 1 is 0\.5 and nan on all units"
+    ):
         one(a, nothing)
 
 
@@ -103,13 +115,19 @@ def test_a_metric_that_is_mostly_undefined_has_no_interval_and_is_never_signific
 
 @pytest.mark.parametrize(("n", "disagree"), [(60, 0.6), (723, 0.15)])
 def test_smallest_share_is_that_of_connors_sample_size(n: int, disagree: float) -> None:
-    """His formula gives n for a difference (Biometrics 43, p. 209); here it is solved for the difference."""
+    """His formula gives n for a difference (Biometrics 43, p. 209); here it is solved for the
+    difference.
+    """
 
     def rows(difference: float) -> float:
         alpha, power = stats.norm.ppf([0.975, 0.8])
-        return ((alpha * disagree**0.5 + power * (disagree - difference**2) ** 0.5) / difference) ** 2
+        return (
+            (alpha * disagree**0.5 + power * (disagree - difference**2) ** 0.5) / difference
+        ) ** 2
 
-    assert rows(smallest_difference(((disagree - 0.01) / n) ** 0.5, n, difference=0.1)) == pytest.approx(n)
+    assert rows(
+        smallest_difference(((disagree - 0.01) / n) ** 0.5, n, difference=0.1)
+    ) == pytest.approx(n)
     # A comparison takes the error from its bootstrap.
     other = np.arange(n) < disagree * n / 2
     first, second = (Statistic.ratio_of(ids(n), of) for of in (other, other[::-1]))
@@ -122,7 +140,10 @@ def test_smallest_share_is_that_of_connors_sample_size(n: int, disagree: float) 
 def test_systems_that_hardly_differ_do_not_say_what_rows_can_show(differ: int, known: bool) -> None:
     a, b = np.zeros(50), np.arange(50) < differ
     first, second = ({"m": Statistic.ratio_of(ids(50), of)} for of in (a, b))
-    for found in (compare([first, second], resamples=500), compare_repeats([[first], [second]], resamples=500)):
+    for found in (
+        compare([first, second], resamples=500),
+        compare_repeats([[first], [second]], resamples=500),
+    ):
         assert math.isfinite(found[0, 1]["m"].smallest) == known
 
 
@@ -143,8 +164,13 @@ def test_holm_by_hand() -> None:
 
 def test_statistics_that_differ_in_units_or_columns_are_refused() -> None:
     a = Statistic.ratio_of(["a", "b"], [1, 2])
-    for b in (Statistic.ratio_of(["a", "c"], [1, 2]), Statistic(("a", "b"), np.ones((2, 1)), np.sum)):
-        with pytest.raises(ValueError, match="metric 'm': systems 0 and 2 differ in their units, or in the columns"):
+    for b in (
+        Statistic.ratio_of(["a", "c"], [1, 2]),
+        Statistic(("a", "b"), np.ones((2, 1)), np.sum),
+    ):
+        with pytest.raises(
+            ValueError, match="metric 'm': systems 0 and 2 differ in their units, or in the columns"
+        ):
             compare([{"m": a}, {"m": a}, {"m": b}])
 
 
@@ -156,8 +182,14 @@ def test_statistics_that_differ_in_units_or_columns_are_refused() -> None:
         (lambda: smallest_difference(0.1, 0), "units 0"),
         (lambda: smallest_difference(0.1, 10, math.inf), "difference inf"),
         (lambda: Statistic.ratio_of([], []), r"rows must have shape \[n, k\]"),
-        (lambda: Statistic.ratio_of(["b", "a"], [math.nan, 1]), r"row of unit 'b' is \[nan, 1.0\], must be finite"),
-        (lambda: Statistic(("a", "b"), np.ones((2, 3)), lambda sums: sums).total(), r"must be \(\)"),
+        (
+            lambda: Statistic.ratio_of(["b", "a"], [math.nan, 1]),
+            r"row of unit 'b' is \[nan, 1.0\], must be finite",
+        ),
+        (
+            lambda: Statistic(("a", "b"), np.ones((2, 3)), lambda sums: sums).total(),
+            r"must be \(\)",
+        ),
     ],
 )
 def test_refusals(make: Callable[[], Any], message: str) -> None:

@@ -1,4 +1,5 @@
-"""The mini benchmarks as shipped: no byte changes unseen, and the readers of the benchmarks find no fault.
+"""The mini benchmarks as shipped: no byte changes unseen, and the readers of the benchmarks find no
+fault.
 
 Croissant's description of a folder is its manifest. Counts are those of the cards.
 """
@@ -30,8 +31,15 @@ NAMES = [folder.name for folder in FOLDERS]
 @pytest.mark.parametrize("folder", FOLDERS, ids=NAMES)
 def test_files_are_those_of_the_manifest(folder: Path) -> None:
     listed = json.loads((folder / "croissant.json").read_text(encoding="utf-8"))["distribution"]
-    paths = [path for path in folder.rglob("*") if path.is_file() and path.name not in ("croissant.json", "README.md")]
-    digests = {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+    paths = [
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and path.name not in ("croissant.json", "README.md")
+    ]
+    digests = {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in paths
+    }
     assert {file["contentUrl"]: file["sha256"] for file in listed} == digests
 
 
@@ -85,14 +93,22 @@ def test_figlang_mini_irfl(name: str, count: int) -> None:
     (read,) = (reader for end, reader in READERS.items() if name.endswith(end))
     rows = read("figlang_mini_irfl", name).rows
     store = Pictures(mini.IRFL_DIR)
-    assert len(rows) == count and all(store.read(uuid, row.where) for row in rows for uuid in row.uuids)
+    assert len(rows) == count and all(
+        store.read(uuid, row.where) for row in rows for uuid in row.uuids
+    )
 
 
 def test_figlang_mini_metaclue() -> None:
     rows = metaclue.read("figlang_mini_metaclue").rows
     for task in ("classify_symbolic", "classify_literal", "localize"):
-        assert metaclue_rows.documents(Request.of("figlang_mini_metaclue", task=task), check_images=True)
-    assert Counter(row.set for row in rows) == {"metaphor": 44, "symbolic_negative": 13, "literal_negative": 11}
+        assert metaclue_rows.documents(
+            Request.of("figlang_mini_metaclue", task=task), check_images=True
+        )
+    assert Counter(row.set for row in rows) == {
+        "metaphor": 44,
+        "symbolic_negative": 13,
+        "literal_negative": 11,
+    }
     assert sum(len(row.boxes) for row in rows) == 93
     assert {len(row.metaphors) for row in rows if row.set == "metaphor"} == {27}
 

@@ -1,4 +1,6 @@
-"""The demo model of `make demo` looks at the pictures of figlang_mini, with each of the instructions."""
+"""The demo model of `make demo` looks at the pictures of figlang_mini, with each of the
+instructions.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def test_it_beats_the_majority_label() -> None:
         picture = Image.open(io.BytesIO(row["image"]["bytes"])).convert("RGB")
         inputs = processor(images=[picture], text=prompt, return_tensors="pt")
         with torch.inference_mode():
-            ids = model.generate(**inputs, do_sample=False, max_new_tokens=100)[0, inputs["input_ids"].shape[1] :]
+            ids = model.generate(**inputs, do_sample=False, max_new_tokens=100)[
+                0, inputs["input_ids"].shape[1] :
+            ]
         text = processor.tokenizer.decode(ids, skip_special_tokens=True)
         assert text.rpartition("\n")[2] in ("LABEL: entailment", "LABEL: contradiction")
         right += ("contradiction", "entailment")[entailment(text).value or 0] == row["label"]

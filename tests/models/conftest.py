@@ -36,23 +36,33 @@ def template(tmp_path: Path) -> Callable[[str], str]:
 
 
 @pytest.fixture
-def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
-    """A server with the demo model behind it; a test's parameter is its settings, or the list of its faults."""
+def server(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[OpenAIServer]:
+    """A server with the demo model behind it; a test's parameter is its settings, or the list of
+    its faults.
+    """
     given = getattr(request, "param", {})
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
-    with OpenAIServer(DEMO_MODEL_DIR, **(given if isinstance(given, dict) else {"faults": given})) as running:
+    with OpenAIServer(
+        DEMO_MODEL_DIR, **(given if isinstance(given, dict) else {"faults": given})
+    ) as running:
         yield running
 
 
 @pytest.fixture
-def build(checkpoint: Callable[[str], str], template: Callable[[str], str]) -> Callable[..., FigLangVLM]:
+def build(
+    checkpoint: Callable[[str], str], template: Callable[[str], str]
+) -> Callable[..., FigLangVLM]:
     """A model of a family, with its own chat template or a named one."""
     from figlang_tasks.models.vlm import FigLangVLM
 
     def build(family: str = "llava", name: str = "", **arguments: Any) -> FigLangVLM:
         given = {"chat_template": template(name)} if name else {}
-        return FigLangVLM(**{"pretrained": checkpoint(family), "device": "cpu", **given, **arguments})
+        return FigLangVLM(
+            **{"pretrained": checkpoint(family), "device": "cpu", **given, **arguments}
+        )
 
     return build

@@ -1,4 +1,6 @@
-"""The harness's own API classes answer our tasks in another way than the same model in this process if this fails."""
+"""The harness's own API classes answer our tasks in another way than the same model in this process
+if this fails.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +33,12 @@ def arguments(server: OpenAIServer, more: str) -> str:
     return f"model={server.name},base_url={server.url},api_key=none,retry_backoff_s=0.1,{more}"
 
 
-# In a row, so that the OpenAI client (two retries of its own) gives up twice and the harness has to try again.
+# In a row, so that the OpenAI client (two retries of its own) gives up twice and the harness has to
+# try again.
 @pytest.mark.parametrize("server", [["429"] * 3 + ["drop"] * 3], indirect=True)
-@pytest.mark.parametrize(("model", "more"), [("openai", "num_concurrent=1"), ("async_openai", "num_cpus=1")])
+@pytest.mark.parametrize(
+    ("model", "more"), [("openai", "num_concurrent=1"), ("async_openai", "num_cpus=1")]
+)
 def test_the_answers_are_those_of_the_same_model_in_process(
     model: str, more: str, server: OpenAIServer, expected: dict
 ) -> None:
@@ -50,19 +55,27 @@ def test_the_answers_are_those_of_the_same_model_in_process(
     ("model", "name", "images"),
     [
         ("async_openai", "mini_2shot", [3, 3]),
-        # Not async_openai: it gives the same answers, but sends most requests twice (docs/models.md).
+        # Not async_openai: it gives the same answers, but sends most requests twice
+        # (docs/models.md).
         ("openai", "mini_sg", [1, 1, 1, 1]),
     ],
 )
-def test_several_pictures_and_two_rounds(model: str, name: str, images: list[int], server: OpenAIServer) -> None:
-    settings: dict = {"include_path": mini_tasks(), "limit": 2, "gen_kwargs": "num_beams=1,max_new_tokens=30"}
+def test_several_pictures_and_two_rounds(
+    model: str, name: str, images: list[int], server: OpenAIServer
+) -> None:
+    settings: dict = {
+        "include_path": mini_tasks(),
+        "limit": 2,
+        "gen_kwargs": "num_beams=1,max_new_tokens=30",
+    }
     here = evaluate(name, "llava_hf", DEMO, **settings)
     there = evaluate(name, model, arguments(server, "timeout=600"), **settings)
     assert answers(there, name) == answers(here, name)
     assert [request.images for request in server.requests] == images
 
 
-@pytest.mark.parametrize("server", [["429"] * 3], indirect=True)  # the client asks three times, the harness once
+# The client asks three times, the harness once
+@pytest.mark.parametrize("server", [["429"] * 3], indirect=True)
 @pytest.mark.parametrize("model", ["figlang_openai", "async_openai"])
 def test_a_request_that_fails_to_the_end_is_a_failure_and_is_asked_again(
     model: str, server: OpenAIServer, expected: dict, tmp_path: Path, warnings_of_loguru: list[str]
@@ -73,7 +86,11 @@ def test_a_request_that_fails_to_the_end_is_a_failure_and_is_asked_again(
     settings: dict = {"limit": LIMIT, "use_cache": str(tmp_path / "cache")}
     results = evaluate(TASK, model, model_args, **settings)
     # The harness takes its own words for the model's answer.
-    (failed,) = [doc for doc, each in answers(results, TASK).items() if each.startswith("[LMMS_EVAL_REQUEST_FAILED")]
+    (failed,) = [
+        doc
+        for doc, each in answers(results, TASK).items()
+        if each.startswith("[LMMS_EVAL_REQUEST_FAILED")
+    ]
     assert results["samples"][TASK][failed]["sample"]["status"] == "empty"
     assert results["configs"][TASK]["metadata"]["unanswered"] == 1
     assert notes.noted() == [f"{TASK}: requests got no answer and count as wrong, see the log"]
@@ -108,23 +125,34 @@ def test_what_says_nothing_is_no_answer_and_a_refusal_is_one(
     model_args = arguments(server, "num_cpus=1" if model == "async_openai" else "num_concurrent=1")
     settings: dict = {"limit": len(CONTENTS), "use_cache": str(tmp_path / "cache")}
     results = evaluate(TASK, model, model_args, saved=tmp_path / "run", **settings)
-    assert len(server.requests) == len(CONTENTS)  # none is tried again at once: it would be the same
+    # None is tried again at once: it would be the same
+    assert len(server.requests) == len(CONTENTS)
     texts = list(answers(results, TASK).values())
     given = [text for text in texts if not notes.is_no_answer(text)]
     refusal = "[FIGLANG_REFUSED: refusal] I can't help with that."
     assert sorted(given) == sorted(["Yes.", "Yes \ufffd", refusal])
     assert any("stands for half of a surrogate pair" in message for message in warnings_of_loguru)
     assert any("1 answers were refused by the server" in message for message in warnings_of_loguru)
-    assert any(f"{TASK}: {NO_ANSWERS} requests got no answer, that of row " in each for each in warnings_of_loguru)
+    assert any(
+        f"{TASK}: {NO_ANSWERS} requests got no answer, that of row " in each
+        for each in warnings_of_loguru
+    )
     metadata = results["configs"][TASK]["metadata"]
     assert (metadata["unanswered"], metadata["refused"]) == (NO_ANSWERS, 1)
     assert notes.noted() == [f"{TASK}: requests got no answer and count as wrong, see the log"]
-    (refused,) = [each["sample"] for each in results["samples"][TASK] if each["resps"][0][0] == refusal]
-    assert (refused["status"], refused["rule"], refused["predicted"]) == ("refused", "refusal", None)
+    (refused,) = [
+        each["sample"] for each in results["samples"][TASK] if each["resps"][0][0] == refusal
+    ]
+    assert (refused["status"], refused["rule"], refused["predicted"]) == (
+        "refused",
+        "refusal",
+        None,
+    )
     (path,) = tmp_path.rglob(f"*_samples_{TASK}.jsonl")
     assert path.read_text(encoding="utf-8").count("\n") == len(CONTENTS)
 
-    # What got no answer is asked again, and nothing else; a run with a refusal alone has not failed.
+    # What got no answer is asked again, and nothing else; a run with a refusal alone has not
+    # failed.
     results = evaluate(TASK, model, model_args, saved=tmp_path / "again", **settings)
     assert len(server.requests) == len(CONTENTS) + NO_ANSWERS
     assert refusal in answers(results, TASK).values()
@@ -138,14 +166,27 @@ def test_what_says_nothing_is_no_answer_and_a_refusal_is_one(
     [
         (["429"] * 100, ("--log_samples",)),
         ([{"content": ""}] * 2, ("--log_samples",)),
-        ([], ("--max_tokens", "1", "--force_simple")),  # the first request is answered, and spends them
+        # The first request is answered, and spends them
+        ([], ("--max_tokens", "1", "--force_simple")),
     ],
     ids=["refused", "empty", "budget"],
     indirect=["server"],
 )
-def test_the_command_ends_with_status_1(options: tuple[str, ...], server: OpenAIServer, tmp_path: Path) -> None:
+def test_the_command_ends_with_status_1(
+    options: tuple[str, ...], server: OpenAIServer, tmp_path: Path
+) -> None:
     model_args = arguments(server, "num_concurrent=1,max_retries=1")
-    given = ["--tasks", TASK, "--limit", "2", *options, "--model", "openai", "--model_args", model_args]
+    given = [
+        "--tasks",
+        TASK,
+        "--limit",
+        "2",
+        *options,
+        "--model",
+        "openai",
+        "--model_args",
+        model_args,
+    ]
     done = warm.run(["lmms_eval", *given, "--output_path", str(tmp_path)], cwd=tmp_path)
     assert done.returncode == 1, done.stderr[-2000:]
     (path,) = tmp_path.rglob("*_results.json")
@@ -158,10 +199,24 @@ def test_the_command_ends_with_status_1(options: tuple[str, ...], server: OpenAI
         assert "requests got no answer and count as wrong" in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("server", [[{"content": None, "refusal": "I can't help with that."}] * 2], indirect=True)
-def test_a_command_whose_answers_are_refused_ends_with_status_0(server: OpenAIServer, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "server", [[{"content": None, "refusal": "I can't help with that."}] * 2], indirect=True
+)
+def test_a_command_whose_answers_are_refused_ends_with_status_0(
+    server: OpenAIServer, tmp_path: Path
+) -> None:
     model_args = arguments(server, "num_concurrent=1,max_retries=1")
-    given = ["--tasks", TASK, "--limit", "2", "--log_samples", "--model", "openai", "--model_args", model_args]
+    given = [
+        "--tasks",
+        TASK,
+        "--limit",
+        "2",
+        "--log_samples",
+        "--model",
+        "openai",
+        "--model_args",
+        model_args,
+    ]
     done = warm.run(["lmms_eval", *given, "--output_path", str(tmp_path)], cwd=tmp_path)
     assert done.returncode == 0, done.stderr[-2000:]
     (task,) = read(str(tmp_path)).tasks.values()

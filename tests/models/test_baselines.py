@@ -41,12 +41,20 @@ def test_of_labels_that_are_as_many_the_majority_is_the_first_in_the_alphabet(
     drawing(0, 8).save(folder / "0.png")
     lines = []
     for number, label in enumerate(("entailment", "contradiction")):
-        row = {"id": f"{number}", "image": "0.png", "claim": f"Claim {number}", "label": label, "explanation": "So."}
+        row = {
+            "id": f"{number}",
+            "image": "0.png",
+            "claim": f"Claim {number}",
+            "label": label,
+            "explanation": "So.",
+        }
         lines.append(json.dumps(row) + "\n")
     (folder / "test.jsonl").write_text("".join(lines), encoding="utf-8")
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
     results = evaluate("vflute", "figlang_majority")
-    assert [answer.endswith("LABEL: contradiction") for answer in answers(results, "vflute").values()] == [True, True]
+    assert [
+        answer.endswith("LABEL: contradiction") for answer in answers(results, "vflute").values()
+    ] == [True, True]
 
 
 def test_random_answers_depend_on_seed_task_and_document_alone() -> None:
@@ -74,10 +82,15 @@ def test_random_scores(task_name: str, counts: list[int]) -> None:
     found = answers(evaluate(task_name, "figlang_random", "seed=3", limit=3), task_name)
     for number, count in enumerate(counts):
         generator = random.Random(f"3/{task_name}/{number}")
-        assert score_requests.read_answer(found[number]) == [generator.random() for _ in range(count)]
+        assert score_requests.read_answer(found[number]) == [
+            generator.random() for _ in range(count)
+        ]
 
 
 def test_what_has_no_chance_level_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(tasks, "chance_answers")
-    with pytest.raises(FigLangError, match="task figlang_mini does not declare its possible answers: .*chance_answers"):
+    with pytest.raises(
+        FigLangError,
+        match="task figlang_mini does not declare its possible answers: .*chance_answers",
+    ):
         evaluate(TASK, "figlang_majority")

@@ -1,4 +1,6 @@
-"""`figlang_clip` has other scores than transformers used pair by pair, or computes twice, if this fails."""
+"""`figlang_clip` has other scores than transformers used pair by pair, or computes twice, if this
+fails.
+"""
 
 from __future__ import annotations
 
@@ -76,8 +78,19 @@ def ask(model: FigLangCLIP, docs: list[dict[str, Any]]) -> list[list[float]]:
     model.task_dict = {"rank": {"test": docs}}
     requests: list[Any] = []
     for number, doc in enumerate(docs):
-        kind = {"kind": "candidates", "candidates": "candidates"} if "candidates" in doc else {"kind": "match"}
-        arguments = (doc.get("text", ""), {KEY: kind}, lambda doc: doc["images"], number, "rank", "test")
+        kind = (
+            {"kind": "candidates", "candidates": "candidates"}
+            if "candidates" in doc
+            else {"kind": "match"}
+        )
+        arguments = (
+            doc.get("text", ""),
+            {KEY: kind},
+            lambda doc: doc["images"],
+            number,
+            "rank",
+            "test",
+        )
         requests.append(SimpleNamespace(args=arguments))
     answers = [read_answer(answer) for answer in model.generate_until(requests)]
     assert all(answer is not None for answer in answers)
@@ -89,16 +102,25 @@ def flat(scores: list[list[float]]) -> list[float]:
 
 
 def some_docs() -> list[dict[str, Any]]:
-    """Pictures of different shapes and texts of different lengths, several of each more than once."""
+    """Pictures of different shapes and texts of different lengths, several of each more than
+    once.
+    """
     shown = [noise(number, (40 + 9 * number, 70 - 8 * number)) for number in range(5)]
     said = sentences(7)
-    docs: list[dict[str, Any]] = [{"images": [shown[n], shown[(n + 2) % 5]], "text": said[n]} for n in range(5)]
+    docs: list[dict[str, Any]] = [
+        {"images": [shown[n], shown[(n + 2) % 5]], "text": said[n]} for n in range(5)
+    ]
     return docs + [{"images": [shown[n]], "candidates": said[2 * n : 2 * n + 3]} for n in range(3)]
 
 
 def expected(folder: Path, kind: str, docs: list[dict[str, Any]]) -> Any:
     """The scores of all docs in a row, nearly."""
-    pairs = [(image, t) for d in docs for image in d["images"] for t in d.get("candidates", [d.get("text")])]
+    pairs = [
+        (image, t)
+        for d in docs
+        for image in d["images"]
+        for t in d.get("candidates", [d.get("text")])
+    ]
     return pytest.approx([reference(folder, kind, *pair) for pair in pairs], abs=1e-5)
 
 
@@ -107,7 +129,9 @@ def expected(folder: Path, kind: str, docs: list[dict[str, Any]]) -> Any:
 
 def test_a_request_for_words_is_refused_by_name(loaded: Callable[[str], FigLangCLIP]) -> None:
     words: Any = SimpleNamespace(args=("Is it?", {"until": []}, list, 0, "rank_words", "test"))
-    with pytest.raises(CLIPError, match="task rank_words asks for an answer in words, but this model only scores"):
+    with pytest.raises(
+        CLIPError, match="task rank_words asks for an answer in words, but this model only scores"
+    ):
         loaded("clip").generate_until([words])
 
 
@@ -115,9 +139,12 @@ def test_a_request_for_words_is_refused_by_name(loaded: Callable[[str], FigLangC
 
 
 @pytest.mark.parametrize(
-    "kind", ["clip", "blip", "vilt", *(pytest.param(kind, marks=pytest.mark.slow) for kind in OTHERS)]
+    "kind",
+    ["clip", "blip", "vilt", *(pytest.param(kind, marks=pytest.mark.slow) for kind in OTHERS)],
 )
-def test_neither_batches_nor_order_matter_and_nothing_is_encoded_twice(kind: str, checkpoints: dict[str, Path]) -> None:
+def test_neither_batches_nor_order_matter_and_nothing_is_encoded_twice(
+    kind: str, checkpoints: dict[str, Path]
+) -> None:
     docs = some_docs()
     model = load(checkpoints[kind], batch_size=1)
     model.texts.size = 1
@@ -127,8 +154,15 @@ def test_neither_batches_nor_order_matter_and_nothing_is_encoded_twice(kind: str
     if kind not in PARTS:
         assert seen == {"vision_model": 5, "text_model": 7}
     else:
-        assert seen.pop("vision_model", 5) <= sum(len(doc["images"]) for doc in docs), "in each batch of pairs once"
-        pairs = {(id(shown), t) for d in docs for shown in d["images"] for t in d.get("candidates", [d.get("text")])}
+        assert seen.pop("vision_model", 5) <= sum(len(doc["images"]) for doc in docs), (
+            "in each batch of pairs once"
+        )
+        pairs = {
+            (id(shown), t)
+            for d in docs
+            for shown in d["images"]
+            for t in d.get("candidates", [d.get("text")])
+        }
         assert seen == {PARTS[kind]: len(pairs)}
     model.images.size, model.pairs.size, model.texts.size = 3, 3, 4
     assert flat(ask(model, docs)) == pytest.approx(flat(found), abs=1e-6)
@@ -138,7 +172,10 @@ def test_neither_batches_nor_order_matter_and_nothing_is_encoded_twice(kind: str
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_long_texts_are_cut_and_counted(
-    kind: str, checkpoints: dict[str, Path], loaded: Callable[[str], FigLangCLIP], warnings_of_loguru: list[str]
+    kind: str,
+    checkpoints: dict[str, Path],
+    loaded: Callable[[str], FigLangCLIP],
+    warnings_of_loguru: list[str],
 ) -> None:
     long = " ".join(WORDS * 3)
     docs = [{"images": [noise(0)], "candidates": ["love", long, f"{long} love", "love \ud800"]}]
@@ -152,7 +189,9 @@ def test_long_texts_are_cut_and_counted(
 def test_equal_pictures_and_texts_tie_exactly(kind: str, checkpoints: dict[str, Path]) -> None:
     model = load(checkpoints[kind])
     seen = counted(model)
-    docs: list[dict[str, Any]] = [{"images": [noise(n), noise(0), noise(n)], "text": "love"} for n in range(3)]
+    docs: list[dict[str, Any]] = [
+        {"images": [noise(n), noise(0), noise(n)], "text": "love"} for n in range(3)
+    ]
     docs.append({"images": [noise(2)], "candidates": ["wave", "love", "sea", "love"]})
     grey = noise(7).convert("L")
     docs.append({"images": [grey, grey.convert("RGB")], "text": "love"})
@@ -179,7 +218,9 @@ def test_pictures_are_let_go_of_batch_by_batch(loaded: Callable[[str], FigLangCL
     model = loaded("clip")
     model.task_dict = {"rank": {"test": list(range(40))}}
     requests: list[Any] = [
-        SimpleNamespace(args=("love", {KEY: {"kind": "match"}}, lambda n: [shown(n)], n, "rank", "test"))
+        SimpleNamespace(
+            args=("love", {KEY: {"kind": "match"}}, lambda n: [shown(n)], n, "rank", "test")
+        )
         for n in range(40)
     ]
     model.generate_until(requests)
@@ -190,36 +231,54 @@ def test_pictures_are_let_go_of_batch_by_batch(loaded: Callable[[str], FigLangCL
 
 
 def test_what_is_not_a_dual_encoder(checkpoints: dict[str, Path], tmp_path: Path) -> None:
-    answering = "is not a dual encoder. Generative models run as .* Supported: .*clip, siglip.*, BlipForImageTextRet"
+    answering = (
+        "is not a dual encoder. Generative models run as .* Supported: .*clip, siglip.*,"
+        " BlipForImageTextRet"
+    )
     with pytest.raises(FigLangError, match=f"LlavaForConditionalGeneration.* {answering}"):
         load(DEMO_MODEL_DIR)
     config = json.loads((checkpoints["blip"] / "config.json").read_text())
-    (tmp_path / "config.json").write_text(json.dumps(config | {"architectures": ["BlipForConditionalGeneration"]}))
+    (tmp_path / "config.json").write_text(
+        json.dumps(config | {"architectures": ["BlipForConditionalGeneration"]})
+    )
     with pytest.raises(FigLangError, match=answering):
         load(tmp_path)
 
 
-def test_a_checkpoint_with_a_weight_missing_is_refused(checkpoints: dict[str, Path], tmp_path: Path) -> None:
+def test_a_checkpoint_with_a_weight_missing_is_refused(
+    checkpoints: dict[str, Path], tmp_path: Path
+) -> None:
     folder = shutil.copytree(checkpoints["clip"], tmp_path / "copy")
     weights = load_file(folder / "model.safetensors")
     del weights["visual_projection.weight"]
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(FigLangError, match="figlang_clip: .* lacks 1 weights of CLIPModel, such as visual_projection"):
+    with pytest.raises(
+        FigLangError,
+        match="figlang_clip: .* lacks 1 weights of CLIPModel, such as visual_projection",
+    ):
         load(folder)
 
 
 @pytest.mark.parametrize(
     ("doc", "message"),
     [
-        ({"images": [noise(1), noise(2)], "candidates": ["a"]}, "task rank, document 0: 2 images; .* candidates needs"),
-        ({"images": [], "text": "a"}, "task rank, document 0: 0 images; .* match needs at least one"),
+        (
+            {"images": [noise(1), noise(2)], "candidates": ["a"]},
+            "task rank, document 0: 2 images; .* candidates needs",
+        ),
+        (
+            {"images": [], "text": "a"},
+            "task rank, document 0: 0 images; .* match needs at least one",
+        ),
         (
             {"images": [noise(1)], "candidates": ["a", ""]},
             r"task rank, document 0: ValueError: figlang_score: candidates\[1\] is ''",
         ),
     ],
 )
-def test_requests_that_make_no_sense(doc: dict[str, Any], message: str, loaded: Callable[[str], FigLangCLIP]) -> None:
+def test_requests_that_make_no_sense(
+    doc: dict[str, Any], message: str, loaded: Callable[[str], FigLangCLIP]
+) -> None:
     with pytest.raises(CLIPError, match=message):
         ask(loaded("clip"), [doc])
 
@@ -227,11 +286,14 @@ def test_requests_that_make_no_sense(doc: dict[str, Any], message: str, loaded: 
 def test_a_broken_model_names_the_document(checkpoints: dict[str, Path]) -> None:
     model = load(checkpoints["clip"])
     torch.nn.init.constant_(model.network.model.visual_projection.weight, float("nan"))
-    with pytest.raises(CLIPError, match="task rank, document 0: scores must be finite, but the model gave NaN"):
+    with pytest.raises(
+        CLIPError, match="task rank, document 0: scores must be finite, but the model gave NaN"
+    ):
         ask(model, some_docs())
 
 
-@pytest.mark.parametrize(("kind", "batch"), [("clip", 1), ("clip", 4), ("vilt", 1)])  # ViLT pads those of a batch
+# ViLT pads those of a batch
+@pytest.mark.parametrize(("kind", "batch"), [("clip", 1), ("clip", 4), ("vilt", 1)])
 def test_a_picture_that_a_model_cannot_read_names_its_document(
     kind: str, batch: int, checkpoints: dict[str, Path]
 ) -> None:
@@ -243,7 +305,8 @@ def test_a_picture_that_a_model_cannot_read_names_its_document(
     for option in ("do_resize", "do_center_crop"):
         setattr(model.network.processor.image_processor, option, False)
     with pytest.raises(
-        CLIPError, match="figlang_clip: task rank, document 5: its picture .*cannot be scored: .*Correct"
+        CLIPError,
+        match="figlang_clip: task rank, document 5: its picture .*cannot be scored: .*Correct",
     ):
         ask(model, docs)
 
@@ -253,8 +316,12 @@ def test_a_text_that_a_model_cannot_read_names_its_document(checkpoints: dict[st
     table = model.network.model.text_model.embeddings.token_embedding
     few = model.network.processor.tokenizer.convert_tokens_to_ids("0")  # letters come before digits
     table.weight = torch.nn.Parameter(table.weight[:few].clone())
-    docs: list[dict[str, Any]] = [{"images": [noise(n)], "text": text} for n, text in enumerate(("a", "b", "c 7", "d"))]
-    with pytest.raises(CLIPError, match="task rank, document 2: its text 'c 7' cannot be scored: IndexError"):
+    docs: list[dict[str, Any]] = [
+        {"images": [noise(n)], "text": text} for n, text in enumerate(("a", "b", "c 7", "d"))
+    ]
+    with pytest.raises(
+        CLIPError, match="task rank, document 2: its text 'c 7' cannot be scored: IndexError"
+    ):
         ask(model, docs)
 
 

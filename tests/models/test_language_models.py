@@ -1,4 +1,6 @@
-"""``figlang_vlm`` with a language model: answers and scores of tasks without pictures; others are refused at once."""
+"""``figlang_vlm`` with a language model: answers and scores of tasks without pictures; others are
+refused at once.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,12 @@ from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.models.vlm import FigLangVLM
 from figlang_tasks.models.vlm_scoring import Scorer
 
-# As SmolLM2's: a template that adds the content of a message to texts, and fails on a list of parts.
+# As SmolLM2's: a template that adds the content of a message to texts, and fails on a list of
+# parts.
 TEMPLATE = (
-    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>\\n' }}"
-    "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content']"
+    " + '<|im_end|>\\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n'"
+    " }}{% endif %}"
 )
 
 
@@ -38,34 +42,55 @@ def test_answers_are_those_of_transformers_in_batches_of_any_size(checkpoint: Pa
     messages = [{"role": "user", "content": results["samples"][task][0]["arguments"][0]}]
     prompt = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
     inputs = tokenizer(prompt, return_tensors="pt")
-    ids = own.generate(**inputs, max_new_tokens=6, do_sample=False)[0, inputs["input_ids"].shape[1] :]
+    ids = own.generate(**inputs, max_new_tokens=6, do_sample=False)[
+        0, inputs["input_ids"].shape[1] :
+    ]
     assert tokenizer.decode(ids, skip_special_tokens=True) == found[0][0]
 
 
 def test_candidate_scores_are_those_of_one_pass(checkpoint: Path) -> None:
-    model, texts = FigLangVLM(str(checkpoint), device="cpu"), ["Entails", "It contradicts the claim"]
-    prompt = model.processor.apply_chat_template([{"role": "user", "content": "Which?"}], tokenize=False)
+    model, texts = (
+        FigLangVLM(str(checkpoint), device="cpu"),
+        ["Entails", "It contradicts the claim"],
+    )
+    prompt = model.processor.apply_chat_template(
+        [{"role": "user", "content": "Which?"}], tokenize=False
+    )
     inputs = dict(model.processor([prompt], return_tensors="pt"))
     with torch.inference_mode():
         scores = Scorer(model.model, model.tokenizer).candidates(inputs, prompt, texts, True)
         for text, found in zip(texts, scores, strict=True):
             ids = model.processor([prompt + text], return_tensors="pt")["input_ids"]
             logs = model.model(input_ids=ids).logits[0, -len(found) - 1 : -1].log_softmax(-1)
-            assert found == pytest.approx(logs.gather(1, ids[0, -len(found) :, None])[:, 0].tolist(), abs=2e-5)
+            assert found == pytest.approx(
+                logs.gather(1, ids[0, -len(found) :, None])[:, 0].tolist(), abs=2e-5
+            )
 
 
-def test_a_task_with_pictures_is_refused_before_the_model_is_loaded(checkpoint: Path, tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_bytes((checkpoint / "config.json").read_bytes())  # there are no weights
-    with pytest.raises(FigLangError, match="task figlang_mini: shows pictures, and this language model reads text"):
+def test_a_task_with_pictures_is_refused_before_the_model_is_loaded(
+    checkpoint: Path, tmp_path: Path
+) -> None:
+    # There are no weights
+    (tmp_path / "config.json").write_bytes((checkpoint / "config.json").read_bytes())
+    with pytest.raises(
+        FigLangError, match="task figlang_mini: shows pictures, and this language model reads text"
+    ):
         evaluate("figlang_mini", "figlang_vlm", f"pretrained={tmp_path}", limit=1)
     with pytest.raises(FigLangError, match="task mini_sg: shows pictures"):  # a task in two calls
-        evaluate("mini_sg", "figlang_vlm", f"pretrained={tmp_path}", include_path=mini_tasks(), limit=1)
-    suggestion = r"task figlang_mini_nykms_metaphor: shows .* without pictures \(figlang_mini_nykms_metaphor_text\)"
+        evaluate(
+            "mini_sg", "figlang_vlm", f"pretrained={tmp_path}", include_path=mini_tasks(), limit=1
+        )
+    suggestion = (
+        r"task figlang_mini_nykms_metaphor: shows .* without pictures"
+        r" \(figlang_mini_nykms_metaphor_text\)"
+    )
     with pytest.raises(FigLangError, match=suggestion):
         evaluate("figlang_mini_nykms_metaphor", "figlang_vlm", f"pretrained={tmp_path}", limit=1)
 
 
 def test_an_object_that_is_asked_about_a_picture(checkpoint: Path) -> None:
     model = FigLangVLM(str(checkpoint), device="cpu")
-    with pytest.raises(Exception, match="the prompt has pictures, and this language model reads text alone"):
+    with pytest.raises(
+        Exception, match="the prompt has pictures, and this language model reads text alone"
+    ):
         evaluate("figlang_mini", model, limit=1)

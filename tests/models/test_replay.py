@@ -1,4 +1,6 @@
-"""figlang_replay: saved answers scored again give the same numbers; whatever does not fit is refused."""
+"""figlang_replay: saved answers scored again give the same numbers; whatever does not fit is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,9 @@ def require_same_numbers(results: dict[str, Any]) -> None:
     assert found == pytest.approx(saved_samples.evaluated()[1], abs=0, nan_ok=True)
 
 
-def test_a_replay_gives_the_numbers_and_the_samples_of_the_run(odd_file: Path, tmp_path: Path) -> None:
+def test_a_replay_gives_the_numbers_and_the_samples_of_the_run(
+    odd_file: Path, tmp_path: Path
+) -> None:
     require_same_numbers(replayed(odd_file.parent, saved=tmp_path))
     saved, saved_again = lines(odd_file), lines(samples_file(tmp_path))
     for line in (*saved, *saved_again):
@@ -69,16 +73,22 @@ def test_a_predict_only_file_is_scored(odd_file: Path, tmp_path: Path) -> None:
     require_same_numbers(replayed(tmp_path))
 
 
-def test_part_of_the_documents_is_enough_for_limit_and_offset(odd_file: Path, tmp_path: Path) -> None:
+def test_part_of_the_documents_is_enough_for_limit_and_offset(
+    odd_file: Path, tmp_path: Path
+) -> None:
     file = write(tmp_path / odd_file.name, lines(odd_file)[10:14][::-1])
     results = replayed(file, limit=4, offset=10)
-    assert answers(results, TASK) == {line["doc_id"]: line["filtered_resps"] for line in lines(file)}
+    assert answers(results, TASK) == {
+        line["doc_id"]: line["filtered_resps"] for line in lines(file)
+    }
 
 
 def test_missing_answers_are_listed(odd_file: Path, tmp_path: Path) -> None:
     file = write(tmp_path / odd_file.name, [line for line in lines(odd_file) if line["doc_id"] % 5])
     listed = "figlang_mini doc_id 0; figlang_mini doc_id 5"
-    with pytest.raises(FigLangError, match=f"16 answers are missing in .*: {listed}.* 45; and 6 more"):
+    with pytest.raises(
+        FigLangError, match=f"16 answers are missing in .*: {listed}.* 45; and 6 more"
+    ):
         replayed(file)
     other = file.rename(tmp_path / "now_samples_vflute.jsonl")
     with pytest.raises(FigLangError, match="76 answers are missing .*The files are of: vflute"):
@@ -88,11 +98,23 @@ def test_missing_answers_are_listed(odd_file: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda line: line | {"sample": line["sample"] | {"data": "other"}}, "76 answers belong to other documents"),
-        (lambda line: line | {"doc_id": 75 - line["doc_id"]}, "76 answers belong to other documents"),
+        (
+            lambda line: line | {"sample": line["sample"] | {"data": "other"}},
+            "76 answers belong to other documents",
+        ),
+        (
+            lambda line: line | {"doc_id": 75 - line["doc_id"]},
+            "76 answers belong to other documents",
+        ),
         # As of --predict_only: without the record, which names the document.
-        (lambda line: line | {"doc_id": 75 - line["doc_id"], "sample": None}, "76 answers belong to other documents"),
-        (lambda line: line | {"doc_id": line["doc_id"] % 64}, "12 answers occur twice; .*line 1 and .*line 65.*2 more"),
+        (
+            lambda line: line | {"doc_id": 75 - line["doc_id"], "sample": None},
+            "76 answers belong to other documents",
+        ),
+        (
+            lambda line: line | {"doc_id": line["doc_id"] % 64},
+            "12 answers occur twice; .*line 1 and .*line 65.*2 more",
+        ),
         (lambda line: {"filtered_resps": line["filtered_resps"]}, "line 1 has no doc_id"),
     ],
 )
@@ -112,7 +134,9 @@ def test_a_gap_in_the_answers_of_repeats_is_told(
     repeats = [line | {"sample": line["sample"] | {"repeat": number}} for number in kept]
     file = write(tmp_path / odd_file.name, repeats)
     where = kept.index(missing + 1) + 1
-    told = f"1 answers of --repeats are missing; .*doc_id 5: answer {missing}, before .*line {where}$"
+    told = (
+        f"1 answers of --repeats are missing; .*doc_id 5: answer {missing}, before .*line {where}$"
+    )
     with pytest.raises(FigLangError, match=told):
         replay.read([file])
 
@@ -120,9 +144,13 @@ def test_a_gap_in_the_answers_of_repeats_is_told(
 def test_a_new_prompt_for_the_same_documents_is_told(
     odd_file: Path, tmp_path: Path, warnings_of_loguru: list[str]
 ) -> None:
-    file = write(tmp_path / odd_file.name, [line | {"input": "another"} for line in lines(odd_file)])
+    file = write(
+        tmp_path / odd_file.name, [line | {"input": "another"} for line in lines(odd_file)]
+    )
     replayed(file, limit=3)
-    assert any("3 answers were given to another prompt" in message for message in warnings_of_loguru)
+    assert any(
+        "3 answers were given to another prompt" in message for message in warnings_of_loguru
+    )
 
 
 @pytest.mark.parametrize(
@@ -133,7 +161,9 @@ def test_a_new_prompt_for_the_same_documents_is_told(
         ({"samples": "/nowhere", "pretrained": "x"}, "takes no argument pretrained"),
     ],
 )
-def test_wrong_arguments_end_before_anything_is_run(arguments: dict[str, str], message: str) -> None:
+def test_wrong_arguments_end_before_anything_is_run(
+    arguments: dict[str, str], message: str
+) -> None:
     with pytest.raises(FigLangError, match=message):
         replay.Replay(**arguments)
 
@@ -157,7 +187,13 @@ class Counting(Says):
 def test_the_rounds_of_a_scene_graph_run_are_replayed(tmp_path: Path) -> None:
     options: dict[str, Any] = {"include_path": mini_tasks(), "limit": 10, "repeats": 2}
     first = evaluate("mini_sg", Counting(), saved=tmp_path / "run", **options)
-    again = evaluate("mini_sg", "figlang_replay", f"samples={tmp_path / 'run'}", saved=tmp_path / "again", **options)
+    again = evaluate(
+        "mini_sg",
+        "figlang_replay",
+        f"samples={tmp_path / 'run'}",
+        saved=tmp_path / "again",
+        **options,
+    )
     assert metrics(again, "mini_sg") == pytest.approx(metrics(first, "mini_sg"), abs=0, nan_ok=True)
     saved = lines(samples_file(tmp_path / "run"))
     for line, line_again in zip(saved, lines(samples_file(tmp_path / "again")), strict=True):
@@ -168,11 +204,15 @@ def test_the_rounds_of_a_scene_graph_run_are_replayed(tmp_path: Path) -> None:
 
 def test_a_scene_graph_run_that_was_cut_off_lacks_its_second_round(tmp_path: Path) -> None:
     arguments: dict[str, Any] = {"include_path": mini_tasks(), "limit": 3}
-    evaluate("mini_sg", Counting(), saved=tmp_path / "run", gen_kwargs="max_agentic_steps=1", **arguments)
+    evaluate(
+        "mini_sg", Counting(), saved=tmp_path / "run", gen_kwargs="max_agentic_steps=1", **arguments
+    )
     samples = f"samples={tmp_path / 'run'}"
     with pytest.raises(FigLangError, match="mini_sg doc_id 0, answer 2"):
         evaluate("mini_sg", "figlang_replay", samples, **arguments)
-    again = evaluate("mini_sg", "figlang_replay", samples, gen_kwargs="max_agentic_steps=1", **arguments)
+    again = evaluate(
+        "mini_sg", "figlang_replay", samples, gen_kwargs="max_agentic_steps=1", **arguments
+    )
     assert answers(again, "mini_sg")[2] == " It is 2. “🫖”\nLABEL: neither "
 
 

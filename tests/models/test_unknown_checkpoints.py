@@ -1,4 +1,6 @@
-"""A checkpoint that does not exist, or cannot be reached, is no message or many attempts if this fails."""
+"""A checkpoint that does not exist, or cannot be reached, is no message or many attempts if this
+fails.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,11 @@ def test_an_unknown_checkpoint_is_one_message(hub: str, tmp_path: Path) -> None:
     for case, message in told.items():
         checkpoint = case.partition(" ")[2]
         assert "\n" not in message and message.startswith(("figlang_vlm: ", "figlang_clip: ")), case
-        expected = "there is no folder ./no/such/folder" if "folder" in case else "Check the name and the revision"
+        expected = (
+            "there is no folder ./no/such/folder"
+            if "folder" in case
+            else "Check the name and the revision"
+        )
         assert expected in message and checkpoint in message, case
 
 
@@ -56,7 +62,9 @@ print(vlm_loading.load_config("org/model", **vlm_loading.source(None, False, Non
 """
 
 
-def test_a_gated_checkpoint_is_called_gated_and_one_that_is_here_needs_no_hub(tmp_path: Path) -> None:
+def test_a_gated_checkpoint_is_called_gated_and_one_that_is_here_needs_no_hub(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "model").mkdir()
     config = {"model_type": "qwen2", "architectures": ["Qwen2ForCausalLM"]}
     (tmp_path / "model" / "config.json").write_text(json.dumps(config))

@@ -1,4 +1,6 @@
-"""`figlang_vlm` on two tiny models (the others: test_families.py): answers in words and in numbers, and trouble."""
+"""`figlang_vlm` on two tiny models (the others: test_families.py): answers in words and in numbers,
+and trouble.
+"""
 
 from __future__ import annotations
 
@@ -91,11 +93,16 @@ def test_settings_of_generate(warnings_of_loguru: list[str]) -> None:
     sampled = {"temperature": 0.7, "top_p": 0.9, "top_k": None}
     settings = {"max_new_tokens": 1024, "do_sample": True, "temperature": 0.7, "top_p": 0.9}
     assert generation_settings(sampled) == settings
-    assert generation_settings({"do_sample": True, "max_new_tokens": 1}) == {"do_sample": True, "max_new_tokens": 1}
+    assert generation_settings({"do_sample": True, "max_new_tokens": 1}) == {
+        "do_sample": True,
+        "max_new_tokens": 1,
+    }
     assert stop_strings({"until": "\n\n"}) == ["\n\n"] and stop_strings({}) == []
     assert cut_at("one two three", ["three", "two"]) == "one "
     assert warnings_of_loguru == []
-    assert generation_settings(sampled | {"do_sample": True, "temperature": 0})["do_sample"] is False
+    assert (
+        generation_settings(sampled | {"do_sample": True, "temperature": 0})["do_sample"] is False
+    )
     assert generation_settings(GREEDY | {"temperature": 0.7})["do_sample"] is False
     assert "max_pixels" not in generation_settings({"max_pixels": 5})
     (told,) = warnings_of_loguru
@@ -108,7 +115,9 @@ def test_the_blind_model_sees_white_pictures_of_the_same_size() -> None:
     picture = image(1)
     question = text("Does the image entail or contradict the claim?")
     white = {"type": "image", "url": Image.new("RGB", picture["url"].size, "white")}
-    assert asked(blind, [[user(picture, question)]], GREEDY) == asked(seeing, [[user(white, question)]], GREEDY)
+    assert asked(blind, [[user(picture, question)]], GREEDY) == asked(
+        seeing, [[user(white, question)]], GREEDY
+    )
 
 
 def test_llava_and_llava_hf_are_ours() -> None:
@@ -130,7 +139,10 @@ def test_a_request_that_cannot_be_answered_is_an_error_that_names_it(build: Buil
         asked(lm, [CONVERSATIONS[0], [user({"type": "video", "url": "a.mp4"}, text("?"))]], GREEDY)
     generate = lm.model.generate
     lm.model.generate = lambda **options: generate(**options)[:, options["input_ids"].shape[1] :]
-    with pytest.raises(VLMError, match="doc 0: ValueError: the output of LlavaForCond.* does not begin with the prom"):
+    with pytest.raises(
+        VLMError,
+        match="doc 0: ValueError: the output of LlavaForCond.* does not begin with the prom",
+    ):
         asked(lm, CONVERSATIONS[:1], GREEDY)
     lm.model.generate, lm.model.forward = full, functools.wraps(lm.model.forward)(full)
     with pytest.raises(VLMError, match=r"task probe, doc 0: MemoryError"):
@@ -144,7 +156,10 @@ def test_a_request_that_cannot_be_answered_is_an_error_that_names_it(build: Buil
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"pretraind": "x", "pretrained": ""}, "unknown argument pretraind; valid: pretrained, revision, gguf_file"),
+        (
+            {"pretraind": "x", "pretrained": ""},
+            "unknown argument pretraind; valid: pretrained, revision, gguf_file",
+        ),
         ({"pretrained": ""}, "pretrained=<hub id or folder>"),
         ({"batch_size": "auto"}, "batch_size='auto'; valid: a whole number from 1"),
         ({"dtype": "int8"}, "cannot load the model"),
@@ -152,14 +167,22 @@ def test_a_request_that_cannot_be_answered_is_an_error_that_names_it(build: Buil
         pytest.param(
             {"load_in_4bit": True},
             "Install the package that the message names",
-            marks=pytest.mark.skipif(find_spec("bitsandbytes") is not None, reason="bitsandbytes is there"),
+            marks=pytest.mark.skipif(
+                find_spec("bitsandbytes") is not None, reason="bitsandbytes is there"
+            ),
         ),
         ({"peft": "/there/is/no/such/folder"}, "cannot load the adapter"),
-        ({"chat_template": "/there/is/no/such/file"}, "chat_template=/there/is/no/such/file: no file with a Jinja"),
+        (
+            {"chat_template": "/there/is/no/such/file"},
+            "chat_template=/there/is/no/such/file: no file with a Jinja",
+        ),
         ({"chat_template": os.devnull}, "this is a device, where a file is needed"),
         ({"chat_template": EMPTY_FILE}, "has no chat template"),
         ({"enable_thinking": "no"}, "enable_thinking='no'; valid: True, False"),
-        ({"enable_thinking": False}, "enable_thinking=False: the chat template does not have this option"),
+        (
+            {"enable_thinking": False},
+            "enable_thinking=False: the chat template does not have this option",
+        ),
     ],
 )
 def test_arguments(arguments: dict[str, Any], message: str, build: Build) -> None:
@@ -199,7 +222,9 @@ def test_device_map_and_dtype() -> None:
 
 
 def test_the_prompt_keeps_its_tokens(build: Build) -> None:
-    """The demo model's template ends in "ASSISTANT: "; as one text, its space would join the answer's first word."""
+    """The demo model's template ends in "ASSISTANT: "; as one text, its space would join the
+    answer's first word.
+    """
     lm = build(pretrained=str(DEMO_MODEL_DIR))
     prompt, _ = made(lm, CONVERSATIONS[0])
     assert prompt.text.endswith("ASSISTANT: ") and joiner(prompt.text, lm.tokenizer) == ""

@@ -1,4 +1,6 @@
-"""What threads do ahead of the model: answers, order, errors and memory are those of work done when it is due."""
+"""What threads do ahead of the model: answers, order, errors and memory are those of work done when
+it is due.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,17 @@ from typing import Any
 import pytest
 import torch
 from lmms_eval.api.instance import Instance
-from vlm_requests import CANDIDATES, CONVERSATIONS, GREEDY, Build, answers, image, instance, text, user
+from vlm_requests import (
+    CANDIDATES,
+    CONVERSATIONS,
+    GREEDY,
+    Build,
+    answers,
+    image,
+    instance,
+    text,
+    user,
+)
 
 from figlang_tasks.core.score_requests import KEY
 from figlang_tasks.models import vlm
@@ -69,14 +81,20 @@ def test_results_come_in_order_and_only_so_much_is_done_ahead() -> None:
 def test_answers_are_those_of_work_done_when_it_is_due_and_no_prompt_is_made_twice(
     build: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with_images = [each for each in CONVERSATIONS if any(part["type"] == "image" for part in each[-1]["content"])]
+    with_images = [
+        each
+        for each in CONVERSATIONS
+        if any(part["type"] == "image" for part in each[-1]["content"])
+    ]
     lm = build(batch_size=3)
     scores: tuple[Any, ...] = ({"kind": "candidates", "candidates": CANDIDATES}, {"kind": "match"})
     for asks in ({"until": ["never said"]}, *({KEY: each} for each in scores)):
         found = []
         for batches in (2, 0, 2):
             monkeypatch.setattr(vlm, "BATCHES_AHEAD", batches)
-            requests, seen = documents(12, lambda number: with_images[number % len(with_images)], GREEDY | asks)
+            requests, seen = documents(
+                12, lambda number: with_images[number % len(with_images)], GREEDY | asks
+            )
             found.append(answers(lm, requests))
             assert sorted(seen) == list(range(12))
         assert found[0] == found[1] == found[2], "to the last bit"

@@ -39,25 +39,42 @@ def copied(pretrained: str, target: Path, **changes: Any) -> str:
     return str(target)
 
 
-def test_a_checkpoint_with_a_weight_missing_is_refused(checkpoint: Callable[[str], str], tmp_path: Path) -> None:
+def test_a_checkpoint_with_a_weight_missing_is_refused(
+    checkpoint: Callable[[str], str], tmp_path: Path
+) -> None:
     vision = json.loads((Path(checkpoint("llava")) / "config.json").read_text())["vision_config"]
-    folder = copied(checkpoint("llava"), tmp_path / "copy", vision_config=vision | {"num_hidden_layers": 3})
-    with pytest.raises(FigLangError, match=r"lacks 16 weights of LlavaForCond.*, such as .*vision.*layers\.2\."):
+    folder = copied(
+        checkpoint("llava"), tmp_path / "copy", vision_config=vision | {"num_hidden_layers": 3}
+    )
+    with pytest.raises(
+        FigLangError, match=r"lacks 16 weights of LlavaForCond.*, such as .*vision.*layers\.2\."
+    ):
         FigLangVLM(folder, device="cpu")
 
 
 T5 = {"model_type": "t5", "d_model": 8}
 KINDS = [
-    (lambda: hf.CLIPConfig(architectures=["CLIPModel"]), r"CLIPModel\) is not an image-text.* --model figlang_clip"),
-    (lambda: hf.BlipConfig(architectures=["BlipForImageTextRetrieval"]), "run as --model figlang_clip"),
+    (
+        lambda: hf.CLIPConfig(architectures=["CLIPModel"]),
+        r"CLIPModel\) is not an image-text.* --model figlang_clip",
+    ),
+    (
+        lambda: hf.BlipConfig(architectures=["BlipForImageTextRetrieval"]),
+        "run as --model figlang_clip",
+    ),
     (lambda: hf.Blip2Config(text_config=T5), "encoder-decoder"),
     (lambda: hf.Qwen2AudioConfig(), "is not an image-text-to-text model"),
-    (lambda: hf.ResNetConfig(auto_map={"AutoModel": "own.Model"}), "its own code.*trust_remote_code=True"),
+    (
+        lambda: hf.ResNetConfig(auto_map={"AutoModel": "own.Model"}),
+        "its own code.*trust_remote_code=True",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("config", "message"), KINDS)
-def test_a_checkpoint_of_another_kind_is_named(config: Callable[[], Any], message: str, tmp_path: Path) -> None:
+def test_a_checkpoint_of_another_kind_is_named(
+    config: Callable[[], Any], message: str, tmp_path: Path
+) -> None:
     """By its configuration alone: nothing else of it is read."""
     config().save_pretrained(tmp_path)
     with pytest.raises(FigLangError, match=message):
@@ -79,21 +96,27 @@ class OwnVLM(Idefics3ForConditionalGeneration):
 def test_code_of_the_checkpoint_s_own(
     name: str, checkpoint: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
+    monkeypatch.setattr(
+        "transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules")
+    )
     own = {"AutoConfig": "modeling_own.OwnConfig", name: "modeling_own.OwnVLM"}
     changes = {"model_type": "own_vlm", "auto_map": own, "architectures": ["OwnVLM"]}
     folder = copied(checkpoint("idefics3"), tmp_path / f"own_{name}", **changes)
     (Path(folder) / "modeling_own.py").write_text(CODE)
     with pytest.raises(FigLangError, match="trust_remote_code=True"):
         FigLangVLM(folder, device="cpu")
-    assert scored(folder, trust_remote_code=True) == pytest.approx(scored(checkpoint("idefics3")), abs=1e-5)
+    assert scored(folder, trust_remote_code=True) == pytest.approx(
+        scored(checkpoint("idefics3")), abs=1e-5
+    )
 
 
 # --- processors and prompts ---
 
 
 def begin_with(lm: FigLangVLM) -> None:
-    """Let the tokenizer write the first token, as that of Llama does and the demo model's does not."""
+    """Let the tokenizer write the first token, as that of Llama does and the demo model's does
+    not.
+    """
     lm.tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
         single="<s> $A", special_tokens=[("<s>", lm.tokenizer.bos_token_id)]
     )
@@ -103,14 +126,18 @@ def read(lm: FigLangVLM, messages: list[dict]) -> str:
     return lm.tokenizer.decode(made(lm, messages)[1]["input_ids"][0])
 
 
-def test_the_prompt_of_idefics_begins_once_and_has_each_picture_in_its_place(checkpoint: Callable[[str], str]) -> None:
+def test_the_prompt_of_idefics_begins_once_and_has_each_picture_in_its_place(
+    checkpoint: Callable[[str], str],
+) -> None:
     lm = FigLangVLM(checkpoint("idefics"), device="cpu")
     begin_with(lm)
     picture = "<fake_token_around_image><image><fake_token_around_image>"
     expected = f"<s>user:{picture}One.{picture}Which?<end_of_utterance>\nAssistant:"
     both = [user(image(1), text("One."), image(2), text("Which?"))]
     assert read(lm, both) == expected
-    (first, second), last = (made(lm, each)[1]["pixel_values"][0] for each in (both, [user(image(2), text("Which?"))]))
+    (first, second), last = (
+        made(lm, each)[1]["pixel_values"][0] for each in (both, [user(image(2), text("Which?"))])
+    )
     assert torch.equal(second, last[0]) and not torch.equal(first, second)
     lm.processor.chat_template = "<s>" + lm.processor.chat_template
     with pytest.raises(VLMError, match="both write <s> at the start of the prompt"):
@@ -118,7 +145,9 @@ def test_the_prompt_of_idefics_begins_once_and_has_each_picture_in_its_place(che
 
 
 @pytest.mark.parametrize("family", ["llava", "mllama"])
-def test_a_prompt_begins_once_whoever_writes_its_first_token(family: str, checkpoint: Callable[[str], str]) -> None:
+def test_a_prompt_begins_once_whoever_writes_its_first_token(
+    family: str, checkpoint: Callable[[str], str]
+) -> None:
     """The processor of Llama 3.2 Vision writes it too, unless the template does."""
     lm = FigLangVLM(checkpoint(family), device="cpu")
     begin_with(lm)
@@ -159,8 +188,12 @@ def changed(source: Path, target: Path, targets: str, name: Callable[[str], str]
     """A copy of an adapter that is for other layers, or whose weights have other names."""
     target.mkdir()
     weights = load_file(source / "adapter_model.safetensors")
-    save_file({name(key): value for key, value in weights.items()}, target / "adapter_model.safetensors")
-    settings = json.loads((source / "adapter_config.json").read_text()) | {"target_modules": targets}
+    save_file(
+        {name(key): value for key, value in weights.items()}, target / "adapter_model.safetensors"
+    )
+    settings = json.loads((source / "adapter_config.json").read_text()) | {
+        "target_modules": targets
+    }
     (target / "adapter_config.json").write_text(json.dumps(settings))
     return target
 
@@ -173,7 +206,10 @@ def test_an_adapter_with_the_names_of_an_older_transformers_is_applied_whole_or_
         start = next((each for each in OLD_NAMES if body.startswith(each)), "")
         return "base_model.model." + OLD_NAMES.get(start, "") + body.removeprefix(start)
 
-    targets = r"(language_model\.model|vision_tower\.vision_model|multi_modal_projector).*\.(q_proj|v_proj|linear_2)"
+    targets = (
+        r"(language_model\.model|vision_tower\.vision_model|multi_modal_projector)"
+        r".*\.(q_proj|v_proj|linear_2)"
+    )
     old = changed(adapter, tmp_path / "old", targets, renamed)
     expected = scored(checkpoint("llava"), peft=str(adapter))
     assert expected != pytest.approx(scored(checkpoint("llava")), abs=1e-2)
@@ -194,5 +230,7 @@ def test_an_adapter_that_does_not_fit_is_refused(
     targets: str, checkpoint: Callable[[str], str], adapter: Path, tmp_path: Path
 ) -> None:
     folder = changed(adapter, tmp_path / "other", targets)
-    with pytest.raises(FigLangError, match=f"the adapter '{folder}' does not fit the model: .*such as base_model"):
+    with pytest.raises(
+        FigLangError, match=f"the adapter '{folder}' does not fit the model: .*such as base_model"
+    ):
         FigLangVLM(checkpoint("llava"), device="cpu", peft=str(folder))

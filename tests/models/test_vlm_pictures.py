@@ -42,7 +42,8 @@ def test_bounds_of_pixels(build: Build) -> None:
             {},  # of the checkpoint, 1,024 to 4,096 pixels: 80 x 32, as 96 x 48 are too many
             {"max_pixels": 2048},  # 200 / 3.125 = 64 and 100 / 3.125 = 32 pixels
             {"max_pixels": 1024, "min_pixels": 256},  # 45 x 22, to multiples of 16 below
-            {"min_pixels": 20000, "max_pixels": 10**6},  # 192 x 96, the nearest multiples, are too few
+            # 192 x 96, the nearest multiples, are too few
+            {"min_pixels": 20000, "max_pixels": 10**6},
         )
     ]
     assert grids == [[[1, 4, 10]], [[1, 4, 8]], [[1, 2, 4]], [[1, 14, 26]]]
@@ -62,14 +63,20 @@ def test_bounds_of_pixels(build: Build) -> None:
         ("qwen3_vl", "max_pixels", 1024),
     ],
 )
-def test_an_option_does_what_it_does_in_transformers(family: str, option: str, value: Any, build: Build) -> None:
+def test_an_option_does_what_it_does_in_transformers(
+    family: str, option: str, value: Any, build: Build
+) -> None:
     given = json.loads(value) if isinstance(value, str) else value
     lm, plain = build(family, **{option: value}), build(family)
     prompt, inputs = made(lm, [user(picture(900, 300), QUESTION)])
     processor = AutoProcessor.from_pretrained(lm.processor.tokenizer.name_or_path)
     processor.chat_template = lm.processor.chat_template
     expected = processor(
-        text=[prompt.text], images=[prompt.images], return_tensors="pt", add_special_tokens=False, **{option: given}
+        text=[prompt.text],
+        images=[prompt.images],
+        return_tensors="pt",
+        add_special_tokens=False,
+        **{option: given},
     )
     assert inputs["pixel_values"].tolist() == expected["pixel_values"].tolist()
     assert inputs["input_ids"].tolist()[0][-8:] == expected["input_ids"].tolist()[0][-8:]
@@ -82,18 +89,37 @@ def test_an_option_does_what_it_does_in_transformers(family: str, option: str, v
         (
             "llava",
             {"max_pixels": 3, "dtpye": "auto"},
-            r"unknown argument dtpye, max_pixels; valid: pretrained, revision, .*; of the checkpoint's image "
+            r"unknown argument dtpye, max_pixels; valid: pretrained, revision, .*; of the"
+            r" checkpoint's image "
             r"processor: crop_size, .*, size$",
         ),
-        ("qwen2_vl", {"max_pixel": 3}, "unknown argument max_pixel; .*, max_pixels, merge_size, min_pixels, "),
-        ("qwen2_vl", {"max_pixels": "many"}, "Qwen2VLImageProcessor, does not take max_pixels='many'. Correct the val"),
-        ("qwen2_vl", {"max_pixels": 0}, "does not take max_pixels=0. Correct the value in --model_args"),
+        (
+            "qwen2_vl",
+            {"max_pixel": 3},
+            "unknown argument max_pixel; .*, max_pixels, merge_size, min_pixels, ",
+        ),
+        (
+            "qwen2_vl",
+            {"max_pixels": "many"},
+            "Qwen2VLImageProcessor, does not take max_pixels='many'. Correct the val",
+        ),
+        (
+            "qwen2_vl",
+            {"max_pixels": 0},
+            "does not take max_pixels=0. Correct the value in --model_args",
+        ),
         ("qwen2_vl", {"patch_size": -8}, "does not take patch_size=-8"),
-        ("llava", {"size": "{224}"}, r"size=\{224\} is not valid JSON .*: write size=\{\"height\":224,\"width\":224\}"),
+        (
+            "llava",
+            {"size": "{224}"},
+            r"size=\{224\} is not valid JSON .*: write size=\{\"height\":224,\"width\":224\}",
+        ),
         ("llava", {"return_tensors": "np"}, "unknown argument return_tensors"),
     ],
 )
-def test_options_that_are_refused(family: str, options: dict[str, Any], message: str, build: Build) -> None:
+def test_options_that_are_refused(
+    family: str, options: dict[str, Any], message: str, build: Build
+) -> None:
     with pytest.raises(FigLangError, match=f"figlang_vlm: .*{message}"):
         build(family, **options)
 
@@ -103,17 +129,24 @@ def test_options_that_are_refused(family: str, options: dict[str, Any], message:
 
 def test_a_prompt_that_is_longer_than_the_context_says_how_to_go_on(build: Build) -> None:
     lm = build("qwen2_vl", batch_size=2, max_pixels=4_000_000)
-    small, large = [user(picture(40, 30), QUESTION)], [user(picture(1600, 1280), picture(40, 30), QUESTION)]
+    small, large = (
+        [user(picture(40, 30), QUESTION)],
+        [user(picture(1600, 1280), picture(40, 30), QUESTION)],
+    )
     assert asked(lm, [small], GREEDY)
     message = (
-        r"task probe, doc 1: the prompt has 8,0\d\d tokens, with 2 pictures of 1600 x 1280, 40 x 30 pixels, and the "
-        r"context of the model has 4,096, .* make pictures smaller \(max_pixels or size in --model_args\)"
+        r"task probe, doc 1: the prompt has 8,0\d\d tokens, with 2 pictures of 1600 x 1280, 40 x 30"
+        r" pixels, and the "
+        r"context of the model has 4,096, .* make pictures smaller \(max_pixels or size in"
+        r" --model_args\)"
     )
     with pytest.raises(VLMError, match=message):
         asked(lm, [small, large], GREEDY)
     assert asked(build("qwen2_vl", max_pixels=100_000), [small, large], GREEDY)
     long = [user(text("a snail " * 3000))]
-    with pytest.raises(VLMError, match=r"doc 0: the prompt has .* tokens, with no picture, .* show fewer examples"):
+    with pytest.raises(
+        VLMError, match=r"doc 0: the prompt has .* tokens, with no picture, .* show fewer examples"
+    ):
         asked(lm, [long], GREEDY)
 
 
@@ -121,14 +154,17 @@ def test_the_context_of_a_model() -> None:
     from transformers import FalconConfig, GPT2Config, LlamaConfig
 
     def llama(**rope: Any) -> Any:
-        return LlamaConfig(max_position_embeddings=1000, rope_parameters={"rope_theta": 10000.0, **rope})
+        return LlamaConfig(
+            max_position_embeddings=1000, rope_parameters={"rope_theta": 10000.0, **rope}
+        )
 
     assert context_of(llama(rope_type="default")) == 1000
     assert context_of(llama(rope_type="linear", factor=4.0)) == 4000
     stretched = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 250}
     assert context_of(llama(**stretched)) == 1000
     assert context_of(GPT2Config(n_positions=77)) == 77
-    assert context_of(FalconConfig(alibi=True)) is None  # as Falcon-RW: it reads prompts of any length
+    # As Falcon-RW: it reads prompts of any length
+    assert context_of(FalconConfig(alibi=True)) is None
     assert context_of(FalconConfig(alibi=False, max_position_embeddings=50)) == 50
 
 
@@ -148,7 +184,11 @@ def test_the_context_of_a_model() -> None:
     ],
 )
 def test_a_picture_that_is_refused_gets_a_margin(
-    family: str, size: tuple[int, int], padded: tuple[int, int] | None, build: Build, warnings_of_loguru: list[str]
+    family: str,
+    size: tuple[int, int],
+    padded: tuple[int, int] | None,
+    build: Build,
+    warnings_of_loguru: list[str],
 ) -> None:
     lm = build(family)
     given = picture(*size)
@@ -158,18 +198,27 @@ def test_a_picture_that_is_refused_gets_a_margin(
     if padded is not None:
         assert shown.size == padded
     left, top = (shown.width - size[0]) // 2, (shown.height - size[1]) // 2
-    assert shown.crop((left, top, left + size[0], top + size[1])).tobytes() == given["url"].tobytes()
+    assert (
+        shown.crop((left, top, left + size[0], top + size[1])).tobytes() == given["url"].tobytes()
+    )
     assert np.asarray(shown).sum() == np.asarray(given["url"]).sum() + 3 * 255 * (
         shown.width * shown.height - size[0] * size[1]
     )
     assert lm.padded_pictures == {"probe": {0}}
     told = warnings_of_loguru[-1]
-    assert f"task probe, doc 0: {type(lm.processor).__name__} refuses a picture of this shape" in told
-    assert f"of {size[0]} x {size[1]} pixels became 1 picture of {shown.width} x {shown.height} pixels" in told
+    assert (
+        f"task probe, doc 0: {type(lm.processor).__name__} refuses a picture of this shape" in told
+    )
+    assert (
+        f"of {size[0]} x {size[1]} pixels became 1 picture of {shown.width} x {shown.height} pixels"
+        in told
+    )
     # As little as is taken.
     with pytest.raises(Exception, match=r".+"):
         lm.processor.image_processor(
-            images=[with_margin(given["url"], min(shown.size) - 1)], return_tensors="pt", **lm.pictures.call_options
+            images=[with_margin(given["url"], min(shown.size) - 1)],
+            return_tensors="pt",
+            **lm.pictures.call_options,
         )
 
 
@@ -199,14 +248,20 @@ def test_the_results_tell_of_it_also_with_answers_from_the_cache(
         rows.append({"id": f"row{number}", "image": f"{number}.png", **words})
     (folder / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path / "data"))
-    task = {"include": f"{tasks_dir()}/vflute/vflute.yaml", "task": "mine", "dataset_name": "V-FLUTE,split=test"}
+    task = {
+        "include": f"{tasks_dir()}/vflute/vflute.yaml",
+        "task": "mine",
+        "dataset_name": "V-FLUTE,split=test",
+    }
     options = {"lmms_eval_specific_kwargs": {"default": {"scorer": "off"}}}
     (tmp_path / "mine.yaml").write_text(json.dumps(task | options))
     arguments: dict[str, Any] = {"include_path": str(tmp_path), "gen_kwargs": "max_new_tokens=2"}
     found = []
     for cache in (None, str(tmp_path / "cache"), str(tmp_path / "cache")):
         model_args = f"pretrained={checkpoint('qwen2_vl')},device=cpu,max_pixels=2048"
-        found.append(demo_runs.evaluate("mine", "figlang_vlm", model_args, use_cache=cache, **arguments))
+        found.append(
+            demo_runs.evaluate("mine", "figlang_vlm", model_args, use_cache=cache, **arguments)
+        )
     for results in found:
         assert results["configs"]["mine"]["metadata"]["padded_pictures"] == [1]
         assert "max_pixels=2048" in str(results["config"]["model_args"])
@@ -214,6 +269,9 @@ def test_the_results_tell_of_it_also_with_answers_from_the_cache(
 
 
 def test_a_text_with_the_placeholder_of_the_model_is_named(build: Build) -> None:
-    message = r"doc 0: ValueError: a text contains <\|image_pad\|>, which this model takes for .* leave the row out"
+    message = (
+        r"doc 0: ValueError: a text contains <\|image_pad\|>, which this model takes for .* leave"
+        r" the row out"
+    )
     with pytest.raises(VLMError, match=message):
         asked(build("qwen2_vl"), [[user(picture(40, 30), text("Is it <|image_pad|>?"))]], GREEDY)

@@ -1,4 +1,6 @@
-"""What chat templates make of messages: nothing is left out, moved or scored at the wrong place without a word."""
+"""What chat templates make of messages: nothing is left out, moved or scored at the wrong place
+without a word.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from figlang_tasks.models.vlm import FigLangVLM, VLMError
 
 ANSWERS: dict[str, Any] = {"kind": "candidates", "candidates": ["yes", "the mule is stubborn"]}
 QUESTION = text("What is it?")
-LABELLED = [user(text("Which one?\nImage A:"), image(1), text("Image B:"), image(2), text("A or B?"))]
+LABELLED = [
+    user(text("Which one?\nImage A:"), image(1), text("Image B:"), image(2), text("A or B?"))
+]
 
 
 def rendered(lm: FigLangVLM, messages: list[dict]) -> str:
@@ -24,18 +28,31 @@ def rendered(lm: FigLangVLM, messages: list[dict]) -> str:
 
 
 def test_the_cache_of_answers_knows_what_stands_in_the_file(
-    checkpoint: Callable[[str], str], template: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    checkpoint: Callable[[str], str],
+    template: Callable[[str], str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     path = Path(template("llava_1_5"))
-    task, arguments = "figlang_mini", f"pretrained={checkpoint('llava')},device=cpu,chat_template={path}"
-    options: dict[str, Any] = {"limit": 1, "gen_kwargs": "max_new_tokens=4", "use_cache": str(tmp_path / "cache")}
+    task, arguments = (
+        "figlang_mini",
+        f"pretrained={checkpoint('llava')},device=cpu,chat_template={path}",
+    )
+    options: dict[str, Any] = {
+        "limit": 1,
+        "gen_kwargs": "max_new_tokens=4",
+        "use_cache": str(tmp_path / "cache"),
+    }
     first = demo_runs.answers(demo_runs.evaluate(task, "figlang_vlm", arguments, **options), task)
 
     def refuse(self: FigLangVLM, requests: list[Any]) -> list[str]:
         raise AssertionError("the model is asked")
 
     monkeypatch.setattr(FigLangVLM, "generate_until", refuse)
-    assert demo_runs.answers(demo_runs.evaluate(task, "figlang_vlm", arguments, **options), task) == first
+    assert (
+        demo_runs.answers(demo_runs.evaluate(task, "figlang_vlm", arguments, **options), task)
+        == first
+    )
     path.write_text(path.read_text().replace("ASSISTANT:", "MULE:"))
     with pytest.raises(AssertionError, match="the model is asked"):
         demo_runs.evaluate(task, "figlang_vlm", arguments, **options)
@@ -47,9 +64,21 @@ def test_the_cache_of_answers_knows_what_stands_in_the_file(
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("thinking", r"open thought \(<think>\): its chat template does not close it by .*chat_template="),
-        ("switch", r"ends in an open thought \(<think>\): add enable_thinking=False to --model_args"),
-        ("channel", r"open thought \(<\|channel\|>analysis<\|message\|>\): its chat template .*chat_template="),
+        (
+            "thinking",
+            r"open thought \(<think>\): its chat template does not close it by .*chat_template=",
+        ),
+        (
+            "switch",
+            r"ends in an open thought \(<think>\): add enable_thinking=False to --model_args",
+        ),
+        (
+            "channel",
+            (
+                r"open thought \(<\|channel\|>analysis<\|message\|>\): its chat template"
+                r" .*chat_template="
+            ),
+        ),
         ("hybrid", "the model thinks first: add enable_thinking=False to --model_args"),
     ],
 )
@@ -61,14 +90,20 @@ def test_scores_inside_a_thought_are_refused(
     with monkeypatch.context() as patch:
         patch.setattr(lm.model, "forward", None)
         for wanted in (ANSWERS, {"kind": "match"}):
-            with pytest.raises(VLMError, match=f"task probe, doc 0.*: ValueError: scores are of answers, .*{message}"):
+            with pytest.raises(
+                VLMError,
+                match=f"task probe, doc 0.*: ValueError: scores are of answers, .*{message}",
+            ):
                 scores(lm, question, **wanted)
     [answer] = asked(lm, [question], GREEDY)
     tag = lm.template.open_thought(rendered(lm, question))
-    assert answer.startswith(tag) and bool(tag) == (name != "hybrid"), "an answer in words may begin with a thought"
+    assert answer.startswith(tag) and bool(tag) == (name != "hybrid"), (
+        "an answer in words may begin with a thought"
+    )
     if tag:
         assert entailment(answer).rule == "thought", "which has no end here"
-        lm.tokenizer.add_special_tokens({"additional_special_tokens": [tag]})  # then answers do not show its end
+        # Then answers do not show its end
+        lm.tokenizer.add_special_tokens({"additional_special_tokens": [tag]})
         assert lm.template.open_thought(rendered(lm, question)) == ""
 
 
@@ -79,13 +114,17 @@ def test_templates_open_thoughts_by_every_tag_that_readers_know(build: Build) ->
         assert template.open_thought(f"What is it?\nassistant\n{opening}\n{closing}\n") == ""
 
 
-@pytest.mark.parametrize(("name", "end"), [("switch", "<think>\n\n</think>\n\n"), ("hybrid", "<think></think>\n")])
+@pytest.mark.parametrize(
+    ("name", "end"), [("switch", "<think>\n\n</think>\n\n"), ("hybrid", "<think></think>\n")]
+)
 def test_scores_without_a_thought(name: str, end: str, build: Build) -> None:
     lm = build("qwen3_vl", name, enable_thinking=False)
     question = [user(image(1), text("What comes before <think>?"))]
     assert rendered(lm, question).endswith("assistant\n" + end)
     by_hand = build("qwen3_vl")
-    by_hand.processor.chat_template = by_hand.processor.chat_template.replace("assistant\\n", "assistant\\n" + end)
+    by_hand.processor.chat_template = by_hand.processor.chat_template.replace(
+        "assistant\\n", "assistant\\n" + end
+    )
     assert scores(lm, question, **ANSWERS) == scores(by_hand, question, **ANSWERS)
 
 
@@ -95,7 +134,9 @@ def test_scores_without_a_thought(name: str, end: str, build: Build) -> None:
 def test_a_template_that_moves_pictures_says_so(build: Build) -> None:
     moving, keeping = build("llava", "llava_1_5"), build("llava")
     assert moving.pictures_first and not keeping.pictures_first
-    assert rendered(moving, LABELLED).startswith("USER: <image>\n<image>\nWhich one?\nImage A: Image B: A or B?")
+    assert rendered(moving, LABELLED).startswith(
+        "USER: <image>\n<image>\nWhich one?\nImage A: Image B: A or B?"
+    )
 
 
 def sent(run: dict[str, Any], task: str) -> list[str]:
@@ -103,15 +144,24 @@ def sent(run: dict[str, Any], task: str) -> list[str]:
 
 
 def test_a_task_asks_such_models_in_words_that_need_no_places(
-    checkpoint: Callable[[str], str], template: Callable[[str], str], warnings_of_loguru: list[str], tmp_path: Path
+    checkpoint: Callable[[str], str],
+    template: Callable[[str], str],
+    warnings_of_loguru: list[str],
+    tmp_path: Path,
 ) -> None:
     task, scored = tasks = ["figlang_mini_irfl_detect_idiom", "mini_irfl_random4_metaphor"]
     arguments = f"pretrained={checkpoint('llava')},device=cpu"
-    options: dict[str, Any] = {"limit": 1, "gen_kwargs": "max_new_tokens=1", "include_path": demo_runs.mini_tasks()}
+    options: dict[str, Any] = {
+        "limit": 1,
+        "gen_kwargs": "max_new_tokens=1",
+        "include_path": demo_runs.mini_tasks(),
+    }
     as_llava = f"{arguments},chat_template={template('llava_1_5')}"
     front = demo_runs.evaluate(tasks, "figlang_vlm", as_llava, saved=tmp_path, **options)
     [told] = [message for message in warnings_of_loguru if "pictures" in message]
-    assert f"so the prompt of task {task} is in words" in told, "scores are of one picture at a time"
+    assert f"so the prompt of task {task} is in words" in told, (
+        "scores are of one picture at a time"
+    )
     kept = demo_runs.evaluate(tasks, "figlang_vlm", arguments, **options)
     moved, stay, same, also = (
         run["configs"][name]["metadata"]["prompt_hash"] for name in tasks for run in (front, kept)
@@ -121,7 +171,9 @@ def test_a_task_asks_such_models_in_words_that_need_no_places(
     assert "Image B: the second image\n" in first and "Image B: <image>\n" in other
 
     again = demo_runs.evaluate(task, "figlang_replay", f"samples={tmp_path}", limit=1)
-    assert sent(again, task) == [first] and again["configs"][task]["metadata"]["prompt_hash"] == moved
+    assert (
+        sent(again, task) == [first] and again["configs"][task]["metadata"]["prompt_hash"] == moved
+    )
 
 
 # --- models of one picture ---
@@ -133,7 +185,10 @@ def test_several_pictures_need_named_places(build: Build) -> None:
     several = [user(image(1), image(2), QUESTION)]
     found = [scores(lm, one, kind="match")[0] for one in ones]
     assert scores(lm, several, kind="match") == pytest.approx(found) and found[0] != found[1]
-    with pytest.raises(VLMError, match="doc 1: ValueError: 2 images, and the processor has no image placeholder.*_gr"):
+    with pytest.raises(
+        VLMError,
+        match="doc 1: ValueError: 2 images, and the processor has no image placeholder.*_gr",
+    ):
         asked(lm, [ones[0], several], GREEDY)
 
 
@@ -159,7 +214,9 @@ def test_a_template_that_leaves_out_a_text_or_says_one_of_two_is_an_error(build:
 
 def test_places_of_pictures_that_are_not_those_of_the_pictures_are_an_error(build: Build) -> None:
     lm = build("gemma3")
-    with pytest.raises(VLMError, match="doc 0: ValueError: a text contains <start_of_image>, which"):
+    with pytest.raises(
+        VLMError, match="doc 0: ValueError: a text contains <start_of_image>, which"
+    ):
         asked(lm, [[user(image(1), text(f"What is {lm.processor.boi_token}?"))]], GREEDY)
     lm.processor.chat_template = "{{ messages[0]['content'][-1]['text'] }}"
     with pytest.raises(VLMError, match="1 images, but 0 image placeholders"):
@@ -172,16 +229,31 @@ def test_a_template_that_expects_a_text_in_place_of_a_list_gets_one(
 ) -> None:
     """Else it writes the list as Python shows it, or fails."""
     lm = build("pixtral", name)
-    example = [user(image(1), text("Well?")), {"role": "assistant", "content": [text("No.\n"), text("It isn't.")]}]
-    turns = [{"role": "system", "content": [text("Be brief.")]}, *example, user(image(2), text("And now?"))]
-    prompt = "<system>Be brief.<user>[IMG]Well?<assistant>No.\nIt isn't.<user>[IMG]And now?<assistant>"
+    example = [
+        user(image(1), text("Well?")),
+        {"role": "assistant", "content": [text("No.\n"), text("It isn't.")]},
+    ]
+    turns = [
+        {"role": "system", "content": [text("Be brief.")]},
+        *example,
+        user(image(2), text("And now?")),
+    ]
+    prompt = (
+        "<system>Be brief.<user>[IMG]Well?<assistant>No.\nIt isn't.<user>[IMG]And now?<assistant>"
+    )
     assert rendered(lm, turns) == prompt
     assert rendered(lm, [user(text("Why?"))]) == "<user>Why?<assistant>"
-    lm.processor.chat_template = "{% for message in messages %}{{ '<user>' + message.content }}{% endfor %}"
+    lm.processor.chat_template = (
+        "{% for message in messages %}{{ '<user>' + message.content }}{% endfor %}"
+    )
     assert rendered(lm, [user(text("Why?"))]) == "<user>Why?"
-    with pytest.raises(VLMError, match="ValueError: the chat template fails on messages .*chat_template=PATH"):
+    with pytest.raises(
+        VLMError, match="ValueError: the chat template fails on messages .*chat_template=PATH"
+    ):
         rendered(lm, [user(image(1), text("Why?"))])
-    lm.processor.chat_template = "{% for message in messages %}{{ '[IMG]' ~ message.content }}{% endfor %}"
+    lm.processor.chat_template = (
+        "{% for message in messages %}{{ '[IMG]' ~ message.content }}{% endfor %}"
+    )
     with pytest.raises(VLMError, match="leaves out or changes a text of the role user: 'Why"):
         rendered(lm, [user(image(1), text("Why?"))])
     assert warnings_of_loguru == []

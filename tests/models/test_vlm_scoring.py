@@ -1,7 +1,8 @@
-"""Answers in numbers: images and prompt run once for all candidates, and a model for which that goes wrong is noticed.
+"""Answers in numbers: images and prompt run once for all candidates, and a model for which that
+goes wrong is noticed.
 
-`test_families.py` compares the scores of each architecture with transformers itself; here the reference is the way in
-which a model goes that shares nothing: each text token by token.
+`test_families.py` compares the scores of each architecture with transformers itself; here the
+reference is the way in which a model goes that shares nothing: each text token by token.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ EXACT = 5e-5  # nats of a text, in float32
 
 
 def score(lm: Any, texts: list[str], pictures: int = 1) -> list[float]:
-    return scores(lm, [user(*map(image, range(pictures)), QUESTION)], kind="candidates", candidates=texts)
+    return scores(
+        lm, [user(*map(image, range(pictures)), QUESTION)], kind="candidates", candidates=texts
+    )
 
 
 def token_by_token(lm: Any, texts: list[str]) -> list[float]:
@@ -34,7 +37,8 @@ def token_by_token(lm: Any, texts: list[str]) -> list[float]:
     return found
 
 
-@pytest.mark.parametrize("family", ["qwen2_5_vl", "mllama"])  # kinds of positions, of caches and of masks
+# Kinds of positions, of caches and of masks
+@pytest.mark.parametrize("family", ["qwen2_5_vl", "mllama"])
 def test_pictures_are_read_once_for_all_candidates(
     family: str, build: Build, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
 ) -> None:
@@ -58,7 +62,9 @@ def test_pictures_are_read_once_for_all_candidates(
     assert len(readings) == 1
     assert 2 < len(rows) < 12 and max(rows) > 4
     some = [0, 7, len(texts) - 1]  # the prefix is as it was after each batch
-    assert [found[i] for i in some] == pytest.approx(token_by_token(lm, [texts[i] for i in some]), abs=EXACT)
+    assert [found[i] for i in some] == pytest.approx(
+        token_by_token(lm, [texts[i] for i in some]), abs=EXACT
+    )
     assert score(lm, texts[::-1]) == pytest.approx(found[::-1], abs=EXACT)
     monkeypatch.setattr(vlm_scoring, "MAX_POSITIONS", 1)
     rows.clear()
@@ -87,11 +93,15 @@ def test_a_model_that_cannot_go_on_from_its_cache_is_noticed(
                 layer.keys[-1] *= -1
         return inputs
 
-    monkeypatch.setattr(lm.model, "prepare_inputs_for_generation", functools.wraps(prepare)(prepared))
+    monkeypatch.setattr(
+        lm.model, "prepare_inputs_for_generation", functools.wraps(prepare)(prepared)
+    )
     for _ in range(2):
         assert score(lm, texts) == pytest.approx(expected, abs=EXACT)
     (told,) = warnings_of_loguru
-    assert ("KeyError: 'a cache of its own'" if wrong == "an exception" else "nats per token") in told
+    assert (
+        "KeyError: 'a cache of its own'" if wrong == "an exception" else "nats per token"
+    ) in told
 
 
 def test_each_kind_of_prompt_is_checked(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +124,13 @@ def test_settings_that_a_checkpoint_brings_for_its_answers_change_no_score(
 ) -> None:
     lm = build("mllama")
     expected = score(lm, TEXTS)
-    settings = {"use_cache": False, "num_beams": 3, "do_sample": True, "repetition_penalty": 1.7, "min_new_tokens": 4}
+    settings = {
+        "use_cache": False,
+        "num_beams": 3,
+        "do_sample": True,
+        "repetition_penalty": 1.7,
+        "min_new_tokens": 4,
+    }
     for name, value in {**settings, "eos_token_id": [2, 7], "suppress_tokens": [5]}.items():
         monkeypatch.setattr(lm.model.generation_config, name, value)
     assert score(lm, TEXTS) == pytest.approx(expected, abs=EXACT)
@@ -143,14 +159,19 @@ def test_match_is_the_share_of_yes_among_the_first_tokens(build: Build) -> None:
     with torch.inference_mode():
         probabilities = lm.model(**inputs).logits[0, -1].softmax(-1)
     yes, no = (
-        sum(probabilities[lm.tokenizer(spelling)["input_ids"][0]].item() for spelling in (word, f" {word}"))
+        sum(
+            probabilities[lm.tokenizer(spelling)["input_ids"][0]].item()
+            for spelling in (word, f" {word}")
+        )
         for word in ("the", "and")
     )
     assert found == pytest.approx(yes / (yes + no), rel=1e-4)
 
 
 def test_a_token_with_which_both_words_begin_counts_for_neither(build: Build) -> None:
-    """The tiny tokenizer writes a space before a word that it does not know as a token of its own."""
+    """The tiny tokenizer writes a space before a word that it does not know as a token of its
+    own.
+    """
     lm = build("qwen2_5_vl")
     tokens = {word: lm.tokenizer(word)["input_ids"][0] for word in ("Q", " Q", "Z", " Z")}
     assert tokens[" Q"] == tokens[" Z"] and len(set(tokens.values())) == 3

@@ -1,8 +1,10 @@
-"""A reader reads an output of the corpus in another way, or breaks what it promises of any text, if this fails.
+"""A reader reads an output of the corpus in another way, or breaks what it promises of any text, if
+this fails.
 
-``NAME.jsonl`` holds the cases of one reader: what was asked, the `output`, the `value` and `status` that a careful
-person reads, and the `origin`, a key of ``NAME.origins.yaml``: the model family or prompt that such outputs come from,
-and where that can be seen. `reads` stands where our reader says something else: its value and status.
+``NAME.jsonl`` holds the cases of one reader: what was asked, the `output`, the `value` and `status`
+that a careful person reads, and the `origin`, a key of ``NAME.origins.yaml``: the model family or
+prompt that such outputs come from, and where that can be seen. `reads` stands where our reader says
+something else: its value and status.
 """
 
 from __future__ import annotations
@@ -49,7 +51,9 @@ def _option(case: Case) -> Read[Any]:
         found = option(case["output"], asked, letters=False)
         return _as(found, found.value is not None and found.value + 1)
     places = PLACES if asked == "grid" else ()
-    found = option(case["output"], 4 if asked == "grid" else len(asked), pictures=True, places=places)
+    found = option(
+        case["output"], 4 if asked == "grid" else len(asked), pictures=True, places=places
+    )
     return _as(found, found.value is not None and "ABCD"[found.value])
 
 
@@ -58,7 +62,9 @@ def _entailment(case: Case) -> Read[Any]:
         found = yes_no(case["output"], CONTRADICT)
         return _as(found, "contradiction" if found.value else "entailment")
     label = entailment(case["output"])
-    return _as(label, label.value is not None and {1: "entailment", 0: "contradiction"}[label.value])
+    return _as(
+        label, label.value is not None and {1: "entailment", 0: "contradiction"}[label.value]
+    )
 
 
 def _caption(case: Case) -> Read[Any]:
@@ -72,7 +78,11 @@ def _boxes(case: Case) -> Read[Any]:
     sides = ("primary", "secondary")
     boxes = found.value
     return _as(
-        found, boxes and {side: [[round(at, 3) for at in box] for box in getattr(boxes, side)] for side in sides}
+        found,
+        boxes
+        and {
+            side: [[round(at, 3) for at in box] for box in getattr(boxes, side)] for side in sides
+        },
     )
 
 
@@ -129,7 +139,10 @@ OUTPUTS = [case["output"] for _, case in CASES if case["output"]]
 def test_each_output_is_read_as_a_careful_person_reads_it(name: str) -> None:
     wrong = {}
     for case in cases(name):
-        read, expected = read_as(name, case), tuple(case.get("reads", (case["value"], case["status"])))
+        read, expected = (
+            read_as(name, case),
+            tuple(case.get("reads", (case["value"], case["status"]))),
+        )
         if read != expected:
             wrong[case["output"]] = read, expected
     assert not wrong
@@ -144,7 +157,9 @@ def test_what_is_read_otherwise_is_rare_and_nearly_never_a_value(name: str) -> N
 
 
 LETTERS = re.compile(r"(?<![\w'])[BCD](?![\w'])")
-OTHER_NAMES = re.compile(r"\d|first|second|third|fourth|last|top|bottom|[\uff21-\uff3a\u24b6-\u24cf]", re.I)
+OTHER_NAMES = re.compile(
+    r"\d|first|second|third|fourth|last|top|bottom|[\uff21-\uff3a\u24b6-\u24cf]", re.I
+)
 
 
 def test_no_letter_is_preferred() -> None:
@@ -152,18 +167,27 @@ def test_no_letter_is_preferred() -> None:
     other = dict(zip("BCD", "CDB", strict=True))
     asked = 0
     for case in cases("option"):
-        if case["options"] == "ABCD" and case["value"] in other and not OTHER_NAMES.search(case["output"]):
+        if (
+            case["options"] == "ABCD"
+            and case["value"] in other
+            and not OTHER_NAMES.search(case["output"])
+        ):
             if "reads" not in case and LETTERS.search(case["output"]):
                 asked += 1
                 changed = LETTERS.sub(lambda letter: other[letter[0]], case["output"])
-                assert read_as("option", {**case, "output": changed}) == (other[case["value"]], "read"), changed
+                assert read_as("option", {**case, "output": changed}) == (
+                    other[case["value"]],
+                    "read",
+                ), changed
     assert asked > 50
 
 
 # --- any text ---
 
 PIECES = st.one_of(
-    st.sampled_from(OUTPUTS), st.text(max_size=30), st.sampled_from(["<think>", "</think>", "\n", "not "])
+    st.sampled_from(OUTPUTS),
+    st.text(max_size=30),
+    st.sampled_from(["<think>", "</think>", "\n", "not "]),
 )
 TEXTS = st.lists(PIECES, max_size=5).map("".join)
 
@@ -174,7 +198,8 @@ def test_an_answer_is_a_part_of_the_output(text: str) -> None:
     assert len(answer.text) == len(answer.raw)
     raw, start, end = span(text)
     assert len(raw) == len(text) and answer.raw == raw[start:end].strip()
-    assert all(sign in (own, "\n") for sign, own in zip(raw, text, strict=True))  # a thought is line ends
+    # a thought is line ends
+    assert all(sign in (own, "\n") for sign, own in zip(raw, text, strict=True))
 
 
 @pytest.mark.parametrize("size", [40_000, 70_000, 200_000])
@@ -185,7 +210,11 @@ def test_of_a_long_answer_both_ends_are_read(size: int) -> None:
 
 
 def test_a_thought_is_no_answer() -> None:
-    for thought in ("<think>The answer is A.</think>", "The answer is A.</think>", "<think>The answer is A."):
+    for thought in (
+        "<think>The answer is A.</think>",
+        "The answer is A.</think>",
+        "<think>The answer is A.",
+    ):
         assert (option(thought, 4).status, option(thought, 4).rule) == ("empty", "thought")
         assert option(f"{thought}</think>B", 4).value == 1
 

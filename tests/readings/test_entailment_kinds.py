@@ -1,7 +1,8 @@
-"""Kinds of answers about entailment that readers often get wrong are read wrongly again if this fails.
+"""Kinds of answers about entailment that readers often get wrong are read wrongly again if this
+fails.
 
-Each table is one kind: an output, and what a careful person reads: 1 entailment, 0 contradiction, or None where nobody
-could tell.
+Each table is one kind: an output, and what a careful person reads: 1 entailment, 0 contradiction,
+or None where nobody could tell.
 """
 
 from __future__ import annotations
@@ -213,7 +214,11 @@ KINDS = {
     "denied of something else": DENIED_OF_SOMETHING_ELSE,
     "contradictory": CONTRADICTORY,
 }
-ROWS = [pytest.param(output, value, id=f"{kind}: {output}") for kind, rows in KINDS.items() for output, value in rows]
+ROWS = [
+    pytest.param(output, value, id=f"{kind}: {output}")
+    for kind, rows in KINDS.items()
+    for output, value in rows
+]
 
 
 @pytest.mark.parametrize(("output", "value"), ROWS)
@@ -247,7 +252,14 @@ def test_which_rule_decides(output: str, status: str, rule: str) -> None:
     assert (reading.status, reading.rule) == (status, rule)
 
 
-PIECES = [output for rows in KINDS.values() for output, _ in rows] + ["not ", "neither ", "[x]", "LABEL: ", "(", "\n"]
+PIECES = [output for rows in KINDS.values() for output, _ in rows] + [
+    "not ",
+    "neither ",
+    "[x]",
+    "LABEL: ",
+    "(",
+    "\n",
+]
 
 
 @given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=20)), max_size=6).map("".join))

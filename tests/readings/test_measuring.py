@@ -1,4 +1,6 @@
-"""tools/readings.py: a reader looks better or worse than it is, or a wrong file is measured, if these tests fail."""
+"""tools/readings.py: a reader looks better or worse than it is, or a wrong file is measured, if
+these tests fail.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,13 @@ ANSWERS = (
     {"output": "B", "options": 4, "answer": "B", "count": 7, "model": "one"},
     {"output": "So (B) it is", "texts": ["a cat", "a dog"], "answer": 2, "model": "two"},
     {"output": "It is A or D", "options": 4, "answer": "several", "model": "one"},
-    {"output": "The animal is a cat", "texts": ["a cat", "a dog"], "options": 2, "answer": "a", "model": "two"},
+    {
+        "output": "The animal is a cat",
+        "texts": ["a cat", "a dog"],
+        "options": 2,
+        "answer": "a",
+        "model": "two",
+    },
     {"output": "C, not A", "options": 4, "answer": "C", "model": "two"},
 )
 
@@ -45,7 +53,9 @@ ANSWERS = (
 def measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., list[str]]:
-    """Run the tool on some lines in a folder with READERS, and return the parts of what it prints."""
+    """Run the tool on some lines in a folder with READERS, and return the parts of what it
+    prints.
+    """
     (tmp_path / "rules.py").write_text(READERS)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
@@ -59,17 +69,34 @@ def measured(
 
 
 def test_shares_of_several_readers_by_hand(measured: Callable[..., list[str]]) -> None:
-    readers = ["--reader", "rules:first_letter", "--peer", "rules:by_text", "--peer", "rules:always_second"]
+    readers = [
+        "--reader",
+        "rules:first_letter",
+        "--peer",
+        "rules:by_text",
+        "--peer",
+        "rules:always_second",
+    ]
     title, table, by_rule = measured(ANSWERS, *readers)
     assert title == "## answers.jsonl"
     head, _, *lines = cells(table)
-    assert head == ["reader", "answers", "right %", "wrong %", "unread %", "without answer", "invented %"]
+    assert head == [
+        "reader",
+        "answers",
+        "right %",
+        "wrong %",
+        "unread %",
+        "without answer",
+        "invented %",
+    ]
     assert lines == [
         ["rules:first_letter", "10", "80.00", "10.00", "10.00", "1", "100.00"],
         ["rules:by_text", "10", "10.00", "0.00", "90.00", "1", "0.00"],
         ["rules:always_second", "10", "80.00", "20.00", "0.00", "1", "100.00"],
     ]
-    assert [line for line in cells(by_rule) if "second" in line] == [["second", "11", "8", "2", "", "1", ""]]
+    assert [line for line in cells(by_rule) if "second" in line] == [
+        ["second", "11", "8", "2", "", "1", ""]
+    ]
 
 
 def test_a_line_for_each_value_of_a_field(measured: Callable[..., list[str]]) -> None:
@@ -80,7 +107,9 @@ def test_a_line_for_each_value_of_a_field(measured: Callable[..., list[str]]) ->
     ]
 
 
-def test_rows_that_were_not_read_rightly_are_shown_wrong_ones_first(measured: Callable[..., list[str]]) -> None:
+def test_rows_that_were_not_read_rightly_are_shown_wrong_ones_first(
+    measured: Callable[..., list[str]],
+) -> None:
     *_, shown = measured(ANSWERS, "--reader", "rules:first_letter", "--show", "3")
     assert shown.splitlines() == [
         "--- answers.jsonl, line 5: wrong: read A (rule unknown), answer C",
@@ -95,10 +124,18 @@ def test_rows_that_were_not_read_rightly_are_shown_wrong_ones_first(measured: Ca
 @pytest.mark.parametrize(
     ("kind", "lines", "options", "expected"),
     [
-        ("option", [{"output": "B", "options": 4, "answer": "B"}], [], ["1", "100.00", "0.00", "0.00", "0", ""]),
+        (
+            "option",
+            [{"output": "B", "options": 4, "answer": "B"}],
+            [],
+            ["1", "100.00", "0.00", "0.00", "0", ""],
+        ),
         (
             "entailment",
-            [{"output": "LABEL: entailment", "answer": "entailment"}, {"output": "Hm.", "answer": "both"}],
+            [
+                {"output": "LABEL: entailment", "answer": "entailment"},
+                {"output": "Hm.", "answer": "both"},
+            ],
             [],
             ["1", "100.00", "0.00", "0.00", "1", "0.00"],
         ),
@@ -115,7 +152,11 @@ def test_rows_that_were_not_read_rightly_are_shown_wrong_ones_first(measured: Ca
             "yes_no",
             [
                 {"output": "Yes.", "answer": "yes"},
-                {"output": "There is a visual metaphor in it.", "answer": "yes", "about": "metaphors?"},
+                {
+                    "output": "There is a visual metaphor in it.",
+                    "answer": "yes",
+                    "about": "metaphors?",
+                },
                 {"output": "No.", "answer": "yes", "count": 2},
             ],
             [],
@@ -124,7 +165,11 @@ def test_rows_that_were_not_read_rightly_are_shown_wrong_ones_first(measured: Ca
     ],
 )
 def test_our_readers_of_each_kind(
-    kind: str, lines: list[Any], options: list[str], expected: list[str], measured: Callable[..., list[str]]
+    kind: str,
+    lines: list[Any],
+    options: list[str],
+    expected: list[str],
+    measured: Callable[..., list[str]],
 ) -> None:
     _, table, *_ = measured(lines, "--kind", kind, *options)
     assert cells(table)[2][1:] == expected
@@ -132,9 +177,15 @@ def test_our_readers_of_each_kind(
 
 def test_accuracies_beside_those_of_the_authors(measured: Callable[..., list[str]]) -> None:
     lines = []
-    for model, outputs, by_authors in (("one", "ABBB", "ABAZ"), ("two", "BBBA", "BBBA"), ("three", "AAAA", "ABAA")):
+    for model, outputs, by_authors in (
+        ("one", "ABBB", "ABAZ"),
+        ("two", "BBBA", "BBBA"),
+        ("three", "AAAA", "ABAA"),
+    ):
         for output, other, gold in zip(outputs, by_authors, "AABA", strict=True):
-            lines.append({"output": output, "options": 2, "gold": gold, "by_authors": other, "model": model})
+            lines.append(
+                {"output": output, "options": 2, "gold": gold, "by_authors": other, "model": model}
+            )
     _, table, conclusion = measured(lines, "--accuracy", "--reader", "rules:first_letter")
     assert cells(table)[0] == ["model", "answers", "authors %", "rules:first_letter %"]
     assert cells(table)[2:] == [
@@ -142,15 +193,21 @@ def test_accuracies_beside_those_of_the_authors(measured: Callable[..., list[str
         ["three", "4", "50.0", "75.0 (+25.0)"],
         ["two", "4", "50.0", "50.0 (+0.0)"],
     ]
-    # Of the three pairs of models one has the same order; each side has one tie: tau-b is 1 / sqrt(2 * 2).
-    assert conclusion == (
-        "rules:first_letter: 16.7 points from the authors on average; Kendall's tau over 3 models 0.50"
+    # Of the three pairs of models one has the same order; each side has one tie: tau-b is 1 /
+    # sqrt(2 * 2).
+    assert (
+        conclusion
+        == "rules:first_letter: 16.7 points from the authors on average; Kendall's tau over 3"
+        " models 0.50"
     )
 
 
 def test_accuracies_alone(measured: Callable[..., list[str]]) -> None:
-    lines = [{"output": "A", "options": 2, "gold": "A"}, {"output": "?", "options": 2, "gold": "B", "count": 3}]
-    (_, table) = measured(lines, "--accuracy", "--reader", "rules:first_letter")
+    lines = [
+        {"output": "A", "options": 2, "gold": "A"},
+        {"output": "?", "options": 2, "gold": "B", "count": 3},
+    ]
+    _, table = measured(lines, "--accuracy", "--reader", "rules:first_letter")
     assert cells(table)[2:] == [["all", "4", "25.0"]]
 
 
@@ -176,7 +233,11 @@ GOOD = {"output": "B", "options": 4, "answer": "B"}
         (GOOD | {"options": 0}, [], "line 2: options is 0: must be greater than 0"),
         (GOOD | {"options": "4"}, [], "line 2: options is '4': must be a valid integer"),
         ({"output": "B", "answer": "B"}, [], "line 2 must have options, their number, or texts"),
-        (GOOD | {"texts": ["a", "b"]}, [], "line 2 must have options, their number, or texts; or as many texts"),
+        (
+            GOOD | {"texts": ["a", "b"]},
+            [],
+            "line 2 must have options, their number, or texts; or as many texts",
+        ),
         (GOOD | {"texts": "abcd"}, [], "line 2: texts is 'abcd': must be"),
         (
             GOOD | {"answer": "E"},
@@ -186,12 +247,24 @@ GOOD = {"output": "B", "options": 4, "answer": "B"}
         (GOOD | {"answer": 0}, [], "line 2: answer is 0, must be a letter"),
         ({"output": "B", "options": 4}, [], "line 2: answer is None, must be a letter"),
         (GOOD | {"count": 0}, [], "line 2: count is 0: must be greater than 0"),
-        (GOOD, ["--kind", "yes_no"], "line 1: answer is 'B', must be no or yes, or none, several, both"),
+        (
+            GOOD,
+            ["--kind", "yes_no"],
+            "line 1: answer is 'B', must be no or yes, or none, several, both",
+        ),
         (GOOD, ["--accuracy"], "line 1: gold is None, must be a letter"),
-        (GOOD, ["--reader", "rules:missing"], "no reader rules:missing (.*): name a function of Python"),
+        (
+            GOOD,
+            ["--reader", "rules:missing"],
+            "no reader rules:missing (.*): name a function of Python",
+        ),
         (GOOD, ["--reader", "nowhere:reader"], "no reader nowhere:reader"),
         (GOOD, ["--reader", "rules:fails"], "line 1: rules:fails failed: KeyError: 'B'"),
-        (GOOD, ["--reader", "rules:finds_words"], "line 1: rules:finds_words returned 'the second one', which is no"),
+        (
+            GOOD,
+            ["--reader", "rules:finds_words"],
+            "line 1: rules:finds_words returned 'the second one', which is no",
+        ),
     ],
 )
 def test_what_is_wrong_is_named(
@@ -206,11 +279,17 @@ def test_what_is_wrong_is_named(
     [
         ("none.jsonl", None, "none.jsonl cannot be read"),
         ("empty.jsonl", b"", "empty.jsonl is empty"),
-        ("cut.jsonl.gz", gzip.compress(b"{}" * 99, mtime=0)[:-9], "cut.jsonl.gz is no whole gzip file"),
+        (
+            "cut.jsonl.gz",
+            gzip.compress(b"{}" * 99, mtime=0)[:-9],
+            "cut.jsonl.gz is no whole gzip file",
+        ),
         ("plain.jsonl.gz", b"{}", "plain.jsonl.gz is no whole gzip file"),
     ],
 )
-def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
+def test_files_that_cannot_be_read(
+    tmp_path: Path, name: str, content: bytes | None, message: str
+) -> None:
     if content is not None:
         (tmp_path / name).write_bytes(content)
     with pytest.raises(SystemExit, match=message):

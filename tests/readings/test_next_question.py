@@ -1,4 +1,6 @@
-"""A model's own next question is read as its answer, or a row's label decides what is read, if this fails."""
+"""A model's own next question is read as its answer, or a row's label decides what is read, if this
+fails.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,12 @@ import pytest
 from demo_runs import mini_tasks, task_manager
 from lmms_eval.tasks import get_task_dict
 
-from figlang_tasks.answers.next_question import Output, before_next_question, whole, without_next_questions
+from figlang_tasks.answers.next_question import (
+    Output,
+    before_next_question,
+    whole,
+    without_next_questions,
+)
 from figlang_tasks.benchmarks.admire import tasks as admire
 from figlang_tasks.benchmarks.columbus import tasks as columbus
 from figlang_tasks.benchmarks.flute import tasks as flute
@@ -25,53 +32,68 @@ from figlang_tasks.scoring import process_results
 # --- where an answer ends ---
 
 FLUTE = (
-    'Does the sentence "He is up." entail or contradict the sentence "He is down."? Please answer between "Entails" or '
-    '"Contradicts" and explain your decision in a sentence.'
+    'Does the sentence "He is up." entail or contradict the sentence "He is down."? Please answer'
+    ' between "Entails" or "Contradicts" and explain your decision in a sentence.'
 )
 SHE = FLUTE.replace("He is up.", "She sings.").replace("He is down.", "She hums.")
 SHOT = f"{SHE}\nEntails. Both are music.\n\n"
 VFLUTE = (
-    'Does this image confirm or deny the claim "The boss is a shark."? Discuss your reasoning and determine a label: '
-    "entailment or contradiction."
+    'Does this image confirm or deny the claim "The boss is a shark."? Discuss your reasoning and'
+    " determine a label: entailment or contradiction."
 )
 CAT = VFLUTE.replace("The boss is a shark.", "A cat sleeps on the roof.")
 NYCC = (
-    "You are an expert.\n\nOK. Here is a description of the cartoon followed by the two choices.\n\n"
-    "scene location: a garden\ndescription: A snail wears a watch.\n\nChoices:\nA: I have no time.\nB: It is late.\n\n"
-    'Which of the 2 options (A or B) is funnier? Think step-by-step and finish your response with "Answer: X" where X '
-    "is either A or B."
+    "You are an expert.\n\nOK. Here is a description of the cartoon followed by the two"
+    " choices.\n\nscene location: a garden\ndescription: A snail wears a watch.\n\nChoices:\nA: I"
+    " have no time.\nB: It is late.\n\nWhich of the 2 options (A or B) is funnier? Think"
+    ' step-by-step and finish your response with "Answer: X" where X is either A or B.'
 )
-BAR = NYCC[NYCC.index("OK.") :].replace("a garden", "a bar").replace("A snail wears", "Two dogs wear")
+BAR = (
+    NYCC[NYCC.index("OK.") :].replace("a garden", "a bar").replace("A snail wears", "Two dogs wear")
+)
 NYKMS = (
-    "You are given a cartoon and its caption.\nCaption: The house is a little flat.\nPlease tell me:\n"
-    "1. Does it contain metaphor?\n2. If so, which word or object contains metaphor?\n"
-    "For question 1, the answer must be Yes or No."
+    "You are given a cartoon and its caption.\nCaption: The house is a little flat.\nPlease tell"
+    " me:\n1. Does it contain metaphor?\n2. If so, which word or object contains metaphor?\nFor"
+    " question 1, the answer must be Yes or No."
 )
 DOG = NYKMS.replace("The house is a little flat.", "Good dog.")
 COLUMBUS = (
-    "Which word/phrase is conveyed in this image from the following options (either A, B, C, or D)?\n"
-    "(A) jet lag (B) jet set (C) jet stream (D) jet ski"
+    "Which word/phrase is conveyed in this image from the following options (either A, B, C, or"
+    " D)?\n(A) jet lag (B) jet set (C) jet stream (D) jet ski"
 )
 REBUS = "You are given a rebus puzzle. It needs to be solved through creative thinking. "
 MOON = COLUMBUS.replace("jet lag", "half moon").replace("jet set", "over the moon")
-IRFL = "Idiom: cold feet\nDoes the image visualize the figurative meaning of this idiom? Answer Yes or No."
+IRFL = (
+    "Idiom: cold feet\nDoes the image visualize the figurative meaning of this idiom? Answer Yes"
+    " or No."
+)
 THUMB = IRFL.replace("cold feet", "green thumb")
 ADMIRE = (
-    'The sentence below uses the compound "elbow grease", either idiomatically or literally.\n'
-    "Sentence: It took elbow grease to win.\nRank the images by how well they show the meaning of the compound."
+    'The sentence below uses the compound "elbow grease", either idiomatically or'
+    " literally.\nSentence: It took elbow grease to win.\nRank the images by how well they show the"
+    " meaning of the compound."
 )
-FEET = ADMIRE.replace("It took elbow grease to win.", "She got cold feet.").replace("elbow grease", "cold feet")
-ASK = "This image is a visual metaphor. What is as bright as the sun?\nAnswer with a word or a short phrase alone."
+FEET = ADMIRE.replace("It took elbow grease to win.", "She got cold feet.").replace(
+    "elbow grease", "cold feet"
+)
+ASK = (
+    "This image is a visual metaphor. What is as bright as the sun?\nAnswer with a word or a short"
+    " phrase alone."
+)
 LAMP = ASK.replace("bright as the sun", "dark as the night")
 CLASSIFY = (
-    "A visual metaphor compares one concept with another.\nDoes this image contain a visual metaphor? Answer Yes or No."
+    "A visual metaphor compares one concept with another.\nDoes this image contain a visual"
+    " metaphor? Answer Yes or No."
 )
 
 QUESTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "flute": (FLUTE, ("He is up.", "He is down.")),
     "flute 1-shot": (SHOT + FLUTE, ("He is up.", "He is down.")),
     "vflute": (VFLUTE, ("The boss is a shark.",)),
-    "vflute 1-shot": (f"<image>\n{CAT}\nIt does.\nLABEL: entailment\n\n<image>\n{VFLUTE}", ("The boss is a shark.",)),
+    "vflute 1-shot": (
+        f"<image>\n{CAT}\nIt does.\nLABEL: entailment\n\n<image>\n{VFLUTE}",
+        ("The boss is a shark.",),
+    ),
     "nycc": (NYCC, ("a garden", "A snail wears a watch.", "I have no time.", "It is late.")),
     "nykms": (NYKMS, ("The house is a little flat.",)),
     "rebus": (REBUS + COLUMBUS, ("jet lag", "jet set", "jet stream", "jet ski")),
@@ -87,14 +109,30 @@ CUT = [  # prompt, answer, what the model goes on with
     ("flute", "Contradicts. Up is not down.", f"\n\nQuestion: {SHE}\nAnswer: Entails."),
     ("flute", "Contradicts. Up is not down.", f"\n\n2. {SHE}\nEntails."),
     ("flute", "Contradicts. Up is not down.", f"\n**Q2:** {SHE}\nEntails."),
-    ("flute", "Contradicts. Up is not down.", f"\n\n{SHE.replace(chr(34), chr(0x201C), 1)}\nEntails."),
-    ("flute", "Contradicts. Up is not down.", f"\n\n{FLUTE.replace('down', 'under the roof')}\nEntails."),
-    ("flute", "Contradicts. Up is not down.", f"\n\n{FLUTE.replace('is up.', 'is up there.')}\nEntails."),
+    (
+        "flute",
+        "Contradicts. Up is not down.",
+        f"\n\n{SHE.replace(chr(34), chr(0x201C), 1)}\nEntails.",
+    ),
+    (
+        "flute",
+        "Contradicts. Up is not down.",
+        f"\n\n{FLUTE.replace('down', 'under the roof')}\nEntails.",
+    ),
+    (
+        "flute",
+        "Contradicts. Up is not down.",
+        f"\n\n{FLUTE.replace('is up.', 'is up there.')}\nEntails.",
+    ),
     ("flute", "Contradicts. Up is not down.", f"\n\n{FLUTE}\nEntails."),
     ("flute", "Up is not down, and so on.", f"\n\n{FLUTE}\nUp is not down, and so on."),
     ("flute", f"{FLUTE}\n\nContradicts.", f"\n\n{SHE}\nEntails."),
     ("flute", "Contradicts.", "\n\nPremise: She sings.\nHypothesis: She hums.\nEntails."),
-    ("flute", "<think>Question: is it?\nYes.</think>Contradicts.", "\n\nQuestion: Is it not?\nEntails."),
+    (
+        "flute",
+        "<think>Question: is it?\nYes.</think>Contradicts.",
+        "\n\nQuestion: Is it not?\nEntails.",
+    ),
     ("flute", "<answer>Contradicts.</answer>", f"\n\n{SHE}\n<answer>Entails.</answer>"),
     ("flute", "Contradicts.", "\nUSER: Why?\nASSISTANT: It entails it."),
     ("flute", "Contradicts.", "\n\nHuman: Why?\n\nAssistant: It entails it."),
@@ -108,13 +146,25 @@ CUT = [  # prompt, answer, what the model goes on with
     ("flute 1-shot", f"{SHOT}{FLUTE}\nContradicts.", f"\n\n{SHE}\nEntails."),
     ("flute 1-shot", "Let me restate it.", f"\n\n{SHOT}{FLUTE}\nContradicts."),
     ("vflute 1-shot", "It bites.\nLABEL: entailment", f"\n\n<image>\n{CAT}\nLABEL: contradiction"),
-    ("vflute 1-shot", "It bites.\nLABEL: entailment", f"\n\n{CAT.replace('cat', 'dog')}\nLABEL: contradiction"),
+    (
+        "vflute 1-shot",
+        "It bites.\nLABEL: entailment",
+        f"\n\n{CAT.replace('cat', 'dog')}\nLABEL: contradiction",
+    ),
     ("vflute", "It bites.\nLABEL: entailment", f"\n\n{CAT}\nIt does not.\nLABEL: contradiction"),
     ("vflute", "It bites.\nLABEL: entailment", f"\n\n<image>\n{CAT}\nLABEL: contradiction"),
     ("vflute", "It bites.\nLABEL: entailment", f"\n\n<image>\n{VFLUTE}\nLABEL: contradiction"),
     ("vflute", "It bites.\nLABEL: entailment", f"\n\nQuestion:\n{VFLUTE}\nLABEL: contradiction"),
-    ("vflute", "It bites.\nLABEL: entailment", "\n\nClaim: A cat sleeps on the roof.\nLABEL: contradiction"),
-    ("vflute", "It bites.\nLABEL: entailment", "\n\n**Claim 2:** A cat sleeps on the roof.\nLABEL: contradiction"),
+    (
+        "vflute",
+        "It bites.\nLABEL: entailment",
+        "\n\nClaim: A cat sleeps on the roof.\nLABEL: contradiction",
+    ),
+    (
+        "vflute",
+        "It bites.\nLABEL: entailment",
+        "\n\n**Claim 2:** A cat sleeps on the roof.\nLABEL: contradiction",
+    ),
     ("nycc", "Snails are slow. Answer: B", f"\n\n{BAR}\n\nAnswer: A"),
     ("nycc", "Snails are slow. Answer: B", f"\n\n{BAR[BAR.index('scene') :]}\n\nAnswer: A"),
     ("nykms", "1. Yes\n2. flat", f"\n\n{DOG}\n1. No"),
@@ -123,7 +173,11 @@ CUT = [  # prompt, answer, what the model goes on with
     ("irfl", "Yes.", f"\n\n{THUMB}\nNo."),
     ("rebus", "(B) jet set", f"\n\n{REBUS}{MOON}\n(A)"),
     ("rebus", "(B) jet set", f"\n\n{MOON}\n(A)"),
-    ("vflute", "It bites.\nLABEL: entailment", "\n\nClaim: The boss is a lion.\nLABEL: contradiction"),
+    (
+        "vflute",
+        "It bites.\nLABEL: entailment",
+        "\n\nClaim: The boss is a lion.\nLABEL: contradiction",
+    ),
     ("admire", "B, A, C", f"\n\n{FEET}\nC, A, B"),
     ("admire", "B, A, C", "\n\nSentence: She got cold feet.\nC, A, B"),
     ("metaclue ask", "a lamp", f"\n\n{LAMP}\nink"),
@@ -139,7 +193,9 @@ def test_an_answer_ends_where_the_model_goes_on(prompt: str, answer: str, more: 
 
 
 @pytest.mark.parametrize(("prompt", "answer", "more"), CUT)
-def test_the_first_of_several_next_questions_ends_an_answer(prompt: str, answer: str, more: str) -> None:
+def test_the_first_of_several_next_questions_ends_an_answer(
+    prompt: str, answer: str, more: str
+) -> None:
     text, shown_texts = QUESTIONS[prompt]
     output = f"{answer}{more}\n\nUSER: And this one?\nASSISTANT: Yes.{more}"
     assert before_next_question(output, [text], shown_texts) == answer
@@ -168,21 +224,39 @@ UNCUT = [
     ("vflute", "A man bites.\n\nClaim: supported by the image.\nLABEL: entailment"),
     ("vflute", "A man bites.\n\nClaim: entailment"),
     ("vflute", "The meme has a caption.\nCaption: Monday again, and no coffee.\nLABEL: entailment"),
-    ("nycc", "It shows a snail.\n\nWhich of the 2 options is funnier? A plays on time.\n\nAnswer: A"),
+    (
+        "nycc",
+        "It shows a snail.\n\nWhich of the 2 options is funnier? A plays on time.\n\nAnswer: A",
+    ),
     ("nycc", "It shows a snail.\n\nWhich of the 2 options (A or B) is funnier?\n\nAnswer: A"),
     (
         "nycc",
-        "Let me see.\n\nOK. Here is a description of the cartoon followed by the two choices. I like A.\nAnswer: A",
+        (
+            "Let me see.\n\nOK. Here is a description of the cartoon followed by the two choices. I"
+            " like A.\nAnswer: A"
+        ),
     ),
     ("nykms", "Here goes.\nQuestion 1: Yes\nQuestion 2: flat"),
-    ("nykms", "You see a house.\nYou are given a cartoon and its caption. It contains metaphor.\nYes"),
-    ("nykms", "You see a house.\nYou are given a cartoon and its caption.\nThe caption is dull.\nYes"),
+    (
+        "nykms",
+        "You see a house.\nYou are given a cartoon and its caption. It contains metaphor.\nYes",
+    ),
+    (
+        "nykms",
+        "You see a house.\nYou are given a cartoon and its caption.\nThe caption is dull.\nYes",
+    ),
     ("columbus", "A plane sits.\nWhich word/phrase is conveyed in this image? It is (B) jet set."),
     ("columbus", f"A plane sits on chairs.\n\n{COLUMBUS}\n\n(B) jet set"),
     ("irfl", f"A man shivers at an altar.\n\n{IRFL}\nYes."),
     ("irfl", "A man shivers.\n\nIdiom: cold feet means to be afraid of a wedding.\n\nYes."),
     ("vflute", f"No text is visible.\n\n{VFLUTE}\n\nHe does.\nLABEL: entailment"),
-    ("admire", "Sentence: It took elbow grease to win.\nSentence: the compound is used idiomatically.\nB, A, C"),
+    (
+        "admire",
+        (
+            "Sentence: It took elbow grease to win.\nSentence: the compound is used"
+            " idiomatically.\nB, A, C"
+        ),
+    ),
     ("metaclue ask", "a lamp\nThis image is a visual metaphor. It compares a lamp with the sun."),
     ("metaclue classify", f"Let me look at the picture.\n\n{CLASSIFY}\n\nYes."),
     ("metaclue classify", "It is an ad.\n\nDoes this image contain a visual metaphor?\n\nYes."),
@@ -201,12 +275,20 @@ def test_the_own_question_in_each_wording_of_vflute_ends_nothing() -> None:
     others = vflute.other_wordings({"claim": "A cat sleeps on the roof."})
     assert len(set(wordings)) == 21
     for number, wording in enumerate(wordings):
-        for lead in ("", "Sure!\n", "A man bites.\n\n", "The question is:\n\n", "The task.\n\nQuestion: ", "Hm.\n> "):
+        for lead in (
+            "",
+            "Sure!\n",
+            "A man bites.\n\n",
+            "The question is:\n\n",
+            "The task.\n\nQuestion: ",
+            "Hm.\n> ",
+        ):
             output = f"{lead}{wording}\n\nHe bites.\nLABEL: entailment"
             assert before_next_question(output, [wording], shown_texts=[doc["claim"]]) is output
         asked = [VFLUTE, *wordings]
         assert (
-            before_next_question(f"LABEL: entailment\n{others[number]}", asked, [doc["claim"]]) == "LABEL: entailment"
+            before_next_question(f"LABEL: entailment\n{others[number]}", asked, [doc["claim"]])
+            == "LABEL: entailment"
         )
 
 
@@ -268,43 +350,68 @@ MINI = {
     "figlang_mini_irfl_detect_idiom": ("The answer is B.", "The answer is C."),
     "figlang_mini_irfl_retrieve_metaphor": ("Yes, it does.", "No, it does not."),
     "figlang_mini_metaclue_classify_literal": ("Yes.", "No."),
-    "figlang_mini_metaclue_caption": ("the car is as fast as a cheetah", "the phone is as thin as paper"),
+    "figlang_mini_metaclue_caption": (
+        "the car is as fast as a cheetah",
+        "the phone is as thin as paper",
+    ),
     "figlang_mini_metaclue_vqa": ("a cheetah", "paper"),
     "figlang_mini_metaclue_retrieve_swap": ("2", "1"),
-    "figlang_mini_metaclue_localize": ('[{"bbox_2d": [1, 2, 300, 400]}]', '[{"bbox_2d": [500, 600, 700, 800]}]'),
+    "figlang_mini_metaclue_localize": (
+        '[{"bbox_2d": [1, 2, 300, 400]}]',
+        '[{"bbox_2d": [500, 600, 700, 800]}]',
+    ),
 }
 DATA = {"dataset": "x", "unit": "u", "family": "u", "fold": "0", "sense": "literal"}
 SNAIL = {
-    **DATA, "request": "NYCC,config=ranking,fold=0", "id": "nycc-ranking-17", "data": "NYCC/ranking:0",
-    "config": "ranking", "label": "A", "winner_source": "crowd_winner", "location": "a garden",
-    "description": "A snail wears a watch.", "uncanny_description": "It has no wrist.", "entities": ["Snail", "Watch"],
+    **DATA, "request": "NYCC,config=ranking,fold=0", "id": "nycc-ranking-17",
+    "data": "NYCC/ranking:0", "config": "ranking", "label": "A", "winner_source": "crowd_winner",
+    "location": "a garden", "description": "A snail wears a watch.",
+    "uncanny_description": "It has no wrist.", "entities": ["Snail", "Watch"],
     "captions": ["I have no time.", "It is late."],
 }  # fmt: skip
-BEAR = {"location": "a bar", "description": "A bear drinks.", "captions": ["Bear with me.", "Too cold?"], "label": "B"}
+BEAR = {
+    "location": "a bar",
+    "description": "A bear drinks.",
+    "captions": ["Bear with me.", "Too cold?"],
+    "label": "B",
+}
 JETS = {
-    **DATA, "request": "COLUMBUS,order=benchmark", "id": "jet_set", "data": "COLUMBUS/benchmark:0", "kind": "text",
-    "overlap": True, "answer": "B",
+    **DATA, "request": "COLUMBUS,order=benchmark", "id": "jet_set", "data": "COLUMBUS/benchmark:0",
+    "kind": "text", "overlap": True, "answer": "B",
     "candidates": ["jet lag", "jet set", "jet stream", "jet ski"],
 }  # fmt: skip
 MOONS = {"candidates": ["half moon", "over the moon", "moon over", "moonlight"], "answer": "A"}
 NAMES = [f"{number}.png" for number in range(5)]
 GREASE = {
-    **DATA, "request": "AdMIRe,table=en_test,shown=pictures", "id": "elbow grease", "data": "AdMIRe/en_test:0",
-    "compound": "elbow grease", "shown": "pictures",
-    "sentence": "It took elbow grease to win.", "captions": [], "paths": NAMES, "names": NAMES, "order": NAMES,
+    **DATA, "request": "AdMIRe,table=en_test,shown=pictures", "id": "elbow grease",
+    "data": "AdMIRe/en_test:0", "compound": "elbow grease", "shown": "pictures",
+    "sentence": "It took elbow grease to win.", "captions": [], "paths": NAMES, "names": NAMES,
+    "order": NAMES,
 }  # fmt: skip
 COLD = {"compound": "cold feet", "sentence": "She got cold feet.", "id": "cold feet"}
 OTHERS: dict[str, tuple[Any, dict[str, Any], tuple[str, str], list[dict[str, Any]]]] = {
-    "nycc": (nycc, {}, ("Snails are slow. Answer: B", "It is a pun. Answer: A"), [SNAIL, SNAIL | BEAR]),
+    "nycc": (
+        nycc,
+        {},
+        ("Snails are slow. Answer: B", "It is a pun. Answer: A"),
+        [SNAIL, SNAIL | BEAR],
+    ),
     "columbus": (columbus, {"prompt": "rebus"}, ("(B)", "(C)"), [JETS, JETS | MOONS]),
-    "admire": (admire, {"prompt": "rank"}, ("B, A, C, E, D", "C, D, E, A, B"), [GREASE, GREASE | COLD]),
+    "admire": (
+        admire,
+        {"prompt": "rank"},
+        ("B, A, C, E, D", "C, D, E, A, B"),
+        [GREASE, GREASE | COLD],
+    ),
 }
 KINDS = [*MINI, *OTHERS]
 
 
 def record_in_a_run(task: Any, doc: Any, output: str) -> dict[str, Any]:
     """The record of an answer as a run makes it."""
-    record: dict[str, Any] = JudgedTask(copy.copy(task)).process_results(doc, [output])["sample"].record
+    record: dict[str, Any] = (
+        JudgedTask(copy.copy(task)).process_results(doc, [output])["sample"].record
+    )
     return record
 
 
@@ -361,13 +468,31 @@ def constructed(asked: Kind, row: dict[str, Any], other: dict[str, Any]) -> Iter
     prompt, next_prompt = asked.prompt(row), asked.prompt(other)
     last_line = prompt.strip().splitlines()[-1]
     for answer, next_answer in (asked.answers, asked.answers[::-1]):
-        for lead in ("", "Sure.\n\n", "It shows a snail.\n\n", "The question is:\n\n", "Again.\n\nQuestion: "):
+        for lead in (
+            "",
+            "Sure.\n\n",
+            "It shows a snail.\n\n",
+            "The question is:\n\n",
+            "Again.\n\nQuestion: ",
+        ):
             yield f"{lead}{prompt}\n\n{answer}"
             yield f"{lead}{last_line} A plays on time.\n\n{answer}"
-        for lead in ("", "Question: ", "Question 2: ", "Q: ", "<image>\n", "USER: ", "2. ", "Claim: "):
+        for lead in (
+            "",
+            "Question: ",
+            "Question 2: ",
+            "Q: ",
+            "<image>\n",
+            "USER: ",
+            "2. ",
+            "Claim: ",
+        ):
             yield f"{answer}\n\n{lead}{next_prompt}\n{next_answer}"
             yield f"It shows a snail.\n{answer}\n{lead}{last_line}\n{next_answer}"
-        for words in ("Which of the 2 options is funnier? A plays on time.", "Does the image help? It does."):
+        for words in (
+            "Which of the 2 options is funnier? A plays on time.",
+            "Does the image help? It does.",
+        ):
             yield f"It shows a snail.\n\n{words}\n\nAnswer: {answer}"
 
 
@@ -381,7 +506,13 @@ NOT_SHOWN: Mapping[str, tuple[Any, ...]] = {
     "order": (NAMES, NAMES[::-1]),
     "winner_source": ("A", "the"),
 }
-LABELS = (("A", "B"), (0, 1), (1, 2, 3), ("Entailment", "Contradiction"), ("entailment", "contradiction"))
+LABELS = (
+    ("A", "B"),
+    (0, 1),
+    (1, 2, 3),
+    ("Entailment", "Contradiction"),
+    ("entailment", "contradiction"),
+)
 
 
 def changed_rows(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -394,8 +525,8 @@ def changed_rows(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 READINGS = (
-    "predicted", "predicted_official", "predicted_strict", "status", "rule", "chosen", "caption", "answer",
-    "predicted_sense",
+    "predicted", "predicted_official", "predicted_strict", "status", "rule", "chosen", "caption",
+    "answer", "predicted_sense",
 )  # fmt: skip
 
 
@@ -411,6 +542,12 @@ def test_what_the_prompt_does_not_show_decides_no_reading(name: str) -> None:
 
 
 def reading(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What a record says of the reading of an output, without the index of the right answer in it."""
+    """What a record says of the reading of an output, without the index of the right answer in
+    it.
+    """
     is_choice = "answer" in record and "candidates" in record
-    return {name: record[name] for name in READINGS if name in record and not (name == "answer" and is_choice)}
+    return {
+        name: record[name]
+        for name in READINGS
+        if name in record and not (name == "answer" and is_choice)
+    }

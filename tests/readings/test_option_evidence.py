@@ -84,7 +84,9 @@ def test_announcements(output: str, choices: Choices, right: str | None) -> None
         ("Answer: A. The second image is literal.", PICTURES, "A"),
     ],
 )
-def test_a_letter_outranks_what_stands_beside_it(output: str, choices: Choices, right: str | None) -> None:
+def test_a_letter_outranks_what_stands_beside_it(
+    output: str, choices: Choices, right: str | None
+) -> None:
     assert name_read(output, choices) == right
 
 
@@ -132,24 +134,47 @@ def test_a_letter_with_a_text(output: str, choices: Choices, right: str | None) 
         ("A: literal\nB: literal\nC: unrelated\nD: literal", FOUR, None),
         ("A: False\nB: True\nC: False\nD: False", FOUR, "B"),
         ("- A ✗\n- B ✗\n- C ✗\n- D ✓", FOUR, "D"),
-        (("Image A: does not match\nImage B: matches\nImage C: does not match\nImage D: does not match"), FOUR, "B"),
+        (
+            (
+                "Image A: does not match\nImage B: matches\nImage C: does not match\nImage D: does"
+                " not match"
+            ),
+            FOUR,
+            "B",
+        ),
         ("1. No\n2. Yes\n3. No", THREE_NUMBERS, "2"),
         ("Options:\nA. platelayer\nB. plate\nC. plates\nD. a lot", FOUR, None),
         (
-            ("The options are (A) storm off, (B) perfect storm, (C) after the storm, (D) weather the storm."),
+            (
+                "The options are (A) storm off, (B) perfect storm, (C) after the storm, (D) weather"
+                " the storm."
+            ),
             STORM,
             None,
         ),
-        (("Image A shows a cat. Image B shows a dog. Image C shows a mouse. Image D shows a bird."), FOUR, None),
+        (
+            (
+                "Image A shows a cat. Image B shows a dog. Image C shows a mouse. Image D shows a"
+                " bird."
+            ),
+            FOUR,
+            None,
+        ),
         ("A: no\nB: no\nC: no\nD: no", FOUR, None),
         ("A: yes\nB: yes\nC: no\nD: no", FOUR, None),
         (
-            ("A. Incorrect - literal\nB. Correct - figurative\nC. Incorrect - literal\nD. Incorrect - unrelated"),
+            (
+                "A. Incorrect - literal\nB. Correct - figurative\nC. Incorrect - literal\nD."
+                " Incorrect - unrelated"
+            ),
             FOUR,
             "B",
         ),
         (
-            ("- Option A: Not suitable.\n- Option B: Not suitable.\n- Option C: Suitable.\n- Option D: Not suitable."),
+            (
+                "- Option A: Not suitable.\n- Option B: Not suitable.\n- Option C: Suitable.\n-"
+                " Option D: Not suitable."
+            ),
             FOUR,
             "C",
         ),
@@ -164,19 +189,17 @@ def test_a_letter_with_a_text(output: str, choices: Choices, right: str | None) 
         ("**A:** Wrong\n**B:** Right\n**C:** Wrong\n**D:** Wrong", FOUR, "B"),
         (
             (
-                "A. The man is holding a bag, so it is literal.\nB. The woman is telling a secret.\n"
-                "C. The cat sleeps.\nD. The bag is empty."
+                "A. The man is holding a bag, so it is literal.\nB. The woman is telling a"
+                " secret.\nC. The cat sleeps.\nD. The bag is empty."
             ),
             FOUR,
             None,
         ),
         ("A, B, C, D", FOUR, None),
         pytest.param(
-            (
-                "Let me check each one.\n\n(A) The word STORM is after OFF: no match.\n"
-                "(B) no PERFECT here: no match.\n(C) AFTER over STORM: match!\n"
-                "(D) no WEATHER: no match."
-            ),
+            "Let me check each one.\n\n(A) The word STORM is after OFF: no match.\n"
+            "(B) no PERFECT here: no match.\n(C) AFTER over STORM: match!\n"
+            "(D) no WEATHER: no match.",
             STORM,
             "C",
             marks=UNREAD,
@@ -241,7 +264,11 @@ def test_a_question_announces_nothing(output: str, right: str | None) -> None:
 @pytest.mark.parametrize(
     ("output", "choices", "right"),
     [
-        ("Answer: A\n\nWait, the idiom isn't meant literally. Let me reconsider.\n\nAnswer: B", FOUR, "B"),
+        (
+            "Answer: A\n\nWait, the idiom isn't meant literally. Let me reconsider.\n\nAnswer: B",
+            FOUR,
+            "B",
+        ),
         ("I think it's A. Hmm, no, actually the man is laughing. The answer is C.", FOUR, "C"),
         ("The answer is A. Correction: the answer is D.", FOUR, "D"),
         ("I'm sorry, I can't see the image well. But the best answer is B.", FOUR, "B"),
@@ -255,8 +282,8 @@ def test_a_question_announces_nothing(output: str, right: str | None) -> None:
         ("I'd say the answer is A... but looking again, it's definitely (D).", FOUR, "D"),
         (
             (
-                "The answer is (A). Hmm, wait. Image B is actually better, because it shows the figurative "
-                "sense. So I choose (B)."
+                "The answer is (A). Hmm, wait. Image B is actually better, because it shows the"
+                " figurative sense. So I choose (B)."
             ),
             FOUR,
             "B",
@@ -317,5 +344,7 @@ def test_the_last_announcement_counts(output: str, choices: Choices, right: str 
         ("We would lean towards B, whereas C is only a cat.", "B"),
     ],
 )
-def test_corrections_and_weaker_remarks_behind_an_announcement(output: str, right: str | None) -> None:
+def test_corrections_and_weaker_remarks_behind_an_announcement(
+    output: str, right: str | None
+) -> None:
     assert name_read(output, FOUR) == right

@@ -1,9 +1,22 @@
-"""An answer of one of these kinds is read in another way than a careful person reads it if this fails."""
+"""An answer of one of these kinds is read in another way than a careful person reads it if this
+fails.
+"""
 
 from __future__ import annotations
 
 import pytest
-from option_choices import FIVE, FOUR, NUMBERS, PICTURES, PLATE, STORM, THREE, TWO, UNREAD, name_read
+from option_choices import (
+    FIVE,
+    FOUR,
+    NUMBERS,
+    PICTURES,
+    PLATE,
+    STORM,
+    THREE,
+    TWO,
+    UNREAD,
+    name_read,
+)
 
 from figlang_tasks.answers.choices import Choices
 
@@ -13,20 +26,20 @@ from figlang_tasks.answers.choices import Choices
     [
         (
             (
-                "The image conveys **(A) a lot on my plate**.\n\nExplanation:\n"
-                "- **(A) a lot on my plate**: the word LOT is on a plate.\n"
-                "- **(B) platelayer**: a person who lays rails; no rails here.\n"
-                "- **(C) step up to the plate**: nobody steps.\n- **(D) a bit too much**: there is no measure."
+                "The image conveys **(A) a lot on my plate**.\n\nExplanation:\n- **(A) a lot on my"
+                " plate**: the word LOT is on a plate.\n- **(B) platelayer**: a person who lays"
+                " rails; no rails here.\n- **(C) step up to the plate**: nobody steps.\n- **(D) a"
+                " bit too much**: there is no measure."
             ),
             PLATE,
             "A",
         ),
         (
             (
-                "**B**\n\nLet me go through the options:\n\n**A:** The man is literally holding a cat, which "
-                "is the literal sense of the words.\n**B:** The woman whispers a secret, which fits the idiom "
-                '"let the cat out of the bag".\n**C:** A dog plays with a ball.\n'
-                "**D:** An empty bag."
+                "**B**\n\nLet me go through the options:\n\n**A:** The man is literally holding a"
+                " cat, which is the literal sense of the words.\n**B:** The woman whispers a"
+                ' secret, which fits the idiom "let the cat out of the bag".\n**C:** A dog plays'
+                " with a ball.\n**D:** An empty bag."
             ),
             FOUR,
             "B",
@@ -42,36 +55,37 @@ from figlang_tasks.answers.choices import Choices
         ),
         (
             (
-                'The best caption is B.\n\nCaption A plays on the double meaning of "mouse", but the pun is '
-                "weak.\nCaption B subverts what we expect from a job interview.\n"
-                "Caption C is too long.\nCaption D does not have to do with the cartoon."
+                'The best caption is B.\n\nCaption A plays on the double meaning of "mouse", but'
+                " the pun is weak.\nCaption B subverts what we expect from a job"
+                " interview.\nCaption C is too long.\nCaption D does not have to do with the"
+                " cartoon."
             ),
             FOUR,
             "B",
         ),
         (
             (
-                "I'd go with option **D**.\n\nHere's a breakdown:\n\n* **Option A** – shows a real iceberg, "
-                "so it is literal.\n* **Option B** – shows a glass with ice.\n"
-                "* **Option C** – a man in a fridge.\n* **Option D** – two strangers laughing together at a "
-                "party, i.e. the ice is broken."
+                "I'd go with option **D**.\n\nHere's a breakdown:\n\n* **Option A** – shows a real"
+                " iceberg, so it is literal.\n* **Option B** – shows a glass with ice.\n* **Option"
+                " C** – a man in a fridge.\n* **Option D** – two strangers laughing together at a"
+                " party, i.e. the ice is broken."
             ),
             FOUR,
             "D",
         ),
         (
             (
-                'The image that best represents the metaphor "time is money" is image C, in which a clock '
-                "is made of coins. Image A only shows a clock, image B only shows coins, and image D shows a "
-                "bank."
+                'The image that best represents the metaphor "time is money" is image C, in which a'
+                " clock is made of coins. Image A only shows a clock, image B only shows coins, and"
+                " image D shows a bank."
             ),
             FOUR,
             "C",
         ),
         (
             (
-                'The correct answer is (B).\n\n(A) is the literal meaning of the phrase "spill the beans".\n'
-                "(C) and (D) are not related to the phrase at all."
+                'The correct answer is (B).\n\n(A) is the literal meaning of the phrase "spill the'
+                ' beans".\n(C) and (D) are not related to the phrase at all.'
             ),
             FOUR,
             "B",
@@ -86,8 +100,8 @@ from figlang_tasks.answers.choices import Choices
         ),
         (
             (
-                "<answer>B</answer>\n\nA shows a couch potato literally, a potato on a couch. B shows a lazy "
-                "man watching TV. C shows a farmer. D shows chips."
+                "<answer>B</answer>\n\nA shows a couch potato literally, a potato on a couch. B"
+                " shows a lazy man watching TV. C shows a farmer. D shows chips."
             ),
             FOUR,
             "B",
@@ -104,17 +118,18 @@ from figlang_tasks.answers.choices import Choices
         ),
         (
             (
-                "(D)\n\nExplanation: The idiom means to be in trouble. In (A) the man swims in hot water, in "
-                "(B) a kettle boils, in (C) a bath is filled. Only in (D) does the boss shout at an employee."
+                "(D)\n\nExplanation: The idiom means to be in trouble. In (A) the man swims in hot"
+                " water, in (B) a kettle boils, in (C) a bath is filled. Only in (D) does the boss"
+                " shout at an employee."
             ),
             FOUR,
             "D",
         ),
         (
             (
-                'The idiom "a piece of cake" is best illustrated by image (A): a student who finishes his '
-                "exam smiling.\n\nImage (B): a slice of chocolate cake - literal.\n"
-                "Image (C): a bakery.\nImage (D): a birthday party."
+                'The idiom "a piece of cake" is best illustrated by image (A): a student who'
+                " finishes his exam smiling.\n\nImage (B): a slice of chocolate cake -"
+                " literal.\nImage (C): a bakery.\nImage (D): a birthday party."
             ),
             FOUR,
             "A",
@@ -130,18 +145,24 @@ from figlang_tasks.answers.choices import Choices
         ),
         (
             (
-                "The funniest caption is **C**. \n\n**Why C works:** it turns the doctor's words on their "
-                "head.\n\n**Why the others fall short:**\n- **A** states the obvious.\n"
-                "- **B** needs too much context.\n- **D** is a tired joke.\n"
-                "- **E** is cute, but it isn't funny."
+                "The funniest caption is **C**. \n\n**Why C works:** it turns the doctor's words on"
+                " their head.\n\n**Why the others fall short:**\n- **A** states the obvious.\n-"
+                " **B** needs too much context.\n- **D** is a tired joke.\n- **E** is cute, but it"
+                " isn't funny."
             ),
             FIVE,
             "C",
         ),
-        ("C\n\nAnalysis\n--------\nA -> literal\nB -> literal\nC -> figurative\nD -> none", FOUR, "C"),
+        (
+            "C\n\nAnalysis\n--------\nA -> literal\nB -> literal\nC -> figurative\nD -> none",
+            FOUR,
+            "C",
+        ),
     ],
 )
-def test_a_verdict_above_explained_options(output: str, choices: Choices, right: str | None) -> None:
+def test_a_verdict_above_explained_options(
+    output: str, choices: Choices, right: str | None
+) -> None:
     assert name_read(output, choices) == right
 
 
@@ -150,43 +171,54 @@ def test_a_verdict_above_explained_options(output: str, choices: Choices, right:
     [
         (
             (
-                "(A) is wrong because the man is really under the weather. (B) is wrong as well. (D) is "
-                "right: the woman is ill in bed."
+                "(A) is wrong because the man is really under the weather. (B) is wrong as well."
+                " (D) is right: the woman is ill in bed."
             ),
             FOUR,
             "D",
         ),
         (
             (
-                "A shows a fish out of the water, which is too literal; D shows a man who feels awkward at a "
-                "party. The answer is D."
+                "A shows a fish out of the water, which is too literal; D shows a man who feels"
+                " awkward at a party. The answer is D."
             ),
             FOUR,
             "D",
         ),
-        (("Image B, which shows a burning candle at both ends, is literal. The correct image is A."), FOUR, "A"),
+        (
+            (
+                "Image B, which shows a burning candle at both ends, is literal. The correct image"
+                " is A."
+            ),
+            FOUR,
+            "A",
+        ),
         ("(C) is too literal.", FOUR, None),
         ("A. No.", FOUR, None),
         ("Not B.", FOUR, None),
         ("It is not (B), since nobody in the picture is sleeping.", FOUR, None),
         ("I don't think it's A.", FOUR, None),
         (
-            ("Image A is literal. Image B is literal too. Image C is not related to the idiom. That leaves image D."),
+            (
+                "Image A is literal. Image B is literal too. Image C is not related to the idiom."
+                " That leaves image D."
+            ),
             FOUR,
             "D",
         ),
         (
             (
-                "Option A can be ruled out, because the idiom doesn't mean that someone is burning. Option B "
-                "can be ruled out too."
+                "Option A can be ruled out, because the idiom doesn't mean that someone is burning."
+                " Option B can be ruled out too."
             ),
             FOUR,
             None,
         ),
         (
             (
-                "(A) depicts a real elephant in a room. (B) depicts an awkward family dinner where nobody "
-                "speaks about the divorce. So (B) is the figurative one and the correct choice."
+                "(A) depicts a real elephant in a room. (B) depicts an awkward family dinner where"
+                " nobody speaks about the divorce. So (B) is the figurative one and the correct"
+                " choice."
             ),
             FOUR,
             "B",
@@ -194,15 +226,23 @@ def test_a_verdict_above_explained_options(output: str, choices: Choices, right:
         ("The answer is not A.", FOUR, None),
         ("The answer cannot be (C), because there's no clock.", FOUR, None),
         ("(D) isn't it.", FOUR, None),
-        ("At first sight (A) seems right, but the man isn't cold. (B) is the correct answer.", FOUR, "B"),
-        ("While (C) contains a kettle and a pot, this is the literal reading. I choose (B).", FOUR, "B"),
+        (
+            "At first sight (A) seems right, but the man isn't cold. (B) is the correct answer.",
+            FOUR,
+            "B",
+        ),
+        (
+            "While (C) contains a kettle and a pot, this is the literal reading. I choose (B).",
+            FOUR,
+            "B",
+        ),
         ("A is incorrect, B is incorrect, C is incorrect, D is correct.", FOUR, "D"),
         ("(B) does not convey the meaning of the proverb; neither does (C).", FOUR, None),
         ("A and B are both literal. C is the only one showing the figurative meaning.", FOUR, "C"),
         (
             (
-                "Although image (A) has the moon in it, it isn't about rarity. Image (D), on the other hand, "
-                "shows a once in a lifetime event. Hence (D)."
+                "Although image (A) has the moon in it, it isn't about rarity. Image (D), on the"
+                " other hand, shows a once in a lifetime event. Hence (D)."
             ),
             FOUR,
             "D",
@@ -211,7 +251,14 @@ def test_a_verdict_above_explained_options(output: str, choices: Choices, right:
         ("(A) is a red herring. (B) is the right one.", FOUR, "B"),
         ("B would be wrong.", FOUR, None),
         ("Neither A nor B fits.", FOUR, None),
-        (("I'd exclude A because of its literal nature, and I'd exclude C because it's off topic."), FOUR, None),
+        (
+            (
+                "I'd exclude A because of its literal nature, and I'd exclude C because it's off"
+                " topic."
+            ),
+            FOUR,
+            None,
+        ),
         ("Caption A is not funny. Caption B made me laugh.", TWO, "B"),
         ("The caption that doesn't fit is C.", FOUR, None),
     ],
@@ -235,7 +282,10 @@ def test_denied_or_described_first(output: str, choices: Choices, right: str | N
         ("Answer:", FOUR, None),
         ("The idiom means that someone is very happy. In image A, a", FOUR, None),
         (
-            ("To find the image, let me look at each of them.\n\n**Image A:** A man is standing in front of a"),
+            (
+                "To find the image, let me look at each of them.\n\n**Image A:** A man is standing"
+                " in front of a"
+            ),
             FOUR,
             None,
         ),
@@ -251,7 +301,10 @@ def test_denied_or_described_first(output: str, choices: Choices, right: str | N
         ("The image that best depicts the metaphor is the one with a", FOUR, None),
         ("The rebus consists of the word STORM and a", FOUR, None),
         (
-            ("Looking at the images:\n\n1. Image A - A woman holds an umbrella, it rains heavily.\n2. Image B - A"),
+            (
+                "Looking at the images:\n\n1. Image A - A woman holds an umbrella, it rains"
+                " heavily.\n2. Image B - A"
+            ),
             FOUR,
             None,
         ),

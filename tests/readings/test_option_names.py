@@ -103,7 +103,11 @@ def test_numbers(output: str, choices: Choices, right: str | None) -> None:
         ("Picture 3", PICTURES, "C"),
         ("The 2nd image", PICTURES, "B"),
         ("The image on the left", PICTURES, None),
-        ("The first image is literal. The second image is figurative, so it's the answer.", PICTURES, "B"),
+        (
+            "The first image is literal. The second image is figurative, so it's the answer.",
+            PICTURES,
+            "B",
+        ),
         ("Second", PICTURES, "B"),
         ("third", PICTURES, "C"),
         ("It's the first.", PICTURES, "A"),
@@ -144,7 +148,11 @@ def test_ordinals_of_pictures(output: str, choices: Choices, right: str | None) 
         pytest.param('The phrase "storm off" would need OFF.', STORM, None, marks=INVENTED),
         ("Sorry, I thought it was casual Friday.", CAPTIONS, "A"),
         ('The funniest caption is "You should see the other guy."', CAPTIONS, "B"),
-        ('I like "I\'m here about the position" the most, because it is unexpected.', CAPTIONS, "C"),
+        (
+            'I like "I\'m here about the position" the most, because it is unexpected.',
+            CAPTIONS,
+            "C",
+        ),
         ("You should see the other guy", CAPTIONS, "B"),
         ("He is being ironic.", IRONY, "A"),
         ("He is tired of waiting", IRONY, "C"),
@@ -184,7 +192,9 @@ def test_texts(output: str, choices: Choices, right: str | None) -> None:
         ("The letter A is drawn upside down.", FOUR, None),
     ],
 )
-def test_what_was_not_offered_or_is_no_name(output: str, choices: Choices, right: str | None) -> None:
+def test_what_was_not_offered_or_is_no_name(
+    output: str, choices: Choices, right: str | None
+) -> None:
     assert name_read(output, choices) == right
 
 
@@ -193,7 +203,11 @@ def test_what_was_not_offered_or_is_no_name(output: str, choices: Choices, right
     [
         ("I'd say either (A), (B) or (D), but I can't decide.", FOUR, None),
         ('The image shows a letter B made of bees. It could stand for "be".', PLATE, None),
-        ('The rebus shows the letter C above the word SIGHT, which gives "out of sight".', FOUR, None),
+        (
+            'The rebus shows the letter C above the word SIGHT, which gives "out of sight".',
+            FOUR,
+            None,
+        ),
         ("The rebus has three letters: A, B and D. The C is missing.", FOUR, None),
         ('We have the text "I" before the letter C, i.e. "I see".', FOUR, None),
         ("The cartoon shows a doctor and a patient. Patient A tells patient B a joke.", FOUR, None),
@@ -205,7 +219,11 @@ def test_what_was_not_offered_or_is_no_name(output: str, choices: Choices, right
         ("Answer: none", FOUR, None),
         ("Answer: unclear", FOUR, None),
         ("N/A", FOUR, None),
-        ("The answer is (A) if we take it literally and (B) if we take it figuratively.", FOUR, None),
+        (
+            "The answer is (A) if we take it literally and (B) if we take it figuratively.",
+            FOUR,
+            None,
+        ),
         ("Depending on the reading it's A or C.", FOUR, None),
         ("Answer: B. Although A would be an option as well, it is too literal.", FOUR, "B"),
         ("Answer: B (A is a close second)", FOUR, "B"),
@@ -244,7 +262,9 @@ def test_what_was_not_offered_or_is_no_name(output: str, choices: Choices, right
         ("Out of the four captions, I find C the funniest.", FOUR, "C"),
         ("If I must choose: C.", FOUR, "C"),
         pytest.param("A和B都不对，C才是正确的。", FOUR, "C", marks=UNREAD),
-        pytest.param("Die Bilder A und B sind wörtlich, daher ist C richtig.", FOUR, "C", marks=UNREAD),
+        pytest.param(
+            "Die Bilder A und B sind wörtlich, daher ist C richtig.", FOUR, "C", marks=UNREAD
+        ),
         ("It would be A if the man were sad, but he's laughing, so it's B.", FOUR, "B"),
         ("The statement that isn't true is 3.", NUMBERS, None),
         ("The man's grade is a B.", FOUR, None),

@@ -35,7 +35,10 @@ FORMS = [
     ("<{} 1>", "</{} 1>"),
     ('<{} seconds="3.5">', "</{} >"),
 ]
-PAIRS = [*TOKENS, *((opening.format(name), closing.format(name)) for name in NAMES for opening, closing in FORMS)]
+PAIRS = [
+    *TOKENS,
+    *((opening.format(name), closing.format(name)) for name in NAMES for opening, closing in FORMS),
+]
 SQUARE_PAIRS = [(f"[{name}]", f"[/{name}]") for name in NAMES]
 
 
@@ -46,9 +49,10 @@ def test_readers_know_every_tag(change: Callable[[str], str]) -> None:
         output = f"{opening}The answer is A.{closing}\nB"
         assert option(output, 4).value == 1, output
         assert option(f"The answer is A.{closing}\nB", 4).value == 1, "the prompt opened it"
-        assert (option(f"The answer is A.{closing}", 4).status, option(closing, 4).rule) == ("empty", "thought"), (
-            closing
-        )
+        assert (option(f"The answer is A.{closing}", 4).status, option(closing, 4).rule) == (
+            "empty",
+            "thought",
+        ), closing
 
 
 def test_thoughts_that_were_cut_off_are_no_answers() -> None:
@@ -80,7 +84,9 @@ REMAINS = {
     "<think>\nA or B?\n</think>\n\nB": "B",
     "<think>\n\n</think>\n\nB": "B",
     "<reasoning>A is literal.</reasoning><answer>B</answer>": "<answer>B</answer>",
-    "<rationale>A is literal.</rationale>\n<final_answer>B</final_answer>": "<final_answer>B</final_answer>",
+    "<rationale>A is literal.</rationale>\n<final_answer>B</final_answer>": (
+        "<final_answer>B</final_answer>"
+    ),
     "<analysis>Simple.</analysis><think>A?</think><answer>B</answer>": "<answer>B</answer>",
     "<SUMMARY>Ice.</SUMMARY><REASONING>A?</REASONING><CONCLUSION>B</CONCLUSION>": (
         "<SUMMARY>Ice.</SUMMARY> <CONCLUSION>B</CONCLUSION>"
@@ -118,7 +124,8 @@ REMAINS = {
     "The answer is A.</reason>": "",
     "A</think>": "",
     "</think>\n\nB": "B",
-    # closing tags too many: a word or two are no reason, and a thought that was closed has no second end
+    # closing tags too many: a word or two are no reason, and a thought that was closed has no
+    # second end
     "B</reason>": "B",
     "Answer: B</rationale>\n": "Answer: B",
     "<answer>B</answer></reasoning>": "<answer>B</answer>",
@@ -146,14 +153,19 @@ REMAINS = {
     "<think>It may be 'A'</think>'B'": "'B'",
     "<|im_start|>think\nA?\n<|im_start|>answer\nB": "B",
     # no tags
-    "I think B. My reasoning: A < C, and it floats.": "I think B. My reasoning: A < C, and it floats.",
+    "I think B. My reasoning: A < C, and it floats.": (
+        "I think B. My reasoning: A < C, and it floats."
+    ),
     "<reason why it is B>": "<reason why it is B>",
     "<p>B</p>": "<p>B</p>",
     "[Reasoning]\nA is literal.\n[Answer]\nB": "[Reasoning] A is literal. [Answer] B",
     "[Reasoning] A is literal. [/Reasoning] B": "B",
     # tokens of models
     "<|channel|>analysis<|message|>A?<|end|><|start|>assistant<|channel|>final<|message|>B": "B",
-    "<|channel|>commentary to=functions.look <|constrain|>json<|message|>{}<|channel|>final<|message|>B": "B",
+    (
+        "<|channel|>commentary to=functions.look <|constrain|>json<|message|>{}"
+        "<|channel|>final<|message|>B"
+    ): "B",
     "analysisA? The rope is cut.assistantfinalB": "B",
     "<|think|>A?<|end|><|begin|>assistant<|content|>B": "B",
     "<|begin_of_thought|>A?<|end_of_thought|>\n\n<|begin_of_solution|>B": "B",
@@ -172,8 +184,12 @@ def test_what_stands_outside_remains(output: str) -> None:
 TEXTS = st.lists(
     st.one_of(
         st.text(max_size=10),
-        st.sampled_from([tag for pair in [*TOKENS, *PAIRS[::7], *SQUARE_PAIRS[::5]] for tag in pair]),
-        st.sampled_from(["<answer>", "</answer>", "assistantfinal", "<", ">", "'", "`", "\n", "<think ", "/"]),
+        st.sampled_from(
+            [tag for pair in [*TOKENS, *PAIRS[::7], *SQUARE_PAIRS[::5]] for tag in pair]
+        ),
+        st.sampled_from(
+            ["<answer>", "</answer>", "assistantfinal", "<", ">", "'", "`", "\n", "<think ", "/"]
+        ),
     ),
     max_size=12,
 ).map("".join)
@@ -194,7 +210,9 @@ EXPLANATIONS = {
     "<reasoning>Snow makes no sound.</reasoning>\nContradiction": "Snow makes no sound.",
     "Contradiction\n<reason>Snow makes no sound.</reason>": "Snow makes no sound.",
     "<think>Loud?</think><rationale>\nSnow makes no sound.\n</rationale>": "Snow makes no sound.",
-    "<analysis>Snow is quiet.</analysis><reflection>He was loud.</reflection>No": "Snow is quiet.\nHe was loud.",
+    "<analysis>Snow is quiet.</analysis><reflection>He was loud.</reflection>No": (
+        "Snow is quiet.\nHe was loud."
+    ),
     "<reasoning>Snow <think>loud?</think>is quiet.</reasoning>No": "Snow\nis quiet.",
     "Snow makes no sound.</reasoning>\nContradiction": "Snow makes no sound.",
     "<think>Snow makes no sound.</think>Contradiction": None,

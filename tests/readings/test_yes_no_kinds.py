@@ -1,6 +1,8 @@
-"""Kinds of answers to a yes-or-no question that readers often get wrong are read wrongly again if this fails.
+"""Kinds of answers to a yes-or-no question that readers often get wrong are read wrongly again if
+this fails.
 
-Each table is one kind: an output, and what a careful person reads: True, False, or None where nobody could tell.
+Each table is one kind: an output, and what a careful person reads: True, False, or None where
+nobody could tell.
 """
 
 from __future__ import annotations
@@ -326,7 +328,11 @@ KINDS = {
     "marked": MARKED,
     "announced": ANNOUNCED,
 }
-ROWS = [pytest.param(output, value, id=f"{kind}: {output}") for kind, rows in KINDS.items() for output, value in rows]
+ROWS = [
+    pytest.param(output, value, id=f"{kind}: {output}")
+    for kind, rows in KINDS.items()
+    for output, value in rows
+]
 
 
 @pytest.mark.parametrize(("output", "value"), ROWS)

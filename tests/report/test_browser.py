@@ -1,4 +1,6 @@
-"""If these fail, a model's words run in the report, or it does not show in Chromium what the gallery has."""
+"""If these fail, a model's words run in the report, or it does not show in Chromium what the
+gallery has.
+"""
 
 from __future__ import annotations
 
@@ -42,11 +44,19 @@ def runs(folder: Path) -> list[Run]:
     """Two runs of all benchmarks; the second answers V-FLUTE in its own way."""
     lines = {task: lines_of(task, 30) for task in TASKS}
     first = write_run(folder / "first", lines)
-    own = lines_of("figlang_mini", 30, lambda doc, n: f"Because {'of the kettle' * (n % 2)}.\nLABEL: entailment")
+    own = lines_of(
+        "figlang_mini",
+        30,
+        lambda doc, n: f"Because {'of the kettle' * (n % 2)}.\nLABEL: entailment",
+    )
     for lines_of_run, shift in ((lines["figlang_mini"], 0), (own, 7)):
         for number, line in enumerate(lines_of_run):
             score = ((number + shift) * 37 % 100) / 100
-            line["sample"]["explanation_scores"] = {"scorer": "embedded", "bertscore": score, "mean": score}
+            line["sample"]["explanation_scores"] = {
+                "scorer": "embedded",
+                "bertscore": score,
+                "mean": score,
+            }
     write_run(folder / "first", lines)
     second = write_run(folder / "second", {"figlang_mini": own})
     return [read(f"first={first}"), read(f"second={second}")]
@@ -102,7 +112,10 @@ def test_a_report_opens_quietly_with_its_pictures_and_never_scrolls_sideways(
         charts = page.locator("figure img.chart")
         assert 2 * charts.count() == page.locator("a[download]").count() > 4
         for chart in charts.all():
-            assert chart.get_attribute("alt") and chart.evaluate("element => element.naturalWidth") > 300
+            assert (
+                chart.get_attribute("alt")
+                and chart.evaluate("element => element.naturalWidth") > 300
+            )
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         open_sample(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -110,7 +123,9 @@ def test_a_report_opens_quietly_with_its_pictures_and_never_scrolls_sideways(
 
 
 def read_rank(card: Card, run: int | None = None) -> int:
-    """0 for a card with an unread answer in words, 1 for one with an answer without words; of one run, or of any."""
+    """0 for a card with an unread answer in words, 1 for one with an answer without words; of one
+    run, or of any.
+    """
     statuses = {answer["status"] for answer in card["answers"] if run in (None, answer["run"])}
     if statuses & {"refused", "ambiguous", "unreadable", "out_of_range"}:
         return 0
@@ -139,23 +154,34 @@ def test_filters(browser: Browser, report: Path, gallery: Gallery) -> None:
     total = len(gallery.cards)
 
     def expected(task: str = "", run: int | None = None, **answer: str) -> list[str]:
-        """Ids of the first cards of a task with such an answer, of a run or of any; unread answers come first."""
+        """Ids of the first cards of a task with such an answer, of a run or of any; unread answers
+        come first.
+        """
         cards = [
             card
             for card in gallery.cards
             if task in ("", card["task"])
-            and any(run in (None, each["run"]) and each.items() >= answer.items() for each in card["answers"])
+            and any(
+                run in (None, each["run"]) and each.items() >= answer.items()
+                for each in card["answers"]
+            )
         ]
         return [card["id"] for card in sorted(cards, key=lambda card: read_rank(card, run))][:48]
 
     with opened(browser, report) as (page, seen):
-        assert page.text_content("#count") == f"{total} of {total} samples" and ids(page)[:48] == expected()
+        assert (
+            page.text_content("#count") == f"{total} of {total} samples"
+            and ids(page)[:48] == expected()
+        )
         choose(page, task="figlang_mini", outcome="✗ wrong")
         wrong = expected("figlang_mini", outcome="wrong")
         assert ids(page) == wrong and len(wrong) > 3
         choose(page, run="second")
         mine = expected("figlang_mini", 1, outcome="wrong")
-        assert ids(page) == mine != wrong and set(texts(page, "#cards .answer .name")) == {"Reference", "second"}
+        assert ids(page) == mine != wrong and set(texts(page, "#cards .answer .name")) == {
+            "Reference",
+            "second",
+        }
         page.get_by_role("button", name="Clear").click()
         expect(page.locator("#count")).to_have_text(f"{total} of {total} samples")
         choose(page, source="irfl_metaphor_simile")
@@ -166,7 +192,9 @@ def test_filters(browser: Browser, report: Path, gallery: Gallery) -> None:
 
         choose(page, status="all", text="KETTLE", task="figlang_mini")
         told = {
-            card["id"] for card in gallery.cards if card["task"] == "figlang_mini" and "kettle" in str(card).lower()
+            card["id"]
+            for card in gallery.cards
+            if card["task"] == "figlang_mini" and "kettle" in str(card).lower()
         }
         assert set(ids(page)) == told != set()
         assert seen.quiet, seen
@@ -200,13 +228,20 @@ def test_a_card_shows_the_reference_and_what_each_run_wrote_and_opens_to_everyth
         assert cells.nth(0).locator(".text").text_content() == card["reference"]
         for number, answer in enumerate(card["answers"], 1):
             cell = cells.nth(number)
-            assert cell.locator(".score").text_content() == f"explanation score {100 * answer['score']:.1f}"
+            assert (
+                cell.locator(".score").text_content()
+                == f"explanation score {100 * answer['score']:.1f}"
+            )
             assert (cell.locator(".text").text_content() or "") == answer["explanation"]
         words = open_sample(page, 1).text_content() or ""
         for text in (card["id"], dict(card["facts"])["claim"], card["prompt"], card["source"]):
             assert text in words
         for answer in card["answers"]:
-            assert answer["output"] in words and answer["rule"] in words and answer["predicted"] in words
+            assert (
+                answer["output"] in words
+                and answer["rule"] in words
+                and answer["predicted"] in words
+            )
         assert seen.quiet, seen
 
 
@@ -240,7 +275,13 @@ def hostile(folder: Path) -> Path:
     """A report of a run whose every text is an attack."""
     lines = {task: lines_of(task, 2) for task in ("figlang_mini", "figlang_mini_nykms_metaphor")}
     first = lines["figlang_mini"][0]
-    first["sample"] |= {"id": EVIL, "explanation": EVIL, "reference": EVIL, "status": EVIL, "rule": EVIL}
+    first["sample"] |= {
+        "id": EVIL,
+        "explanation": EVIL,
+        "reference": EVIL,
+        "status": EVIL,
+        "rule": EVIL,
+    }
     first["sample"]["explanation_scores"] = {"scorer": EVIL, "mean": 0.5, EVIL: EVIL}
     first |= {"input": EVIL, "filtered_resps": EVIL}
     cartoon = lines["figlang_mini_nykms_metaphor"][0]["sample"]
@@ -251,7 +292,9 @@ def hostile(folder: Path) -> Path:
     run = read(f"x={path}")
     run = Run(EVIL, run.path, run.tasks, run.results)
     found = build([run])
-    cards: list[Card] = [{**card, "facts": [("claim", EVIL)], "source": EVIL} for card in found.cards]
+    cards: list[Card] = [
+        {**card, "facts": [("claim", EVIL)], "source": EVIL} for card in found.cards
+    ]
     content = render([run], [], Gallery(cards, found.pictures, [EVIL]), EVIL, EVIL).content
     (folder / "hostile.html").write_bytes(content)
     return folder / "hostile.html"
@@ -270,11 +313,18 @@ def test_what_a_model_says_never_runs(browser: Browser, hostile: Path) -> None:
         assert seen.quiet, seen
 
 
-def test_the_policy_stops_a_script_that_came_in(browser: Browser, report: Path, tmp_path: Path) -> None:
+def test_the_policy_stops_a_script_that_came_in(
+    browser: Browser, report: Path, tmp_path: Path
+) -> None:
     """Should a text ever get through, it must not run: the browser itself is asked."""
     content = report.read_text(encoding="utf-8")
-    attack = "<script>document.title='attacked'</script><img src=x onerror=\"document.title='attacked'\">"
-    (tmp_path / "attacked.html").write_text(content.replace("<main", attack + "<main", 1), encoding="utf-8")
+    attack = (
+        "<script>document.title='attacked'</script><img src=x"
+        " onerror=\"document.title='attacked'\">"
+    )
+    (tmp_path / "attacked.html").write_text(
+        content.replace("<main", attack + "<main", 1), encoding="utf-8"
+    )
     with opened(browser, tmp_path / "attacked.html") as (page, seen):
         expect(page.locator("#cards > li").first).to_be_attached()
         assert page.title() != "attacked" and page.title() == "Figurative-language evaluation"

@@ -1,4 +1,5 @@
-"""If these fail, a text of a run leaves its place in the report's file, or a number is lost on the way into it.
+"""If these fail, a text of a run leaves its place in the report's file, or a number is lost on the
+way into it.
 
 That nothing of it runs, and that its policy stops scripts, is asked of Chromium (test_browser.py).
 """
@@ -46,7 +47,9 @@ class Parsed(HTMLParser):
             self.scripts[-1] += data
 
 
-def text_of(run: Run, *sections: Section, title: str = "A report", gallery: Gallery | None = None) -> str:
+def text_of(
+    run: Run, *sections: Section, title: str = "A report", gallery: Gallery | None = None
+) -> str:
     shown = build([run], pictures=False) if gallery is None else gallery
     groups = [Group("all", "All", sections)] if sections else []
     return page.render([run], groups, shown, title).content.decode("utf-8")
@@ -73,7 +76,11 @@ def test_the_data_and_the_drawing_of_a_chart_come_back(run: Run) -> None:
     svg = f"<svg><text>{named}</text></svg>"
     made = Chart("some-chart", "t", svg, 'a,"b"\n#1 % ü&<', False, svg)
     text = text_of(run, Section("one", "t", "", charts=(made,)))
-    links = {str(each["download"]): str(each["href"]) for _, each in Parsed(text).elements if "download" in each}
+    links = {
+        str(each["download"]): str(each["href"])
+        for _, each in Parsed(text).elements
+        if "download" in each
+    }
     for name, kind, content in (("csv", "text/csv", made.csv), ("svg", "image/svg+xml", svg)):
         head, _, found = links[f"some-chart.{name}"].partition(",")
         assert head == f"data:{kind};charset=utf-8" and unquote(found) == content
@@ -85,15 +92,26 @@ def test_a_cell_is_a_text_in_its_whole_length(run: Run) -> None:
     text = text_of(run, Section("one", "t", "", tables=(table,)))
     assert "<script>alert" not in text and "onerror=alert(2)&gt;" in text
     assert "1.0 [0.5,\u00a01.5]" in text and "y" * 500 in text
-    assert not any("style" in attributes for _, attributes in Parsed(text).elements)  # the policy allows none
+    # The policy allows none
+    assert not any("style" in attributes for _, attributes in Parsed(text).elements)
 
 
-def test_the_head_of_a_column_says_what_its_metric_means_and_nothing_in_it_is_markup(run: Run) -> None:
+def test_the_head_of_a_column_says_what_its_metric_means_and_nothing_in_it_is_markup(
+    run: Run,
+) -> None:
     tooltips = {"f1 <b> ↑": 'Share of "right" <i>answers</i>.', "n": "Rows."}
-    shown = pd.DataFrame({"model": ["<th>n</th>"], "n": ["4"], "f1 <b> ↑": ["1.0"], "acc ↑": ["1.0"]})
+    shown = pd.DataFrame(
+        {"model": ["<th>n</th>"], "n": ["4"], "f1 <b> ↑": ["1.0"], "acc ↑": ["1.0"]}
+    )
     text = text_of(run, Section("one", "t", "", tables=(Table("t", shown, tooltips=tooltips),)))
     heads = [attributes for element, attributes in Parsed(text).elements if element == "th"]
-    assert [head.get("title") for head in heads] == [None, "Rows.", *list(tooltips.values())[:1], None, None]
+    assert [head.get("title") for head in heads] == [
+        None,
+        "Rows.",
+        *list(tooltips.values())[:1],
+        None,
+        None,
+    ]
 
 
 def test_a_cut_run_is_told_at_the_top(tmp_path: Path, run: Run) -> None:
@@ -111,9 +129,15 @@ def test_results_that_the_samples_contradict_are_told_at_the_top(tmp_path: Path)
     estimates = alone.computed(lambda measures, records: evaluate(records, measures))
     for name, acc in (("wrong", right + 0.125), ("right", right)):
         of_acc = {**estimates["acc"], OVERALL: estimates["acc"][OVERALL]._replace(value=acc)}
-        configs = {"figlang_mini": {"metadata": {"measures": to_json({**estimates, "acc": of_acc})}}}
+        configs = {
+            "figlang_mini": {"metadata": {"measures": to_json({**estimates, "acc": of_acc})}}
+        }
         run = read(str(write_run(tmp_path / name, {"figlang_mini": lines}, configs=configs)))
         made = page.render([run], [], Gallery([], [], []), "A title")
         told = f"{name}, results of figlang_mini: acc {acc:.6f} (its samples: {right:.6f})"
-        assert [each.partition(": are these")[0] for each in made.notices] == ([told] if name == "wrong" else [])
-        assert (f"contradict each other.</strong> {told}" in made.content.decode()) == (name == "wrong")
+        assert [each.partition(": are these")[0] for each in made.notices] == (
+            [told] if name == "wrong" else []
+        )
+        assert (f"contradict each other.</strong> {told}" in made.content.decode()) == (
+            name == "wrong"
+        )

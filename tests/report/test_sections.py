@@ -1,4 +1,6 @@
-"""If these fail, a table or chart of a report has a number that its runs do not have, or says it of something else."""
+"""If these fail, a table or chart of a report has a number that its runs do not have, or says it of
+something else.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,11 @@ HOSTILE = '</td><script>alert("$1$")</script>'
 def two() -> list[Run]:
     """A weak and a strong model on tasks of each dataset."""
     both = runs.read_all([f"{HOSTILE}={varied_runs.weak()}", f"strong={varied_runs.strong()}"])
-    drawn = [task for task in both[0].tasks if not re.search("flute$|random4|caption|swap|vqa|_mw$", task)]
+    drawn = [
+        task
+        for task in both[0].tasks
+        if not re.search("flute$|random4|caption|swap|vqa|_mw$", task)
+    ]
     return [replace(run, tasks={task: run.tasks[task] for task in drawn}) for run in both]
 
 
@@ -82,31 +88,56 @@ def unmarked(of: Table) -> Any:
 
 def test_all_that_belongs_to_a_dataset_stands_together() -> None:
     assert [group.title for group in report()] == [
-        *("Overview", "figlang_mini_flute", "figlang_mini_irfl", "figlang_mini_metaclue", "figlang_mini_nykms"),
+        *(
+            "Overview",
+            "figlang_mini_flute",
+            "figlang_mini_irfl",
+            "figlang_mini_metaclue",
+            "figlang_mini_nykms",
+        ),
         *("figlang_mini (V-FLUTE)", "Differences between runs", "Parsing"),
     ]
-    ids = [each for part in every(report()) for each in (part.id, *(drawn.id for drawn in part.charts))]
+    ids = [
+        each for part in every(report()) for each in (part.id, *(drawn.id for drawn in part.charts))
+    ]
     assert len(ids) == len(set(ids))
     for part in every(report()):
-        assert part.title and (part.tables or part.charts or part.notes) and all(map(data, part.charts))
+        assert (
+            part.title
+            and (part.tables or part.charts or part.notes)
+            and all(map(data, part.charts))
+        )
         for each in part.tables:
-            assert each.shown.size and each.shown.map(lambda cell: isinstance(cell, str)).all(axis=None), each.caption
+            assert each.shown.size and each.shown.map(lambda cell: isinstance(cell, str)).all(
+                axis=None
+            ), each.caption
 
 
 def test_the_overview_has_the_main_metric_of_each_task_beside_what_was_published() -> None:
     drawn = data(chart(report(), "main metric of each task"))
-    (row,) = [row for row in drawn if (row["category"], row["name"]) == ("figlang_mini f1@60", "strong")]
-    assert ends_of(row) == pytest.approx(two()[1].tasks["figlang_mini"].reported["f1@60"]["all"][:3])
-    beside = {row["name"]: row for row in data(chart(beside_papers(), "main metric")) if row["kind"] != "run"}
+    (row,) = [
+        row for row in drawn if (row["category"], row["name"]) == ("figlang_mini f1@60", "strong")
+    ]
+    assert ends_of(row) == pytest.approx(
+        two()[1].tasks["figlang_mini"].reported["f1@60"]["all"][:3]
+    )
+    beside = {
+        row["name"]: row
+        for row in data(chart(beside_papers(), "main metric"))
+        if row["kind"] != "run"
+    }
     gpt = beside["GPT-4o, zero-shot"]
     assert (gpt["category"], gpt["value"]) == ("vflute f1@60", "37.2")
-    assert "Random Baseline" not in beside and beside["Humans"]["kind"] == "published people"  # chance has no f1@60
+    # Chance has no f1@60
+    assert "Random Baseline" not in beside and beside["Humans"]["kind"] == "published people"
 
 
 def test_the_summary_has_the_reported_values_in_percent() -> None:
     summary = table(section(report(), "-numbers"), "figlang_mini")
     reported = two()[1].tasks["figlang_mini"].reported
-    shown = "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * number for number in reported["f1@60"]["all"][:3]))  # type: ignore[operator]
+    shown = "{:.1f} [{:.1f}, {:.1f}]".format(
+        *(100 * number for number in reported["f1@60"]["all"][:3])  # type: ignore[operator]
+    )
     rows = unmarked(summary).set_index(["run", "source"])
     assert rows.loc[("strong", "all"), "f1@60"] == shown
     assert rows.loc[(HOSTILE, "all"), "n"] == "76"
@@ -114,9 +145,10 @@ def test_the_summary_has_the_reported_values_in_percent() -> None:
     muse = 100 * reported["f1@53"]["muse"].value
     assert rows.loc[("strong", "MuSE"), "f1@53"].startswith(f"{muse:.1f} [")
     assert "NYCartoons is all entailment" in summary.note
-    assert summary.tooltips["f1@60 ↑"] == (
-        "Macro F1, with a label counted as right only if its explanation scores above 0.6. (V-FLUTE, arXiv 2405.01474, "
-        "section 4.2 and Table 4)"
+    assert (
+        summary.tooltips["f1@60 ↑"]
+        == "Macro F1, with a label counted as right only if its explanation scores above 0.6."
+        " (V-FLUTE, arXiv 2405.01474, section 4.2 and Table 4)"
     )
     assert summary.tooltips.keys() <= set(summary.shown.columns)
 
@@ -160,11 +192,16 @@ def test_what_papers_published_stands_below() -> None:
     gpt = unmarked(vflute).set_index("run").loc["GPT-4o, zero-shot (published)"]
     assert [gpt[f"f1@{t}"] for t in (0, 53, 60)] == ["75.41", "60.97", "37.20"]  # Table 18
     assert "Published, not measured here: " in vflute.note and "arXiv 2405.01474" in vflute.note
-    told = r"irfl_detect_idiom: published figures are left out: they are of 200 released rows, a run has 12 rows"
-    assert any(re.search(told, each.note) for each in summary.tables), [each.note for each in summary.tables]
+    told = (
+        r"irfl_detect_idiom: published figures are left out: they are of 200 released rows, a run"
+        r" has 12 rows"
+    )
+    assert any(re.search(told, each.note) for each in summary.tables), [
+        each.note for each in summary.tables
+    ]
 
 
-def test_curves_and_bars_by_source_have_the_values_of_the_metrics_and_the_interval_of_all_rows() -> None:
+def test_curves_and_bars_by_source_have_the_values_of_the_metrics_and_the_interval_of_all_rows() -> None:  # fmt: skip  # noqa: E501
     of = two()[1].tasks["figlang_mini"].reported
     drawn = [row for row in data(chart(report(), "figlang_mini: f1@t")) if row["run"] == "strong"]
     curves = {(row["panel"], row["threshold t"]): ends_of(row, "f1@t (percent)") for row in drawn}
@@ -183,13 +220,21 @@ def test_runs_without_scores_are_named(tmp_path: Path) -> None:
     run = report_runs.run_of(tmp_path / "run", "figlang_mini", count=12, name="bare")
     built = sections.build([run])
     found = section(built, "-explanations")
-    assert [each.title for each in found.charts] == ["figlang_mini: f1 by source"]  # of labels alone
+    # Of labels alone
+    assert [each.title for each in found.charts] == ["figlang_mini: f1 by source"]
     assert {row["panel"] for row in data(found.charts[0])} == {"f1@0"}
-    assert found.notes == ("figlang_mini: explanations of bare are not scored (figlang score adds scores).",)
+    assert found.notes == (
+        "figlang_mini: explanations of bare are not scored (figlang score adds scores).",
+    )
     unread, unreported = section(built, "overview-tasks").notes
     assert unreported == "bare: no reported metrics; values are from the samples."
-    assert "`figlang judge read RUN`" in unread, "a page that others read tells no folder of this machine"
-    right = sum(line["sample"]["predicted"] == line["sample"]["gold"] for line in run.tasks["figlang_mini"].lines)
+    assert "`figlang judge read RUN`" in unread, (
+        "a page that others read tells no folder of this machine"
+    )
+    right = sum(
+        line["sample"]["predicted"] == line["sample"]["gold"]
+        for line in run.tasks["figlang_mini"].lines
+    )
     shown = unmarked(section(built, "-numbers").tables[0])["acc"][0]
     assert shown.startswith(f"{100 * right / 12:.1f} [")
 
@@ -203,8 +248,13 @@ def test_choices_are_shown_by_class_of_idiom_and_pairs_by_order() -> None:
     assert ("detect circular", "idiom") in drawn
     assert {row["value"] for row in rows if row["kind"] == "chance"} == {"25.0"}
     of = two()[1].tasks["figlang_mini_irfl_retrieve_metaphor"]
-    cut = sections.build([replace(two()[1], tasks={of.task: replace(of, lines=of.lines[:2])})])  # of no whole row
-    assert [each.id for each in every(cut)] == ["overview-tasks", "figlang-mini-irfl-numbers", "parsing-outcomes"]
+    # Of no whole row
+    cut = sections.build([replace(two()[1], tasks={of.task: replace(of, lines=of.lines[:2])})])
+    assert [each.id for each in every(cut)] == [
+        "overview-tasks",
+        "figlang-mini-irfl-numbers",
+        "parsing-outcomes",
+    ]
     orders = data(chart(report(), "order of the images"))
     assert {row["category"] for row in orders} == {"figurative over source", "source over target"}
 
@@ -213,18 +263,29 @@ def test_differences_and_adjusted_p_are_those_of_the_comparison_and_of_the_verdi
     significance = section(report(), "differences-pairs")
     drawn = [row for each in significance.charts for row in data(each)]
     tested = [row for row in drawn if row["p_randomization"]]
-    assert {row["metric"] for row in drawn if row not in tested} == {"mAP50_primary"}, "average precision has no test"
+    assert {row["metric"] for row in drawn if row not in tested} == {"mAP50_primary"}, (
+        "average precision has no test"
+    )
     (row,) = [row for row in drawn if (row["task"], row["metric"]) == ("figlang_mini", "f1@60")]
     (expected,) = comparison.compare(two(), ["f1@60"], tasks=["figlang_mini"], overall=True)
-    assert float(row["difference"]) == expected.difference and float(row["p_randomization"]) == expected.p_randomization
+    assert (
+        float(row["difference"]) == expected.difference
+        and float(row["p_randomization"]) == expected.p_randomization
+    )
     assert row["first"] == HOSTILE and row["second"] == "strong"
-    better = next(drawn.svg for drawn in significance.charts if "(V-FLUTE): strong against" in drawn.title)
+    better = next(
+        drawn.svg for drawn in significance.charts if "(V-FLUTE): strong against" in drawn.title
+    )
     assert charts.BETTER in better and charts.WORSE not in better
-    (told,) = [line for line in report()[0].sections[0].lines if "on figlang_mini: " in line]  # the page begins so
+    # The page begins so
+    (told,) = [line for line in report()[0].sections[0].lines if "on figlang_mini: " in line]
     assert told.startswith(f"strong is better than {HOSTILE} on figlang_mini: f1@60 +")
     assert told.endswith(f"], p {p_text(float(row['p_holm']))} (adjusted for {len(tested)} tests)")
-    copies = [replace(run, name=f"copy {at}") for at, run in enumerate([*two(), *two()])]  # of a name given to two
-    assert [(each.first, each.second) for each in compared(copies, {"figlang_mini": []})[0]] == [(HOSTILE, "strong")]
+    # Of a name given to two
+    copies = [replace(run, name=f"copy {at}") for at, run in enumerate([*two(), *two()])]
+    assert [(each.first, each.second) for each in compared(copies, {"figlang_mini": []})[0]] == [
+        (HOSTILE, "strong")
+    ]
 
 
 @pytest.mark.slow

@@ -41,8 +41,16 @@ def test_a_run_against_another(weak: Run, strong: Run) -> None:
     found = comparison.compare([weak, strong], tasks=["figlang_mini"], resamples=1000, every=True)
     by_name = {each.name: each for each in found}
     f1 = by_name["f1@60"]
-    assert (f1.task, f1.metric, f1.scope, f1.first, f1.second) == ("figlang_mini", "f1@60", "all", "weak", "strong")
-    assert f1.value_first == pytest.approx(weak.tasks["figlang_mini"].reported["f1@60"]["all"].value)
+    assert (f1.task, f1.metric, f1.scope, f1.first, f1.second) == (
+        "figlang_mini",
+        "f1@60",
+        "all",
+        "weak",
+        "strong",
+    )
+    assert f1.value_first == pytest.approx(
+        weak.tasks["figlang_mini"].reported["f1@60"]["all"].value
+    )
     assert (f1.n_first, f1.n_second, by_name["f1@60_muse"].n_first) == (76, 76, 12)
     assert f1.low is not None and f1.high is not None and 0 < f1.low <= f1.difference <= f1.high
     assert f1.p_randomization == 1 / 1001  # the strong one is far better
@@ -54,24 +62,43 @@ def test_a_run_against_another(weak: Run, strong: Run) -> None:
 def test_metrics_without_sums_have_a_difference_and_no_test(weak: Run, strong: Run) -> None:
     task = "figlang_mini_metaclue_caption"
     with_meteor = [
-        changed(run, task, reported={**run.tasks[task].reported, "meteor": {"all": Estimate(value)}})
+        changed(
+            run, task, reported={**run.tasks[task].reported, "meteor": {"all": Estimate(value)}}
+        )
         for run, value in ((weak, 0.25), (strong, 0.375))
     ]
     found = comparison.compare(with_meteor, overall=True, resamples=100, every=True)
     assert {each.metric: each.p_randomization is not None for each in found} == {
         "em": True, "bleu4": True, "rouge_l": True, "cider": True, "meteor": False
     }  # fmt: skip
-    assert [(each.difference, each.p_holm) for each in found if each.metric == "meteor"] == [(0.125, None)]
+    assert [(each.difference, each.p_holm) for each in found if each.metric == "meteor"] == [
+        (0.125, None)
+    ]
 
 
-def test_runs_of_one_name_are_repeats(weak: Run, strong: Run, warnings_of_loguru: list[str]) -> None:
+def test_runs_of_one_name_are_repeats(
+    weak: Run, strong: Run, warnings_of_loguru: list[str]
+) -> None:
     repeats = [dataclasses.replace(run, name="both") for run in (weak, strong)]
-    options: dict[str, Any] = {"metrics": ["acc", "parse_rate"], "tasks": ["figlang_mini"], "resamples": 200}
+    options: dict[str, Any] = {
+        "metrics": ["acc", "parse_rate"],
+        "tasks": ["figlang_mini"],
+        "resamples": 200,
+    }
     found = {each.name: each for each in comparison.compare([*repeats, strong], **options)}
-    acc, values = found["acc"], [run.tasks["figlang_mini"].reported["acc"]["all"].value for run in (weak, strong)]
-    assert acc.value_first == pytest.approx(np.mean(values)) and acc.sd_first == pytest.approx(np.std(values, ddof=1))
+    acc, values = (
+        found["acc"],
+        [run.tasks["figlang_mini"].reported["acc"]["all"].value for run in (weak, strong)],
+    )
+    assert acc.value_first == pytest.approx(np.mean(values)) and acc.sd_first == pytest.approx(
+        np.std(values, ddof=1)
+    )
     assert (acc.repeats_first, acc.repeats_second, acc.sd_second, acc.n_first) == (2, 1, None, 76)
-    assert acc.p_randomization is None and acc.p == acc.p_repeats is not None and acc.p_holm is not None
+    assert (
+        acc.p_randomization is None
+        and acc.p == acc.p_repeats is not None
+        and acc.p_holm is not None
+    )
     assert found["parse_rate"].p is None and found["parse_rate"].repeats_first == 2
     single = comparison.compare([weak, strong], **options)
     beside = comparison.compare(
@@ -83,7 +110,9 @@ def test_runs_of_one_name_are_repeats(weak: Run, strong: Run, warnings_of_loguru
 
 
 def asked_again(name: str, *answers: Run) -> Run:
-    """A run with an answer of each of some runs to each row of figlang_mini, as ``--repeats`` has them."""
+    """A run with an answer of each of some runs to each row of figlang_mini, as ``--repeats`` has
+    them.
+    """
     first, *_ = answers
     lines = []
     for number, run in enumerate(answers, start=1):
@@ -102,7 +131,9 @@ def means_of_rows(run: Run) -> dict[str, float]:
 
 
 def test_answers_to_one_row_are_compared_by_their_mean(weak: Run, strong: Run) -> None:
-    """Those of one run have no seed in common: taken for runs of two seeds they would show nothing (p = .41)."""
+    """Those of one run have no seed in common: taken for runs of two seeds they would show nothing
+    (p = .41).
+    """
     two, three = asked_again("two", weak, strong), asked_again("three", strong, strong, weak)
     options: dict[str, Any] = {"metrics": ["acc", "f1@60"], "overall": True}
     units = {record["id"]: record["unit"] for record in weak.tasks["figlang_mini"].records}
@@ -119,22 +150,41 @@ def test_answers_to_one_row_are_compared_by_their_mean(weak: Run, strong: Run) -
         assert acc.difference == pytest.approx(of_units.sum())
         expected = float((abs(signs @ of_units) >= abs(of_units.sum()) - 1e-9).mean())
         assert acc.p_randomization == pytest.approx(expected, abs=0.01) and acc.p_repeats is None
-        # The mean of unit sums has the error of independent units, from which the interval is not far.
+        # The mean of unit sums has the error of independent units, from which the interval is not
+        # far.
         error = of_units.std(ddof=1) * len(of_units) ** 0.5
         assert acc.high is not None and acc.low is not None
-        assert acc.high - acc.low == pytest.approx(2 * stats.t.ppf(0.975, len(of_units) - 1) * error, rel=0.1)
+        assert acc.high - acc.low == pytest.approx(
+            2 * stats.t.ppf(0.975, len(of_units) - 1) * error, rel=0.1
+        )
         assert (acc.repeats_first, acc.sd_first, acc.n_first, acc.n_second) == (1, None, 76, 76)
         assert f1.p_randomization is not None and f1.low is not None and f1.low < f1.difference
-    f1_of = {run.name: run.tasks["figlang_mini"].reported["f1@60"]["all"].value for run in (weak, strong)}
+    f1_of = {
+        run.name: run.tasks["figlang_mini"].reported["f1@60"]["all"].value for run in (weak, strong)
+    }
     assert f1.value_second == pytest.approx((f1_of["weak"] + 2 * f1_of["strong"]) / 3)
 
 
 def test_the_same_answers_once_more_change_no_comparison(weak: Run, strong: Run) -> None:
     once, again = asked_again("two", weak, strong), asked_again("two", weak, strong, weak, strong)
-    options: dict[str, Any] = {"metrics": ["acc", "f1@60", "explanation_score"], "overall": True, "resamples": 300}
-    (*expected,), (*found,) = (comparison.compare([run, strong], **options) for run in (once, again))
+    options: dict[str, Any] = {
+        "metrics": ["acc", "f1@60", "explanation_score"],
+        "overall": True,
+        "resamples": 300,
+    }
+    (*expected,), (*found,) = (
+        comparison.compare([run, strong], **options) for run in (once, again)
+    )
     for one, other in zip(expected, found, strict=True):
-        for field in ("name", "value_first", "difference", "low", "high", "p_randomization", "smallest"):
+        for field in (
+            "name",
+            "value_first",
+            "difference",
+            "low",
+            "high",
+            "p_randomization",
+            "smallest",
+        ):
             assert getattr(one, field) == pytest.approx(getattr(other, field)), field
 
 
@@ -143,13 +193,17 @@ def test_seeds_whose_rows_are_asked_again_stay_seeds(weak: Run, strong: Run) -> 
     (acc,) = comparison.compare([*seeds, strong], ["acc"], overall=True, resamples=200)
     values = [float(np.mean(list(means_of_rows(run).values()))) for run in seeds]
     assert (acc.repeats_first, acc.repeats_second) == (2, 1) and acc.p_repeats is not None
-    assert acc.value_first == pytest.approx(np.mean(values)) and acc.sd_first == pytest.approx(np.std(values, ddof=1))
+    assert acc.value_first == pytest.approx(np.mean(values)) and acc.sd_first == pytest.approx(
+        np.std(values, ddof=1)
+    )
 
 
 def test_rows_with_fewer_answers_than_others_are_refused(weak: Run, strong: Run) -> None:
     two = asked_again("two", weak, strong)
     task = two.tasks["figlang_mini"]
-    cut = dataclasses.replace(two, tasks={"figlang_mini": dataclasses.replace(task, lines=task.lines[:-1])})
+    cut = dataclasses.replace(
+        two, tasks={"figlang_mini": dataclasses.replace(task, lines=task.lines[:-1])}
+    )
     refused("figlang_mini: two has up to 2 answers to a row, but 151 to 76 rows", cut, strong)
 
 
@@ -158,16 +212,25 @@ def test_repeats_that_are_none(weak: Run, strong: Run) -> None:
     refused("only one run", first, strong)
     left = dataclasses.replace(first, tasks={"figlang_mini": first.tasks["figlang_mini"]})
     refused("1 of the 2 repeats of strong have it", left, strong, weak)
-    cut = dataclasses.replace(first.tasks["figlang_mini"], lines=first.tasks["figlang_mini"].lines[1:])
+    cut = dataclasses.replace(
+        first.tasks["figlang_mini"], lines=first.tasks["figlang_mini"].lines[1:]
+    )
     cut_run = dataclasses.replace(first, tasks={"figlang_mini": cut})
-    refused(r"strong \(.*jsonl\) and strong \(.*jsonl\) were not evaluated on the same rows", cut_run, strong, weak)
+    refused(
+        r"strong \(.*jsonl\) and strong \(.*jsonl\) were not evaluated on the same rows",
+        cut_run,
+        strong,
+        weak,
+    )
 
 
 def test_runs_of_other_units_are_not_compared(weak: Run, strong: Run) -> None:
     """Paired by other units nothing would be paired: half of each run against nothing."""
     task = "figlang_mini_nykms_metaphor"
     of = strong.tasks[task]
-    earlier = [{**line, "sample": {**line["sample"], "unit": line["sample"]["id"]}} for line in of.lines]
+    earlier = [
+        {**line, "sample": {**line["sample"], "unit": line["sample"]["id"]}} for line in of.lines
+    ]
     told = r"not evaluated on the same rows; only in weak: 12 .*; only in strong, changed: 12 "
     refused(told, weak, changed(strong, task, lines=tuple(earlier)), tasks=[task])
 
@@ -181,7 +244,13 @@ def test_choice_of_metrics_and_sources(weak: Run, strong: Run) -> None:
     assert names(metrics=["acc"]) > {"acc", "acc_muse"} and "f1@0" not in names(metrics=["acc"])
     assert names(metrics=["acc"], overall=True) == {"acc"}
     assert names(metrics=["acc_muse", "parse_rate"], overall=True) == {"acc_muse", "parse_rate"}
-    refused("no metric 'f1' in these runs; there are: acc, ", weak, strong, tasks=["figlang_mini"], metrics=["f1"])
+    refused(
+        "no metric 'f1' in these runs; there are: acc, ",
+        weak,
+        strong,
+        tasks=["figlang_mini"],
+        metrics=["f1"],
+    )
 
 
 @pytest.mark.parametrize(
@@ -189,7 +258,8 @@ def test_choice_of_metrics_and_sources(weak: Run, strong: Run) -> None:
     [
         (["f1@0", "f1@53", "f1@60", "acc", "parse_rate"], "f1@60"),
         (["f1@0", "acc", "parse_rate"], "f1@0"),  # explanations were not scored
-        (["bleu4", "rouge_l", "explained@0", "explained@60"], "bleu4"),  # NYCC: those of thresholds are no paper's
+        # NYCC: those of thresholds are no paper's
+        (["bleu4", "rouge_l", "explained@0", "explained@60"], "bleu4"),
         (["parse_rate", "of my own"], "of my own"),
         ([], ""),
     ],
@@ -220,27 +290,48 @@ def test_what_cannot_be_compared(weak: Run, strong: Run) -> None:
     mini = strong.tasks[task]
 
     ids = ", ".join(sorted(mini.ids[:52])[:5])
-    told = rf"not evaluated on the same rows; only in weak: 52 \({ids}, and 47 more\)\. Evaluate both .*--limit"
+    told = (
+        rf"not evaluated on the same rows; only in weak: 52 \({ids}, and 47 more\)\. Evaluate both"
+        r" .*--limit"
+    )
     refused(told, weak, changed(strong, task, lines=mini.lines[52:]))
     other_data = dataclasses.replace(mini, data=DataId.parse("figlang_mini/test:000000000000"))
     refused("evaluate both on one version", weak, changed(strong, task, data=other_data.data))
     other_scorer = changed(strong, task, signature="vflute25|...")
     refused("the explanations have different scorers .*figlang score", weak, other_scorer)
     refused("different scorers", weak, other_scorer, metrics=["f1@60_muse", "acc"])
-    refused("of task version 5-0, .* of 1-4", weak, changed(strong, task, config={"metadata": {"version": "1-4"}}))
-    lone = changed(strong, task, signature=None)  # a samples file alone tells the scorer, not the models behind it
-    assert comparison.compare([weak, lone], ["f1@60"], overall=True, resamples=100)[0].difference > 0
+    refused(
+        "of task version 5-0, .* of 1-4",
+        weak,
+        changed(strong, task, config={"metadata": {"version": "1-4"}}),
+    )
+    # a samples file alone tells the scorer, not the models behind it
+    lone = changed(strong, task, signature=None)
+    assert (
+        comparison.compare([weak, lone], ["f1@60"], overall=True, resamples=100)[0].difference > 0
+    )
     refused("different scorers", weak, changed(lone, task, scorer="vflute25"))
     only_labels = changed(strong, task, signature=None, scorer=None)
     refused("different scorers .*no scores", weak, only_labels)
-    assert comparison.compare([weak, only_labels], ["acc"], overall=True, resamples=100)[0].metric == "acc"
-    refused("no two of the runs share a task", weak, dataclasses.replace(strong, tasks={"other": mini}))
+    assert (
+        comparison.compare([weak, only_labels], ["acc"], overall=True, resamples=100)[0].metric
+        == "acc"
+    )
+    refused(
+        "no two of the runs share a task", weak, dataclasses.replace(strong, tasks={"other": mini})
+    )
     newer = dataclasses.replace(strong, tasks={"other": other_data})
-    refused("figlang_mini on .* figlang_mini on figlang_mini/test:000000000000 in strong", changed(weak, task), newer)
+    refused(
+        "figlang_mini on .* figlang_mini on figlang_mini/test:000000000000 in strong",
+        changed(weak, task),
+        newer,
+    )
     refused("share the task vflute; they share: figlang_mini", weak, strong, tasks=["vflute"])
 
 
-def test_other_prompts_of_a_task_are_told(weak: Run, strong: Run, warnings_of_loguru: list[str]) -> None:
+def test_other_prompts_of_a_task_are_told(
+    weak: Run, strong: Run, warnings_of_loguru: list[str]
+) -> None:
     runs = [
         changed(run, "figlang_mini", config={"metadata": {"prompt_hash": text}})
         for run, text in ((weak, "x"), (strong, "y"))

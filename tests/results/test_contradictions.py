@@ -1,4 +1,6 @@
-"""A results file that was edited, or is of another run, is named with the number and what its samples give."""
+"""A results file that was edited, or is of another run, is named with the number and what its
+samples give.
+"""
 
 from __future__ import annotations
 
@@ -42,9 +44,15 @@ def _whole_results() -> dict[str, Any]:
     """The results file of a run as the harness and this package leave it."""
     found = results(estimates=estimates_of(scored_records()))
     metadata = found["configs"]["vflute"]["metadata"]
-    metadata |= {"explanation_scorer": SIGNATURE, "data": DATA, "readings": count_readings(scored_records())}
+    metadata |= {
+        "explanation_scorer": SIGNATURE,
+        "data": DATA,
+        "readings": count_readings(scored_records()),
+    }
     acc = metadata["measures"]["values"]["acc"][OVERALL]
-    found["results"] = {"vflute": {"alias": "vflute", "acc,none": acc["value"], "acc_stderr,none": acc["stderr"]}}
+    found["results"] = {
+        "vflute": {"alias": "vflute", "acc,none": acc["value"], "acc_stderr,none": acc["stderr"]}
+    }
     found["results"]["vflute"]["acc_stderr_clt,none"] = 0.5  # the harness's own, which nobody reads
     return found
 
@@ -85,7 +93,9 @@ def interval(text: str, low: float | None, high: float | None) -> Callable[[Save
     return edit
 
 
-def set_number(metric: str, name: str, number: float, scope: str = OVERALL) -> Callable[[Saved], None]:
+def set_number(
+    metric: str, name: str, number: float, scope: str = OVERALL
+) -> Callable[[Saved], None]:
     def edit(content: Saved) -> None:
         values(content)[metric][scope][name] = number
 
@@ -116,7 +126,10 @@ ACC = f"{RIGHT / ROWS:.6f}"
         (interval("acc", 0.1, None), "interval of acc [0.100000, none] (its samples: [0."),
         (lambda content: values(content).pop("f1@60"), "f1@60 none (its samples: 0."),
         (lambda content: values(content)["f1@0"].pop("muse"), "f1@0_muse none (its samples: 0."),
-        (lambda content: values(content)["acc"].update(there={"value": 0.5}), "acc_there 0.500000 (its samples: none)"),
+        (
+            lambda content: values(content)["acc"].update(there={"value": 0.5}),
+            "acc_there 0.500000 (its samples: none)",
+        ),
         (
             lambda content: content["results"]["vflute"].update({"acc,none": 0.9}),
             f"acc in the table 0.900000 (its samples: {ACC})",
@@ -125,20 +138,30 @@ ACC = f"{RIGHT / ROWS:.6f}"
             lambda content: content["results"]["vflute"].update({"acc_stderr,none": 0.9}),
             "standard error of acc in the table 0.900000 (its samples: 0.0",
         ),
-        (set_fact("explanation_scorer", "vflute25|sig"), "explanation scorer vflute25 (its samples: embedded)"),
-        (set_fact("explanation_scorer", "none (f1@0 counts labels alone)"), "scorer none (its samples: embedded)"),
+        (
+            set_fact("explanation_scorer", "vflute25|sig"),
+            "explanation scorer vflute25 (its samples: embedded)",
+        ),
+        (
+            set_fact("explanation_scorer", "none (f1@0 counts labels alone)"),
+            "scorer none (its samples: embedded)",
+        ),
         (
             lambda content: content["configs"]["vflute"]["metadata"].pop("explanation_scorer"),
             "explanation scorer none (its samples: embedded)",
         ),
         (set_fact("data", "V-FLUTE/test:0123"), f"data V-FLUTE/test:0123 (its samples: {DATA})"),
         (
-            set_fact("readings", {"read": {"x": 60}, "left": {}, "scores": 0, "left_count_as": "wrong"}),
+            set_fact(
+                "readings", {"read": {"x": 60}, "left": {}, "scores": 0, "left_count_as": "wrong"}
+            ),
             "readings, read: {'x': 60} (its samples: {'marker-entail': 24})",
         ),
     ],
 )
-def test_what_was_edited_is_named_with_both_numbers(edit: Callable[[Saved], object], told: str, tmp_path: Path) -> None:
+def test_what_was_edited_is_named_with_both_numbers(
+    edit: Callable[[Saved], object], told: str, tmp_path: Path
+) -> None:
     (contradiction,) = read(tmp_path, edit).contradictions
     assert told in contradiction
 
@@ -152,7 +175,9 @@ def test_the_samples_are_used(tmp_path: Path) -> None:
 
 
 def test_a_scorer_has_the_parts_of_its_recipe(tmp_path: Path) -> None:
-    """vflute25 is the mean of BERTScore and BLEURT, figlang24 is BERTScore alone (docs/cards/vflute.md)."""
+    """vflute25 is the mean of BERTScore and BLEURT, figlang24 is BERTScore alone
+    (docs/cards/vflute.md).
+    """
     for name in ("vflute25", "figlang24"):
         lines = copy.deepcopy(scored_records())
         for record in lines:
@@ -168,8 +193,13 @@ def test_the_list_of_runs_compares_what_it_shows(tmp_path: Path) -> None:
     """Intervals and standard errors of other metrics would take it seconds for each task."""
     shown = commands.figlang("runs", saved(tmp_path / "shown", interval("f1@60", 0.9, 0.1)))
     assert shown.exit_code == 0 and "90.0, 10.0" not in shown.stdout
-    assert "results of vflute: interval of f1@60 [0.900000, 0.100000] (its samples: [0." in shown.stderr
-    shown = commands.figlang("runs", saved(tmp_path / "removed", lambda content: values(content).pop("f1@60")))
+    assert (
+        "results of vflute: interval of f1@60 [0.900000, 0.100000] (its samples: [0."
+        in shown.stderr
+    )
+    shown = commands.figlang(
+        "runs", saved(tmp_path / "removed", lambda content: values(content).pop("f1@60"))
+    )
     assert "results of vflute: f1@60 none (its samples: 0." in shown.stderr
     assert "| f1@60  | " in shown.stdout, "the samples have it"
     other = saved(tmp_path / "other", interval("acc", 0.9, 0.1))
@@ -192,7 +222,9 @@ def test_a_metric_that_is_not_computed_again(tmp_path: Path) -> None:
         return (text for text in changed.contradictions_of(()) if "meteor" in text)
 
     assert list(contradictions(Estimate(0.25, rows=rows))) == []
-    assert list(contradictions(Estimate(0.25, rows=rows + 1))) == [f"rows of meteor {rows + 1} (its samples: {rows})"]
+    assert list(contradictions(Estimate(0.25, rows=rows + 1))) == [
+        f"rows of meteor {rows + 1} (its samples: {rows})"
+    ]
     (told,) = contradictions(Estimate(25.0, rows=rows))
     assert told == "meteor 25.000000 none (must be 0 to 1 and in its interval)"
 
@@ -219,8 +251,13 @@ def test_a_task_file_may_name_fewer_metrics(tmp_path: Path) -> None:
         (Estimate(0.5, -0.1, 0.6), False),
     ],
 )
-def test_an_estimate_lies_in_its_interval_and_its_bounds(estimate: Estimate, expected: bool) -> None:
+def test_an_estimate_lies_in_its_interval_and_its_bounds(
+    estimate: Estimate, expected: bool
+) -> None:
     assert (
-        is_possible(Measure("acc", "Always right.", "this test", value_of_record=lambda record: 1.0), estimate)
+        is_possible(
+            Measure("acc", "Always right.", "this test", value_of_record=lambda record: 1.0),
+            estimate,
+        )
         is expected
     )

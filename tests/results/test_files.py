@@ -1,4 +1,6 @@
-"""Results whose samples are missing or not whole are told, by every command, in place of leaving their tasks out."""
+"""Results whose samples are missing or not whole are told, by every command, in place of leaving
+their tasks out.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,10 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_samples_file_that_is_missing(folder: Path, warnings_of_loguru: list[str]) -> None:
     samples(folder, CLASSIFY).unlink()
-    message = f"{folder / f'{DATE}_results.json'}: results of {CLASSIFY} have no samples: restore the samples files"
+    message = (
+        f"{folder / f'{DATE}_results.json'}: results of {CLASSIFY} have no samples: restore the"
+        " samples files"
+    )
     for path in (folder, folder / f"{DATE}_results.json"):
         run = runs.read(str(path))
         assert list(run.tasks) == [IDIOM]
@@ -59,7 +64,10 @@ def test_a_samples_file_that_is_missing(folder: Path, warnings_of_loguru: list[s
         (warning,) = warnings_of_loguru
         assert message in warning
         warnings_of_loguru.clear()
-        with pytest.raises(RunError, match=f"results of {CLASSIFY} have no samples: .*Or give the samples file of one"):
+        with pytest.raises(
+            RunError,
+            match=f"results of {CLASSIFY} have no samples: .*Or give the samples file of one",
+        ):
             runs.read(str(path), whole=True)
     assert runs.read(str(samples(folder, IDIOM)), whole=True).missing == ()
     assert warnings_of_loguru == []
@@ -73,7 +81,16 @@ def test_a_samples_file_that_is_missing(folder: Path, warnings_of_loguru: list[s
         ("submit", "figlang2024"),
         ("submit", "figlang2022"),
         ("submit", "hub", "--repo", "a/b"),
-        ("submit", "every-eval-ever", "-o", "eee", "--organization", "Lab", "--relationship", "other"),
+        (
+            "submit",
+            "every-eval-ever",
+            "-o",
+            "eee",
+            "--organization",
+            "Lab",
+            "--relationship",
+            "other",
+        ),
     ],
 )
 def test_what_others_rely_on_needs_all_samples(
@@ -96,7 +113,9 @@ def test_all_samples_are_missing(folder: Path) -> None:
     for task in (IDIOM, CLASSIFY):
         samples(folder, task).unlink()
     for path in (folder, folder.parent, folder / f"{DATE}_results.json"):
-        with pytest.raises(RunError, match=f"results of {IDIOM}, {CLASSIFY} have no samples: .*evaluate again"):
+        with pytest.raises(
+            RunError, match=f"results of {IDIOM}, {CLASSIFY} have no samples: .*evaluate again"
+        ):
             runs.read(str(path))
 
 
@@ -106,13 +125,19 @@ def test_samples_that_could_not_be_written_whole(folder: Path) -> None:
     results = folder / f"{DATE}_results.json"
     assert below(folder) == [results], "the results file tells of it"
     (sentence,) = runs.read(str(folder)).missing
-    assert f"results of {CLASSIFY} have no samples ({partial.name} is what could be written" in sentence
+    assert (
+        f"results of {CLASSIFY} have no samples ({partial.name} is what could be written"
+        in sentence
+    )
     with pytest.raises(RunError, match=f"{partial} is what could be written of a file"):
         runs.read(str(partial))
     results.unlink()
     assert below(folder) == [samples(folder, IDIOM), partial]
     shown = commands.figlang("runs", folder)
-    assert shown.exit_code == 1 and f"figlang: {partial}: {partial} is what could be written" in shown.stderr
+    assert (
+        shown.exit_code == 1
+        and f"figlang: {partial}: {partial} is what could be written" in shown.stderr
+    )
     samples(folder, IDIOM).unlink()
     with pytest.raises(RunError, match=f"{partial} is what could be written of a file"):
         runs.read(str(folder))
@@ -120,7 +145,9 @@ def test_samples_that_could_not_be_written_whole(folder: Path) -> None:
 
 @pytest.mark.parametrize("content", ["", '{"results": {', "[1]"])
 @pytest.mark.parametrize("has_samples", [True, False])
-def test_a_results_file_that_a_kill_has_cut_off(content: str, has_samples: bool, folder: Path) -> None:
+def test_a_results_file_that_a_kill_has_cut_off(
+    content: str, has_samples: bool, folder: Path
+) -> None:
     results = folder / f"{DATE}_results.json"
     results.write_text(content)
     if not has_samples:
@@ -129,7 +156,10 @@ def test_a_results_file_that_a_kill_has_cut_off(content: str, has_samples: bool,
     shown = commands.figlang("runs", folder)
     assert shown.exit_code == 1 and shown.stdout == ""
     assert shown.stderr.startswith(f"figlang: {results}: {results} cannot be read (")
-    assert "Was the file cut off (a kill, a full disk)?" in shown.stderr and shown.stderr.count("\n") == 1
+    assert (
+        "Was the file cut off (a kill, a full disk)?" in shown.stderr
+        and shown.stderr.count("\n") == 1
+    )
     with pytest.raises(RunError, match="Was the file cut off"):
         runs.read(str(folder))
 
@@ -138,12 +168,17 @@ def test_a_results_file_that_could_not_be_written_whole(folder: Path) -> None:
     whole = folder / f"{DATE}_results.json"
     partial = whole.rename(f"{whole}.partial")
     shown = commands.figlang("runs", folder)
-    assert shown.exit_code == 1 and f"figlang: {partial}: {partial} is what could be written" in shown.stderr
+    assert (
+        shown.exit_code == 1
+        and f"figlang: {partial}: {partial} is what could be written" in shown.stderr
+    )
     assert len(commands.cells(shown.stdout)) == 4, "the samples are whole: head, rule and two tasks"
 
 
 def test_runs_of_several_dates_in_a_folder(folder: Path) -> None:
-    """What is older than the samples that are read is of an earlier run; what is newer would be read in their place."""
+    """What is older than the samples that are read is of an earlier run; what is newer would be
+    read in their place.
+    """
     saved(folder, LATER)
     samples(folder, CLASSIFY).unlink()
     assert runs.read(str(folder), whole=True).missing == ()
@@ -151,7 +186,9 @@ def test_runs_of_several_dates_in_a_folder(folder: Path) -> None:
     run = runs.read(str(folder))
     assert run.tasks[CLASSIFY].path == samples(folder, CLASSIFY)
     (sentence,) = run.missing
-    assert sentence.startswith(f"{folder / f'{LATER}_results.json'}: results of {CLASSIFY} have no samples")
+    assert sentence.startswith(
+        f"{folder / f'{LATER}_results.json'}: results of {CLASSIFY} have no samples"
+    )
     (folder / f"{LATER}_results.json").write_text("{")
     with pytest.raises(RunError, match=f"{LATER}_results.json cannot be read"):
         runs.read(str(folder))

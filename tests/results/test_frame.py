@@ -32,7 +32,8 @@ def of_file(path: Path) -> dict[tuple[str, str, str], tuple[Any, ...]]:
 def of_frame(frame: pd.DataFrame) -> dict[tuple[str, str, str], tuple[Any, ...]]:
     assert list(frame.columns) == COLUMNS
     found = {
-        row[:3]: tuple(None if pd.isna(each) else each for each in row[3:]) for row in frame.itertuples(index=False)
+        row[:3]: tuple(None if pd.isna(each) else each for each in row[3:])
+        for row in frame.itertuples(index=False)
     }
     assert len(found) == len(frame)
     return found
@@ -42,7 +43,12 @@ def test_a_folder_whose_files_contradict_each_other_is_refused(tmp_path: Path) -
     """Of 8 records 6 are right; the file says a little less."""
     first = records()[:8]
     estimates = estimates_of(first)
-    assert figlang_tasks.table(write_run(tmp_path / "whole", first, results(estimates=estimates))).shape[0] > 0
+    assert (
+        figlang_tasks.table(
+            write_run(tmp_path / "whole", first, results(estimates=estimates))
+        ).shape[0]
+        > 0
+    )
     lower = {**estimates["acc"], "all": estimates["acc"]["all"]._replace(value=0.749)}
     folder = write_run(tmp_path / "lower", first, results(estimates={**estimates, "acc": lower}))
     for path in (folder, next(folder.glob("*.jsonl"))):
@@ -59,8 +65,13 @@ def test_a_results_file_its_content_and_the_folder_have_the_same_table() -> None
     assert of_frame(frame) == expected
     for same in (json.loads(file.read_text(encoding="utf-8")), str(folder)):
         other = figlang_tasks.table(same)
-        pd.testing.assert_frame_equal(*(each.sort_values(COLUMNS[:3], ignore_index=True) for each in (frame, other)))
-    assert set(frame.dtypes[["value", "low", "high"]].astype(str)) == {"float64"} and str(frame.dtypes["n"]) == "Int64"
+        pd.testing.assert_frame_equal(
+            *(each.sort_values(COLUMNS[:3], ignore_index=True) for each in (frame, other))
+        )
+    assert (
+        set(frame.dtypes[["value", "low", "high"]].astype(str)) == {"float64"}
+        and str(frame.dtypes["n"]) == "Int64"
+    )
 
 
 def test_a_measure_whose_computation_failed_is_there_without_a_value() -> None:
@@ -75,11 +86,19 @@ def test_a_measure_whose_computation_failed_is_there_without_a_value() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"configs": {"mme": {"metadata": {"version": 0.0}}}}, "no measures of a task of figlang_tasks"),
-        ({"configs": {"vflute": {"metadata": {"measures": {"format": 2}}}}}, "results of vflute are damaged.*format 1"),
+        (
+            {"configs": {"mme": {"metadata": {"version": 0.0}}}},
+            "no measures of a task of figlang_tasks",
+        ),
+        (
+            {"configs": {"vflute": {"metadata": {"measures": {"format": 2}}}}},
+            "results of vflute are damaged.*format 1",
+        ),
     ],
 )
-def test_what_holds_no_numbers_of_ours_is_refused(content: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_what_holds_no_numbers_of_ours_is_refused(
+    content: dict[str, Any], message: str, tmp_path: Path
+) -> None:
     path = tmp_path / "a_results.json"
     path.write_text(json.dumps(content))
     for saved_results in (content, path):
@@ -89,11 +108,18 @@ def test_what_holds_no_numbers_of_ours_is_refused(content: dict[str, Any], messa
 
 def test_compare_gives_what_the_command_does() -> None:
     weak, strong = varied_runs.weak(), varied_runs.strong()
-    options: dict[str, Any] = {"metrics": ["acc"], "tasks": ["figlang_mini"], "overall": True, "resamples": 200}
+    options: dict[str, Any] = {
+        "metrics": ["acc"],
+        "tasks": ["figlang_mini"],
+        "overall": True,
+        "resamples": 200,
+    }
     frame = figlang_tasks.compare(f"weak={weak}", f"strong={strong}", **options)
     (expected,) = comparison.compare(runs.read_all([f"weak={weak}", f"strong={strong}"]), **options)
     told = {name: value for name, value in vars(expected).items() if value is not None}
     assert dict(frame.iloc[0].dropna()) == told and len(frame) == 1
-    assert not (frame.p_repeats < 0.05).any(), "also of a test that was not made the column is of numbers"
+    assert not (frame.p_repeats < 0.05).any(), (
+        "also of a test that was not made the column is of numbers"
+    )
     options |= {"metrics": "acc", "tasks": "figlang_mini"}
     assert figlang_tasks.compare(f"weak={weak}", f"strong={strong}", **options).equals(frame)

@@ -41,7 +41,11 @@ def task_of(data: str, line: dict[str, Any], metadata: dict[str, Any]) -> TaskRu
 @pytest.mark.parametrize(
     ("date", "zone", "expected"),
     [
-        ("20261122_033916", "Asia/Singapore", datetime(2026, 11, 21, 19, 39, 16, tzinfo=timezone.utc)),
+        (
+            "20261122_033916",
+            "Asia/Singapore",
+            datetime(2026, 11, 21, 19, 39, 16, tzinfo=timezone.utc),
+        ),
         ("yesterday", "UTC", None),
         (1767323045.5, "UTC", datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)),  # lm-eval
         (1e300, "UTC", None),
@@ -53,7 +57,8 @@ def test_when_a_run_was(date: Any, zone: str, expected: datetime | None) -> None
 
 
 def test_the_version_of_the_harness() -> None:
-    assert provenance.harness(run_of(lmms_eval_version="main@ab92d7f")) == ("unknown", "unknown")  # of another folder
+    # Of another folder
+    assert provenance.harness(run_of(lmms_eval_version="main@ab92d7f")) == ("unknown", "unknown")
     run = run_of(lm_eval_version="0.4.12", lmms_eval_version=None)
     assert provenance.harness(run) == ("lm_eval", "0.4.12")
     task = task_of("V-FLUTE/test:0123", {}, {"versions": {"lmms-eval": "0.7.4"}})
@@ -63,14 +68,25 @@ def test_the_version_of_the_harness() -> None:
 @pytest.mark.parametrize(
     ("config", "options"),
     [
-        ({"model": "m", "model_args": "a=b c", "device": "cuda:0", "limit": 8}, {"model": "m", "model_args": "a=b c"}),
-        ({"batch_size": 4, "gen_kwargs": {"x": 1, "y": True}}, {"batch_size": "4", "gen_kwargs": "x=1,y=True"}),
+        (
+            {"model": "m", "model_args": "a=b c", "device": "cuda:0", "limit": 8},
+            {"model": "m", "model_args": "a=b c"},
+        ),
+        (
+            {"batch_size": 4, "gen_kwargs": {"x": 1, "y": True}},
+            {"batch_size": "4", "gen_kwargs": "x=1,y=True"},
+        ),
         ({"gen_kwargs": {"api_key": "sk-1", "x": 1}}, {"gen_kwargs": "api_key=[REDACTED],x=1"}),
-        ({"model": "m", "resolved_cli_args": {"model": "n", "seed": [0, 1]}}, {"model": "m", "seed": "0,1"}),
+        (
+            {"model": "m", "resolved_cli_args": {"model": "n", "seed": [0, 1]}},
+            {"model": "m", "seed": "0,1"},
+        ),
         ({"resolved_cli_args": 7}, {}),
     ],
 )
-def test_the_options_are_those_that_the_results_file_tells(config: dict[str, Any], options: dict[str, str]) -> None:
+def test_the_options_are_those_that_the_results_file_tells(
+    config: dict[str, Any], options: dict[str, str]
+) -> None:
     assert provenance.options(run_of(config=config)) == options
 
 

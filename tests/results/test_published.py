@@ -19,11 +19,15 @@ from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.results import measures
 from figlang_tasks.results.published import Measured, Published, comparable, for_task, lines, rows
 
-PRINTED = yaml.safe_load(Path(__file__).with_name("printed_tables.yaml").read_text(encoding="utf-8"))
+PRINTED = yaml.safe_load(
+    Path(__file__).with_name("printed_tables.yaml").read_text(encoding="utf-8")
+)
 
 
 def content(benchmark: str) -> Any:
-    return json.loads((benchmarks()[benchmark].folder / "published.json").read_text(encoding="utf-8"))
+    return json.loads(
+        (benchmarks()[benchmark].folder / "published.json").read_text(encoding="utf-8")
+    )
 
 
 @pytest.mark.parametrize(
@@ -43,9 +47,13 @@ def test_what_is_not_comparable_is_kept_and_not_shown(setting: str, shown: bool)
 
 def test_a_row_is_a_model_in_a_setting() -> None:
     found = [
-        row for row in rows("nykms_metaphor", ["me_bleu4", "mc_acc", "mw_em", "none"]) if row.label.startswith("GPT-4,")
+        row
+        for row in rows("nykms_metaphor", ["me_bleu4", "mc_acc", "mw_em", "none"])
+        if row.label.startswith("GPT-4,")
     ]
-    assert [(row.kind, row.paper) for row in found] == [("zero-shot with the description", "NYK-MS, arXiv 2409.01037")]
+    assert [(row.kind, row.paper) for row in found] == [
+        ("zero-shot with the description", "NYK-MS, arXiv 2409.01037")
+    ]
     assert found[0].table == "Table 8, Table 9, Table 10"
     values = [(metric, figure.value) for metric, figure in found[0].values.items()]
     assert values == [("me_bleu4", 0.1011), ("mc_acc", 0.4378), ("mw_em", 0.4471)]
@@ -87,15 +95,46 @@ USER_ROWS = Measured(723, has_user_rows=True)
 @pytest.mark.parametrize(
     ("task", "metrics", "runs", "kept", "told"),
     [
-        ("vflute", ["acc", "f1@0", "f1@60"], [Measured(723, None, "vflute25")], ["f1@0", "f1@60"], ""),
+        (
+            "vflute",
+            ["acc", "f1@0", "f1@60"],
+            [Measured(723, None, "vflute25")],
+            ["f1@0", "f1@60"],
+            "",
+        ),
         ("vflute", ["f1@0"], [Measured(723)], ["f1@0"], ""),
-        ("vflute", ["f1@0"], [Measured(723), Measured(8, data="V-FLUTE/x")], [], "a run has 8 rows (V-FLUTE/x)"),
+        (
+            "vflute",
+            ["f1@0"],
+            [Measured(723), Measured(8, data="V-FLUTE/x")],
+            [],
+            "a run has 8 rows (V-FLUTE/x)",
+        ),
         ("vflute", ["f1@0"], [Measured(723, "offset 4")], [], "a run has 723 rows (offset 4)"),
-        ("vflute", ["f1@0"], [USER_ROWS], [], "of 723 released rows, a run has 723 rows of your own"),
-        ("vflute", ["f1@60"], [Measured(723)], [], "f1@60 are left out: .* vflute25, in a run by no known scorer"),
+        (
+            "vflute",
+            ["f1@0"],
+            [USER_ROWS],
+            [],
+            "of 723 released rows, a run has 723 rows of your own",
+        ),
+        (
+            "vflute",
+            ["f1@60"],
+            [Measured(723)],
+            [],
+            "f1@60 are left out: .* vflute25, in a run by no known scorer",
+        ),
         ("vflute", ["acc"], [Measured(8, "limit 8")], [], ""),  # nothing to leave out
-        ("irfl_random2_simile", ["acc"], [Measured(99)], [], "random candidates, which were not released"),
-        ("metaclue_retrieve_swap", ["p@1"], [Measured(99)], ["p@1"], ""),  # how many can be swapped is not published
+        (
+            "irfl_random2_simile",
+            ["acc"],
+            [Measured(99)],
+            [],
+            "random candidates, which were not released",
+        ),
+        # How many can be swapped is not published
+        ("metaclue_retrieve_swap", ["p@1"], [Measured(99)], ["p@1"], ""),
         ("metaclue_retrieve_swap", ["p@1"], [Measured(9, "limit 9")], [], "limit 9"),
         ("figlang_mini", ["f1@0"], [Measured(76)], [], ""),
     ],
@@ -112,17 +151,28 @@ def test_figures_stand_beside_runs_of_their_rows_and_scorer(
 
 
 def test_figures_have_the_digits_of_the_paper_and_a_scope_has_a_line_of_its_own() -> None:
-    found = {label: figures["f1@0"].text() for label, _, figures in lines("vflute_label", ["acc", "f1@0", "f1@53"])}
-    trained = {"fine-tuned, prediction only": "80.85", "fine-tuned, multi-task with explanations": "83.26"}
+    found = {
+        label: figures["f1@0"].text()
+        for label, _, figures in lines("vflute_label", ["acc", "f1@0", "f1@53"])
+    }
+    trained = {
+        "fine-tuned, prediction only": "80.85",
+        "fine-tuned, multi-task with explanations": "83.26",
+    }
     assert found == {"Random Baseline": "49.82", **trained}
-    drawn = [of["fid"].text() for _, _, of in lines("metaclue_generate", ["clip_similarity", "fid"])]
+    drawn = [
+        of["fid"].text() for _, _, of in lines("metaclue_generate", ["clip_similarity", "fid"])
+    ]
     assert drawn == ["153.1", "161.6", "154.3"]  # as it is: no share
     kinds = ("paraphrase_sarcasm", "simile", "metaphor")
     of_kinds = lines("flute_v1", [f"acc@{t}_{kind}" for t in (0, 50, 60) for kind in kinds])
     assert [(scope, list(of), of["acc@0"].text()) for _, scope, of in of_kinds] == [
-        (kind, ["acc@0", "acc@50", "acc@60"], text) for kind, text in zip(kinds, ("81.8", "59.6", "76.0"), strict=True)
+        (kind, ["acc@0", "acc@50", "acc@60"], text)
+        for kind, text in zip(kinds, ("81.8", "59.6", "76.0"), strict=True)
     ]
-    (interval,) = {p.text() for p in for_task("irfl_random4_idiom_figurative_literal_phrase_only") if p.shown}
+    (interval,) = {
+        p.text() for p in for_task("irfl_random4_idiom_figurative_literal_phrase_only") if p.shown
+    }
     assert interval == "65.0-78.0"
 
 
@@ -142,7 +192,9 @@ def test_figures_are_those_of_the_papers_tables(name: str) -> None:
     for record in content(name)["records"]:
         task = record["task"] if isinstance(record["task"], str) else record["task"][0]
         scale = 100 if measures.of(record["metric"]).percent else 1
-        numbers = [round(scale * record[n], 4) for n in ("value", "low", "high", "std") if n in record]
+        numbers = [
+            round(scale * record[n], 4) for n in ("value", "low", "high", "std") if n in record
+        ]
         columns = found.setdefault(record["table"], {})
         columns.setdefault(f"{task} {record['metric']}", []).append([record["model"], *numbers])
     assert found == PRINTED[name]

@@ -36,7 +36,11 @@ def test_a_whole_run_is_read_from_its_folder() -> None:
     assert len(mini.lines) == len(set(mini.ids)) == 76
     assert mini.sha256 == hashlib.sha256(mini.path.read_bytes()).hexdigest()
     assert re.fullmatch(r"figlang_mini/test:[0-9a-f]{12}", str(mini.data))
-    assert mini.scorer == "embedded" and mini.signature is not None and mini.signature.startswith("embedded")
+    assert (
+        mini.scorer == "embedded"
+        and mini.signature is not None
+        and mini.signature.startswith("embedded")
+    )
     assert mini.version == "5-0" and mini.explained
     value, low, high, *_ = mini.estimates["f1@60"]["muse"]
     assert low is not None and high is not None and 0 < low <= value <= high
@@ -70,7 +74,9 @@ def test_names(folder: Path, tmp_path: Path) -> None:
             runs.read_all([str(other), f"again={again}"])
 
 
-def test_the_newest_of_several_runs_is_read_and_said(folder: Path, warnings_of_loguru: list[str]) -> None:
+def test_the_newest_of_several_runs_is_read_and_said(
+    folder: Path, warnings_of_loguru: list[str]
+) -> None:
     later = folder / NAME.replace("2026-01-02", "2026-01-03")
     later.write_bytes(evaluated()[0])
     for name in (NAME, later.name):  # of a second task, told in the same line
@@ -91,7 +97,9 @@ def test_the_newest_of_several_runs_is_read_and_said(folder: Path, warnings_of_l
         (None, None),
     ],
 )
-def test_answers_drawn_at_random(settings: dict[str, object] | None, told: str | None, folder: Path) -> None:
+def test_answers_drawn_at_random(
+    settings: dict[str, object] | None, told: str | None, folder: Path
+) -> None:
     content = {"configs": {"figlang_mini": {"generation_kwargs": settings}}}
     (folder / RESULTS).write_text(json.dumps(content), encoding="utf-8")
     assert runs.read(str(folder)).tasks["figlang_mini"].sampled == told
@@ -99,11 +107,20 @@ def test_answers_drawn_at_random(settings: dict[str, object] | None, told: str |
 
 def test_names_of_lm_eval(folder: Path) -> None:
     (folder / NAME).rename(folder / "samples_figlang_mini_2026-01-02T03-04-05.123456.jsonl")
-    content = {"results": {"figlang_mini": {"acc,none": 0.5}}, "model_name": "org/tiny", "config": {"limit": 8.0}}
-    (folder / "results_2026-01-02T03-04-05.123456.json").write_text(json.dumps(content), encoding="utf-8")
+    content = {
+        "results": {"figlang_mini": {"acc,none": 0.5}},
+        "model_name": "org/tiny",
+        "config": {"limit": 8.0},
+    }
+    (folder / "results_2026-01-02T03-04-05.123456.json").write_text(
+        json.dumps(content), encoding="utf-8"
+    )
     run = runs.read(str(folder))
     task = run.tasks["figlang_mini"]
-    assert (run.name, task.reported) == ("tiny", {}), "lm-eval has no place for scopes: they come from the records"
+    assert (run.name, task.reported) == (
+        "tiny",
+        {},
+    ), "lm-eval has no place for scopes: they come from the records"
     assert {"all", "muse"} < task.estimates["acc"].keys()
     assert run.partial == "limit 8"
 
@@ -112,17 +129,32 @@ def test_a_very_long_name_is_cut(folder: Path) -> None:
     long_name = "org/" + "m" * 1_000_000
     (folder / RESULTS).write_text(json.dumps({"model_name": long_name}), encoding="utf-8")
     assert runs.read(str(folder)).name == "m" * 197 + "..."
-    assert runs.read(f"{'n' * 300}={folder}").name == runs.read(f"{'n' * 300}={folder}").given == "n" * 197 + "..."
+    assert (
+        runs.read(f"{'n' * 300}={folder}").name
+        == runs.read(f"{'n' * 300}={folder}").given
+        == "n" * 197 + "..."
+    )
     assert model_name({"model_name": "m" * 200}) == "m" * 200
 
 
 def test_a_limit_of_all_rows_is_no_cut() -> None:
     assert partial_reason({"config": {"limit": -1.0}}, "vflute") is None
-    counts = {"vflute": {"original": 723, "effective": 723}, "flute": {"original": 1500, "effective": 1000}}
+    counts = {
+        "vflute": {"original": 723, "effective": 723},
+        "flute": {"original": 1500, "effective": 1000},
+    }
     results = {"config": {"limit": 1000.0}, "n-samples": counts}
-    assert (partial_reason(results, "vflute"), partial_reason(results, "flute")) == (None, "limit 1000")
-    assert partial_reason(results | {"config": {}}, "vflute", 400) == "400 of 723 documents are in the samples"
-    assert partial_reason({"config": {"limit": 0.5, "offset": 4}}, "vflute") == "limit 0.5, offset 4"
+    assert (partial_reason(results, "vflute"), partial_reason(results, "flute")) == (
+        None,
+        "limit 1000",
+    )
+    assert (
+        partial_reason(results | {"config": {}}, "vflute", 400)
+        == "400 of 723 documents are in the samples"
+    )
+    assert (
+        partial_reason({"config": {"limit": 0.5, "offset": 4}}, "vflute") == "limit 0.5, offset 4"
+    )
 
 
 def refused(path: Path | str, match: str) -> None:
@@ -159,9 +191,14 @@ def test_a_folder_may_hold_a_run_of_each_task(folder: Path) -> None:
     shutil.copy(folder / NAME, folder / later)
     second = {"config": {"offset": 4}}
     (folder / RESULTS).write_text(json.dumps({"config": {}}), encoding="utf-8")
-    (folder / RESULTS.replace("2026-01-02", "2026-01-03")).write_text(json.dumps(second), encoding="utf-8")
+    (folder / RESULTS.replace("2026-01-02", "2026-01-03")).write_text(
+        json.dumps(second), encoding="utf-8"
+    )
     run = runs.read(str(folder))
-    assert {name: task.partial for name, task in run.tasks.items()} == {"figlang_mini": None, "vflute_sg": "offset 4"}
+    assert {name: task.partial for name, task in run.tasks.items()} == {
+        "figlang_mini": None,
+        "vflute_sg": "offset 4",
+    }
     assert run.partial == "offset 4 in vflute_sg"
     assert run.tasks["figlang_mini"].measured.partial is None
 
@@ -192,21 +229,36 @@ def written(folder: Path, lines: list[Any]) -> str:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda lines: lines[4]["sample"].update(data="V-FLUTE/test:0123"), "has rows of figlang_mini/test:.*V-FLUTE"),
-        (lambda lines: lines.append(lines[6]), "has 2 lines of the row .*: are these several runs. Split the file"),
-        (lambda lines: lines[4].pop("sample"), "line 5 has no `sample` record of figlang_tasks .*but other lines"),
+        (
+            lambda lines: lines[4]["sample"].update(data="V-FLUTE/test:0123"),
+            "has rows of figlang_mini/test:.*V-FLUTE",
+        ),
+        (
+            lambda lines: lines.append(lines[6]),
+            "has 2 lines of the row .*: are these several runs. Split the file",
+        ),
+        (
+            lambda lines: lines[4].pop("sample"),
+            "line 5 has no `sample` record of figlang_tasks .*but other lines",
+        ),
         (
             lambda lines: lines[4]["sample"].pop("task"),
             r"line 5 has no `sample` record of figlang_tasks \(task, request",
         ),
-        (lambda lines: lines[4]["sample"].pop("request"), r"line 5 has no `sample` record .*\(task, request"),
+        (
+            lambda lines: lines[4]["sample"].pop("request"),
+            r"line 5 has no `sample` record .*\(task, request",
+        ),
         (
             lambda lines: lines[4]["sample"].update(task="vflute_instructions"),
             "of several tasks .*vflute of .* in line 1, vflute_instructions of .* in line 5",
         ),
         (
             lambda lines: lines[4]["sample"].update(request="figlang_mini,split=train"),
-            "of several tasks .*split=test in line 1, vflute of figlang_mini,split=train in line 5.*: split the file",
+            (
+                "of several tasks .*split=test in line 1, vflute of figlang_mini,split=train in"
+                " line 5.*: split the file"
+            ),
         ),
         (
             lambda lines: [line["sample"].update(task="flute") for line in lines],
@@ -217,14 +269,28 @@ def written(folder: Path, lines: list[Any]) -> str:
             r"line 1: request is 'figlang_mini'; it must be DATASET,split=",
         ),
         (
-            lambda lines: [line["sample"].update(data="V-FLUTE/test:0123456789ab") for line in lines],
-            "records are of V-FLUTE/test:0123456789ab, and their request is figlang_mini,split=test",
+            lambda lines: [
+                line["sample"].update(data="V-FLUTE/test:0123456789ab") for line in lines
+            ],
+            (
+                "records are of V-FLUTE/test:0123456789ab, and their request is"
+                " figlang_mini,split=test"
+            ),
         ),
-        (lambda lines: lines[4]["sample"].update(status=["read"]), "line 5 has no `sample` record .*status: texts"),
-        (lambda lines: lines[4]["sample"].update(repeat="2"), "line 5 has no `sample` record .*repeat: a number"),
+        (
+            lambda lines: lines[4]["sample"].update(status=["read"]),
+            "line 5 has no `sample` record .*status: texts",
+        ),
+        (
+            lambda lines: lines[4]["sample"].update(repeat="2"),
+            "line 5 has no `sample` record .*repeat: a number",
+        ),
         (lambda lines: lines.insert(4, [1, 2]), r"line 5 is \[1, 2\], not a JSON object"),
         (lambda lines: lines.clear(), "is empty: .*--log_samples"),
-        (lambda lines: [each["sample"].update(data="x: /test:ff\x1b[2J") for each in lines], "does not name data"),
+        (
+            lambda lines: [each["sample"].update(data="x: /test:ff\x1b[2J") for each in lines],
+            "does not name data",
+        ),
     ],
 )
 def test_what_is_wrong_with_the_lines(
@@ -234,7 +300,11 @@ def test_what_is_wrong_with_the_lines(
     path = written(folder, lines)
     with pytest.raises(RunError, match=message) as told:
         runs.read(path)
-    assert str(told.value).startswith(path) and "\n" not in str(told.value) and "\x1b" not in str(told.value)
+    assert (
+        str(told.value).startswith(path)
+        and "\n" not in str(told.value)
+        and "\x1b" not in str(told.value)
+    )
 
 
 @pytest.mark.parametrize(
@@ -250,7 +320,9 @@ def test_what_is_wrong_with_the_lines(
     ],
 )
 def test_a_damaged_results_file_is_named(folder: Path, entry: dict[str, Any]) -> None:
-    (folder / RESULTS).write_text(json.dumps({"configs": {"figlang_mini": entry}}), encoding="utf-8")
+    (folder / RESULTS).write_text(
+        json.dumps({"configs": {"figlang_mini": entry}}), encoding="utf-8"
+    )
     with pytest.raises(RunError, match=f"{RESULTS}.*: (restore|evaluate again)") as told:
         runs.read(str(folder))
     assert "\n" not in str(told.value) and ".:" not in str(told.value)
@@ -259,7 +331,10 @@ def test_a_damaged_results_file_is_named(folder: Path, entry: dict[str, Any]) ->
 def test_a_damaged_record_is_named(folder: Path, lines: list[Any]) -> None:
     del lines[4]["sample"]["gold"]
     found = runs.read(written(folder, lines)).tasks["figlang_mini"]
-    with pytest.raises(RunError, match=rf"{NAME} has a record that is not as the task figlang_mini writes it .*gold"):
+    with pytest.raises(
+        RunError,
+        match=rf"{NAME} has a record that is not as the task figlang_mini writes it .*gold",
+    ):
         _ = found.estimates
 
 
@@ -269,7 +344,10 @@ def test_a_part_that_is_no_text_is_named(group: object, folder: Path, lines: lis
     lines[4]["sample"]["report_group"] = group
     found = runs.read(written(folder, lines)).tasks["figlang_mini"]
     row = lines[4]["sample"]["id"]
-    with pytest.raises(RunError, match=rf"{NAME} has a record that is not as .*row {row} counts in the part .* text"):
+    with pytest.raises(
+        RunError,
+        match=rf"{NAME} has a record that is not as .*row {row} counts in the part .* text",
+    ):
         _ = found.estimates
 
 

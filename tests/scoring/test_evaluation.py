@@ -1,4 +1,6 @@
-"""An evaluation shows the numbers of another, or counts votes of answers that nobody could read, if this fails."""
+"""An evaluation shows the numbers of another, or counts votes of answers that nobody could read, if
+this fails.
+"""
 
 from __future__ import annotations
 
@@ -41,12 +43,15 @@ def records(*rows: Sequence[str | None]) -> list[dict[str, Any]]:
 
 
 def test_a_second_evaluation_of_lm_eval_in_one_process_has_its_own_numbers() -> None:
-    """Rows and outputs may be equal: what is judged is not (another option of the task, another reader)."""
+    """Rows and outputs may be equal: what is judged is not (another option of the task, another
+    reader).
+    """
     values = {}
     entries = metric_list_of_lm_eval(task_with(MEASURES))
     for run, answers in {"first": ("A", "A", "B", "B"), "second": ("A", "B", "B", "B")}.items():
         documents = [
-            values_of_lm_eval(MEASURES.values(record), []) for record in records(*[[said] for said in answers])
+            values_of_lm_eval(MEASURES.values(record), [])
+            for record in records(*[[said] for said in answers])
         ]
         for entry in entries:
             items = [dict(document.items())[entry["metric"]] for document in documents]

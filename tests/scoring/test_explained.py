@@ -14,7 +14,11 @@ from figlang_tasks.core import notes
 from figlang_tasks.scoring import OVERALL, Estimate, Task, evaluate, explanations
 from figlang_tasks.scoring.explained import Scheme, curve
 
-REQUESTS = {VFLUTE: "V-FLUTE,split=test", V1: "FLUTE,part=heldout,prompt=v1", V2: "FLUTE,part=heldout"}
+REQUESTS = {
+    VFLUTE: "V-FLUTE,split=test",
+    V1: "FLUTE,part=heldout,prompt=v1",
+    V2: "FLUTE,part=heldout",
+}
 
 
 def scheme_of(task: Task) -> Scheme:
@@ -35,11 +39,14 @@ def row(
     task: Task = VFLUTE,
     score: float | None = None,
 ) -> dict[str, Any]:
-    record = {"task": task.name, "request": REQUESTS[task], "id": name, "data": "V-FLUTE/test:0", "gold": gold,
-              "predicted": predicted, "explanation": explanation, "predicted_strict": predicted,
-              "predicted_official": predicted, "reference": "The lawyer has fins.", "unit": name,
+    record = {"task": task.name, "request": REQUESTS[task], "id": name, "data": "V-FLUTE/test:0",
+              "gold": gold, "predicted": predicted, "explanation": explanation,
+              "predicted_strict": predicted, "predicted_official": predicted,
+              "reference": "The lawyer has fins.", "unit": name,
               "report_group": "muse" if task is VFLUTE else "idiom"}  # fmt: skip
-    return record | ({} if score is None else {"explanation_scores": {"scorer": "x", "mean": score}})
+    return record | (
+        {} if score is None else {"explanation_scores": {"scorer": "x", "mean": score}}
+    )
 
 
 def overall(records: Sequence[dict[str, Any]], task: Task) -> dict[str, Estimate]:
@@ -52,27 +59,45 @@ BETWEEN = [0, 0.49, 0.5, 0.51, 0.59, 0.6, 0.61]
 @pytest.mark.parametrize(
     ("task", "scores", "expected"),
     [
-        # Of 8 right rows of each label k are kept: tp = k, fn = fp = 8 - k, so F1 is k/8. An empty explanation
-        # (score 0) costs a row at F1@0, not at Acc@0, which "is equivalent to simply reporting label accuracy" (FLUTE).
-        (VFLUTE, [0, 0.05, 0.52, 0.53, 0.54, 0.59, 0.6, 0.61], {"f1@0": 7 / 8, "f1@53": 4 / 8, "f1@60": 1 / 8}),
+        # Of 8 right rows of each label k are kept: tp = k, fn = fp = 8 - k, so F1 is k/8. An empty
+        # explanation (score 0) costs a row at F1@0, not at Acc@0, which "is equivalent to simply
+        # reporting label accuracy" (FLUTE).
+        (
+            VFLUTE,
+            [0, 0.05, 0.52, 0.53, 0.54, 0.59, 0.6, 0.61],
+            {"f1@0": 7 / 8, "f1@53": 4 / 8, "f1@60": 1 / 8},
+        ),
         (
             V2,
             BETWEEN,
-            {"acc@0": 1, "acc@50": 10 / 14, "acc@60": 4 / 14, "v1_acc@50": 11 / 14, "v1_acc@60": 8 / 14},
+            {
+                "acc@0": 1,
+                "acc@50": 10 / 14,
+                "acc@60": 4 / 14,
+                "v1_acc@50": 11 / 14,
+                "v1_acc@60": 8 / 14,
+            },
         ),
         (V1, BETWEEN, {"acc@0": 1, "acc@50": 11 / 14, "acc@60": 8 / 14}),
     ],
 )
-def test_thresholds_of_the_papers(task: Task, scores: list[float], expected: dict[str, float]) -> None:
-    """Every label is right, once with each score. One that equals the threshold counts in FigLang 2022 alone."""
-    records = [row(f"{gold}{score}", gold, gold, "b", task, score) for gold in (0, 1) for score in scores]
+def test_thresholds_of_the_papers(
+    task: Task, scores: list[float], expected: dict[str, float]
+) -> None:
+    """Every label is right, once with each score. One that equals the threshold counts in FigLang
+    2022 alone.
+    """
+    records = [
+        row(f"{gold}{score}", gold, gold, "b", task, score) for gold in (0, 1) for score in scores
+    ]
     found = overall(records, task)
     assert {name: found[name].value for name in thresholded(task)} == pytest.approx(expected)
     if task is not VFLUTE:  # shares of rows that are independent: Wilson's interval
         for name, value in expected.items():
             wilson = binomtest(round(14 * value), 14).proportion_ci(method="wilson")
             assert found[name][1:3] == pytest.approx((wilson.low, wilson.high))
-    # The curve of the report has the value and the interval of each metric of its definition (FLUTE has two).
+    # The curve of the report has the value and the interval of each metric of its definition (FLUTE
+    # has two).
     scheme = scheme_of(task)
     at = [each.at for each in scheme.thresholds if each.explained == scheme.thresholds[0].explained]
     own = [found[name] for name in thresholded(task)[: len(at)]]
@@ -94,11 +119,22 @@ FLUTE = [
 @pytest.mark.parametrize(
     ("task", "expected"),
     [
-        (V2, {"acc@0": 4 / 6, "acc@50": 2 / 6, "acc@60": 2 / 6, "v1_acc@50": 3 / 6, "v1_acc@60": 3 / 6}),
+        (
+            V2,
+            {
+                "acc@0": 4 / 6,
+                "acc@50": 2 / 6,
+                "acc@60": 2 / 6,
+                "v1_acc@50": 3 / 6,
+                "v1_acc@60": 3 / 6,
+            },
+        ),
         (V1, {"acc@0": 4 / 6, "acc@50": 3 / 6, "acc@60": 3 / 6}),
     ],
 )
-def test_accuracies_of_flute_with_scores_of_a_scorer(task: Task, expected: dict[str, float]) -> None:
+def test_accuracies_of_flute_with_scores_of_a_scorer(
+    task: Task, expected: dict[str, float]
+) -> None:
     records = [row(*each, task) for each in FLUTE]
     without = overall(records, task)
     assert set(without) == {"acc@0", "acc", "acc_official", "parse_rate", "parse_disagreement"}
@@ -106,7 +142,9 @@ def test_accuracies_of_flute_with_scores_of_a_scorer(task: Task, expected: dict[
     explanations.score(records, scheme_of(task))
     found = overall(records, task)
     assert {name: found[name].value for name in expected} == pytest.approx(expected)
-    scored = [record["explanation_scores"]["mean"] for record in records if "explanation_scores" in record]
+    scored = [
+        record["explanation_scores"]["mean"] for record in records if "explanation_scores" in record
+    ]
     assert len(scored) == (6 if task is V2 else 3)
     assert found["explanation_score"].value == pytest.approx(sum(scored) / len(scored))
     if task is V1:  # of entailments alone no score is asked for
@@ -138,10 +176,15 @@ def test_without_a_name_the_papers_scorer_is_taken(monkeypatch: pytest.MonkeyPat
 
 
 def test_an_interval_of_one_class() -> None:
-    """Six of eight entailments are right: tp 6, fn 2. With Wilson's limits .409 and .929 of the recall r (MOVER)."""
+    """Six of eight entailments are right: tp 6, fn 2. With Wilson's limits .409 and .929 of the
+    recall r (MOVER).
+    """
     records = [row(str(at), 1, int(at < 6), "b") for at in range(8)]
     ends = binomtest(6, 8).proportion_ci(method="wilson")
-    low, high = (recall / (1 + recall) for recall in (ends.low, ends.high))  # half of F1, 2 r / (1 + r)
+    # Half of F1, 2 r / (1 + r)
+    low, high = (recall / (1 + recall) for recall in (ends.low, ends.high))
     assert overall(records, VFLUTE)["f1@0"][:3] == pytest.approx((3 / 7, low, high))
     assert (low, high) == pytest.approx((0.290, 0.482), abs=6e-4)
-    assert overall(records[:6], VFLUTE)["f1@0"].value == 1, "a class that is neither gold nor predicted does not count"
+    assert overall(records[:6], VFLUTE)["f1@0"].value == 1, (
+        "a class that is neither gold nor predicted does not count"
+    )

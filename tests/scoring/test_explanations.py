@@ -31,7 +31,10 @@ OF_LABELS = {"f1@0", "acc", "parse_rate", "parse_disagreement"}
 
 ANSWERS = (
     "The image shows a mule, the animal we name when somebody refuses to budge.\nLABEL: entailment",
-    "The image shows a snail, a sign of slowness, which is the opposite of the claim.\nLABEL: contradiction",
+    (
+        "The image shows a snail, a sign of slowness, which is the opposite of the claim.\nLABEL:"
+        " contradiction"
+    ),
     "LABEL: entailment",
     "I cannot say.",
     "",
@@ -39,7 +42,8 @@ ANSWERS = (
 
 
 def test_every_metric_follows_from_the_logged_scores() -> None:
-    """F1@t by scikit-learn after the published rule: score <= t is the wrong label, and so is no label.
+    """F1@t by scikit-learn after the published rule: score <= t is the wrong label, and so is no
+    label.
 
     That they are scored once: tests/cli/test_lmms_eval.py.
     """
@@ -52,14 +56,22 @@ def test_every_metric_follows_from_the_logged_scores() -> None:
         chosen = [sample for sample in samples if scope in (OVERALL, sample["report_group"])]
         gold = np.array([sample["gold"] for sample in chosen])
         scores = np.array([sample["explanation_scores"]["mean"] for sample in chosen])
-        labels = np.array([1 - s["gold"] if s["predicted"] is None else s["predicted"] for s in chosen])
+        labels = np.array(
+            [1 - s["gold"] if s["predicted"] is None else s["predicted"] for s in chosen]
+        )
         expected = {"explanation_score": scores.mean()}
         for name, threshold in {"f1@0": 0, "f1@53": 0.53, "f1@60": 0.6}.items():
-            expected[name] = f1_score(gold, np.where(scores <= threshold, 1 - gold, labels), average="macro")
+            expected[name] = f1_score(
+                gold, np.where(scores <= threshold, 1 - gold, labels), average="macro"
+            )
         for name, value in expected.items():
             found = estimates[name][scope]
             assert found.value == pytest.approx(value) and found.rows == len(chosen)
-            assert found.low is not None and found.high is not None and found.low <= value <= found.high
+            assert (
+                found.low is not None
+                and found.high is not None
+                and found.low <= value <= found.high
+            )
             if scope == OVERALL:
                 assert reported[f"{name},none"] == found.value
                 assert reported[f"{name}_stderr,none"] == found.stderr
@@ -91,16 +103,32 @@ class Close(PairModel):
 
 
 @pytest.mark.parametrize(
-    ("computed", "recorded"), [(0.60000004, 0.6), (0.59999996, 0.6), (0.6000006, 0.600001), (0.123456789, 0.123457)]
+    ("computed", "recorded"),
+    [(0.60000004, 0.6), (0.59999996, 0.6), (0.6000006, 0.600001), (0.123456789, 0.123457)],
 )
 def test_scores_are_rounded_before_a_threshold_is_applied(computed: float, recorded: float) -> None:
     """A score of the threshold itself does not count, whatever its seventh digit is."""
     record = {
-        **{"id": "1", "data": "figlang_mini/test:0123", "gold": 1, "predicted": 1, "predicted_strict": 1},
-        **{"reference": "A mule.", "explanation": "It is stubborn.", "report_group": "muse", "status": "read"},
+        **{
+            "id": "1",
+            "data": "figlang_mini/test:0123",
+            "gold": 1,
+            "predicted": 1,
+            "predicted_strict": 1,
+        },
+        **{
+            "reference": "A mule.",
+            "explanation": "It is stubborn.",
+            "report_group": "muse",
+            "status": "read",
+        },
     }
-    scores = by_pair([pair(record)], Scorer("vflute25", "", "fp32", [Close(computed), Close(computed)]))
-    assert scores.details == {pair(record): {"bertscore": recorded, "bleurt": recorded, "mean": recorded}}
+    scores = by_pair(
+        [pair(record)], Scorer("vflute25", "", "fp32", [Close(computed), Close(computed)])
+    )
+    assert scores.details == {
+        pair(record): {"bertscore": recorded, "bleurt": recorded, "mean": recorded}
+    }
     record["explanation_scores"] = {"scorer": "vflute25", **scores.details[pair(record)]}
     estimate = VFLUTE.by_name["f1@60"].estimate([record])
     assert estimate is not None and estimate.value == float(recorded > 0.6)
@@ -108,7 +136,9 @@ def test_scores_are_rounded_before_a_threshold_is_applied(computed: float, recor
 
 def test_the_kernel_is_named_beside_the_signature() -> None:
     """It is no part of it: runs of two kernels are compared."""
-    metadata = evaluate("figlang_mini", Says(*ANSWERS), limit=4)["configs"]["figlang_mini"]["metadata"]
+    metadata = evaluate("figlang_mini", Says(*ANSWERS), limit=4)["configs"]["figlang_mini"][
+        "metadata"
+    ]
     kernel = metadata["explanation_kernel"]
     assert kernel in kernels(torch.float32)
     assert kernel not in metadata["explanation_scorer"]
@@ -129,7 +159,9 @@ def test_the_kernel_is_named_beside_the_signature() -> None:
         ("figlang24", False, "off"),
     ],
 )
-def test_choice(variable: str | None, option: Any, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_choice(
+    variable: str | None, option: Any, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("FIGLANG_SCORER", raising=False)
     if variable:
         monkeypatch.setenv("FIGLANG_SCORER", variable)
@@ -176,18 +208,27 @@ def test_off_leaves_the_thresholds_out_says_nothing_and_samples_cannot_be_scored
     (tmp_path / "figlang_mini_label.yaml").write_text(
         f"include: {tasks_dir()}/mini/figlang_mini.yaml\n"
         "task: figlang_mini_label\n"
-        "lmms_eval_specific_kwargs: {default: {label_only: true, scorer: off}}\n"  # YAML reads false
+        # YAML reads false
+        "lmms_eval_specific_kwargs: {default: {label_only: true, scorer: off}}\n"
     )
-    results = evaluate("figlang_mini_label", Says("entailment"), None, tmp_path / "run", str(tmp_path), limit=3)
+    results = evaluate(
+        "figlang_mini_label", Says("entailment"), None, tmp_path / "run", str(tmp_path), limit=3
+    )
     assert metric_names(results, "figlang_mini_label") == OF_LABELS
     assert not [message for message in warnings_of_loguru if "scor" in message]
-    assert results["configs"]["figlang_mini_label"]["metadata"]["explanation_scorer"] == WITHOUT_SCORER
+    assert (
+        results["configs"]["figlang_mini_label"]["metadata"]["explanation_scorer"] == WITHOUT_SCORER
+    )
     assert not runs.read(str(tmp_path / "run")).tasks["figlang_mini_label"].explained
 
 
 def metric_names(results: dict[str, Any], task: str = "figlang_mini") -> set[str]:
     """Overall metrics that have a number."""
-    names = {key.partition(",")[0] for key, value in results["results"][task].items() if isinstance(value, float)}
+    names = {
+        key.partition(",")[0]
+        for key, value in results["results"][task].items()
+        if isinstance(value, float)
+    }
     return {name for name in names if "_stderr" not in name}
 
 
@@ -209,13 +250,17 @@ def test_weights_out_of_reach_cost_no_output_and_are_told_once(
     assert notes.noted() == [MISSING]
     assert len(results["samples"]["figlang_mini"]) == 10
     assert metric_names(results) == OF_LABELS
-    before, after = [message for message in warnings_of_loguru if "figlang_tasks: explanations" in message]
+    before, after = [
+        message for message in warnings_of_loguru if "figlang_tasks: explanations" in message
+    ]
     assert "will not be scored unless you correct this" in before
     assert "figlang score SAMPLES.jsonl --scorer vflute25" in after
     assert "f1@53, f1@60, explanation_score" in after and f"{tmp_path}" in after
 
 
-@pytest.mark.parametrize(("error", "times"), [(MemoryError("no room"), 2), (KeyboardInterrupt(), 1)])
+@pytest.mark.parametrize(
+    ("error", "times"), [(MemoryError("no room"), 2), (KeyboardInterrupt(), 1)]
+)
 def test_a_scoring_that_breaks_off_costs_no_run_and_one_interrupt_ends_that_of_all_tasks(
     error: BaseException, times: int, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
 ) -> None:
@@ -252,12 +297,16 @@ metric_list:
 
 
 @pytest.mark.parametrize("metrics", [OWN_METRICS, ""], ids=["own metrics", "our metrics"])
-def test_a_task_of_another_shape_costs_no_run(metrics: str, tmp_path: Path, warnings_of_loguru: list[str]) -> None:
-    """A user's own task on our data: metadata as a list, no ``sample`` record; ours are made of records alone."""
+def test_a_task_of_another_shape_costs_no_run(
+    metrics: str, tmp_path: Path, warnings_of_loguru: list[str]
+) -> None:
+    """A user's own task on our data: metadata as a list, no ``sample`` record; ours are made of
+    records alone.
+    """
     (tmp_path / "mine.py").write_text(ODD_TASK)
     (tmp_path / "odd.yaml").write_text(
-        f"include: {tasks_dir()}/mini/figlang_mini.yaml\ntask: odd\nprocess_results: !function mine.odd\n"
-        f"metadata: [{{version: 1.0}}]\n{metrics}"
+        f"include: {tasks_dir()}/mini/figlang_mini.yaml\ntask: odd\nprocess_results: !function"
+        f" mine.odd\nmetadata: [{{version: 1.0}}]\n{metrics}"
     )
     notes.noted()
     results = evaluate("odd", Says(*ANSWERS), include_path=str(tmp_path), limit=5)
@@ -265,7 +314,13 @@ def test_a_task_of_another_shape_costs_no_run(metrics: str, tmp_path: Path, warn
     assert "versions" in results["configs"]["odd"]["metadata"][1]
     if metrics:
         assert notes.noted() == []
-        assert results["results"]["odd"]["mine,none"] == 2 and 0 < results["results"]["odd"]["acc,none"] < 1
+        assert (
+            results["results"]["odd"]["mine,none"] == 2
+            and 0 < results["results"]["odd"]["acc,none"] < 1
+        )
     else:
         assert notes.noted() == ["odd: no records, so that its metrics are missing, see the log"]
-        assert any("returns no record under `sample`, of which f1@0, " in each for each in warnings_of_loguru)
+        assert any(
+            "returns no record under `sample`, of which f1@0, " in each
+            for each in warnings_of_loguru
+        )

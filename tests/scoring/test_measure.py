@@ -1,4 +1,6 @@
-"""A measure has a wrong value, interval, standard error or scope, or files lose it, if this fails."""
+"""A measure has a wrong value, interval, standard error or scope, or files lose it, if this
+fails.
+"""
 
 from __future__ import annotations
 
@@ -61,14 +63,22 @@ def counts_of_labels(records: Sequence[Record]) -> Any:
     return grouped([record["id"] for record in records], cells, partial(macro_f1, skip_absent=True))
 
 
-F1 = Measure("f1", "Macro F1.", "this test", statistic=counts_of_labels, interval=TWO_CLASSES, in_table=False)
+F1 = Measure(
+    "f1", "Macro F1.", "this test", statistic=counts_of_labels, interval=TWO_CLASSES, in_table=False
+)
 ALL = Measures.of(ACC, LENGTH, F1)
 
 
 def record(
     number: int, hit: int = 1, length: float | None = None, unit: str | None = None, **more: Any
 ) -> dict[str, Any]:
-    found = {"id": str(number), "hit": float(hit), "part": "hard" if number % 3 else "easy", "gold": 1, "said": hit}
+    found = {
+        "id": str(number),
+        "hit": float(hit),
+        "part": "hard" if number % 3 else "easy",
+        "gold": 1,
+        "said": hit,
+    }
     found |= {} if length is None else {"length": length}
     return found | ({} if unit is None else {"unit": unit}) | more
 
@@ -84,9 +94,13 @@ def test_values_are_those_of_independent_code_and_lie_in_their_intervals(
                for at, (gold, said, unit) in enumerate(rows)]  # fmt: skip
     found = evaluate(records, ALL, stderr_resamples=50)
     shuffled = order.sample(records, len(records))
-    assert evaluate(shuffled, ALL, stderr_resamples=50) == found, "the order of the records does not matter"
+    assert evaluate(shuffled, ALL, stderr_resamples=50) == found, (
+        "the order of the records does not matter"
+    )
     gold, said = zip(*[(row[0], row[1]) for row in rows], strict=True)
-    assert found["f1"][OVERALL].value == pytest.approx(f1_score(gold, said, average="macro", zero_division=0))
+    assert found["f1"][OVERALL].value == pytest.approx(
+        f1_score(gold, said, average="macro", zero_division=0)
+    )
     assert found["acc"][OVERALL].value == pytest.approx(np.mean(np.equal(gold, said)))
     for scopes in found.values():
         for estimate in scopes.values():
@@ -99,7 +113,8 @@ def test_a_share_has_wilsons_interval_and_the_standard_error_of_its_bootstrap() 
     found = evaluate([record(at, at < 60) for at in range(100)], ALL)["acc"]
     wilson = binomtest(60, 100).proportion_ci(method="wilson")
     assert found[OVERALL][:3] == pytest.approx((0.6, wilson.low, wilson.high))
-    assert found[OVERALL].stderr == pytest.approx(math.sqrt(0.6 * 0.4 / 99), rel=0.1)  # of the mean of 100 rows
+    # Of the mean of 100 rows
+    assert found[OVERALL].stderr == pytest.approx(math.sqrt(0.6 * 0.4 / 99), rel=0.1)
     assert list(found) == [OVERALL, "easy", "hard"] and found["easy"].stderr is None
     assert (found["easy"].rows, found["hard"].rows) == (34, 66)
 
@@ -108,11 +123,16 @@ def test_rows_of_one_unit_count_together() -> None:
     """300 rows of 50 phrases, right or wrong by phrase, are the evidence of 50 rows."""
     hits = [at % 30 < 18 for at in range(300)]
     alone = evaluate([record(at, hit) for at, hit in enumerate(hits)], ALL)["acc"][OVERALL]
-    together = evaluate([record(at, hit, unit=f"{at // 6}") for at, hit in enumerate(hits)], ALL)["acc"][OVERALL]
+    together = evaluate([record(at, hit, unit=f"{at // 6}") for at, hit in enumerate(hits)], ALL)[
+        "acc"
+    ][OVERALL]
     fifty = evaluate([record(at, hit) for at, hit in enumerate(hits[::6])], ALL)["acc"][OVERALL]
     assert together.value == alone.value == 0.6
     assert together[1:3] == pytest.approx(fifty[1:3], abs=0.01)
-    assert together.stderr == pytest.approx(fifty.stderr, rel=0.1) and together.stderr > 2 * alone.stderr  # type: ignore[operator]
+    assert (
+        together.stderr == pytest.approx(fifty.stderr, rel=0.1)
+        and together.stderr > 2 * alone.stderr  # type: ignore[operator]
+    )
 
 
 def test_rotations_count_once_and_a_ranking_that_a_limit_has_cut_does_not_count() -> None:
@@ -135,12 +155,22 @@ def test_a_measure_that_fails_costs_itself_alone() -> None:
 
 def test_declarations_that_are_refused() -> None:
     computations: Any
-    for computations in ({}, {"value_of_record": lambda record: 1.0, "estimate_of": lambda records, scope: None}):
-        with pytest.raises(ValueError, match="x must have exactly one of value_of_record, statistic and estimate_of"):
+    for computations in (
+        {},
+        {"value_of_record": lambda record: 1.0, "estimate_of": lambda records, scope: None},
+    ):
+        with pytest.raises(
+            ValueError,
+            match="x must have exactly one of value_of_record, statistic and estimate_of",
+        ):
             Measure("x", "Anything.", "this test", **computations)
-    with pytest.raises(ValueError, match="measure acc must have a description in one line, has ' '"):
+    with pytest.raises(
+        ValueError, match="measure acc must have a description in one line, has ' '"
+    ):
         replace(ACC, description=" ")
-    with pytest.raises(ValueError, match=r"measure acc must have a source in one line, has 'a\\nb'"):
+    with pytest.raises(
+        ValueError, match=r"measure acc must have a source in one line, has 'a\\nb'"
+    ):
         replace(ACC, source="a\nb")
     with pytest.raises(ValueError, match="two measures of one name: acc"):
         Measures.of(ACC, replace(ACC))
@@ -148,7 +178,9 @@ def test_declarations_that_are_refused() -> None:
 
 def test_a_share_counts_0_or_1() -> None:
     """Wilson's interval of other numbers would be wrong."""
-    with pytest.raises(ValueError, match="acc of row 1 is 0.5: a share counts 0 or 1 .* has interval=BOOTSTRAP"):
+    with pytest.raises(
+        ValueError, match="acc of row 1 is 0.5: a share counts 0 or 1 .* has interval=BOOTSTRAP"
+    ):
         evaluate([record(0), record(1) | {"hit": 0.5}], ALL)
 
 
@@ -158,35 +190,59 @@ def test_a_share_counts_0_or_1() -> None:
 def test_a_document_leaves_its_record_and_the_numbers_of_the_measures_in_the_table() -> None:
     own = record(1, length=2.5)
     assert ALL.values(own) == {"sample": own, "acc": 1.0, "length": 2.5}
-    assert ALL.values(record(2)) == {"sample": record(2), "acc": 1.0, "length": None}, "it has no length"
-    assert [entry["metric"] for entry in task_with(ALL).metric_list] == ["acc", "length"], "f1 is no headline"
+    assert ALL.values(record(2)) == {
+        "sample": record(2),
+        "acc": 1.0,
+        "length": None,
+    }, "it has no length"
+    assert [entry["metric"] for entry in task_with(ALL).metric_list] == [
+        "acc",
+        "length",
+    ], "f1 is no headline"
 
 
 def test_lm_eval_gets_the_records_with_the_numbers() -> None:
     shown = Measures.of(ACC, replace(F1, in_table=True))
     rows = metric_list_of_lm_eval(task_with(shown))
-    records = [record(at, at % 2, data="b" if at else "a") | ({} if at else {"revision": "v9"}) for at in range(4)]
+    records = [
+        record(at, at % 2, data="b" if at else "a") | ({} if at else {"revision": "v9"})
+        for at in range(4)
+    ]
     of_documents = [values_of_lm_eval(shown.values(each), []) for each in records]
     assert [dict(each)["sample"] for each in of_documents] == records, "what lm-eval saves"
-    assert {name for each in of_documents for name, _ in each.items()} == {"acc", "f1"}, "what it makes rows of"
+    assert {name for each in of_documents for name, _ in each.items()} == {
+        "acc",
+        "f1",
+    }, "what it makes rows of"
     kept = copy.deepcopy(rows)[0]["figlang_tasks"]  # lm-eval copies task files before a run
     found = {
-        row["metric"]: row["aggregation"]([dict(each.items())[row["metric"]] for each in of_documents]) for row in rows
+        row["metric"]: row["aggregation"](
+            [dict(each.items())[row["metric"]] for each in of_documents]
+        )
+        for row in rows
     }
     assert found == {"acc": 0.5, "f1": pytest.approx(1 / 3)}
-    assert kept == {"data": "a, b", "data_revision": "v9", "versions": {"figlang-tasks": figlang_tasks.__version__}}
+    assert kept == {
+        "data": "a, b",
+        "data_revision": "v9",
+        "versions": {"figlang-tasks": figlang_tasks.__version__},
+    }
     without = values_of_lm_eval(ALL.values(record(9, data="b") | {"length": None}), [])
     assert set(without) == {"sample", "acc", "length"}, "every process has every key"
     length = metric_list_of_lm_eval(task_with(ALL))[1]["aggregation"]
     (item,) = {id(item): item for _, item in without.items()}.values()
     assert length([item]) is None, "no record counts"
-    other = next(iter(values_of_lm_eval(ALL.values(record(8, data="b", length=2.5)), []).items()))[1]
+    other = next(iter(values_of_lm_eval(ALL.values(record(8, data="b", length=2.5)), []).items()))[
+        1
+    ]
     assert length([item, other]) == 2.5
     sent = pickle.loads(pickle.dumps(dict(of_documents[1].items())["acc"]))
     assert sent == Item(records[1], None)
     assert (of_documents[1]["acc"], of_documents[1]["f1"]) == (1.0, None), "what lm-eval saves"
     notes.noted()
-    assert math.isnan(rows[0]["aggregation"]([object()])), "an error in an aggregator would cost the whole run"
+    assert math.isnan(rows[0]["aggregation"]([object()])), (
+        "an error in an aggregator would cost the whole run"
+    )
     assert notes.noted() == ["acc failed; its value is NaN, see the log"] and kept == {}
 
 
@@ -198,9 +254,15 @@ def test_lm_eval_gets_the_records_with_the_numbers() -> None:
     [
         ({"format": 9, "values": {}}, "not have the format 1: did another version"),
         ([], "not have the format 1"),
-        ({"format": 1, "values": {"acc": {"all": {"value": None}}}}, "acc.all.value: Input should be a valid number"),
+        (
+            {"format": 1, "values": {"acc": {"all": {"value": None}}}},
+            "acc.all.value: Input should be a valid number",
+        ),
         ({"format": 1, "values": {"acc": {"all": {"valu": 1}}}}, "damaged"),
-        ({"format": 1, "values": {"acc": {"all": {"value": True}}}}, "acc.all.value: Input should be a valid number"),
+        (
+            {"format": 1, "values": {"acc": {"all": {"value": True}}}},
+            "acc.all.value: Input should be a valid number",
+        ),
     ],
 )
 def test_a_damaged_file_is_told(content: Any, match: str) -> None:
@@ -218,24 +280,36 @@ def in_parts(hits: Mapping[str, Sequence[int]], units: Mapping[str, Sequence[str
     records: list[Record] = []
     for part, of_part in hits.items():
         for hit, unit in zip(of_part, units[part], strict=True):
-            records.append({"id": f"{part} {len(records)}", "hit": float(hit), "part": part, "unit": unit})
+            records.append(
+                {"id": f"{part} {len(records)}", "hit": float(hit), "part": part, "unit": unit}
+            )
     return records
 
 
 def test_a_mean_of_parts_counts_each_part_once_whatever_its_size() -> None:
-    """The limits are those of a mean of independent values: the distances of Wilson's limits, added in squares."""
+    """The limits are those of a mean of independent values: the distances of Wilson's limits, added
+    in squares.
+    """
     hits = {"easy": [1] * 3 + [0], "hard": [1] * 5 + [0] * 5}
     units = {"easy": [f"e{n}" for n in range(4)], "hard": [f"h{n}" for n in range(10)]}
     whole = evaluate(in_parts(hits, units), Measures.of(AVERAGED))["acc"][OVERALL]
-    limits = [binomtest(right, of).proportion_ci(method="wilson") for right, of in ((3, 4), (5, 10))]
+    limits = [
+        binomtest(right, of).proportion_ci(method="wilson") for right, of in ((3, 4), (5, 10))
+    ]
     below = math.hypot(0.75 - limits[0].low, 0.5 - limits[1].low) / 2
     above = math.hypot(limits[0].high - 0.75, limits[1].high - 0.5) / 2
-    assert (whole.value, whole.low, whole.high) == pytest.approx((0.625, 0.625 - below, 0.625 + above))
+    assert (whole.value, whole.low, whole.high) == pytest.approx(
+        (0.625, 0.625 - below, 0.625 + above)
+    )
 
 
 def test_parts_of_the_same_units_are_resampled_together() -> None:
-    """What is right in one part is wrong in the other, so that no resample of units changes the mean."""
+    """What is right in one part is wrong in the other, so that no resample of units changes the
+    mean.
+    """
     names = [f"u{n}" for n in range(8)]
     hits = {"easy": [1, 0] * 4, "hard": [0, 1] * 4}
-    whole = evaluate(in_parts(hits, {"easy": names, "hard": names}), Measures.of(AVERAGED))["acc"][OVERALL]
+    whole = evaluate(in_parts(hits, {"easy": names, "hard": names}), Measures.of(AVERAGED))["acc"][
+        OVERALL
+    ]
     assert (whole.value, whole.low, whole.high) == (0.5, None, None)

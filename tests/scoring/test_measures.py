@@ -1,4 +1,6 @@
-"""The contract of all measures: what tasks report is what everything after a run computes, names and reads."""
+"""The contract of all measures: what tasks report is what everything after a run computes, names
+and reads.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ LISTS = {
     for path in tasks_dir().rglob("*.yaml")
     if "task" in (content := task_files.read(path.resolve())) and "group" not in content
 }
-"""Where each task has its metrics from; those of lm-eval have the same (tests/tasks/test_contract.py)."""
+"""Where each task has its metrics from; those of lm-eval have the same
+(tests/tasks/test_contract.py).
+"""
 
 
 @cache
@@ -38,7 +42,10 @@ def test_tables_are_short_and_names_say_one_thing(name: str) -> None:
     found = entries[0]["aggregation"].task.measures
     rows = [entry["metric"] for entry in entries]
     assert len(set(rows)) == len(rows)
-    assert rows == [measure.name for measure in found.all if measure.in_table] and len(set(rows) - {"unfinished"}) <= 10
+    assert (
+        rows == [measure.name for measure in found.all if measure.in_table]
+        and len(set(rows) - {"unfinished"}) <= 10
+    )
     places = [
         (measure.name, scope)
         for measure in found.all
@@ -49,9 +56,13 @@ def test_tables_are_short_and_names_say_one_thing(name: str) -> None:
     told = [measures.named(each) for each in names]
     assert [(of[0].name, of[1]) for of in told if of] == places
     assert measures.named(f"{names[0]}_nobody") is None
-    for of, (declared, _) in zip(found.all, {each[0].name: each for each in told if each}.values(), strict=True):
+    for of, (declared, _) in zip(
+        found.all, {each[0].name: each for each in told if each}.values(), strict=True
+    ):
         facts = ("higher_is_better", "percent", "role", "interval")
-        assert [getattr(of, fact) for fact in facts] == [getattr(declared, fact) for fact in facts], of.name
+        assert [getattr(of, fact) for fact in facts] == [
+            getattr(declared, fact) for fact in facts
+        ], of.name
 
 
 @pytest.mark.parametrize("model", ["weak", "strong"])
@@ -60,7 +71,9 @@ def test_sums_over_saved_records_give_what_was_reported_and_the_harness_has_it_i
     task: str, model: str
 ) -> None:
     of: TaskRun = run(model).tasks[task]
-    entries = pkgutil.resolve_name(LISTS[Path(OWN_TASKS[task][0]).name if task in OWN_TASKS else task])
+    entries = pkgutil.resolve_name(
+        LISTS[Path(OWN_TASKS[task][0]).name if task in OWN_TASKS else task]
+    )
     own = entries[0]["aggregation"].task.measures
     assert of.measures is of.kind.measures is own
     computed = {
@@ -73,10 +86,16 @@ def test_sums_over_saved_records_give_what_was_reported_and_the_harness_has_it_i
     assert all(own.by_name[name].estimate_of for name, _ in reported.keys() - computed.keys())
     again = evaluate(of.records, own.sums)
     assert {name: scopes for name, scopes in of.reported.items() if name in again} == again
-    assert {name for name, scopes in again.items() if scopes[OVERALL].rows == of.rows}, "some measure counts all rows"
-    values = {name.partition(",")[0]: value for name, value in run(model).results["results"][task].items()}
+    assert {name for name, scopes in again.items() if scopes[OVERALL].rows == of.rows}, (
+        "some measure counts all rows"
+    )
+    values = {
+        name.partition(",")[0]: value for name, value in run(model).results["results"][task].items()
+    }
     headline = [entry["metric"] for entry in entries if entry["metric"] in of.reported]
-    assert {name: values[name] for name in headline} == {name: of.reported[name][OVERALL].value for name in headline}
+    assert {name: values[name] for name in headline} == {
+        name: of.reported[name][OVERALL].value for name in headline
+    }
     assert values.keys() & own.by_name.keys() == set(headline)
 
 
@@ -89,6 +108,8 @@ def test_every_published_figure_belongs_to_a_metric_that_its_tasks_report() -> N
 
 
 def test_the_parts_that_benchmarks_name_are_scopes_of_measures() -> None:
-    known = {scope for measure in measures.every() if measure.scopes for scope in measure.scopes.names}
+    known = {
+        scope for measure in measures.every() if measure.scopes for scope in measure.scopes.names
+    }
     for parts in (benchmark.parts for benchmark in benchmarks().values()):
         assert {*parts.of, *parts.in_short} <= known

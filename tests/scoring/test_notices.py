@@ -1,4 +1,5 @@
-"""Outputs that were not read, read in two ways or empty are named: on the screen, by compare and in the report.
+"""Outputs that were not read, read in two ways or empty are named: on the screen, by compare and in
+the report.
 
 That the report says so: tests/report/test_sections.py.
 """
@@ -21,24 +22,36 @@ from figlang_tasks.scoring.notices import notices
 from figlang_tasks.scoring.task_evaluation import Item
 
 NOTHING = "these scores say nothing about the model"
-HELP = "The model's chat template (lm_eval: --apply_chat_template), a few-shot task or a larger model may help"
+HELP = (
+    "The model's chat template (lm_eval: --apply_chat_template), a few-shot task or a larger model"
+    " may help"
+)
 READ = "`figlang judge read RUN` has a language model read them"
 
 
-def row(number: int, predicted: int | None, careful: int | None, status: str = "read") -> dict[str, Any]:
-    return {"id": f"r{number}", "predicted": predicted, "predicted_strict": careful, "status": status}
+def row(
+    number: int, predicted: int | None, careful: int | None, status: str = "read"
+) -> dict[str, Any]:
+    return {
+        "id": f"r{number}",
+        "predicted": predicted,
+        "predicted_strict": careful,
+        "status": status,
+    }
 
 
 @pytest.mark.parametrize(
     ("rows", "outputs", "expected"),
     [
         ([(1, 1, "read")] * 10, ["Entails."] * 10, []),
-        ([(None, None, "unreadable")] + [(1, 1, "read")] * 19, ["Hm."] * 20, []),  # a twentieth, not more
+        # a twentieth, not more
+        ([(None, None, "unreadable")] + [(1, 1, "read")] * 19, ["Hm."] * 20, []),
         (
             [(None, None, "unreadable")] * 2 + [(1, 1, "read")] * 18,
             ["Hm."] * 20,
             [
-                "The score is a lower bound: 2 of 20 answers could not be read and count as wrong (2 unreadable; for "
+                "The score is a lower bound: 2 of 20 answers could not be read and count as wrong"
+                " (2 unreadable; for "
                 f'example "Hm."). {READ}'
             ],
         ),
@@ -46,20 +59,26 @@ def row(number: int, predicted: int | None, careful: int | None, status: str = "
             [(None, None, "unreadable")] * 5 + [(1, 1, "read")] * 5,  # half is read
             [],
             [
-                "The score is a lower bound: 5 of 10 answers could not be read and count as wrong (5 unreadable). "
-                f"{READ}"
+                "The score is a lower bound: 5 of 10 answers could not be read and count as wrong"
+                f" (5 unreadable). {READ}"
             ],
         ),
         (
             [
-                *[(None, None, status) for status in ("refused", "ambiguous", "ambiguous", "out_of_range", "empty")],
+                *[
+                    (None, None, status)
+                    for status in ("refused", "ambiguous", "ambiguous", "out_of_range", "empty")
+                ],
                 *[(1, 1, "read")] * 15,
             ],
             ["I cannot.", "A or B", "A/B", "Z", "", *["Entails."] * 15],
             [
                 "1 of 20 answers are empty (rows r4)",
-                "The score is a lower bound: 5 of 20 answers could not be read and count as wrong (2 ambiguous, "
-                f'1 empty, 1 out of range, 1 refused; for example "I cannot.", "A or B", "A/B"). {READ}',
+                (
+                    "The score is a lower bound: 5 of 20 answers could not be read and count as"
+                    ' wrong (2 ambiguous, 1 empty, 1 out of range, 1 refused; for example "I'
+                    f' cannot.", "A or B", "A/B"). {READ}'
+                ),
             ],
         ),
         (
@@ -73,8 +92,8 @@ def row(number: int, predicted: int | None, careful: int | None, status: str = "
             [(None, None, "unreadable")] * 6 + [(1, 1, "read")] * 4,
             ["Hm.", "Hm.", "Two\nlines", "x" * 99, "Who knows?", "No label", *["Entails."] * 4],
             [
-                f'No answer could be read in 6 of 10 outputs (for example "Hm.", "Two lines", "{"x" * 77}..."): '
-                f"{NOTHING}. {READ}. {HELP}"
+                'No answer could be read in 6 of 10 outputs (for example "Hm.", "Two lines",'
+                f' "{"x" * 77}..."): {NOTHING}. {READ}. {HELP}'
             ],
         ),
         (
@@ -94,8 +113,8 @@ def row(number: int, predicted: int | None, careful: int | None, status: str = "
             [(None, None, "empty")] + [(1, 1, "read")] * 3,
             ["<think>It may be A, or", *["<think>B?</think>Entails."] * 3],
             [
-                "unfinished: 1 of 4 answers are a thought alone, with no answer after it (rows r0). Allow more tokens "
-                "(--gen_kwargs max_new_tokens=4096), or turn thinking off"
+                "unfinished: 1 of 4 answers are a thought alone, with no answer after it (rows r0)."
+                " Allow more tokens (--gen_kwargs max_new_tokens=4096), or turn thinking off"
             ],
         ),
         (
@@ -108,8 +127,8 @@ def row(number: int, predicted: int | None, careful: int | None, status: str = "
             [(1, 0, "read"), (1, None, "read"), *[(1, 1, "read")] * 8],
             ["Not so. Entails.", "Entails?", *["Entails."] * 8],
             [
-                "its values depend on the reader: the paper's rules and a careful reader differ in 2 of 10 outputs "
-                '(parse_disagreement), such as "Not so. Entails.", "Entails?"'
+                "its values depend on the reader: the paper's rules and a careful reader differ in"
+                ' 2 of 10 outputs (parse_disagreement), such as "Not so. Entails.", "Entails?"'
             ],
         ),
     ],
@@ -123,12 +142,17 @@ def test_what_is_said_of_the_outputs_of_a_task(
     assert notices(V2.by_name, records, outputs) == expected
     unfinished = values(records, Measures.of(parse_rate()), 0).get("unfinished", {})
     share = outputs.count("<think>It may be A, or") / len(records)
-    assert {scope: estimate.value for scope, estimate in unfinished.items()} == ({"all": share} if share else {})
+    assert {scope: estimate.value for scope, estimate in unfinished.items()} == (
+        {"all": share} if share else {}
+    )
 
 
 @pytest.mark.parametrize(
     ("run", "command"),
-    [("results/a", "figlang judge read results/a"), ("my runs/a", "figlang judge read 'my runs/a'")],
+    [
+        ("results/a", "figlang judge read results/a"),
+        ("my runs/a", "figlang judge read 'my runs/a'"),
+    ],
 )
 def test_the_command_names_the_run(run: str, command: str) -> None:
     records = [row(number, None, None, "unreadable") for number in range(9)]
@@ -139,7 +163,8 @@ def test_the_command_names_the_run(run: str, command: str) -> None:
 def test_unread_answers_that_count_as_a_label_are_no_lower_bound() -> None:
     unread = row(0, None, None, "unreadable") | {"unread_counts_as": "No"}
     assert notices(V2.by_name, [unread, row(1, 1, 1), row(2, 1, 1)], ["Hm."]) == [
-        "The score may be too high or too low: 1 of 3 answers could not be read and count as No (1 unreadable; for "
+        "The score may be too high or too low: 1 of 3 answers could not be read and count as No (1"
+        " unreadable; for "
         f'example "Hm."). {READ}'
     ]
 
@@ -147,7 +172,8 @@ def test_unread_answers_that_count_as_a_label_are_no_lower_bound() -> None:
 def test_a_run_that_a_language_model_has_read_is_not_sent_to_it_again() -> None:
     records = [row(0, None, None, "unreadable") | {"read_by": {}}, row(1, 1, 1)]
     assert notices(V2.by_name, records, []) == [
-        "The score is a lower bound: 1 of 2 answers could not be read and count as wrong (1 unreadable)"
+        "The score is a lower bound: 1 of 2 answers could not be read and count as wrong (1"
+        " unreadable)"
     ]
 
 
@@ -155,18 +181,27 @@ def test_screen_and_compare_say_how_far_values_rest_on_unread_outputs(
     tmp_path: Path, warnings_of_loguru: list[str]
 ) -> None:
     task = "figlang_mini_flute"
-    models = {"a": Says("The weather is fine."), "b": Says(""), "c": Says("Hm.", "Entails. So.", "Contradicts. So.")}
+    models = {
+        "a": Says("The weather is fine."),
+        "b": Says(""),
+        "c": Says("Hm.", "Entails. So.", "Contradicts. So."),
+    }
     for name, model in models.items():
         evaluate(task, model, saved=tmp_path / name, limit=12)
-    nothing = f'No answer could be read in 12 of 12 outputs (for example "The weather is fine."): {NOTHING}. '
+    nothing = (
+        'No answer could be read in 12 of 12 outputs (for example "The weather is fine."):'
+        f" {NOTHING}. "
+    )
     bound = (
-        "The score is a lower bound: 4 of 12 answers could not be read and count as wrong (4 unreadable; for example "
-        '"Hm."). '
+        "The score is a lower bound: 4 of 12 answers could not be read and count as wrong (4"
+        ' unreadable; for example "Hm."). '
     )
     assert [each for each in warnings_of_loguru if re.search("read|empty", each)] == [
         f"figlang_tasks: {task}: {nothing}{READ}. {HELP}",
-        f"figlang_tasks: {task}: 12 of 12 answers are empty (rows sarcasm-0-1d819c73, "
-        "sarcasm-0-446e0337, sarcasm-1-cf9f3ee3, and 9 more)",
+        (
+            f"figlang_tasks: {task}: 12 of 12 answers are empty (rows sarcasm-0-1d819c73, "
+            "sarcasm-0-446e0337, sarcasm-1-cf9f3ee3, and 9 more)"
+        ),
         f"figlang_tasks: {task}: No answer could be read in 12 of 12 outputs: {NOTHING}. {HELP}",
         f"figlang_tasks: {task}: {bound}{READ}",
     ]
@@ -174,7 +209,10 @@ def test_screen_and_compare_say_how_far_values_rest_on_unread_outputs(
     top, _, rest = done("compare", *runs, "--resamples", 100).partition(f"## {task}")
     assert f"a, {task}: {nothing}`figlang judge read {tmp_path / 'a'}` has" in top
     assert f"b, {task}: 12 of 12 answers are empty" in top
-    assert f"c, {task}: {bound}`figlang judge read {tmp_path / 'c'}` has a language model read them" in top
+    assert (
+        f"c, {task}: {bound}`figlang judge read {tmp_path / 'c'}` has a language model read them"
+        in top
+    )
     assert "explanation scorer: embedded" in rest
 
 

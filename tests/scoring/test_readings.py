@@ -1,4 +1,6 @@
-"""Results count the answers that each rule read, and those that were left; wrong counts if these tests fail."""
+"""Results count the answers that each rule read, and those that were left; wrong counts if these
+tests fail.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ from figlang_tasks.scoring.readings import count_readings
 def test_counts(records: list[dict[str, Any]], expected: dict[str, Any] | None) -> None:
     for order in (records, records[::-1]):
         readings = count_readings(order)
-        assert json.dumps(readings) == json.dumps(expected), "the same text, whatever the order of the records"
+        assert json.dumps(readings) == json.dumps(expected), (
+            "the same text, whatever the order of the records"
+        )
 
 
 def readings_of(results: dict[str, Any], task: str) -> Any:
@@ -59,7 +63,14 @@ def readings_of(results: dict[str, Any], task: str) -> Any:
 def test_a_run_has_them_with_all_repeats_and_after_figlang_score(tmp_path: Path) -> None:
     task = "figlang_mini_flute"
     model = Says("Entails. So.", "Hm.", "Contradicts. So.", "")
-    results = evaluate(task, model, repeats=2, limit=6, gen_kwargs="do_sample=True,temperature=1", saved=tmp_path / "a")
+    results = evaluate(
+        task,
+        model,
+        repeats=2,
+        limit=6,
+        gen_kwargs="do_sample=True,temperature=1",
+        saved=tmp_path / "a",
+    )
     expected = readings_of(results, task)
     assert sum(expected["read"].values()) == 6 and expected["left"] == {"empty": 3, "unreadable": 3}
     (saved,) = (tmp_path / "a").rglob("*_results.json")
@@ -77,7 +88,9 @@ def test_score_adds_them_where_the_results_file_has_none(tmp_path: Path) -> None
     readings = readings_of(json.loads(scored.read_text()), task)
     assert readings["left"] == {"unreadable": 2} and sum(readings["read"].values()) == 4
     assert f"{task}: The score is a lower bound: 2 of 6 answers could not be read" in shown
-    assert f"to have a language model read what is left: figlang judge read {tmp_path / 'b'}" in shown
+    assert (
+        f"to have a language model read what is left: figlang judge read {tmp_path / 'b'}" in shown
+    )
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -106,7 +119,11 @@ def test_what_unread_answers_count_as(task: str, output: str, expected: str) -> 
 
 def test_damaged_readings_are_named(tmp_path: Path) -> None:
     task = "figlang_mini_flute"
-    metadata = {"readings": {"read": {"official": "4"}, "left": {}, "scores": 0, "left_count_as": "wrong"}}
-    path = write_run(tmp_path / "a", {task: lines_of(task, 6)}, configs={task: {"metadata": metadata}})
+    metadata = {
+        "readings": {"read": {"official": "4"}, "left": {}, "scores": 0, "left_count_as": "wrong"}
+    }
+    path = write_run(
+        tmp_path / "a", {task: lines_of(task, 6)}, configs={task: {"metadata": metadata}}
+    )
     with pytest.raises(runs.RunError, match=f"{task}: metadata.readings.read.official is '4'"):
         runs.read(str(path))

@@ -28,9 +28,9 @@ LABELS: Sequence[tuple[int, tuple[int | None, ...]]] = [
 def labelled(**fields: Any) -> list[dict[str, Any]]:
     """The records of `LABELS`."""
     return [
-        {"id": f"row {row}", "unit": f"row {row}", "gold": gold, "predicted": label, "predicted_strict": label,
-         "reference": "It is so.", "explanation": None, "report_group": "simile", "status": "read",
-         "repeat": number, **fields}
+        {"id": f"row {row}", "unit": f"row {row}", "gold": gold, "predicted": label,
+         "predicted_strict": label, "reference": "It is so.", "explanation": None,
+         "report_group": "simile", "status": "read", "repeat": number, **fields}
         for row, (gold, answers) in enumerate(LABELS)
         for number, label in enumerate(answers, start=1)
     ]  # fmt: skip
@@ -54,7 +54,9 @@ def told(records: list[dict[str, Any]], measures: Any) -> dict[str, Any]:
 
 def test_labels_without_explanations_have_a_majority() -> None:
     vflute = told(labelled(asks_for_explanation=False), VFLUTE)
-    assert vflute["metric"] == "f1@0" and vflute["maj@3"] == pytest.approx(f1_score(*voted(), average="macro"))
+    assert vflute["metric"] == "f1@0" and vflute["maj@3"] == pytest.approx(
+        f1_score(*voted(), average="macro")
+    )
     flute = told(labelled(predicted_official=1), V2)
     assert flute["metric"] == "acc@0" and flute["maj@3"] == pytest.approx(accuracy_score(*voted()))
 
@@ -65,11 +67,14 @@ def test_scored_explanations_have_none() -> None:
 
 
 def test_pictures_of_a_ranking_are_voted_for_one_by_one() -> None:
-    """Precision at 2 of four pictures, two of them positive: the majority says Yes to the first and the third."""
+    """Precision at 2 of four pictures, two of them positive: the majority says Yes to the first and
+    the third.
+    """
     said = [(True, (1, 1, 0)), (True, (0, 0, 1)), (False, (0, 1, 1)), (False, (0, 0, 0))]
     records = [
-        {"id": f"row/{place}", "row": "row", "unit": "phrase", "images": 4, "positive": positive, "type": "figurative",
-         "value": float(value), "status": "read", "repeat": number, "data": "IRFL/metaphor-retrieval-task:0"}
+        {"id": f"row/{place}", "row": "row", "unit": "phrase", "images": 4, "positive": positive,
+         "type": "figurative", "value": float(value), "status": "read", "repeat": number,
+         "data": "IRFL/metaphor-retrieval-task:0"}
         for place, (positive, answers) in enumerate(said)
         for number, value in enumerate(answers, start=1)
     ]  # fmt: skip

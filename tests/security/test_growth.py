@@ -1,4 +1,6 @@
-"""The time of every reader of foreign text, and of redaction, grows no faster than the text, of 4 to 256 KB."""
+"""The time of every reader of foreign text, and of redaction, grows no faster than the text, of 4
+to 256 KB.
+"""
 
 from __future__ import annotations
 
@@ -71,13 +73,14 @@ ALL = READERS | TEXTS | FURTHER
 
 # fmt: off
 WORDS = (
-    "A ", "B, ", "(A) and ", "1. B\n", "image B ", "A > ", "A - no, B - yes\n", "[x] Yes ", "[ ] No ", "yes ", "No, ",
-    "not ", "entails ", "contradicts ", "The answer is B. ", "Label: entailment\n", "Wait, no, B. ", "I think ", "if ",
-    "the image contains a metaphor. ", "the image does not support the claim. ", "\"a b\" ", "'a b' ", "\"boat ",
-    "is ", "boat ",
-    "<think>", "</think>", "</reason>", "<answer>", "</answer>", "\n \n", "\n@", "Claim: a b\n", "a b ",
-    "{\"bbox_2d\": [1, 2, 3, 4]}, ", "[[", "{\"", "\"answer\": \"B\", ", "\\boxed{B} ", "1, ", "(1, 2) to ",
-    "token=\"\\a", "api_key=", "token='", "://a@", "Bearer ", "eyJa.", "sk-", "x/", "primary: ",
+    "A ", "B, ", "(A) and ", "1. B\n", "image B ", "A > ", "A - no, B - yes\n", "[x] Yes ",
+    "[ ] No ", "yes ", "No, ", "not ", "entails ", "contradicts ", "The answer is B. ",
+    "Label: entailment\n", "Wait, no, B. ", "I think ", "if ", "the image contains a metaphor. ",
+    "the image does not support the claim. ", "\"a b\" ", "'a b' ", "\"boat ", "is ", "boat ",
+    "<think>", "</think>", "</reason>", "<answer>", "</answer>", "\n \n", "\n@", "Claim: a b\n",
+    "a b ", "{\"bbox_2d\": [1, 2, 3, 4]}, ", "[[", "{\"", "\"answer\": \"B\", ", "\\boxed{B} ",
+    "1, ", "(1, 2) to ", "token=\"\\a", "api_key=", "token='", "://a@", "Bearer ", "eyJa.", "sk-",
+    "x/", "primary: ",
 )
 # fmt: on
 CHARACTERS = "a A1-.,:?'\"([{]<>/\\|*#@=\n\ufffc"
@@ -86,7 +89,9 @@ ALPHABET = [*CHARACTERS, *WORDS]
 SMALL = 4_000
 LONGER = (16_000, 64_000)
 LONGEST = (*LONGER, 256_000)
-_MOST_GROWTH = 10  # of time where a text is four times as long: 4 if the time is linear, 16 if it is quadratic
+_MOST_GROWTH = (
+    10  # of time where a text is four times as long: 4 if the time is linear, 16 if it is quadratic
+)
 _ALWAYS_ALLOWED = 0.03  # seconds
 
 
@@ -107,7 +112,9 @@ def seconds(read: Reader, text: str) -> float:
 
 
 def grows_too_fast(read: Reader, text_of: Callable[[int], str], lengths: Iterable[int]) -> str:
-    """The lengths and times between which the time of a reader grows faster than allowed; "" if there are none."""
+    """The lengths and times between which the time of a reader grows faster than allowed; "" if
+    there are none.
+    """
     shortest, *longer = lengths
     former = seconds(read, text_of(shortest))
     for length in longer:
@@ -124,7 +131,9 @@ def grows_too_fast(read: Reader, text_of: Callable[[int], str], lengths: Iterabl
 
 
 def most_suspicious(read: Reader, pieces: Iterable[str], count: int) -> list[str]:
-    """The pieces of which a reader takes longest to read a short text, and those with which its time grows fastest."""
+    """The pieces of which a reader takes longest to read a short text, and those with which its
+    time grows fastest.
+    """
     times = {}
     growths = {}
     for piece in pieces:

@@ -25,8 +25,14 @@ def checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "class Own(PretrainedConfig):\n    model_type = 'own-code-of-a-test'\n"
     )
     (folder / "own.py").write_text(code)
-    auto_map = {"AutoConfig": "own.Own", "AutoProcessor": "own.Own", "AutoTokenizer": ["own.Own", "own.Own"]}
-    (folder / "config.json").write_text(json.dumps({"model_type": "own-code-of-a-test", "auto_map": auto_map}))
+    auto_map = {
+        "AutoConfig": "own.Own",
+        "AutoProcessor": "own.Own",
+        "AutoTokenizer": ["own.Own", "own.Own"],
+    }
+    (folder / "config.json").write_text(
+        json.dumps({"model_type": "own-code-of-a-test", "auto_map": auto_map})
+    )
     (folder / "processor_config.json").write_text(json.dumps({"auto_map": auto_map}))
     (folder / "tokenizer_config.json").write_text(json.dumps({"auto_map": auto_map}))
     return folder
@@ -36,7 +42,9 @@ def checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_code_of_a_checkpoint_runs_where_it_is_asked_for_alone(
     model: Any, checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
+    monkeypatch.setattr(
+        "transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules")
+    )
     with pytest.raises(FigLangError, match="trust_remote_code"):
         model(pretrained=str(checkpoint), device="cpu")
     assert not (tmp_path / "it-ran").exists()

@@ -1,4 +1,6 @@
-"""Hostile texts for every parser of model text and every reader of runs: none raises, or breaks what it promises."""
+"""Hostile texts for every parser of model text and every reader of runs: none raises, or breaks
+what it promises.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ ANSWERS = [
 
 @st.composite
 def hostile(draw: st.DrawFn) -> str:
-    """A text of pieces of real answers, signs of every script, halves of surrogate pairs, Markdown, broken JSON."""
+    """A text of pieces of real answers, signs of every script, halves of surrogate pairs, Markdown,
+    broken JSON.
+    """
 
     def part() -> str:
         if draw(st.booleans()):
@@ -73,7 +77,9 @@ def test_scores_pictures_and_cells_of_a_judge(text: str) -> None:
     assert metaclue.generated_picture(text, number=3) is None
     for asked in ("label", "adequate", "preferred"):
         cells = judge.read_answer(asked, text, ("A", "B"))
-        assert (not cells or asked in cells) and all(isinstance(value, str) for value in cells.values())
+        assert (not cells or asked in cells) and all(
+            isinstance(value, str) for value in cells.values()
+        )
 
 
 # --- files of a run ---

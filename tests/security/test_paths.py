@@ -1,4 +1,6 @@
-"""Names in archives and answers lead to no file outside of their folder (in tables: tests/tasks/*/faults.yaml)."""
+"""Names in archives and answers lead to no file outside of their folder (in tables:
+tests/tasks/*/faults.yaml).
+"""
 
 from __future__ import annotations
 
@@ -30,13 +32,16 @@ def secret(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "image", ["../secret.png", "images/../..", "/etc/secret.png", "linked.png", "linked/secret.png", "a\0b"]
+    "image",
+    ["../secret.png", "images/../..", "/etc/secret.png", "linked.png", "linked/secret.png", "a\0b"],
 )
 def test_a_path_that_leaves_its_folder_is_refused(tmp_path: Path, image: str) -> None:
     (tmp_path / "data" / "images").mkdir(parents=True)
     (tmp_path / "data" / "linked.png").symlink_to(secret(tmp_path))
     (tmp_path / "data" / "linked").symlink_to(tmp_path)
-    with pytest.raises(DataError, match=r"row 3: image .* points outside of .*data: write a path inside"):
+    with pytest.raises(
+        DataError, match=r"row 3: image .* points outside of .*data: write a path inside"
+    ):
         below(tmp_path / "data", image, "row 3")
     (tmp_path / "data" / "inside.png").symlink_to(tmp_path / "data" / "images" / "1.png")
     for allowed in ("images/1.png", "inside.png", "none.png"):
@@ -60,10 +65,15 @@ def test_a_report_of_somebody_elses_run_shows_no_picture_of_this_machine(tmp_pat
     lines[1]["sample"]["id"] = image
     made = gallery.build([read(str(write_run(tmp_path / "run", {task: lines})))])
     assert [picture is None for picture in made.pictures] == [False, True]
-    assert any(f"{task} {image}: image" in notice and "points outside of" in notice for notice in made.notices)
+    assert any(
+        f"{task} {image}: image" in notice and "points outside of" in notice
+        for notice in made.notices
+    )
 
 
-def test_a_sheet_sends_no_picture_of_this_machine_to_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sheet_sends_no_picture_of_this_machine_to_a_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     secret(tmp_path)
     (tmp_path / "got").mkdir()
     cells = {"item": "1", "letter": "A", "image": "../secret.png", "annotator": "a", "sheet": "s-1"}
@@ -79,15 +89,27 @@ def test_a_sheet_sends_no_picture_of_this_machine_to_a_server(tmp_path: Path, mo
 # --- pictures that a generating model names ---
 
 
-@pytest.mark.parametrize("answer", ["/etc/passwd", "a\0b.png", "x" * 5_000 + ".png", '{"images": ["\\ud800.png"]}'])
+@pytest.mark.parametrize(
+    "answer", ["/etc/passwd", "a\0b.png", "x" * 5_000 + ".png", '{"images": ["\\ud800.png"]}']
+)
 def test_words_are_no_picture(answer: str) -> None:
     assert metaclue.generated_picture(answer, 0) is None
 
 
 def test_only_pictures_are_opened(tmp_path: Path) -> None:
     (tmp_path / "secret.png").write_text("a key")
-    doc = {"id": "0/a.png", "data": "MetaCLUE/generate@local:0123456789ab", "dataset": "MetaCLUE", "number": 0}
-    doc |= {"request": "MetaCLUE,task=generate", "primary": "a", "relationship": "b", "secondary": "c"}
+    doc = {
+        "id": "0/a.png",
+        "data": "MetaCLUE/generate@local:0123456789ab",
+        "dataset": "MetaCLUE",
+        "number": 0,
+    }
+    doc |= {
+        "request": "MetaCLUE,task=generate",
+        "primary": "a",
+        "relationship": "b",
+        "secondary": "c",
+    }
     judged = process_results(doc, [str(tmp_path / "secret.png")])
     assert judged["image_rate"] == 0.0 and judged["sample"]["file"] is None
 
@@ -97,8 +119,14 @@ def test_only_pictures_are_opened(tmp_path: Path) -> None:
     [
         ("pretrained=/home/me/model,dtype=x", "pretrained=[local]/model,dtype=x"),
         ("--model_args 'a=~/m' b=./out/c ../d", "--model_args 'a=[local]/m' b=[local]/c [local]/d"),
-        ("a=out/checkpoints/500|bertscore:/me/x@sha256:1", "a=[local]/500|bertscore:[local]/x@sha256:1"),
-        ("pretrained=org/model,base_url=http://host:80/v1/x", "pretrained=org/model,base_url=http://host:80/v1/x"),
+        (
+            "a=out/checkpoints/500|bertscore:/me/x@sha256:1",
+            "a=[local]/500|bertscore:[local]/x@sha256:1",
+        ),
+        (
+            "pretrained=org/model,base_url=http://host:80/v1/x",
+            "pretrained=org/model,base_url=http://host:80/v1/x",
+        ),
     ],
 )
 def test_local_paths_are_cut_down_to_a_name(text: str, shown: str) -> None:

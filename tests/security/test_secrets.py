@@ -33,13 +33,32 @@ def no_hub() -> Iterator[str]:
 
 
 def run(folder: Path, hub: str, *arguments: str, command: str = "lmms_eval") -> int:
-    """Run a command with secrets in the environment; what it says goes into files of the folder, too."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING"))}
-    env |= {"HOME": str(folder), "HF_ENDPOINT": hub, "HF_TOKEN": HUB, "OPENAI_API_KEY": API, "FIGLANG_SCORER": "off"}
-    env |= {"FIGLANG_CACHE": str(folder / "cache"), "ANTHROPIC_API_KEY": JUDGE, "OPENAI_API_BASE": f"{hub}/v1"}
+    """Run a command with secrets in the environment; what it says goes into files of the folder,
+    too.
+    """
+    env = {
+        name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING"))
+    }
+    env |= {
+        "HOME": str(folder),
+        "HF_ENDPOINT": hub,
+        "HF_TOKEN": HUB,
+        "OPENAI_API_KEY": API,
+        "FIGLANG_SCORER": "off",
+    }
+    env |= {
+        "FIGLANG_CACHE": str(folder / "cache"),
+        "ANTHROPIC_API_KEY": JUDGE,
+        "OPENAI_API_BASE": f"{hub}/v1",
+    }
     number = len(list(folder.glob("*.stdout")))
-    with open(folder / f"{number}.stdout", "w") as out, open(folder / f"{number}.stderr", "w") as err:
-        return warm.Process([command, *arguments], cwd=folder, env=env, stdout=out, stderr=err).wait(300)
+    with (
+        open(folder / f"{number}.stdout", "w") as out,
+        open(folder / f"{number}.stderr", "w") as err,
+    ):
+        return warm.Process(
+            [command, *arguments], cwd=folder, env=env, stdout=out, stderr=err
+        ).wait(300)
 
 
 def leaks(folder: Path) -> list[str]:
@@ -48,18 +67,35 @@ def leaks(folder: Path) -> list[str]:
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             lines = path.read_bytes().split(b"\n")
-            found += [f"{path.relative_to(folder)}: {line[:300]!r}" for line in lines if SENTINEL.search(line)]
+            found += [
+                f"{path.relative_to(folder)}: {line[:300]!r}"
+                for line in lines
+                if SENTINEL.search(line)
+            ]
     return found
 
 
 DOCTOR = ("doctor", "versions", "hub", "scorers")  # the others ask the harness, for many seconds
-EVALUATE = ("--tasks", "figlang_mini_flute", "--limit", "2", "--log_samples", "--output_path", "out")
+EVALUATE = (
+    "--tasks",
+    "figlang_mini_flute",
+    "--limit",
+    "2",
+    "--log_samples",
+    "--output_path",
+    "out",
+)
 
 
 @pytest.mark.slow
 def test_a_run_and_what_is_made_of_it(tmp_path: Path, no_hub: str) -> None:
-    arguments = f"seed=1,api_key={API},hub_token={HUB}"  # the class refuses the names it does not know
-    assert run(tmp_path, no_hub, "--model", "figlang_random", "--model_args", arguments, *EVALUATE) != 0
+    arguments = (  # the class refuses the names it does not know
+        f"seed=1,api_key={API},hub_token={HUB}"
+    )
+    assert (
+        run(tmp_path, no_hub, "--model", "figlang_random", "--model_args", arguments, *EVALUATE)
+        != 0
+    )
     assert run(tmp_path, no_hub, "--model", "figlang_random", *EVALUATE) == 0
     (results,) = {path.parent for path in (tmp_path / "out").rglob("*_samples_*.jsonl")}
     assert list(results.glob("*_results.json"))
@@ -67,19 +103,25 @@ def test_a_run_and_what_is_made_of_it(tmp_path: Path, no_hub: str) -> None:
         run(tmp_path, no_hub, *verb, command="figlang")
     assert (tmp_path / "report.html").is_file()
     # The hub is asked with the token, and refuses.
-    assert run(tmp_path, no_hub, "--model", "figlang_random", "--tasks", "flute", "--limit", "1") != 0
+    assert (
+        run(tmp_path, no_hub, "--model", "figlang_random", "--tasks", "flute", "--limit", "1") != 0
+    )
     assert not leaks(tmp_path)
 
 
 class _Echoes(OpenAIServer):
-    """A server that repeats the key that it was sent: in an error to the first requests, in answers to the others."""
+    """A server that repeats the key that it was sent: in an error to the first requests, in answers
+    to the others.
+    """
 
     def __init__(self, key: str, refusals: int) -> None:
         super().__init__("m")
         self.key, self.refusals = key, refusals
 
     def reply(self, body: Mapping[str, Any]) -> Reply:
-        if len(self.requests) <= self.refusals:  # long, so that the harness cuts the key when it cuts the message
+        if (
+            len(self.requests) <= self.refusals
+        ):  # long, so that the harness cuts the key when it cuts the message
             raise Refused(400, f"Incorrect key Bearer {self.key}, {'x' * 100} Bearer {self.key}")
         return Reply(f"Entails. You sent Bearer {self.key}.")
 
@@ -90,15 +132,27 @@ class _Echoes(OpenAIServer):
     [
         ("openai", "figlang_mini_flute", 1, API),
         ("figlang_openai", "figlang_mini", 1, "from-the-Sentinel-service1+2/3"),
-        ("figlang_openai", "figlang_mini_irfl_match_idiom", 9, "from-the-Sentinel-service1+2/3"),  # ends with an error
+        # Ends with an error
+        ("figlang_openai", "figlang_mini_irfl_match_idiom", 9, "from-the-Sentinel-service1+2/3"),
     ],
 )
 def test_a_server_that_repeats_the_key(
     tmp_path: Path, no_hub: str, model: str, tasks: str, refusals: int, key: str
 ) -> None:
     with _Echoes(key, refusals) as server:
-        arguments = f"model_version=m,base_url={server.url},api_key={key},max_retries=1,num_concurrent=1"
-        command = ("--model", model, "--model_args", arguments, "--use_cache", "answers", "--verbosity", "DEBUG")
+        arguments = (
+            f"model_version=m,base_url={server.url},api_key={key},max_retries=1,num_concurrent=1"
+        )
+        command = (
+            "--model",
+            model,
+            "--model_args",
+            arguments,
+            "--use_cache",
+            "answers",
+            "--verbosity",
+            "DEBUG",
+        )
         assert run(tmp_path, no_hub, *command, *EVALUATE[2:], "--tasks", tasks) == 1
     said = b"".join(path.read_bytes() for path in tmp_path.glob("*.std*"))
     assert said.count(HIDDEN.encode()) >= 2 and b"Incorrect key" in said
@@ -136,15 +190,33 @@ def clean(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ("https://user:pass@host/v1", f"https://{HIDDEN}@host/v1"),
         ("x-api-key: short, my-own-secret: y", f"x-api-key: {HIDDEN}, my-own-secret: {HIDDEN}"),
         ("--api-key short --password letmein", f"--api-key {HIDDEN} --password {HIDDEN}"),
-        ("https://user:p@ss@host/v1?api_key=a&x=1", f"https://{HIDDEN}@host/v1?api_key={HIDDEN}&x=1"),
-        ("SOME_KEY=x DB_PASS='a b' clientSecret: y", f"SOME_KEY={HIDDEN} DB_PASS={HIDDEN} clientSecret: {HIDDEN}"),
+        (
+            "https://user:p@ss@host/v1?api_key=a&x=1",
+            f"https://{HIDDEN}@host/v1?api_key={HIDDEN}&x=1",
+        ),
+        (
+            "SOME_KEY=x DB_PASS='a b' clientSecret: y",
+            f"SOME_KEY={HIDDEN} DB_PASS={HIDDEN} clientSecret: {HIDDEN}",
+        ),
         (r'{"api_key": "a\"b, c", "model": "m"}', f'{{"api_key": {HIDDEN}, "model": "m"}}'),
-        (r"{\"api_key\": \"short\", \"model\": \"m\"}", rf"{{\"api_key\": {HIDDEN}, \"model\": \"m\"}}"),
+        (
+            r"{\"api_key\": \"short\", \"model\": \"m\"}",
+            rf"{{\"api_key\": {HIDDEN}, \"model\": \"m\"}}",
+        ),
         ("token='cut off, and never clo", f"token={HIDDEN}"),
-        ("openai_api_key_2=x,api_keys=[a, b],seed=1", f"openai_api_key_2={HIDDEN},api_keys={HIDDEN},seed=1"),
-        ("[(b'Authorization', b'Bearer x1'), (b'Host', b'h')]", f"[(b'Authorization', {HIDDEN}), (b'Host', b'h')]"),
+        (
+            "openai_api_key_2=x,api_keys=[a, b],seed=1",
+            f"openai_api_key_2={HIDDEN},api_keys={HIDDEN},seed=1",
+        ),
+        (
+            "[(b'Authorization', b'Bearer x1'), (b'Host', b'h')]",
+            f"[(b'Authorization', {HIDDEN}), (b'Host', b'h')]",
+        ),
         ("refused: Bearer of-somebody-else-1", f"refused: {HIDDEN}"),
-        ("api_key: |\n  short\napi_keys:\n  - short", f"api_key: |\n  {HIDDEN}\napi_keys:\n  - {HIDDEN}"),
+        (
+            "api_key: |\n  short\napi_keys:\n  - short",
+            f"api_key: |\n  {HIDDEN}\napi_keys:\n  - {HIDDEN}",
+        ),
         ("api_key=SecretStr('a b'), token=u'a b'", f"api_key={HIDDEN}, token={HIDDEN}"),
         ("api_key => 'a b' api_key := x", f"api_key => {HIDDEN} api_key := {HIDDEN}"),
         ("<api_key>short", f"<api_key>{HIDDEN}"),
@@ -169,8 +241,8 @@ def test_a_secret_that_begins_another(clean: None, monkeypatch: pytest.MonkeyPat
 
 
 _36 = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0fG3iJ6"
-# What services give out: the beginning as they write it, the rest of the length and letters that they use. In two
-# pieces, so that no scanner for secrets takes them for real ones.
+# What services give out: the beginning as they write it, the rest of the length and letters that
+# they use. In two pieces, so that no scanner for secrets takes them for real ones.
 KEYS = {
     "OpenAI, of a project": ("sk-proj-", f"{_36}_{_36}-T3BlbkFJ{_36}"),
     "Hugging Face": ("hf_", "aBcDeFgHiJkLmNoPqRsTuVwXyZaBcDeFgH"),
@@ -182,13 +254,16 @@ KEYS = {
     "Cerebras": ("csk-", _36),
     "Amazon": ("AKIA", "IOSFODNN7EXAMPLE"),
     "Amazon, for a session": ("ASIA", "IOSFODNN7EXAMPLE"),
-    "a JSON Web Token": ("eyJ", "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NSJ9.dBjftJeZ4CVP-mB92K27uhbUJU1p1r"),
+    "a JSON Web Token":
+        ("eyJ", "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NSJ9.dBjftJeZ4CVP-mB92K27uhbUJU1p1r"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("service", KEYS)
 def test_keys_of_well_known_services(clean: None, service: str) -> None:
-    """Bare, as an argument under a name that says nothing, in an error of a server, and in what is saved."""
+    """Bare, as an argument under a name that says nothing, in an error of a server, and in what is
+    saved.
+    """
     key = "".join(KEYS[service])
     for text in (
         "{}",
@@ -208,12 +283,22 @@ def test_a_private_key_of_several_lines(clean: None) -> None:
 
 
 INNOCENT = [
-    "Unexpected token: the. Key: a hook, secret: love; PASS: 3; tokens=512, max_tokens: 512, KEY: acc",
+    (
+        "Unexpected token: the. Key: a hook, secret: love; PASS: 3; tokens=512, max_tokens: 512,"
+        " KEY: acc"
+    ),
     "model=m,score_key='score',sort_key=name,image_key=images/0,max_new_tokens=8,tokenizer=t,keyword=k,monkey=1",
     "end_token=word,stop_token=<|im_end|>,pad_token=0123456789abcdef,author=someone0123456789,false-and-longer",
-    "The bearer of bad news; Basic understanding; the key: a hook for a hat; hf_hub_download, hf_transfer",
-    "sk-learn, scikit-learn, sk-learn-compatible-estimators, task-0123456789-abcdefghijklmnop, risk-2024-01-01-of-fire",
-    "figlang_mini_irfl_detect_idiom revision=d920d848e21b6aba96e03704b134c546f89b74f4 sha256=" + "0a" * 32,
+    (
+        "The bearer of bad news; Basic understanding; the key: a hook for a hat; hf_hub_download,"
+        " hf_transfer"
+    ),
+    (
+        "sk-learn, scikit-learn, sk-learn-compatible-estimators, task-0123456789-abcdefghijklmnop,"
+        " risk-2024-01-01-of-fire"
+    ),
+    "figlang_mini_irfl_detect_idiom revision=d920d848e21b6aba96e03704b134c546f89b74f4 sha256="
+    + "0a" * 32,
     "git clone https://github.com/ORG/NAME@v1.2.3 and mail someone@example.org",
 ]
 
@@ -224,15 +309,30 @@ def test_innocent_words_are_shown(clean: None, text: str) -> None:
 
 
 def test_mappings() -> None:
-    given = {"score_key": "score", "key": 3, "token": None, "api_key": "x", "all": [{"hf_token": 7}]}
-    shown = {"score_key": "score", "key": 3, "token": None, "api_key": HIDDEN, "all": [{"hf_token": HIDDEN}]}
+    given = {
+        "score_key": "score",
+        "key": 3,
+        "token": None,
+        "api_key": "x",
+        "all": [{"hf_token": 7}],
+    }
+    shown = {
+        "score_key": "score",
+        "key": 3,
+        "token": None,
+        "api_key": HIDDEN,
+        "all": [{"hf_token": HIDDEN}],
+    }
     assert redaction.redacted(given) == shown
 
 
 @pytest.mark.parametrize("length", [12, 30])
 def test_a_secret_that_is_cut_off(clean: None, length: int) -> None:
     """The harness keeps 200 characters of an error."""
-    assert redaction.without_secrets(f"refused: {HUB[:length]}. And so on") == f"refused: {HIDDEN}. And so on"
+    assert (
+        redaction.without_secrets(f"refused: {HUB[:length]}. And so on")
+        == f"refused: {HIDDEN}. And so on"
+    )
 
 
 OWN = "from-the-service-1+2/3"

@@ -9,7 +9,8 @@ from figlang_tasks.benchmarks.vflute import tasks as vflute
 from figlang_tasks.core.prompting import render
 
 HOSTILE = (
-    "{{ 7 * 7 }} {% for x in ().__class__.__mro__ %}{{ x }}{% endfor %} {# gone #} {{ cycler.__init__.__globals__ }}"
+    "{{ 7 * 7 }} {% for x in ().__class__.__mro__ %}{{ x }}{% endfor %} {# gone #} {{"
+    " cycler.__init__.__globals__ }}"
 )
 
 

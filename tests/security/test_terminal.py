@@ -25,7 +25,11 @@ STEERS = set("\x1b\x07\x9b\r\u202e\u2028\u2066")
     [
         ("a\x1b[31m\n\tb\r\n", "a [31m b ", "a [31m\n\tb \n"),
         ("\u202eabc\u2066\u2028\u200fd\x9b\x7f", " abc d ", " abc  " + " d  "),
-        ("\ud800 \U0001f469\u200d\U0001f4bb 中文 naïve", "  \U0001f469\u200d\U0001f4bb 中文 naïve", None),
+        (
+            "\ud800 \U0001f469\u200d\U0001f4bb 中文 naïve",
+            "  \U0001f469\u200d\U0001f4bb 中文 naïve",
+            None,
+        ),
     ],
 )
 def test_what_is_printed(text: str, one_line: str, lines: str | None) -> None:
@@ -37,7 +41,9 @@ def test_what_is_printed(text: str, one_line: str, lines: str | None) -> None:
 @given(st.text())
 def test_no_text_steers(text: str) -> None:
     assert not STEERS & set(printable(text)) and "\n" not in printable(text)
-    assert not STEERS & set(printable_lines(text)) and printable_lines(text).count("\n") == text.count("\n")
+    assert not STEERS & set(printable_lines(text)) and printable_lines(text).count(
+        "\n"
+    ) == text.count("\n")
     if text.isprintable():
         assert printable(text) == printable_lines(text) == text
 
@@ -50,7 +56,13 @@ COMMANDS: dict[str, tuple[Callable[[Path], list[str]], int]] = {
     "a run": (
         lambda here: [
             "runs",
-            str(write_run(here / "run", {"figlang_mini": lines_of("figlang_mini", 4)}, model_name=f"m{NASTY}")),
+            str(
+                write_run(
+                    here / "run",
+                    {"figlang_mini": lines_of("figlang_mini", 4)},
+                    model_name=f"m{NASTY}",
+                )
+            ),
         ],
         0,
     ),
@@ -60,7 +72,9 @@ COMMANDS: dict[str, tuple[Callable[[Path], list[str]], int]] = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_no_name_steers_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_no_name_steers_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     monkeypatch.setenv("COLUMNS", "2000")
     arguments, status = COMMANDS[name]
     folder = tmp_path / NASTY
@@ -102,6 +116,8 @@ def test_errors_and_what_they_come_from() -> None:
             raise SystemExit(f"refused {NASTY}: {secret}") from cause
     except SystemExit as error:
         logs.clean_error(error)
-        assert str(error.code).startswith("refused a [31m") and str(error.code).endswith(": [REDACTED]")
+        assert str(error.code).startswith("refused a [31m") and str(error.code).endswith(
+            ": [REDACTED]"
+        )
         assert error.args == (error.code,) and error.__cause__ is not None
         assert error.__cause__.args == ("x [REDACTED]",)

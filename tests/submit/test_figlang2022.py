@@ -1,4 +1,6 @@
-"""FigLang 2022 would refuse our submission, or it says something else than the samples, if this fails."""
+"""FigLang 2022 would refuse our submission, or it says something else than the samples, if this
+fails.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,15 @@ def whole_run(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(hub.DATA_DIR_VARIABLE, str(folder / "data"))
         results = evaluate("flute_codalab", "figlang_random", saved=folder)
-    reported = {name for name in results["results"]["flute_codalab"] if "_stderr" not in name and "," in name}
-    assert {name.partition(",")[0].partition("_ci")[0] for name in reported} == {"parse_rate", "parse_disagreement"}
+    reported = {
+        name
+        for name in results["results"]["flute_codalab"]
+        if "_stderr" not in name and "," in name
+    }
+    assert {name.partition(",")[0].partition("_ci")[0] for name in reported} == {
+        "parse_rate",
+        "parse_disagreement",
+    }
     (file,) = folder.rglob("*_samples_flute_codalab.jsonl")
     return file.read_bytes()
 
@@ -45,7 +54,9 @@ def lines(whole_run: bytes) -> list[dict[str, Any]]:
 submit: Any = partial(commands.figlang, "submit", "figlang2022")
 
 
-def test_the_file_is_what_the_shared_task_takes(tmp_path: Path, lines: list[dict[str, Any]]) -> None:
+def test_the_file_is_what_the_shared_task_takes(
+    tmp_path: Path, lines: list[dict[str, Any]]
+) -> None:
     lines[3]["sample"] |= {"explanation": "Naïve \u2028 and half \ud83d", "predicted": 0}
     lines[4]["sample"] |= {"explanation": None}
     path = write_lines(tmp_path / "samples.jsonl", lines[::-1])
@@ -56,13 +67,17 @@ def test_the_file_is_what_the_shared_task_takes(tmp_path: Path, lines: list[dict
     assert [list(row) for row in written] == [KEYS] * 1500
     for expected, row, line in zip(blind_rows(), written, lines, strict=True):
         assert {key: row[key] for key in KEYS[:4]} == {key: expected[key] for key in KEYS[:4]}
-        assert row["predicted_label"] == ("Contradiction", "Entailment")[line["sample"]["predicted"]]
+        assert (
+            row["predicted_label"] == ("Contradiction", "Entailment")[line["sample"]["predicted"]]
+        )
         assert row["model_explanation"] == (line["sample"]["explanation"] or "")
     assert {row["predicted_label"] for row in written} == {"Entailment", "Contradiction"}
     assert {path.name for path in tmp_path.iterdir()} == {"samples.jsonl", "submission.jsonl"}
 
 
-def test_outputs_without_a_label_need_a_word_from_the_user(tmp_path: Path, lines: list[dict[str, Any]]) -> None:
+def test_outputs_without_a_label_need_a_word_from_the_user(
+    tmp_path: Path, lines: list[dict[str, Any]]
+) -> None:
     for number in range(7):
         lines[number]["sample"]["predicted"] = None
     path = write_lines(tmp_path / "samples.jsonl", lines)
@@ -70,7 +85,10 @@ def test_outputs_without_a_label_need_a_word_from_the_user(tmp_path: Path, lines
     assert re.search(r"7 outputs have no label \(codalab-0, .*, and 2 more\)", told)
     assert not (tmp_path / "submission.jsonl").exists()
     result = submit(path, "-o", tmp_path / "submission.jsonl", "--fallback", "entailment")
-    assert "7 labels are the fallback, not the model's: they may add up to 0.47 points to its Acc@0" in result.stderr
+    assert (
+        "7 labels are the fallback, not the model's: they may add up to 0.47 points to its Acc@0"
+        in result.stderr
+    )
     first = json.loads((tmp_path / "submission.jsonl").read_text().split("\n")[0])
     assert first["predicted_label"] == "Entailment"
 
@@ -79,8 +97,14 @@ def test_outputs_without_a_label_need_a_word_from_the_user(tmp_path: Path, lines
     ("damage", "message"),
     [
         (lambda found: found.pop(2), "1499 of the 1500 rows of codalab: evaluate all rows"),
-        (lambda found: found[9]["sample"].pop("explanation"), "not as the task .* writes it .*explanation"),
-        (lambda found: found[9]["sample"].update(codalab_id="9"), "not as the task .* writes it .*TypeError"),
+        (
+            lambda found: found[9]["sample"].pop("explanation"),
+            "not as the task .* writes it .*explanation",
+        ),
+        (
+            lambda found: found[9]["sample"].update(codalab_id="9"),
+            "not as the task .* writes it .*TypeError",
+        ),
     ],
 )
 def test_what_is_wrong_with_the_samples(

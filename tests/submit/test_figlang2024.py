@@ -1,4 +1,6 @@
-"""FigLang 2024's board would refuse our file, or score it in another way than we do, if this fails."""
+"""FigLang 2024's board would refuse our file, or score it in another way than we do, if this
+fails.
+"""
 
 from __future__ import annotations
 
@@ -33,11 +35,15 @@ def found() -> list[dict[str, Any]]:
 
 
 def write(tmp_path: Path, found: list[dict[str, Any]]) -> str:
-    return commands.done("submit", "figlang2024", write_run(tmp_path / "run", found), "-o", tmp_path / "out.zip")
+    return commands.done(
+        "submit", "figlang2024", write_run(tmp_path / "run", found), "-o", tmp_path / "out.zip"
+    )
 
 
 def refused(tmp_path: Path, found: list[dict[str, Any]]) -> str:
-    told = commands.refused("submit", "figlang2024", write_run(tmp_path / "run", found), "-o", tmp_path / "out.zip")
+    told = commands.refused(
+        "submit", "figlang2024", write_run(tmp_path / "run", found), "-o", tmp_path / "out.zip"
+    )
     assert not (tmp_path / "out.zip").exists()
     return told
 
@@ -45,7 +51,9 @@ def refused(tmp_path: Path, found: list[dict[str, Any]]) -> str:
 # --- the file ---
 
 
-def test_the_file_is_what_the_shared_task_takes(tmp_path: Path, found: list[dict[str, Any]]) -> None:
+def test_the_file_is_what_the_shared_task_takes(
+    tmp_path: Path, found: list[dict[str, Any]]
+) -> None:
     found[0]["explanation"], found[1]["explanation"] = None, "None"
     found[3] |= {"predicted": 0, "explanation": 'Two\nlines, "quotes", ; and NA'}
     found[4] |= {"explanation": "half \ud83d and \0 nothing"}
@@ -54,14 +62,23 @@ def test_the_file_is_what_the_shared_task_takes(tmp_path: Path, found: list[dict
         assert archive.namelist() == ["pred.csv"]
     table = pandas.read_csv(tmp_path / "out.zip", na_filter=False)
     assert list(table.columns) == ["id", "label", "explanation"]
-    # The board's scorer fails on a file whose first row has no explanation; it finds rows by their ids.
+    # The board's scorer fails on a file whose first row has no explanation; it finds rows by their
+    # ids.
     found.insert(0, found.pop(2))
     assert list(table["id"]) == [record["id"] for record in found]
     assert list(table["label"]) == [record["predicted"] for record in found]
-    assert list(table["explanation"][1:5]) == ["", "None", 'Two\nlines, "quotes", ; and NA', "half � and � nothing"]
+    assert list(table["explanation"][1:5]) == [
+        "",
+        "None",
+        'Two\nlines, "quotes", ; and NA',
+        "half � and � nothing",
+    ]
     assert list(table["explanation"][5:]) == [record["explanation"] for record in found[5:]]
     empty = sum(record["explanation"] in (None, "", "None") for record in found)
-    told = f"out.zip (723 rows of V-FLUTE/test:0123456789ab, 0 without a label, {empty} without an explanation)\n"
+    told = (
+        f"out.zip (723 rows of V-FLUTE/test:0123456789ab, 0 without a label, {empty} without an"
+        " explanation)\n"
+    )
     assert f"{told}to upload: " in written
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.zip", "run"]
 
@@ -75,12 +92,27 @@ def every(**values: Any) -> Damage:
     [
         (lambda found: found.pop(2), "722 of the 723 rows of test: evaluate all rows"),
         (every(revision="own"), "has samples of V-FLUTE/test, not of V-FLUTE's test split"),
-        (every(data="V-FLUTE/validation:ff"), "has samples of V-FLUTE/validation, not of V-FLUTE's test split"),
-        (lambda found: found[9].pop("explanation"), r"not as the task vflute writes it \(KeyError: 'explanation'\)"),
-        (lambda found: found[9].update(explanation=["a"]), r"not as the task vflute writes it \(AttributeError"),
-        (lambda found: found[9].update(id="mine"), r"not as the task vflute writes it \(ValueError: .*'mine'"),
+        (
+            every(data="V-FLUTE/validation:ff"),
+            "has samples of V-FLUTE/validation, not of V-FLUTE's test split",
+        ),
+        (
+            lambda found: found[9].pop("explanation"),
+            r"not as the task vflute writes it \(KeyError: 'explanation'\)",
+        ),
+        (
+            lambda found: found[9].update(explanation=["a"]),
+            r"not as the task vflute writes it \(AttributeError",
+        ),
+        (
+            lambda found: found[9].update(id="mine"),
+            r"not as the task vflute writes it \(ValueError: .*'mine'",
+        ),
         (every(asks_for_explanation=False), "test split with explanations"),
-        (every(explanation="NA"), "none of the 723 rows has an explanation, and the board's scorer fails"),
+        (
+            every(explanation="NA"),
+            "none of the 723 rows has an explanation, and the board's scorer fails",
+        ),
     ],
 )
 def test_what_is_wrong_with_the_samples(
@@ -94,7 +126,10 @@ def test_of_several_tasks_one_is_named(tmp_path: Path, found: list[dict[str, Any
     folder = write_run(tmp_path / "run", found)
     (folder / NAME.replace("vflute", "vflute_sg")).write_bytes((folder / NAME).read_bytes())
     told = commands.refused("submit", "figlang2024", folder, "-o", tmp_path / "out.zip")
-    assert re.search("2 runs of V-FLUTE's test split with expl.*: give the samples file of one of vflute, vf", told)
+    assert re.search(
+        "2 runs of V-FLUTE's test split with expl.*: give the samples file of one of vflute, vf",
+        told,
+    )
     commands.done("submit", "figlang2024", folder / NAME, "-o", tmp_path / "out.zip")
 
 
@@ -102,7 +137,10 @@ def test_of_several_tasks_one_is_named(tmp_path: Path, found: list[dict[str, Any
 
 
 def zipped(
-    path: Path, table: Sequence[tuple[str, ...]], head: str = "id,label,explanation", name: str = "pred.csv"
+    path: Path,
+    table: Sequence[tuple[str, ...]],
+    head: str = "id,label,explanation",
+    name: str = "pred.csv",
 ) -> Path:
     """A submission as another tool might write it."""
     text = io.StringIO(newline="")
@@ -116,14 +154,28 @@ def zipped(
     ("table", "options", "message"),
     [
         ([("a", "2", "x"), ("b", "?", "x")], {}, "2 labels are not 0, 1 or none: a has 2, b has ?"),
-        ([("a", "1", "x", "more"), ("a", "1", "x", "more", "y")], {}, "is not CSV with the columns id, label, expl"),
+        (
+            [("a", "1", "x", "more"), ("a", "1", "x", "more", "y")],
+            {},
+            "is not CSV with the columns id, label, expl",
+        ),
         ([("a", "1", ""), ("a", "0", "")], {}, "1 ids occur more than once: a"),
-        ([], {"head": "id,label"}, r"is not CSV with the columns id, label, explanation \(.*'explanation'"),
-        ([], {"name": "out/pred.csv"}, r"must hold one pred.csv, at the top and not in a folder \(it holds: out/pred"),
+        (
+            [],
+            {"head": "id,label"},
+            r"is not CSV with the columns id, label, explanation \(.*'explanation'",
+        ),
+        (
+            [],
+            {"name": "out/pred.csv"},
+            r"must hold one pred.csv, at the top and not in a folder \(it holds: out/pred",
+        ),
         ([("a", "1", "\ud83d")], {}, "pred.csv is not UTF-8"),
     ],
 )
-def test_files_that_are_not_valid(table: Any, options: dict[str, str], message: str, tmp_path: Path) -> None:
+def test_files_that_are_not_valid(
+    table: Any, options: dict[str, str], message: str, tmp_path: Path
+) -> None:
     with pytest.raises(SubmissionError, match=message):
         figlang2024.read(zipped(tmp_path / "a.zip", table, **options))
 
@@ -146,7 +198,9 @@ def split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("split")
-def test_missing_labels_and_explanations_count_as_on_the_board(tmp_path: Path, found: list[dict[str, Any]]) -> None:
+def test_missing_labels_and_explanations_count_as_on_the_board(
+    tmp_path: Path, found: list[dict[str, Any]]
+) -> None:
     """The board's rules, written again with pandas and scikit-learn after its public scorer."""
     for number, record in enumerate(found):
         if number % 11 == 5:
@@ -162,15 +216,24 @@ def test_missing_labels_and_explanations_count_as_on_the_board(tmp_path: Path, f
     table = pandas.read_csv(tmp_path / "out.zip").merge(references, on="id", how="left")
     assert isinstance(table["explanation"][0], str)  # a missing one raises in the board's scorer
     label = table["label"].fillna(1 - table["gold"]).astype(int)
-    score = scorer.score(list(table["reference"]), [str(text) for text in table["explanation"]]).mean
-    values = {name: scopes["all"].value for name, scopes in scoring.from_json(report["measures"]).items()}
+    score = scorer.score(
+        list(table["reference"]), [str(text) for text in table["explanation"]]
+    ).mean
+    values = {
+        name: scopes["all"].value for name, scopes in scoring.from_json(report["measures"]).items()
+    }
     for name, threshold in (("f1@0", 0.0), ("f1@50", 0.5), ("f1@60", 0.6)):
         counted = np.where(score > threshold, label, 1 - table["gold"])
-        assert values[name] == pytest.approx(f1_score(table["gold"], counted, average="macro")), name
+        assert values[name] == pytest.approx(f1_score(table["gold"], counted, average="macro")), (
+            name
+        )
     assert values["acc"] == pytest.approx((label == table["gold"]).mean())
     assert values["explanation_score"] == pytest.approx(score.mean())
     printed = commands.done(*told)
-    assert f"{100 * values['f1@50']:.1f} [" in printed and "explanation scorer: embedded (not a publ" in printed
+    assert (
+        f"{100 * values['f1@50']:.1f} [" in printed
+        and "explanation scorer: embedded (not a publ" in printed
+    )
     assert report["without_label"] == table["label"].isna().sum() == 66
     assert report["without_explanation"] == table["explanation"].isna().sum() > 56
 
@@ -179,7 +242,9 @@ def test_missing_labels_and_explanations_count_as_on_the_board(tmp_path: Path, f
 def test_a_file_that_the_board_cannot_read_has_no_score(tmp_path: Path) -> None:
     table = [(row.id, "1", "The snail.") for row in rows()]
     path = zipped(tmp_path / "a.zip", [(table[0][0], "1", "NA"), *table[1:]])
-    with pytest.raises(SubmissionError, match=rf"first row of pred.csv \({table[0][0]}\) has no explanation, and"):
+    with pytest.raises(
+        SubmissionError, match=rf"first row of pred.csv \({table[0][0]}\) has no explanation, and"
+    ):
         figlang2024.score(path, get_scorer)
 
 
@@ -190,7 +255,9 @@ def test_the_order_of_a_submission_does_not_matter_and_its_ids_do(tmp_path: Path
     forward = figlang2024.score(zipped(tmp_path / "a.zip", table), lambda: scorer)
     backward = figlang2024.score(zipped(tmp_path / "b.zip", table[::-1]), lambda: scorer)
     assert forward["measures"] == backward["measures"]
-    with pytest.raises(SubmissionError, match=f"2 of 723 rows are missing: {table[0][0]}, {table[1][0]}$"):
+    with pytest.raises(
+        SubmissionError, match=f"2 of 723 rows are missing: {table[0][0]}, {table[1][0]}$"
+    ):
         figlang2024.score(zipped(tmp_path / "a.zip", table[2:]), get_scorer)
     with pytest.raises(SubmissionError, match="1 ids are not in the test split: x-test-0$"):
         figlang2024.score(zipped(tmp_path / "a.zip", [*table, ("x-test-0", "1", "")]), get_scorer)

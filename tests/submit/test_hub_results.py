@@ -1,4 +1,6 @@
-"""If these fail, a results file or a model card of the hub says something else than the run, or a local path."""
+"""If these fail, a results file or a model card of the hub says something else than the run, or a
+local path.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,14 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from published_runs import WRITES_EVAL_RESULTS, estimates_of, records, results, whole_estimates, write_run
+from published_runs import (
+    WRITES_EVAL_RESULTS,
+    estimates_of,
+    records,
+    results,
+    whole_estimates,
+    write_run,
+)
 
 from figlang_tasks.core.benchmark import Benchmark, benchmarks, source_of
 from figlang_tasks.report.verdict import against
@@ -29,8 +38,13 @@ def run(tmp_path: Path) -> Run:
 
 @pytest.mark.skipif(WRITES_EVAL_RESULTS, reason="huggingface_hub 2.0 or newer")
 def test_hub_needs_a_newer_client(run: Run, tmp_path: Path) -> None:
-    told = commands.refused("submit", "hub", run.path, "--repo", "org/model", "-o", tmp_path / "model")
-    assert "this huggingface_hub cannot write .eval_results: pip install --upgrade huggingface_hub" in told
+    told = commands.refused(
+        "submit", "hub", run.path, "--repo", "org/model", "-o", tmp_path / "model"
+    )
+    assert (
+        "this huggingface_hub cannot write .eval_results: pip install --upgrade huggingface_hub"
+        in told
+    )
     assert not (tmp_path / "model").exists()
 
 
@@ -47,12 +61,18 @@ def test_one_entry_for_each_metric(run: Run, tmp_path: Path) -> None:
     made = written(run, tmp_path / "model")
     assert list(made) == ["README.md", ".eval_results/V-FLUTE.yaml"]
     entries = parse_eval_result_entries(yaml.safe_load(made[".eval_results/V-FLUTE.yaml"]))
-    assert {entry.task_id: entry.value for entry in entries} == {"vflute_f1@0": 74.69, "vflute_acc": 74.97}
+    assert {entry.task_id: entry.value for entry in entries} == {
+        "vflute_f1@0": 74.69,
+        "vflute_acc": 74.97,
+    }
     for entry in entries:
         assert entry.dataset_id == "ColumbiaNLP/V-FLUTE"
         assert entry.dataset_revision == "d920d848e21b6aba96e03704b134c546f89b74f4"
         assert entry.date == "2026-11-21T19:39:16Z"  # eight hours behind Singapore
-        assert entry.notes and "V-FLUTE/test, 723 rows, digest 0123456789ab; task version 1-0;" in entry.notes
+        assert (
+            entry.notes
+            and "V-FLUTE/test, 723 rows, digest 0123456789ab; task version 1-0;" in entry.notes
+        )
     assert entries[0].notes and entries[0].notes.startswith(
         f"f1@0, percent, 95 % interval {INTERVAL[0]} to {INTERVAL[1]}; "
     )
@@ -64,7 +84,10 @@ def test_the_section_says_how_to_get_the_numbers_again(run: Run) -> None:
         "| scope |   n |        **f1@0 ↑** |             acc ↑ |",
         f"| all   | 723 | 74.7 [{', '.join(INTERVAL)}] |",
         "- model_args: `pretrained=org/model,api_key=[REDACTED]`\n- batch_size: `1`\n",
-        "[ColumbiaNLP/V-FLUTE](https://huggingface.co/datasets/ColumbiaNLP/V-FLUTE) at `d920d848e21b6aba9",
+        (
+            "[ColumbiaNLP/V-FLUTE](https://huggingface.co/datasets/ColumbiaNLP/V-FLUTE) at"
+            " `d920d848e21b6aba9"
+        ),
         "- prompt hash: `5b1910affe97`",
         "- version: `1-0`",
         "- harness: `lmms_eval 0.7.3`",
@@ -77,12 +100,22 @@ def test_the_section_says_how_to_get_the_numbers_again(run: Run) -> None:
 
 @needs_eval_results
 def test_no_local_path_is_published(tmp_path: Path) -> None:
-    lines = [{**each, "explanation_scores": {"scorer": "vflute25", "mean": 0.5}} for each in records()]
-    config = {"model": "llava_hf", "model_args": "pretrained=/home/me/models/tuned", "device": "cuda:0"}
+    lines = [
+        {**each, "explanation_scores": {"scorer": "vflute25", "mean": 0.5}} for each in records()
+    ]
+    config = {
+        "model": "llava_hf",
+        "model_args": "pretrained=/home/me/models/tuned",
+        "device": "cuda:0",
+    }
     found = results(estimates=estimates_of(lines), config=config)
-    found["configs"]["vflute"]["metadata"]["explanation_scorer"] = "vflute25|bertscore:/home/me/deberta@sha256:12"
+    found["configs"]["vflute"]["metadata"]["explanation_scorer"] = (
+        "vflute25|bertscore:/home/me/deberta@sha256:12"
+    )
     made = written(runs.read(str(write_run(tmp_path / "run", lines, found))), tmp_path / "model")
-    assert not any(each in text for text in made.values() for each in ("/home", str(tmp_path), "cuda"))
+    assert not any(
+        each in text for text in made.values() for each in ("/home", str(tmp_path), "cuda")
+    )
     assert "- model_args: `pretrained=[local]/tuned`\n" in made["README.md"]
     assert all("vflute25|bertscore:[local]/deberta@sha256:12" in text for text in made.values())
 
@@ -91,9 +124,19 @@ def test_no_local_path_is_published(tmp_path: Path) -> None:
 def test_a_dataset_without_a_repository_has_no_entries(tmp_path: Path) -> None:
     changes = {"data": "figlang_mini/test:fe9a", "request": "figlang_mini,split=test"}
     mini = [{**record, **changes} for record in records()[:76]]
-    cut = results(estimates=estimates_of(mini)) | {"n-samples": {"vflute": {"original": 76, "effective": 76}}}
+    cut = results(estimates=estimates_of(mini)) | {
+        "n-samples": {"vflute": {"original": 76, "effective": 76}}
+    }
     result = commands.figlang(
-        *("submit", "hub", write_run(tmp_path / "run", mini, cut), "--repo", "org/model", "-o", tmp_path / "model")
+        *(
+            "submit",
+            "hub",
+            write_run(tmp_path / "run", mini, cut),
+            "--repo",
+            "org/model",
+            "-o",
+            tmp_path / "model",
+        )
     )
     assert "no .eval_results entries for figlang_mini, which the hub does not have" in result.stderr
     (readme,) = (path for path in (tmp_path / "model").rglob("*") if path.is_file())
@@ -103,7 +146,9 @@ def test_a_dataset_without_a_repository_has_no_entries(tmp_path: Path) -> None:
 @needs_eval_results
 def test_one_task_in_two_runs_is_refused(run: Run, tmp_path: Path) -> None:
     again = runs.read(str(write_run(tmp_path / "again", records(), results())))
-    with pytest.raises(SubmissionError, match="vflute is in .*run.* and in .*again.*: give one of the two"):
+    with pytest.raises(
+        SubmissionError, match="vflute is in .*run.* and in .*again.*: give one of the two"
+    ):
         hub_results.write([run, again], tmp_path / "model")
 
 
@@ -111,12 +156,16 @@ def test_one_task_in_two_runs_is_refused(run: Run, tmp_path: Path) -> None:
 def test_the_card_says_what_compare_says_of_a_baseline(run: Run, tmp_path: Path) -> None:
     wrong = [{**each, "predicted": 1 - each["gold"]} for each in records()]
     pair = (f"base={write_run(tmp_path / 'base', wrong)}", f"tuned={run.path}")
-    commands.figlang(*("submit", "hub", pair[1], "--baseline", pair[0], "--repo", "a/b", "-o", tmp_path))
+    commands.figlang(
+        *("submit", "hub", pair[1], "--baseline", pair[0], "--repo", "a/b", "-o", tmp_path)
+    )
     said = commands.figlang("compare", *pair).stdout.splitlines()[-1]
     assert said.startswith("tuned is better than base on vflute: f1@0 +")
     assert f"- `{said}`" in (tmp_path / "README.md").read_text(encoding="utf-8")
     (sentence,) = against(run, [run])
-    assert sentence.startswith("Cannot tell model from the baseline on vflute with 723 rows: f1@0 0.0, p = 1.000")
+    assert sentence.startswith(
+        "Cannot tell model from the baseline on vflute with 723 rows: f1@0 0.0, p = 1.000"
+    )
 
 
 SECTION = f"{model_card.BEGIN}\n\nnumbers\n\n{model_card.END}\n"
@@ -134,7 +183,12 @@ def test_the_rest_of_a_readme_stays_as_it_is(before: str, after: str) -> None:
 
 
 def test_a_readme_with_damaged_marks() -> None:
-    for readme in (model_card.BEGIN, model_card.END, SECTION * 2, f"{model_card.END}\n{model_card.BEGIN}"):
+    for readme in (
+        model_card.BEGIN,
+        model_card.END,
+        SECTION * 2,
+        f"{model_card.END}\n{model_card.BEGIN}",
+    ):
         with pytest.raises(SubmissionError, match="are not one begin and one end"):
             model_card.placed(SECTION, readme)
 
@@ -143,15 +197,22 @@ def test_what_a_run_says_of_itself_cannot_leave_the_section(tmp_path: Path) -> N
     evil = "x` <!-- figlang_tasks: end --> <script>alert(1)</script>\n# Best model\x1b[31m"
     config = {"model": "hf", "model_args": evil}
     found = results(config=config)
-    found["configs"]["vflute"]["metadata"] |= {"prompt_hash": "z" * 3000, "versions": {"lmms-eval": evil}}
+    found["configs"]["vflute"]["metadata"] |= {
+        "prompt_hash": "z" * 3000,
+        "versions": {"lmms-eval": evil},
+    }
     run = runs.read(str(write_run(tmp_path / "run", records(), found)))
     section = model_card.section([run])
     assert section.count("<!-- figlang_tasks: end -->") == 1
     assert "\n# Best" not in section and "\x1b" not in section
     assert f"- prompt hash: `{'z' * 997}...`\n" in section
     for line in section.splitlines():
-        assert "<script>" not in line or (line.count("`") % 2 == 0 and "`" in line.partition("<script>")[0])
-    assert model_card.placed(section, model_card.placed(section, "# Mine\n")) == f"# Mine\n\n{section}"
+        assert "<script>" not in line or (
+            line.count("`") % 2 == 0 and "`" in line.partition("<script>")[0]
+        )
+    assert (
+        model_card.placed(section, model_card.placed(section, "# Mine\n")) == f"# Mine\n\n{section}"
+    )
 
 
 @needs_eval_results
@@ -171,7 +232,10 @@ def test_the_command_writes_a_folder_and_says_how_to_upload_it(
     before = "---\nlicense: mit\n---\n# A model\r\n\r\nIt models.\n"
     readme.write_bytes(before.encode())
     for _ in range(2):  # the second replaces the section of the first
-        assert "README.md is new" not in commands.figlang("submit", "hub", run.path, "--repo", "org/model").stderr
+        assert (
+            "README.md is new"
+            not in commands.figlang("submit", "hub", run.path, "--repo", "org/model").stderr
+        )
         assert readme.read_bytes().decode() == f"{before}\n{section}"
     assert sorted(path.name for path in readme.parent.iterdir()) == [".eval_results", "README.md"]
 
@@ -186,21 +250,31 @@ def test_what_is_no_repository_names_no_folder(
     assert not [*tmp_path.rglob("README.md")]
 
 
-# --- docs/upstream/eval: what owners of datasets put into their repositories, so that the hub shows a leaderboard ---
+# --- docs/upstream/eval: what owners of datasets put into their repositories, so that the hub shows
+# a leaderboard ---
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "docs" / "upstream" / "eval").glob("*.yaml"))
-# A leaderboard of the hub has one configuration of the data; the New Yorker's numbers are means over five.
+# A leaderboard of the hub has one configuration of the data; the New Yorker's numbers are means
+# over five.
 ON_THE_HUB = {
-    each.source.name: each for each in benchmarks().values() if each.source.repository and each.source.name != "NYCC"
+    each.source.name: each
+    for each in benchmarks().values()
+    if each.source.repository and each.source.name != "NYCC"
 }
 
 
 def leaderboards(benchmark: Benchmark) -> set[str]:
     """What `figlang submit hub` calls the metrics that papers give figures of."""
-    records = json.loads((benchmark.folder / "published.json").read_text(encoding="utf-8"))["records"]
+    records = json.loads((benchmark.folder / "published.json").read_text(encoding="utf-8"))[
+        "records"
+    ]
     tasks = [(each["task"], each["metric"]) for each in records]
-    return {f"{name}_{metric}" for named, metric in tasks for name in ([named] if isinstance(named, str) else named)}
+    return {
+        f"{name}_{metric}"
+        for named, metric in tasks
+        for name in ([named] if isinstance(named, str) else named)
+    }
 
 
 def test_each_dataset_of_the_hub_has_one() -> None:

@@ -1,4 +1,6 @@
-"""A row of IRFL's leaderboard has a number that the runs do not have, or is of half a run, if this fails."""
+"""A row of IRFL's leaderboard has a number that the runs do not have, or is of half a run, if this
+fails.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,10 @@ def refused(match: str, *folders: Path) -> None:
 def test_the_row_counts_the_rows(folder: Path) -> None:
     # 100 of 131, 20 of 69, 111 of 333, 100 of 277, 276 of 277
     assert rows(email(folder)) == [["76.3", "29.0", "33.3", "36.1", "99.6"]]
-    assert f"matching scores; all rows of the four detection tables, IRFL revision {REVISION};" in email(folder)
+    assert (
+        f"matching scores; all rows of the four detection tables, IRFL revision {REVISION};"
+        in email(folder)
+    )
 
 
 def test_retrieval_stands_below_where_all_of_it_was_run(folder: Path) -> None:
@@ -63,17 +68,26 @@ def test_retrieval_stands_below_where_all_of_it_was_run(folder: Path) -> None:
 
 def test_the_command_prints_the_email(folder: Path) -> None:
     text = commands.done("submit", "irfl", f"cmd|'x'\x1b={folder}")
-    assert "\x1b" not in text and r"| cmd\|'x'  |" in text and "IRFL leaderboard" in text.splitlines()[0]
+    assert (
+        "\x1b" not in text
+        and r"| cmd\|'x'  |" in text
+        and "IRFL leaderboard" in text.splitlines()[0]
+    )
 
 
 def test_a_row_is_of_one_family(folder: Path) -> None:
     for phrase in ROWS:
         write(folder, f"irfl_detect_{phrase}_grid", detection(phrase, lambda number: True))
     told = commands.refused("submit", "irfl", folder)
-    assert "the runs have tasks of irfl_match and irfl_detect_grid, but a row is of one of irfl_match, " in told
+    assert (
+        "the runs have tasks of irfl_match and irfl_detect_grid, but a row is of one of"
+        " irfl_match, " in told
+    )
     files = sorted(folder.glob("*_grid.jsonl"))
     assert rows(email(*files)) == [["100.0"] * 5]
-    refused("lack irfl_detect_metaphor_grid: a row needs all of irfl_detect_grid", files[0], *files[2:])
+    refused(
+        "lack irfl_detect_metaphor_grid: a row needs all of irfl_detect_grid", files[0], *files[2:]
+    )
     write(folder / "other", "irfl_retrieve_simile", retrieval("simile", lambda number: 2))
     refused("the runs have tasks of other benchmarks or prompts, but", folder / "other")
 
@@ -93,7 +107,8 @@ def test_tasks_may_lie_in_several_runs_of_one_model(folder: Path, tmp_path: Path
     ("other_run", "are_one_model"),
     [
         ({"model_source": "hf", "config": {"model_args": "pretrained=org/a"}}, True),
-        ({"model_source": "hf", "config": {"model_args": "pretrained=org/b"}}, False),  # of the same class
+        # Of the same class
+        ({"model_source": "hf", "config": {"model_args": "pretrained=org/b"}}, False),
         ({"model_source": "vllm", "config": {"model_args": "pretrained=org/a"}}, False),
         ({"model_source": "hf"}, False),
     ],

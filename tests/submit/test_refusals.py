@@ -1,4 +1,6 @@
-"""If these fail, a run is handed in that is no result: cut, unanswered, of few rows, or contradicted by its file."""
+"""If these fail, a run is handed in that is no result: cut, unanswered, of few rows, or
+contradicted by its file.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +29,13 @@ EEE = ("--organization", "My Lab", "--relationship", "other")
     ("measured", "told"),
     [
         ({"acc": 0.9}, "acc 0.900000 (its samples: 0.749654)"),
-        ({"acc": 542 / 723, "f1@60": 0.5}, "f1@60 0.500000 (its samples: none)"),  # 181 of the records are wrong
+        # 181 of the records are wrong
+        ({"acc": 542 / 723, "f1@60": 0.5}, "f1@60 0.500000 (its samples: none)"),
     ],
 )
-def test_results_and_samples_that_contradict_each_other(measured: dict[str, float], told: str, tmp_path: Path) -> None:
+def test_results_and_samples_that_contradict_each_other(
+    measured: dict[str, float], told: str, tmp_path: Path
+) -> None:
     run = write_run(tmp_path / "run", records(), results(measured))
     message = f"samples_vflute.jsonl: the results file says {told}. Are these files of two runs"
     assert message in refused("every-eval-ever", run, "-o", tmp_path / "eee", *EEE)
@@ -49,7 +54,10 @@ def unanswered(folder: Path) -> None:
     (folder / NAME).write_text(lines.replace('"filtered_resps": ""', failed, 1), encoding="utf-8")
 
 
-LIMITED: dict[str, Any] = {"config": {"limit": 8}, "n-samples": {"vflute": {"original": 723, "effective": 8}}}
+LIMITED: dict[str, Any] = {
+    "config": {"limit": 8},
+    "n-samples": {"vflute": {"original": 723, "effective": 8}},
+}
 
 
 @pytest.mark.parametrize(
@@ -61,11 +69,15 @@ LIMITED: dict[str, Any] = {"config": {"limit": 8}, "n-samples": {"vflute": {"ori
         (723, None, None, "no metrics: the results file of the run is not next to it"),
     ],
 )
-def test_what_is_no_result(rows: int, saved: Any, damage: Any, message: str, tmp_path: Path) -> None:
+def test_what_is_no_result(
+    rows: int, saved: Any, damage: Any, message: str, tmp_path: Path
+) -> None:
     run = write_run(tmp_path / "run", records()[:rows], saved)
     if damage:
         damage(run)
-    assert message in refused("every-eval-ever", run, "-o", tmp_path / "eee", "--model", "a/b", *EEE)
+    assert message in refused(
+        "every-eval-ever", run, "-o", tmp_path / "eee", "--model", "a/b", *EEE
+    )
     assert not (tmp_path / "eee").exists()
 
 
@@ -73,12 +85,17 @@ def test_a_value_out_of_bounds(tmp_path: Path) -> None:
     task = runs.read(str(write_run(tmp_path / "run", records(), results()))).tasks["vflute"]
     for wrong in (Estimate(75.0), Estimate(0.5, 5.0, 0.6)):
         task.__dict__["estimates"] = {"acc": {"all": wrong}}
-        with pytest.raises(SubmissionError, match="acc is .*, must be 0 to 1 and in its interval: restore"):
+        with pytest.raises(
+            SubmissionError, match="acc is .*, must be 0 to 1 and in its interval: restore"
+        ):
             list(values(task))
 
 
 def test_a_metric_that_failed_is_not_handed_in(tmp_path: Path) -> None:
     """Its value is NaN, for which neither a registry nor the hub has a place."""
     task = runs.read(str(write_run(tmp_path / "run", records(), results()))).tasks["vflute"]
-    task.__dict__["estimates"] = {"acc": {"all": Estimate(math.nan)}, "f1@0": {"all": Estimate(0.5)}}
+    task.__dict__["estimates"] = {
+        "acc": {"all": Estimate(math.nan)},
+        "f1@0": {"all": Estimate(0.5)},
+    }
     assert [name for name, _, _ in values(task)] == ["f1@0"]

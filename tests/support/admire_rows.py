@@ -1,4 +1,6 @@
-"""Generated AdMIRe folders in the layout and with the columns of the release; the first row is the card's example."""
+"""Generated AdMIRe folders in the layout and with the columns of the release; the first row is the
+card's example.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ EXAMPLE: dict[str, Any] = {  # its words are ours; the pictures are of the card
     "compound": "tip of the iceberg",
     "sentence_type": "idiomatic",
     "sentence": "The late trains are only the tip of the iceberg: the whole network is worn out.",
-    "pictures": (9015, 9009, 9013, 9004, 9010),  # a tree with deep roots, a storm, an anchor, an iceberg, a lion
+    # a tree with deep roots, a storm, an anchor, an iceberg, a lion
+    "pictures": (9015, 9009, 9013, 9004, 9010),
 }
 
 
@@ -26,7 +29,10 @@ def home(folder: Path, table: str) -> tuple[Path, str]:
     kind, part = table.split("_")
     short = {"extended": "xp" if kind == "pt" else "xe"}.get(part, part)
     below = "Subtask_B" if kind == "sequence" else f"Subtask_A/{kind.upper()}"
-    return folder / "AdMIRe" / below / PLACES[part], f"subtask_{'b' if kind == 'sequence' else 'a'}_{short}.tsv"
+    return (
+        folder / "AdMIRe" / below / PLACES[part],
+        f"subtask_{'b' if kind == 'sequence' else 'a'}_{short}.tsv",
+    )
 
 
 def rows(table: str, count: int | None = None) -> list[dict[str, Any]]:
@@ -35,14 +41,20 @@ def rows(table: str, count: int | None = None) -> list[dict[str, Any]]:
     r = random.Random(table)
     parts = [f"{kind}_{each}" for each in ("train", "dev", "test")]
     if part == "extended":
-        return [_row(table, row["compound"], row["sentence_type"] == "literal", r) for p in parts for row in rows(p)][
-            :count
-        ]
-    found = [_row(table, f"owl's {kind} {part} {n}", bool(n % 3), r) for n in range(count or ROWS[table])]
+        return [
+            _row(table, row["compound"], row["sentence_type"] == "literal", r)
+            for p in parts
+            for row in rows(p)
+        ][:count]
+    found = [
+        _row(table, f"owl's {kind} {part} {n}", bool(n % 3), r) for n in range(count or ROWS[table])
+    ]
     if table == "en_test":
         names = [f"4071826{number}.png" for number in EXAMPLE["pictures"]]
         found[0] |= {key: EXAMPLE[key] for key in ("compound", "sentence_type", "sentence")}
-        found[0] |= {"expected_order": str(names)} | {f"image{n}_name": name for n, name in enumerate(sorted(names), 1)}
+        found[0] |= {"expected_order": str(names)} | {
+            f"image{n}_name": name for n, name in enumerate(sorted(names), 1)
+        }
     return found
 
 
@@ -53,7 +65,11 @@ def _row(table: str, compound: str, idiomatic: bool, r: random.Random) -> dict[s
     row: dict[str, Any] = {"compound": compound, "subset": "Test"}
     row["sentence_type"] = "idiomatic" if idiomatic else "literal"
     if is_sequence:
-        row |= {"expected_item": order[0], "sequence_caption1": "A start.", "sequence_caption2": 'A "middle"\\nhere.'}
+        row |= {
+            "expected_item": order[0],
+            "sequence_caption1": "A start.",
+            "sequence_caption2": 'A "middle"\\nhere.',
+        }
     else:
         row |= {"sentence": f"Here is the {compound}.", "expected_order": str(order)}
     for n, name in enumerate(names, 1):
@@ -62,7 +78,9 @@ def _row(table: str, compound: str, idiomatic: bool, r: random.Random) -> dict[s
     return row
 
 
-def write_table(folder: Path, table: str, found: Sequence[Mapping[str, Any]], pictures: bool = False) -> Path:
+def write_table(
+    folder: Path, table: str, found: Sequence[Mapping[str, Any]], pictures: bool = False
+) -> Path:
     place, name = home(folder, table)
     place.mkdir(parents=True, exist_ok=True)
     with (place / name).open("w", encoding="utf-8", newline="") as file:
@@ -79,7 +97,9 @@ def write_table(folder: Path, table: str, found: Sequence[Mapping[str, Any]], pi
 
 
 def write(folder: Path, *tables: str, pictures: bool = True) -> Path:
-    """Write tables, by default the English test alone, and return `folder`: it is a FIGLANG_DATA_DIR."""
+    """Write tables, by default the English test alone, and return `folder`: it is a
+    FIGLANG_DATA_DIR.
+    """
     for table in tables or ("en_test",):
         write_table(folder, table, rows(table), pictures)
     return folder

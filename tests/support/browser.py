@@ -1,4 +1,6 @@
-"""A real headless Chromium, by Playwright. Where there is none tests are skipped, but not in CI, which installs it."""
+"""A real headless Chromium, by Playwright. Where there is none tests are skipped, but not in CI,
+which installs it.
+"""
 
 from __future__ import annotations
 
@@ -43,16 +45,25 @@ class Seen:
 
 
 @contextmanager
-def opened(browser: Browser, file: Path, width: int = 1280, dark: bool = False) -> Iterator[tuple[Page, Seen]]:
-    """A file in a window of its own, and what it says and asks for (its own address and ``data:`` left out)."""
+def opened(
+    browser: Browser, file: Path, width: int = 1280, dark: bool = False
+) -> Iterator[tuple[Page, Seen]]:
+    """A file in a window of its own, and what it says and asks for (its own address and ``data:``
+    left out).
+    """
     context = browser.new_context(
-        viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light", accept_downloads=True
+        viewport={"width": width, "height": 900},
+        color_scheme="dark" if dark else "light",
+        accept_downloads=True,
     )
     context.set_default_timeout(120_000)
     page, seen = context.new_page(), Seen()
     page.on("console", lambda message: seen.console.append(f"{message.type}: {message.text}"))
     page.on("pageerror", lambda error: seen.errors.append(str(error)))
-    page.on("request", lambda request: seen.requests.append(request.url) if _foreign(request.url, file) else None)
+    page.on(
+        "request",
+        lambda request: seen.requests.append(request.url) if _foreign(request.url, file) else None,
+    )
 
     def dismiss(dialog: object) -> None:
         seen.dialogs.append(str(dialog))

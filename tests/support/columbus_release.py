@@ -17,8 +17,15 @@ def invented(count: int) -> list[dict[str, Any]]:
     found = []
     for number in range(count):
         kind, letter = ("icon", "non-icon")[number % 2], "ABCD"[number % 4]
-        options = {each: f"phrase {number // 2}{'' if each == letter else ' of ' + each}" for each in "ABCD"}
-        row = {"image": f"phrase_{number // 2}_1_{kind}.png", "options": options, "correct": {letter: options[letter]}}
+        options = {
+            each: f"phrase {number // 2}{'' if each == letter else ' of ' + each}"
+            for each in "ABCD"
+        }
+        row = {
+            "image": f"phrase_{number // 2}_1_{kind}.png",
+            "options": options,
+            "correct": {letter: options[letter]},
+        }
         found.append(row | {"is_icon": kind == "icon", "is_overlap": True})
     return found
 
@@ -29,7 +36,9 @@ def picture() -> bytes:
     return file.getvalue()
 
 
-def write(folder: Path, table: list[dict[str, Any]], archive: bool = False, runs: bool = False) -> Path:
+def write(
+    folder: Path, table: list[dict[str, Any]], archive: bool = False, runs: bool = False
+) -> Path:
     """Write a release; with `runs` the published runs have the options backwards."""
     pictures = folder / ("results/benchmark/images" if archive else "images")
     pictures.mkdir(parents=True)
@@ -38,12 +47,18 @@ def write(folder: Path, table: list[dict[str, Any]], archive: bool = False, runs
     if archive:
         (folder / "benchmark.json").write_text(json.dumps(table))
     else:
-        lines = [json.dumps(row | {"image": None, "file_name": f"images/{row['image']}"}) for row in table]
+        lines = [
+            json.dumps(row | {"image": None, "file_name": f"images/{row['image']}"})
+            for row in table
+        ]
         (folder / "metadata.jsonl").write_text("\n".join(lines))
     if runs:
         told = {"metadata": {"nodes": "Node 1\n", "nodes_and_edges": "Node 1\nEdge 1\n"}}
         results = [
-            told | row | {"options": dict(zip("ABCD", reversed(row["options"].values()), strict=True))} for row in table
+            told
+            | row
+            | {"options": dict(zip("ABCD", reversed(row["options"].values()), strict=True))}
+            for row in table
         ]
         (folder / rows.OUTPUTS).parent.mkdir(parents=True)
         (folder / rows.OUTPUTS).write_text(json.dumps({"results": results}))

@@ -37,7 +37,11 @@ def refused(*arguments: object) -> str:
 
 def cells(text: str) -> list[list[str]]:
     """The cells of all tables in a text."""
-    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]
+    return [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in text.splitlines()
+        if line.startswith("|")
+    ]
 
 
 def doctor(*arguments: str) -> tuple[int, dict[str, dict[str, Any]]]:
@@ -49,10 +53,18 @@ def doctor(*arguments: str) -> tuple[int, dict[str, dict[str, Any]]]:
     for line in result.stdout.splitlines():
         if told := FINDING.fullmatch(line):
             status, name, concerns, text = told.groups()
-            found[name] = {"status": status, "concerns": (concerns or "").split(", "), "text": text, "remedy": ""}
+            found[name] = {
+                "status": status,
+                "concerns": (concerns or "").split(", "),
+                "text": text,
+                "remedy": "",
+            }
         elif line.startswith("           -> "):
             found[name]["remedy"] = line.strip()
-    counts = [sum(each["status"] == status for each in found.values()) for status in ("problem", "warning")]
+    counts = [
+        sum(each["status"] == status for each in found.values())
+        for status in ("problem", "warning")
+    ]
     assert "{} problem(s), {} warning(s)".format(*counts) in result.stdout
     assert result.exit_code == (1 if counts[0] else 0)
     return result.exit_code, found

@@ -47,8 +47,12 @@ def register() -> None:
 
 @lru_cache(maxsize=8)  # reading all task files takes two seconds
 def task_manager(include_path: str | None = None, model: str | None = None) -> TaskManager:
-    """Our tasks, with those of a folder; `model`: the name by which they find settings meant for one."""
-    return figlang_tasks.task_manager(include_defaults=False, include_path=include_path, model_name=model)
+    """Our tasks, with those of a folder; `model`: the name by which they find settings meant for
+    one.
+    """
+    return figlang_tasks.task_manager(
+        include_defaults=False, include_path=include_path, model_name=model
+    )
 
 
 def evaluate(
@@ -60,7 +64,8 @@ def evaluate(
     as_model: str | None = None,
     **arguments: Any,
 ) -> dict[str, Any]:
-    """Evaluate a task, or several; with `saved`, write the files of results and samples there as the command does.
+    """Evaluate a task, or several; with `saved`, write the files of results and samples there as
+    the command does.
 
     `as_model`: the name by which a `model` that is an object finds settings meant for one.
     """
@@ -78,7 +83,9 @@ def evaluate(
     )
     assert results is not None
     if tracker:
-        samples = {name: [dict(sample) for sample in found] for name, found in results["samples"].items()}
+        samples = {
+            name: [dict(sample) for sample in found] for name, found in results["samples"].items()
+        }
         without = {key: value for key, value in results.items() if key != "samples"}
         tracker.save_results_aggregated(without, samples, "2026-01-02T03-04-05")
         for name, found in samples.items():
@@ -88,11 +95,15 @@ def evaluate(
 
 def metrics(results: dict[str, Any], task: str) -> dict[str, Any]:
     """Return the metrics of a task, without the harness's own standard errors."""
-    return {name: value for name, value in results["results"][task].items() if "_stderr" not in name}
+    return {
+        name: value for name, value in results["results"][task].items() if "_stderr" not in name
+    }
 
 
 def estimates(results: dict[str, Any], task: str) -> dict[str, Estimate]:
-    """Return the estimates of a task, of the whole and of every scope, by full name (``f1@60_muse``)."""
+    """Return the estimates of a task, of the whole and of every scope, by full name
+    (``f1@60_muse``).
+    """
     found = from_json(results["configs"][task]["metadata"]["measures"])
     return {full_name(measure, scope): estimate for measure, scope, estimate in flat(found)}
 
@@ -105,17 +116,34 @@ def answers(results: dict[str, Any], task: str) -> dict[int, str]:
 OWN_TASKS = {
     "mini_sg": ("vflute/vflute_sg", "figlang_mini,split=test", {"scorer": "off"}),
     "mini_2shot": ("vflute/vflute", "figlang_mini,split=test", {"scorer": "off", "num_shots": 2}),
-    "mini_flute_v1": ("flute/flute_v1", "figlang_mini_flute,part=train,prompt=v1,scorer=embedded", {}),
+    "mini_flute_v1": (
+        "flute/flute_v1",
+        "figlang_mini_flute,part=train,prompt=v1,scorer=embedded",
+        {},
+    ),
     "mini_irfl_detect_idiom_circular": (
         "irfl/irfl_detect_idiom_circular",
         "figlang_mini_irfl,table=idiom-detection-task,rotations=true",
         {},
     ),
-    "mini_irfl_match_simile": ("irfl/irfl_match_simile", "figlang_mini_irfl,table=simile-detection-task", {}),
-    "mini_irfl_random4_metaphor": ("irfl/irfl_random4_metaphor", "figlang_mini_irfl,table=random4-metaphor", {}),
+    "mini_irfl_match_simile": (
+        "irfl/irfl_match_simile",
+        "figlang_mini_irfl,table=simile-detection-task",
+        {},
+    ),
+    "mini_irfl_random4_metaphor": (
+        "irfl/irfl_random4_metaphor",
+        "figlang_mini_irfl,table=random4-metaphor",
+        {},
+    ),
     "mini_nykms_mw": ("nykms/nykms_mw", "figlang_mini_nykms,question=mw,modality=image", {}),
-    # With the questions of the best metaphor alone: all of them are three quarters of the rows of a run.
-    "mini_metaclue_vqa_best": ("metaclue/metaclue_vqa_best", "figlang_mini_metaclue,task=vqa_best", {}),
+    # With the questions of the best metaphor alone: all of them are three quarters of the rows of a
+    # run.
+    "mini_metaclue_vqa_best": (
+        "metaclue/metaclue_vqa_best",
+        "figlang_mini_metaclue,task=vqa_best",
+        {},
+    ),
 }
 """Tasks of the benchmarks on data of the package, by name: file, data, options."""
 
@@ -125,7 +153,11 @@ def mini_tasks() -> str:
     """Return a folder, for `include_path`, with the files of OWN_TASKS."""
     folder = mkdtemp(prefix="tasks-", dir=os.environ["FIGLANG_TEST_RUNS"])
     for name, (file, data, options) in OWN_TASKS.items():
-        content: dict[str, Any] = {"include": f"{tasks_dir()}/{file}.yaml", "task": name, "dataset_name": data}
+        content: dict[str, Any] = {
+            "include": f"{tasks_dir()}/{file}.yaml",
+            "task": name,
+            "dataset_name": data,
+        }
         if options:
             content["lmms_eval_specific_kwargs"] = {"default": options}
         (Path(folder) / f"{name}.yaml").write_text(json.dumps(content))

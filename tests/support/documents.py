@@ -18,7 +18,9 @@ DOCUMENTS = [
     ROOT / "CHANGELOG.md",
     *sorted(ROOT.glob("examples/*/README.md")),
 ]
-DOCUMENTS += sorted(path for path in (ROOT / "docs").rglob("*.md") if path.name != "contributing.md")
+DOCUMENTS += sorted(
+    path for path in (ROOT / "docs").rglob("*.md") if path.name != "contributing.md"
+)
 PROGRAMS = ("lmms_eval", "lm_eval", "figlang")
 _BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
@@ -43,10 +45,19 @@ def prose(document: str) -> str:
 
 def shell(folder: Path, commands: str, path: Path) -> str:
     """What commands print that run in a folder, with the package of `path`; they must succeed."""
-    environment = os.environ | {"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(path)}
+    environment = os.environ | {
+        "HF_HUB_OFFLINE": "1",
+        "CUDA_VISIBLE_DEVICES": "",
+        "PYTHONPATH": str(path),
+    }
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        ["sh", "-ec", commands], cwd=folder, env=environment, capture_output=True, text=True, timeout=1800
+        ["sh", "-ec", commands],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=1800,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return done.stdout

@@ -1,4 +1,6 @@
-"""What users see of the matrix of architectures (`families.yaml`), and the part of docs/models.md that shows it."""
+"""What users see of the matrix of architectures (`families.yaml`), and the part of docs/models.md
+that shows it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,14 @@ from pathlib import Path
 from tiny_vlms import DATA
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "models.md"
-COLUMNS = ("architecture", "batches", "several pictures", "no picture", "candidate scores", "remarks")
+COLUMNS = (
+    "architecture",
+    "batches",
+    "several pictures",
+    "no picture",
+    "candidate scores",
+    "remarks",
+)
 HEAD = f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}\n"
 
 
@@ -44,7 +53,13 @@ class Family:
         elif several == "yes" and self.moves:
             several = f"yes, {self.moves}"
         needs = f"needs `{self.needs}`" if self.needs else ""
-        return [batches, several, works("no picture"), fast, "; ".join(filter(None, [needs, self.remark]))]
+        return [
+            batches,
+            several,
+            works("no picture"),
+            fast,
+            "; ".join(filter(None, [needs, self.remark])),
+        ]
 
 
 FAMILIES = {
@@ -57,7 +72,11 @@ def table() -> str:
     """Return the names of the families with which all works, and a table of the others."""
     families = sorted(FAMILIES.values(), key=lambda found: found.name.lower())
     whole = [found.name for found in families if found.cells() == ["yes", "yes", "yes", "fast", ""]]
-    rows = [f"| {' | '.join([found.name, *found.cells()])} |\n" for found in families if found.name not in whole]
+    rows = [
+        f"| {' | '.join([found.name, *found.cells()])} |\n"
+        for found in families
+        if found.name not in whole
+    ]
     return f"All of this works with: {', '.join(whole)}.\n\n{HEAD}{''.join(rows)}"
 
 

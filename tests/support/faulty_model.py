@@ -1,13 +1,13 @@
 """Models that die where they are told to, with what it takes to run them by the command line.
 
-They answer by what they see, so that another prompt or another picture makes another answer. They are installed as a
-plugin of the harness, as any other package would be. What they do is told by the environment, because arguments of a
-model belong to the key of a cached answer:
+They answer by what they see, so that another prompt or another picture makes another answer. They
+are installed as a plugin of the harness, as any other package would be. What they do is told by the
+environment, because arguments of a model belong to the key of a cached answer:
 
 * ``FAULTY_LOG``: file that gets one line for each document that is asked about.
-* ``FAULTY_AT`` and ``FAULTY``: number of the answer, from 0, before which it happens, and what: ``raise``,
-  ``kill`` (itself, by SIGKILL), ``swallow`` (waits, and goes on waiting after a KeyboardInterrupt), ``leave`` (this
-  rank alone).
+* ``FAULTY_AT`` and ``FAULTY``: number of the answer, from 0, before which it happens, and what:
+  ``raise``, ``kill`` (itself, by SIGKILL), ``swallow`` (waits, and goes on waiting after a
+  KeyboardInterrupt), ``leave`` (this rank alone).
 * ``FAULTY_SECONDS``: that it takes for an answer; 0 if not given.
 * ``FAULTY_RANK``: the rank that it happens on; 0 if not given.
 """
@@ -29,7 +29,11 @@ from tqdm import tqdm
 
 from figlang_tasks.models.base import Offline
 
-ANSWERS = ("It fits.\nLABEL: entailment", "It does not fit.\nLABEL: contradiction", "It is hard to tell.")
+ANSWERS = (
+    "It fits.\nLABEL: entailment",
+    "It does not fit.\nLABEL: contradiction",
+    "It is hard to tell.",
+)
 
 
 def digest_of(shown: Any) -> str:
@@ -58,7 +62,9 @@ class Faulty(Offline):
 
     def _answer(self, request: Instance) -> str:
         *_, doc_id, name, split = request.args
-        if self.answered == int(os.environ.get("FAULTY_AT", -1)) and self.rank == int(os.environ.get("FAULTY_RANK", 0)):
+        if self.answered == int(os.environ.get("FAULTY_AT", -1)) and self.rank == int(
+            os.environ.get("FAULTY_RANK", 0)
+        ):
             self._fail(os.environ["FAULTY"])
         time.sleep(float(os.environ.get("FAULTY_SECONDS", 0)))
         self.answered += 1
@@ -95,13 +101,23 @@ class FaultyChat(Faulty):
 
 def manifests() -> list[ModelManifest]:
     """The entry point."""
-    return [ModelManifest("faulty", simple_class_path=f"{__name__}.Faulty", chat_class_path=f"{__name__}.FaultyChat")]
+    return [
+        ModelManifest(
+            "faulty",
+            simple_class_path=f"{__name__}.Faulty",
+            chat_class_path=f"{__name__}.FaultyChat",
+        )
+    ]
 
 
 def install(folder: Path) -> str:
-    """Make `folder` an installation of this module with its entry point; return the PYTHONPATH that it needs."""
+    """Make `folder` an installation of this module with its entry point; return the PYTHONPATH that
+    it needs.
+    """
     package = folder / "faulty-1.0.dist-info"
     package.mkdir(parents=True, exist_ok=True)
     (package / "METADATA").write_text("Metadata-Version: 2.1\nName: faulty\nVersion: 1.0\n")
-    (package / "entry_points.txt").write_text("[lmms_eval.models]\nfaulty = faulty_model:manifests\n")
+    (package / "entry_points.txt").write_text(
+        "[lmms_eval.models]\nfaulty = faulty_model:manifests\n"
+    )
     return os.pathsep.join([str(folder), str(Path(__file__).parent)])

@@ -46,13 +46,21 @@ class Runs:
         return {"FAULTY_LOG": str(self.log), "FIGLANG_SCORER": "off", "HF_HUB_OFFLINE": "1"} | told
 
     def here(
-        self, task: str = TASK, cached: bool = True, fault: Mapping[str, object] | None = None, **options: Any
+        self,
+        task: str = TASK,
+        cached: bool = True,
+        fault: Mapping[str, object] | None = None,
+        **options: Any,
     ) -> dict[str, Any]:
-        """Evaluate in this process; `options` are of ``demo_runs.evaluate``, `fault` as in faulty_model.py."""
+        """Evaluate in this process; `options` are of ``demo_runs.evaluate``, `fault` as in
+        faulty_model.py.
+        """
         (manifest,) = faulty_model.manifests()
         lmms_eval.models.MODEL_REGISTRY_V2.register_manifest(manifest, overwrite=True)
         with patch.dict(os.environ, self.environment(fault or {})), self._noting():
-            return demo_runs.evaluate(task, "faulty", use_cache=str(self.cache) if cached else None, **options)
+            return demo_runs.evaluate(
+                task, "faulty", use_cache=str(self.cache) if cached else None, **options
+            )
 
     def command(self, *options: str, largest_file: int | None = None, **how: Any) -> warm.Process:
         """Start ``lmms_eval``; no file that it writes may exceed `largest_file` bytes."""
@@ -69,15 +77,37 @@ class Runs:
         task: str = TASK,
     ) -> dict[str, Any]:
         """Command, environment and folder of a process."""
-        command = [*launch, "--tasks", task, "--model", "faulty", "--verbosity", "WARNING", *options]
-        command += ["--use_cache", str(self.cache), "--log_samples", "--output_path", str(self.folder / "out")]
+        command = [
+            *launch,
+            "--tasks",
+            task,
+            "--model",
+            "faulty",
+            "--verbosity",
+            "WARNING",
+            *options,
+        ]
+        command += [
+            "--use_cache",
+            str(self.cache),
+            "--log_samples",
+            "--output_path",
+            str(self.folder / "out"),
+        ]
         given = [path for path in [os.environ.get("PYTHONPATH")] if path]
         path = os.pathsep.join([faulty_model.install(self.folder / "plugin"), *given])
-        own = self.environment(fault or {}) | {"PYTHONPATH": path, "FIGLANG_CACHE": "off", "ACCELERATE_USE_CPU": "true"}
+        own = self.environment(fault or {}) | {
+            "PYTHONPATH": path,
+            "FIGLANG_CACHE": "off",
+            "ACCELERATE_USE_CPU": "true",
+        }
         return {"command": command, "env": os.environ | own, "cwd": self.folder}
 
     def in_two_processes(
-        self, launch: tuple[str, ...] | None, *options: str, fault: Mapping[str, object] | None = None
+        self,
+        launch: tuple[str, ...] | None,
+        *options: str,
+        fault: Mapping[str, object] | None = None,
     ) -> int:
         """Run ``lmms_eval`` in two processes to their end, or by `launch`; return the status."""
         if launch:

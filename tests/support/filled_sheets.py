@@ -16,7 +16,9 @@ Item = Mapping[str, Any]
 Cells = Mapping[str, str]
 
 
-def save_run(path: Path, answer: Callable[[Mapping[str, Any]], str], scores: Callable[[int], float | None]) -> Path:
+def save_run(
+    path: Path, answer: Callable[[Mapping[str, Any]], str], scores: Callable[[int], float | None]
+) -> Path:
     """A samples file of figlang_mini: every document judged by the task's own function."""
     from figlang_tasks.benchmarks.vflute.benchmark import BENCHMARK
     from figlang_tasks.scoring import process_results
@@ -27,7 +29,9 @@ def save_run(path: Path, answer: Callable[[Mapping[str, Any]], str], scores: Cal
         record = process_results(doc, [answer(doc)])["sample"]
         if (score := scores(number)) is not None:
             record["explanation_scores"] = {"scorer": "embedded", "bertscore": score, "mean": score}
-        lines.append(json.dumps({"doc_id": number, "target": doc["claim"], "sample": record}) + "\n")
+        lines.append(
+            json.dumps({"doc_id": number, "target": doc["claim"], "sample": record}) + "\n"
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(lines), encoding="utf-8")
     return path
@@ -49,10 +53,16 @@ def key_of(
                 "id": f"muse-test-{number}",
                 "gold": label,
                 "systems": {letter: systems[index] for letter, index in order.items()},
-                "scores": {letter: scores and scores[number - 1][index] for letter, index in order.items()},
+                "scores": {
+                    letter: scores and scores[number - 1][index] for letter, index in order.items()
+                },
             }
         )
-    about = {"benchmark": "vflute", "data": "V-FLUTE/test:0123456789ab", "scorer": "embedded" if scores else None}
+    about = {
+        "benchmark": "vflute",
+        "data": "V-FLUTE/test:0123456789ab",
+        "scorer": "embedded" if scores else None,
+    }
     return key.signed(**about, seed=0, systems=list(systems), items=items)
 
 
@@ -69,8 +79,8 @@ def sheet_of(
     judgement: Callable[[Item, str], tuple[str, str]],
     preferred: Callable[[Item], str] = lambda item: "",
 ) -> list[dict[str, str]]:
-    """Rows of a filled sheet: `judgement` gives the cells `adequate` and `error` of an item and the name of a system,
-    `preferred` the name of the best system, or a cell as it is."""
+    """Rows of a filled sheet: `judgement` gives the cells `adequate` and `error` of an item and the
+    name of a system, `preferred` the name of the best system, or a cell as it is."""
     rows = []
     for item in made["items"]:
         by_name = {name: letter for letter, name in item["systems"].items()}
@@ -81,9 +91,17 @@ def sheet_of(
                 "letter": letter,
                 "sheet": made["sheet"],
             }
-            row |= {"adequate": adequate, "error": error, "annotator": annotator, "explanation": f"= {name}?"}
+            row |= {
+                "adequate": adequate,
+                "error": error,
+                "annotator": annotator,
+                "explanation": f"= {name}?",
+            }
             if letter == "A":
-                row |= {"label": label(item), "preferred": by_name.get(preferred(item), preferred(item))}
+                row |= {
+                    "label": label(item),
+                    "preferred": by_name.get(preferred(item), preferred(item)),
+                }
             rows.append(row)
     return rows
 
@@ -102,4 +120,8 @@ def kappa(first: list[Any], second: list[Any]) -> Any:
     n = len(first) or 1
     observed = sum(a == b for a, b in zip(first, second, strict=True)) / n
     by_chance = sum(first.count(label) * second.count(label) for label in {*first}) / n**2
-    return None if not first or by_chance == 1 else pytest.approx((observed - by_chance) / (1 - by_chance), abs=1e-12)
+    return (
+        None
+        if not first or by_chance == 1
+        else pytest.approx((observed - by_chance) / (1 - by_chance), abs=1e-12)
+    )

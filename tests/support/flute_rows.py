@@ -1,4 +1,6 @@
-"""Invented rows with the shape of FLUTE's release: as many of each kind, ids and sentences shared in the same way."""
+"""Invented rows with the shape of FLUTE's release: as many of each kind, ids and sentences shared
+in the same way.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +22,46 @@ def released_shape() -> list[Values]:
     rows = []
     for number in range(1050):
         premise = f"The kettle number {number} broke again."
-        rows.append(row("sarcasm", number, premise, f"It annoys me that kettle {number} broke.", "Entailment"))
+        rows.append(
+            row(
+                "sarcasm",
+                number,
+                premise,
+                f"It annoys me that kettle {number} broke.",
+                "Entailment",
+            )
+        )
         for word in ("love", "adore"):
-            rows.append(row("sarcasm", number, premise, f"I {word} how kettle {number} broke.", "Contradiction"))
+            rows.append(
+                row(
+                    "sarcasm",
+                    number,
+                    premise,
+                    f"I {word} how kettle {number} broke.",
+                    "Contradiction",
+                )
+            )
     for number in range(1050, 1166):
-        rows.append(row("sarcasm", number, f"Bus {number} was late.", f"Bravo, bus {number}.", "Contradiction"))
-    figures = {"simile": "Her voice was like bell", "metaphor": "He was wall", "idiom": "They spilled bean"}
+        rows.append(
+            row(
+                "sarcasm",
+                number,
+                f"Bus {number} was late.",
+                f"Bravo, bus {number}.",
+                "Contradiction",
+            )
+        )
+    figures = {
+        "simile": "Her voice was like bell",
+        "metaphor": "He was wall",
+        "idiom": "They spilled bean",
+    }
     for kind, figure in figures.items():
         for number in range(884 if kind == "idiom" else 625):
             for label in ("Entailment", "Contradiction"):
-                rows.append(row(kind, number, f"{label} of {kind} {number}.", f"{figure} {number}.", label))
+                rows.append(
+                    row(kind, number, f"{label} of {kind} {number}.", f"{figure} {number}.", label)
+                )
     return rows
 
 

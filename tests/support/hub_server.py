@@ -1,7 +1,7 @@
 """A local stand-in for the Hugging Face hub: serves folders as repositories over real HTTP.
 
-It speaks the read endpoints that `huggingface_hub`, `datasets` and `transformers` call, with the hub's status codes and
-headers, so that the real libraries run against it without a network.
+It speaks the read endpoints that `huggingface_hub`, `datasets` and `transformers` call, with the
+hub's status codes and headers, so that the real libraries run against it without a network.
 """
 
 from __future__ import annotations
@@ -23,10 +23,24 @@ from urllib.parse import unquote, urlsplit
 from typing_extensions import Self
 
 # Kinds of file that the hub keeps in LFS whatever their size.
-LFS_SUFFIXES = {".arrow", ".bin", ".gz", ".jpeg", ".jpg", ".npy", ".parquet", ".png", ".pt", ".safetensors", ".zip"}
+LFS_SUFFIXES = {
+    ".arrow",
+    ".bin",
+    ".gz",
+    ".jpeg",
+    ".jpg",
+    ".npy",
+    ".parquet",
+    ".png",
+    ".pt",
+    ".safetensors",
+    ".zip",
+}
 # What follows a repository id in an API path; also how ids of one segment ("gpt2") are told apart.
 API_ACTIONS = {"auth-check", "revision", "tree"}
-FOREIGN = re.compile(r"(HF|HUGGING_?FACE\w*|TRANSFORMERS)_.*|(https?|all|no)_proxy|XDG_CACHE_HOME", re.IGNORECASE)
+FOREIGN = re.compile(
+    r"(HF|HUGGING_?FACE\w*|TRANSFORMERS)_.*|(https?|all|no)_proxy|XDG_CACHE_HOME", re.IGNORECASE
+)
 
 
 class RepoFile:
@@ -97,7 +111,9 @@ class HubError(Exception):
 
 
 class HubServer:
-    """Serves repositories on 127.0.0.1, and spoils answers by the first of `faults` that hits; a context manager."""
+    """Serves repositories on 127.0.0.1, and spoils answers by the first of `faults` that hits; a
+    context manager.
+    """
 
     def __init__(self, *faults: Fault) -> None:
         self.faults = list(faults)
@@ -105,9 +121,13 @@ class HubServer:
         self._repos: dict[tuple[str, str], Repo] = {}
         self._known_tokens: set[str] = set()
         self._lfs: dict[str, RepoFile] = {}
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": self}))
+        self._server = ThreadingHTTPServer(
+            ("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": self})
+        )
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.05,), daemon=True
+        )
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -133,10 +153,11 @@ class HubServer:
         granted_tokens: Collection[str] = (),
         known_tokens: Collection[str] = (),
     ) -> str:
-        """Serve `folder` as `repo_id` and return the commit; adding a repository again adds a commit to it.
+        """Serve `folder` as `repo_id` and return the commit; adding a repository again adds a
+        commit to it.
 
-        `known_tokens` belong to users without access to this repository, `granted_tokens` to users with access; the hub
-        answers 401 to any other token.
+        `known_tokens` belong to users without access to this repository, `granted_tokens` to users
+        with access; the hub answers 401 to any other token.
         """
         paths = sorted(path for path in folder.rglob("*") if path.is_file())
         files = {path.relative_to(folder).as_posix(): RepoFile(path) for path in paths}
@@ -150,7 +171,9 @@ class HubServer:
         return repo.newest
 
     def env(self, home: Path, token: str | None = None, *, offline: bool = False) -> dict[str, str]:
-        """Return the environment of a process whose hub is this server and whose caches lie under `home`."""
+        """Return the environment of a process whose hub is this server and whose caches lie under
+        `home`.
+        """
         # Inherited settings could lead elsewhere: another cache, a logged-in user's token, a proxy.
         env = {name: value for name, value in os.environ.items() if not FOREIGN.fullmatch(name)}
         env |= {
@@ -177,13 +200,20 @@ class HubServer:
 
     def _answer(self, request: Request) -> Response:
         segments = [unquote(segment) for segment in request.path.strip("/").split("/")]
-        if segments[0] == "lfs" and segments[1] in self._lfs:  # whoever asks: on the hub the address itself is signed
+        if (
+            segments[0] == "lfs" and segments[1] in self._lfs
+        ):  # whoever asks: on the hub the address itself is signed
             return _content(self._lfs[segments[1]], {})
         if request.token is not None and request.token not in self._known_tokens:
             raise HubError(401, "", "Invalid credentials in Authorization header")
         if segments == ["api", "whoami-v2"]:
-            access = {"type": "access_token", "accessToken": {"displayName": "test", "role": "read"}}
-            return _json({"type": "user", "name": "tester", "fullname": "Tester", "orgs": [], "auth": access})
+            access = {
+                "type": "access_token",
+                "accessToken": {"displayName": "test", "role": "read"},
+            }
+            return _json(
+                {"type": "user", "name": "tester", "fullname": "Tester", "orgs": [], "auth": access}
+            )
         if segments[0] == "api" and len(segments) > 2 and segments[1] in ("datasets", "models"):
             end = 3 if len(segments) == 3 or segments[3] in API_ACTIONS else 4
             repo = self._repo(segments[1][:-1], "/".join(segments[2:end]))
@@ -198,14 +228,17 @@ class HubServer:
     def _repo(self, repo_type: str, repo_id: str) -> Repo:
         if repo := self._repos.get((repo_type, repo_id)):
             return repo
-        # The hub hides from strangers whether a repository exists and sends no code with this 401; the client then
-        # takes it for RepoNotFound, but only over https. With the code it does the same over http.
+        # The hub hides from strangers whether a repository exists and sends no code with this 401;
+        # the client then takes it for RepoNotFound, but only over https. With the code it does the
+        # same over http.
         raise HubError(401, "RepoNotFound", "Invalid username or password.")
 
     def _check_access(self, repo: Repo, request: Request) -> None:
         about = f"Access to {repo.repo_id} is restricted"
         if repo.gated and request.token is None:
-            raise HubError(401, "GatedRepo", f"{about}. You must be authenticated to access it. Please log in.")
+            raise HubError(
+                401, "GatedRepo", f"{about}. You must be authenticated to access it. Please log in."
+            )
         if repo.gated and request.token not in repo.granted_tokens:
             raise HubError(403, "GatedRepo", f"{about} and you are not in the authorized list.")
 
@@ -216,18 +249,31 @@ class HubServer:
         return commit, repo.commits[commit]
 
     def _api(self, repo: Repo, action: list[str], request: Request) -> Response:
-        """Endpoints under `/api/{datasets|models}/{id}`. As on the hub, gating leaves the metadata public."""
+        """Endpoints under `/api/{datasets|models}/{id}`. As on the hub, gating leaves the metadata
+        public.
+        """
         if action == ["auth-check"]:
             self._check_access(repo, request)
             return _json({})
         commit, files = self._files(repo, action[1] if action else "main")
         if action[:1] != ["tree"]:
             siblings = [{"rfilename": name} for name in files]
-            about = {"id": repo.repo_id, "sha": commit, "private": False, "tags": [], "siblings": siblings}
+            about = {
+                "id": repo.repo_id,
+                "sha": commit,
+                "private": False,
+                "tags": [],
+                "siblings": siblings,
+            }
             return _json(about | {"gated": "auto" if repo.gated else False})
-        if action[2:]:  # of a folder; the clients ask for one that only checkpoints with several templates have
+        if action[
+            2:
+        ]:  # of a folder; the clients ask for one that only checkpoints with several templates have
             raise HubError(404, "EntryNotFound", "Entry not found")
-        tree = ({"type": "file", "oid": file.etag, "size": file.size, "path": name} for name, file in files.items())
+        tree = (
+            {"type": "file", "oid": file.etag, "size": file.size, "path": name}
+            for name, file in files.items()
+        )
         return _json(list(tree))
 
     def _resolve(self, repo: Repo, revision: str, path: str, request: Request) -> Response:
@@ -240,7 +286,11 @@ class HubServer:
         file, headers = files[path], {"X-Repo-Commit": commit}
         if not file.in_lfs:
             return _content(file, headers)
-        headers |= {"X-Linked-Etag": f'"{file.etag}"', "X-Linked-Size": str(file.size), "ETag": '"of-the-redirect"'}
+        headers |= {
+            "X-Linked-Etag": f'"{file.etag}"',
+            "X-Linked-Size": str(file.size),
+            "ETag": '"of-the-redirect"',
+        }
         # The content of LFS files comes from another host, as on the hub.
         elsewhere = self.url.replace("127.0.0.1", "localhost")
         return Response(302, headers | {"Location": f"{elsewhere}/lfs/{file.etag}"})
@@ -275,11 +325,15 @@ def _content(file: RepoFile, headers: dict[str, str]) -> Response:
 
 
 def ask_the_hub_at_once() -> None:
-    """Let the hub's client ask in vain as often as it does, for 23 seconds a time, without its pauses."""
+    """Let the hub's client ask in vain as often as it does, for 23 seconds a time, without its
+    pauses.
+    """
     from huggingface_hub.utils import _http
 
     pause = time.sleep
-    _http.time = SimpleNamespace(**vars(time) | {"sleep": lambda seconds: pause(min(seconds, 0.05))})  # type: ignore[assignment]
+    _http.time = SimpleNamespace(
+        **vars(time) | {"sleep": lambda seconds: pause(min(seconds, 0.05))}
+    )  # type: ignore[assignment]
 
 
 def _json(content: Any) -> Response:

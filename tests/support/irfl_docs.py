@@ -1,4 +1,6 @@
-"""Documents of IRFL as its loader makes them: a choice between four images, and one image of a row to rank."""
+"""Documents of IRFL as its loader makes them: a choice between four images, and one image of a row
+to rank.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,12 @@ from typing import Any
 
 from figlang_tasks.core import score_requests
 
-SHARED = {"dataset": "figlang_mini_irfl", "phrase": "He is a fox", "definitions": [], "type": "figurative"}
+SHARED = {
+    "dataset": "figlang_mini_irfl",
+    "phrase": "He is a fox",
+    "definitions": [],
+    "type": "figurative",
+}
 ROTATIONS = "figlang_mini_irfl,table=simile-detection-task,rotations=true"
 """The request for each choice in all rotations."""
 
@@ -25,7 +32,9 @@ def choice_doc(**changed: Any) -> dict[str, Any]:
     return SHARED | doc | changed
 
 
-def pair_doc(positive: bool, place: int = 0, images: int = 2, row: str = "r0", **changed: Any) -> dict[str, Any]:
+def pair_doc(
+    positive: bool, place: int = 0, images: int = 2, row: str = "r0", **changed: Any
+) -> dict[str, Any]:
     doc = {
         "request": "figlang_mini_irfl,table=metaphor-retrieval-task",
         "data": "figlang_mini_irfl/metaphor-retrieval-task@package:0",

@@ -1,4 +1,6 @@
-"""Writes folders in the layout of the IRFL repository on the hub: given tables, and drawn pictures in a real zip."""
+"""Writes folders in the layout of the IRFL repository on the hub: given tables, and drawn pictures
+in a real zip.
+"""
 
 from __future__ import annotations
 
@@ -23,23 +25,32 @@ def uuid(number: int) -> str:
 
 
 def write_table(folder: Path, name: str, rows: Sequence[Mapping[str, object]]) -> Path:
-    """Write a table by its name on the hub (``idiom-detection-task``); values that are no text become JSON."""
+    """Write a table by its name on the hub (``idiom-detection-task``); values that are no text
+    become JSON.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / (name.replace("-", "_") + ".csv")
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         for row in rows:
-            cells = {key: value if isinstance(value, str) else json.dumps(value) for key, value in row.items()}
+            cells = {
+                key: value if isinstance(value, str) else json.dumps(value)
+                for key, value in row.items()
+            }
             writer.writerow(cells)
     return path
 
 
-def metaphor_row(first: int = 0, phrase: str = "time is a thief", **changed: object) -> dict[str, object]:
+def metaphor_row(
+    first: int = 0, phrase: str = "time is a thief", **changed: object
+) -> dict[str, object]:
     """A row of the metaphor detection table with the images `first` (the answer) to `first` + 3."""
     uuids = [uuid(first + offset) for offset in range(4)]
     categories = ["figurative", "literal", "literal", "none"]
-    metadata = [{"uuid": each, "category": kind} for each, kind in zip(uuids, categories, strict=True)]
+    metadata = [
+        {"uuid": each, "category": kind} for each, kind in zip(uuids, categories, strict=True)
+    ]
     row = {
         "distractors": uuids[1:],
         "answer": uuids[:1],
@@ -58,11 +69,16 @@ def table_of(name: str) -> list[dict[str, object]]:
     metadata = [{"uuid": uuid(number), "sub_category": role} for number, role in enumerate(roles)]
     if name.endswith("-dataset"):
         return [
-            {"phrase": f"phrase {number}", "category": "Figurative", "uuid": uuid(number)} for number in range(count)
+            {"phrase": f"phrase {number}", "category": "Figurative", "uuid": uuid(number)}
+            for number in range(count)
         ]
     row: dict[str, object]
     if name.endswith("-retrieval-task"):
-        row = {"images_metadata": metadata[:3], "first_category": [uuid(0)], "second_category": [uuid(1), uuid(2)]}
+        row = {
+            "images_metadata": metadata[:3],
+            "first_category": [uuid(0)],
+            "second_category": [uuid(1), uuid(2)],
+        }
         return [row | {"type": "FvsPL", "phrase": "x", "definition": ["y"]}] * count
     row = metaphor_row(phrase="x", images_metadata=metadata, definition=["y"])
     kinds = TYPES.get(name, {"figurative": count})
@@ -95,7 +111,9 @@ def write_pictures(folder: Path, uuids: Iterable[str]) -> Path:
     with zipfile.ZipFile(path, "w") as archive:
         for number, each in enumerate(sorted(uuids)):
             kind = zipfile.ZIP_DEFLATED if number % 2 else zipfile.ZIP_STORED
-            archive.writestr(f"images/{each}.jpeg", drawn()[number % len(drawn())], compress_type=kind)
+            archive.writestr(
+                f"images/{each}.jpeg", drawn()[number % len(drawn())], compress_type=kind
+            )
     return path
 
 

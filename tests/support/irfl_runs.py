@@ -25,7 +25,9 @@ def detection(phrase: str, right: Callable[[int], bool]) -> Lines:
             "data": f"IRFL/{table}@{REVISION}:0123456789ab",
             "row": f"{table}-{number}",
             "unit": f"phrase {number}",
-            "type": "" if phrase != "idiom" else "figurative" if number < 131 else "figurative_literal",
+            "type": (
+                "" if phrase != "idiom" else "figurative" if number < 131 else "figurative_literal"
+            ),
             "candidates": ["1", "2", "3", "4"],
             "roles": ["answer", "literal", "random", "random"],
             "answer": 0,
@@ -39,7 +41,9 @@ def detection(phrase: str, right: Callable[[int], bool]) -> Lines:
 
 
 def retrieval(phrase: str, found: Callable[[int], int]) -> Lines:
-    """Records of a retrieval task: five images a row, two of them positive, of which so many are ranked at the top."""
+    """Records of a retrieval task: five images a row, two of them positive, of which so many are
+    ranked at the top.
+    """
     table = f"{phrase.replace('_', '-')}-retrieval-task"
     lines = []
     for number in range(ROWS_OF_RETRIEVAL[phrase]):
@@ -54,7 +58,13 @@ def retrieval(phrase: str, found: Callable[[int], int]) -> Lines:
                     "data": f"IRFL/{table}@{REVISION}:ba9876543210",
                     "row": f"{table}-{number}",
                     "unit": f"phrase {number}",
-                    "type": "" if phrase != "idiom" else "figurative" if number % 2 else "figurative_literal",
+                    "type": (
+                        ""
+                        if phrase != "idiom"
+                        else "figurative"
+                        if number % 2
+                        else "figurative_literal"
+                    ),
                     "uuid": str(place),
                     "positive": place < 2,
                     "images": 5,
@@ -68,5 +78,7 @@ def retrieval(phrase: str, found: Callable[[int], int]) -> Lines:
 def write(folder: Path, task: str, lines: Lines) -> None:
     folder.mkdir(exist_ok=True)
     random.Random(1).shuffle(lines)
-    content = "".join(json.dumps({"doc_id": number, "sample": each}) + "\n" for number, each in enumerate(lines))
+    content = "".join(
+        json.dumps({"doc_id": number, "sample": each}) + "\n" for number, each in enumerate(lines)
+    )
     (folder / f"2026-01-02T03-04-05_samples_{task}.jsonl").write_text(content)

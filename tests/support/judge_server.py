@@ -28,7 +28,9 @@ class JudgeServer(OpenAIServer):
     def reply(self, body: Mapping[str, Any]) -> Reply:
         pictures = images_of(body["messages"])
         self.settings = {name: value for name, value in body.items() if name != "messages"}
-        (prompt,) = [part["text"] for part in body["messages"][-1]["content"] if part["type"] == "text"]
+        (prompt,) = [
+            part["text"] for part in body["messages"][-1]["content"] if part["type"] == "text"
+        ]
         self.prompts.append(prompt)
         self.pictures.append(len(pictures))
         said = self.answer(prompt, pictures)

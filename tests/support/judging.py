@@ -13,7 +13,9 @@ REQUEST = "DATASET,split=test"
 
 
 def values(task: Task, document: Mapping[str, Any], output: str | None) -> dict[str, Any]:
-    """What ``process_results`` returns of an answer to a document: its record under ``sample``, and its numbers."""
+    """What ``process_results`` returns of an answer to a document: its record under ``sample``, and
+    its numbers.
+    """
     record = task.answer_record(document, output)
     return task.values({"request": REQUEST, **document}, record)
 
@@ -33,7 +35,13 @@ def measures_of(records: Sequence[Record]) -> Measures:
 
 def task_with(measures: Measures) -> Task:
     """A kind of task with these measures, whose documents and answers a test makes itself."""
-    return Task(name="test", description="What a test asks.", documents=_none, record=_none, measures=measures)
+    return Task(
+        name="test",
+        description="What a test asks.",
+        documents=_none,
+        record=_none,
+        measures=measures,
+    )
 
 
 def _none(*arguments: Any) -> Any:

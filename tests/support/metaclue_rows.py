@@ -1,4 +1,6 @@
-"""Generated MetaCLUE folders: any number of images with statements of made-up words, and small pictures."""
+"""Generated MetaCLUE folders: any number of images with statements of made-up words, and small
+pictures.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,11 @@ def row(number: int = 0, **changed: Any) -> dict[str, Any]:
 
 
 def metaphor(number: int, which: int = 0, best: Any = True, **changed: Any) -> dict[str, Any]:
-    words = {"primary": f"thing {number} {which}", "relationship": f"odd {which}", "secondary": f"thought {number}"}
+    words = {
+        "primary": f"thing {number} {which}",
+        "relationship": f"odd {which}",
+        "secondary": f"thought {number}",
+    }
     return words | {"best": best} | changed
 
 
@@ -40,12 +46,18 @@ def negative(number: int, kind: str = "symbolic", **changed: Any) -> dict[str, A
     return row(number, **(kept | changed))
 
 
-def write(folder: Path, rows: Iterable[dict[str, Any]], pictures: bool = True, same: bool = False) -> Path:
-    """Write ``folder/MetaCLUE`` and return `folder`; pictures are of 32 x 32 pixels, with `same` of one colour."""
+def write(
+    folder: Path, rows: Iterable[dict[str, Any]], pictures: bool = True, same: bool = False
+) -> Path:
+    """Write ``folder/MetaCLUE`` and return `folder`; pictures are of 32 x 32 pixels, with `same` of
+    one colour.
+    """
     home = folder / "MetaCLUE"
     home.mkdir(parents=True, exist_ok=True)
     given = list(rows)
-    (home / "annotations.jsonl").write_text("".join(json.dumps(each) + "\n" for each in given), encoding="utf-8")
+    (home / "annotations.jsonl").write_text(
+        "".join(json.dumps(each) + "\n" for each in given), encoding="utf-8"
+    )
     for number, each in enumerate(given if pictures else []):
         path = home / each["image"]
         path.parent.mkdir(exist_ok=True)
@@ -55,5 +67,10 @@ def write(folder: Path, rows: Iterable[dict[str, Any]], pictures: bool = True, s
 
 def valid(folder: Path) -> Path:
     """Write 20 metaphors, a negative of each kind and a row for training, in the lines 1 to 23."""
-    given = [*(row(number) for number in range(20)), negative(20), negative(21, "literal"), row(22, split="train")]
+    given = [
+        *(row(number) for number in range(20)),
+        negative(20),
+        negative(21, "literal"),
+        row(22, split="train"),
+    ]
     return write(folder, given)

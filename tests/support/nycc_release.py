@@ -1,4 +1,6 @@
-"""A small New Yorker Caption Contest in the layout of the release: drawn cartoons, captions of ours."""
+"""A small New Yorker Caption Contest in the layout of the release: drawn cartoons, captions of
+ours.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,20 @@ from PIL import Image
 from figlang_tasks.benchmarks.nycc import configurations, counts, rows
 from figlang_tasks.core.request import Request
 
-SAID = dict(zip("ABCDE", ("I have", "There is", "You need", "Lettuce takes", "Nobody has"), strict=True))
+SAID = dict(
+    zip("ABCDE", ("I have", "There is", "You need", "Lettuce takes", "Nobody has"), strict=True)
+)
 
 EXAMPLE: dict[str, Any] = {
     "image_location": "a doctor's office",
-    "image_description": "A snail lies on the couch. The doctor holds a stopwatch in place of a notebook.",
+    "image_description": (
+        "A snail lies on the couch. The doctor holds a stopwatch in place of a notebook."
+    ),
     "image_uncanny_description": "A snail is a patient, and the doctor takes its time.",
-    "entities": ["https://en.wikipedia.org/wiki/Snail", "https://en.wikipedia.org/wiki/Psychotherapy"],
+    "entities": [
+        "https://en.wikipedia.org/wiki/Snail",
+        "https://en.wikipedia.org/wiki/Psychotherapy",
+    ],
     "caption_choices": ["I feel that everybody rushes me.", "Is this the way to the lettuce?"],
     "label": "A",
 }
@@ -26,7 +35,9 @@ EXAMPLE: dict[str, Any] = {
 
 
 def row(config: str, number: int, split: str = "test", **changes: Any) -> dict[str, Any]:
-    """A row, with the columns that we read: of matching and ranking the label goes through the letters."""
+    """A row, with the columns that we read: of matching and ranking the label goes through the
+    letters.
+    """
     of = configurations.config(config)
     letters, contest = rows.OPTIONS[of.task], 1000 * of.fold + number // 2
     drawn = io.BytesIO()
@@ -38,8 +49,13 @@ def row(config: str, number: int, split: str = "test", **changes: Any) -> dict[s
         "image_location": "a garden",
         "image_description": f"Snail {number} wears a watch.",
         "image_uncanny_description": "Snails have no wrists.",
-        "entities": ["https://en.wikipedia.org/wiki/Snail", "https://en.wikipedia.org/?title=Watch_(disambiguation)#X"],
-        "caption_choices": [f"{SAID[letter]} no time, {number}." for letter in letters] or "I have no time.",
+        "entities": [
+            "https://en.wikipedia.org/wiki/Snail",
+            "https://en.wikipedia.org/?title=Watch_(disambiguation)#X",
+        ],
+        "caption_choices": (
+            [f"{SAID[letter]} no time, {number}." for letter in letters] or "I have no time."
+        ),
         "winner_source": ("crowd_winner", "official_winner")[number % 3 == 0],
         "label": letters[number % len(letters)] if letters else explained,
         "instance_id": f"{split}{of.task}{contest}-{number}",

@@ -1,4 +1,6 @@
-"""NYK-MS: a folder of the shipped rows with the contest dataset beside them, contest 1 alone; a row as it is loaded."""
+"""NYK-MS: a folder of the shipped rows with the contest dataset beside them, contest 1 alone; a row
+as it is loaded.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,13 @@ def document(question: str = "metaphor", **changes: Any) -> dict[str, Any]:
         answers = {"SW": "[I]", "ST": "[S] home owners", "SE": "A house has no pitch."}
     if changes.get("label") == 0:
         answers = dict.fromkeys(answers, "")
-    doc = {"dataset": "NYK-MS", "data": "NYK-MS/x:0123456789ab", "id": "NYK_722_3", "caption": CAPTION, "label": 1}
+    doc = {
+        "dataset": "NYK-MS",
+        "data": "NYK-MS/x:0123456789ab",
+        "id": "NYK_722_3",
+        "caption": CAPTION,
+        "label": 1,
+    }
     doc["cartoon"] = "contest 722"
     doc |= answers | {"question": question, "modality": "image"} | changes
     return {"request": f"NYK-MS,question={question},modality={doc['modality']}", **doc}

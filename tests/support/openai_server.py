@@ -64,8 +64,12 @@ _ONE_AT_A_TIME = threading.Lock()
 _model = lru_cache(maxsize=1)(lambda pretrained: FigLangVLM(pretrained, device="cpu"))
 
 
-def answered(pretrained: str, messages: list[dict[str, Any]], max_tokens: int, top: int | None) -> Reply:
-    """What `figlang_vlm` says, with as many `top` log-probabilities of its first token; None leaves them out."""
+def answered(
+    pretrained: str, messages: list[dict[str, Any]], max_tokens: int, top: int | None
+) -> Reply:
+    """What `figlang_vlm` says, with as many `top` log-probabilities of its first token; None leaves
+    them out.
+    """
     pictures = iter(images_of(messages))
     turns = [
         {
@@ -86,7 +90,9 @@ def answered(pretrained: str, messages: list[dict[str, Any]], max_tokens: int, t
             values = lm.model(**made(lm, turns)[1]).logits[0, -1].float().log_softmax(-1).topk(top)
     tokens = [
         {"token": word, "logprob": value, "bytes": list(word.encode())}
-        for word, value in zip(map(lm.tokenizer.decode, values.indices[:, None]), values.values.tolist(), strict=True)
+        for word, value in zip(
+            map(lm.tokenizer.decode, values.indices[:, None]), values.values.tolist(), strict=True
+        )
     ]
     return Reply(text, tokens[0] | {"top_logprobs": tokens})
 
@@ -98,8 +104,16 @@ def _parts(message: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def images_of(messages: Iterable[Mapping[str, Any]]) -> list[Image.Image]:
     """Return the pictures of a conversation, in order."""
-    urls = [part["image_url"]["url"] for message in messages for part in _parts(message) if part["type"] == "image_url"]
-    return [Image.open(io.BytesIO(base64.b64decode(url.partition("base64,")[2]))).convert("RGB") for url in urls]
+    urls = [
+        part["image_url"]["url"]
+        for message in messages
+        for part in _parts(message)
+        if part["type"] == "image_url"
+    ]
+    return [
+        Image.open(io.BytesIO(base64.b64decode(url.partition("base64,")[2]))).convert("RGB")
+        for url in urls
+    ]
 
 
 class OpenAIServer:
@@ -107,14 +121,17 @@ class OpenAIServer:
 
     Args:
         pretrained: model to serve.
-        faults: what happens to the first requests for a completion, one after the other: "429" refuses with
-            Retry-After, "drop" closes the connection without an answer, "hang" never answers, "ok" answers; a
-            mapping stands in the message of an answer.
+        faults: what happens to the first requests for a completion, one after the other: "429"
+            refuses with Retry-After, "drop" closes the connection without an answer, "hang" never
+            answers, "ok" answers; a mapping stands in the message of an answer.
         logprobs: False leaves them out where they are asked for, as some servers do.
     """
 
     def __init__(
-        self, pretrained: str | Path, faults: Iterable[str | Mapping[str, Any]] = (), logprobs: bool = True
+        self,
+        pretrained: str | Path,
+        faults: Iterable[str | Mapping[str, Any]] = (),
+        logprobs: bool = True,
     ) -> None:
         self.name = Path(pretrained).name
         self.logprobs = logprobs
@@ -122,9 +139,13 @@ class OpenAIServer:
         self.faults = deque(faults)
         self.finish_reason = "stop"
         self.ended = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"owner": self}))
+        self._server = ThreadingHTTPServer(
+            ("127.0.0.1", 0), type("Handler", (_Handler,), {"owner": self})
+        )
         self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.02,), daemon=True
+        )
         self._pretrained = str(pretrained)
 
     def reply(self, body: Mapping[str, Any]) -> Reply | Body:
@@ -203,16 +224,27 @@ class _Handler(BaseHTTPRequestHandler):
         choice["message"] = {"role": "assistant", "content": reply.text, **said}
         choice["logprobs"] = reply.first and {"content": [reply.first], "refusal": None}
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-        answer = {"id": "chatcmpl-0", "object": "chat.completion", "created": 0, "model": f"{self.owner.name}-2026"}
+        answer = {
+            "id": "chatcmpl-0",
+            "object": "chat.completion",
+            "created": 0,
+            "model": f"{self.owner.name}-2026",
+        }
         self._send(200, {**answer, "choices": [choice], "usage": usage})
 
     def _error(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
-        self._send(status, {"error": {"message": message, "type": "error", "code": str(status)}}, headers)
+        self._send(
+            status, {"error": {"message": message, "type": "error", "code": str(status)}}, headers
+        )
 
-    def _send(self, status: int, value: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> None:
+    def _send(
+        self, status: int, value: Mapping[str, Any], headers: Mapping[str, str] | None = None
+    ) -> None:
         self._send_content(status, json.dumps(value).encode(), headers)
 
-    def _send_content(self, status: int, content: bytes, headers: Mapping[str, str] | None = None) -> None:
+    def _send_content(
+        self, status: int, content: bytes, headers: Mapping[str, str] | None = None
+    ) -> None:
         self.send_response(status)
         for name, text in {"Content-Type": "application/json", **(headers or {})}.items():
             self.send_header(name, text)

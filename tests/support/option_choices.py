@@ -10,11 +10,23 @@ from figlang_tasks.answers.option import option
 TWO, THREE, FOUR, FIVE = Choices(2), Choices(3), Choices(4), Choices(5)
 NINE, TEN, TWELVE = Choices(9), Choices(10), Choices(12)
 PICTURES, TWO_PICTURES = Choices(4, are_pictures=True), Choices(2, are_pictures=True)
-NUMBERS, THREE_NUMBERS, FIVE_NUMBERS = Choices(4, "numbers"), Choices(3, "numbers"), Choices(5, "numbers")
-PLATE = Choices(4, texts=("a lot on my plate", "platelayer", "step up to the plate", "a bit too much"))
+NUMBERS, THREE_NUMBERS, FIVE_NUMBERS = (
+    Choices(4, "numbers"),
+    Choices(3, "numbers"),
+    Choices(5, "numbers"),
+)
+PLATE = Choices(
+    4, texts=("a lot on my plate", "platelayer", "step up to the plate", "a bit too much")
+)
 STORM = Choices(4, texts=("storm off", "perfect storm", "after the storm", "weather the storm"))
 IRONY = Choices(
-    4, texts=("He is being ironic.", "He is really happy.", "He is tired of waiting.", "He does not know what to say.")
+    4,
+    texts=(
+        "He is being ironic.",
+        "He is really happy.",
+        "He is tired of waiting.",
+        "He does not know what to say.",
+    ),
 )
 CAPTIONS = Choices(
     4,
@@ -32,7 +44,9 @@ INVENTED = pytest.mark.xfail(strict=True, reason="our reader takes it for an ans
 
 
 def name_read(output: str, choices: Choices) -> str | None:
-    """The name of the option that our reader takes from an output: "B", or "2" where options have numbers."""
+    """The name of the option that our reader takes from an output: "B", or "2" where options have
+    numbers.
+    """
     value = option(output, choices).value
     if value is None:
         return None

@@ -1,4 +1,6 @@
-"""Runs on all 723 rows of V-FLUTE's test split, with invented texts: as many rows of each kind as were published."""
+"""Runs on all 723 rows of V-FLUTE's test split, with invented texts: as many rows of each kind as
+were published.
+"""
 
 from __future__ import annotations
 
@@ -49,13 +51,22 @@ def rows() -> list[VFluteRow]:
     ]
     random.Random(7).shuffle(kinds)
     return [
-        VFluteRow(f"{source}-test-{number}", f"Claim {number}.", label, MEANINGS[number % 4], phenomenon, source)
+        VFluteRow(
+            f"{source}-test-{number}",
+            f"Claim {number}.",
+            label,
+            MEANINGS[number % 4],
+            phenomenon,
+            source,
+        )
         for number, (source, phenomenon, label) in enumerate(kinds)
     ]
 
 
 def _record(row: VFluteRow, number: int) -> dict[str, Any]:
-    """What a task judged of a row: of four, two are right, one wrong, and one right without a word."""
+    """What a task judged of a row: of four, two are right, one wrong, and one right without a
+    word.
+    """
     gold = int(row.label == "entailment")
     return {
         "task": "vflute",
@@ -89,8 +100,12 @@ def macro_f1(found: Sequence[dict[str, Any]]) -> float:
     return float(f1_score(gold, predicted, average="macro"))
 
 
-def write_run(folder: Path, found: Sequence[dict[str, Any]], results: dict[str, Any] | None = None) -> Path:
-    """Write the samples file of those records, and a results file where there is one; return the folder."""
+def write_run(
+    folder: Path, found: Sequence[dict[str, Any]], results: dict[str, Any] | None = None
+) -> Path:
+    """Write the samples file of those records, and a results file where there is one; return the
+    folder.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     lines = [
         {"doc_id": number, "target": "", "filtered_resps": "", "input": "Why?", "sample": each}
@@ -98,7 +113,9 @@ def write_run(folder: Path, found: Sequence[dict[str, Any]], results: dict[str, 
     ]
     (folder / NAME).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     if results is not None:
-        (folder / NAME.replace("samples_vflute.jsonl", "results.json")).write_text(json.dumps(results))
+        (folder / NAME.replace("samples_vflute.jsonl", "results.json")).write_text(
+            json.dumps(results)
+        )
     return folder
 
 
@@ -122,7 +139,9 @@ def results(
     estimates: Mapping[str, Mapping[str, Estimate]] | None = None,
     **changed: Any,
 ) -> dict[str, Any]:
-    """A results file; `changed_values` are values of all rows that the records do not give, or not all of them."""
+    """A results file; `changed_values` are values of all rows that the records do not give, or not
+    all of them.
+    """
     measures = {name: dict(scopes) for name, scopes in (estimates or whole_estimates()).items()}
     for name, value in (changed_values or {}).items():
         measures.setdefault(name, {"all": Estimate(value)})
@@ -130,7 +149,12 @@ def results(
     return {
         "configs": {
             "vflute": {
-                "generation_kwargs": {"max_new_tokens": 256, "temperature": 0, "top_p": None, "num_beams": 3},
+                "generation_kwargs": {
+                    "max_new_tokens": 256,
+                    "temperature": 0,
+                    "top_p": None,
+                    "num_beams": 3,
+                },
                 "metadata": {
                     "version": "1-0",
                     "prompt_hash": "5b1910affe97",

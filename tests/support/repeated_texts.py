@@ -35,7 +35,9 @@ def expressions() -> dict[str, re.Pattern[str]]:
 
 
 def repeated_texts(pattern: re.Pattern[str]) -> set[str]:
-    """What to repeat: each part that the expression repeats, what stands before it, both together, and a match."""
+    """What to repeat: each part that the expression repeats, what stands before it, both together,
+    and a match.
+    """
     parsed = _parser.parse(pattern.pattern, pattern.flags)
     texts = {_match(parsed, variant) for variant in range(_VARIANTS)}
     for before, repeated in _repeats(parsed, ""):
@@ -69,7 +71,9 @@ def _parts(piece: Piece) -> list[Piece]:
 
 
 def _match(pieces: Piece, variant: int) -> str:
-    """A text that a parsed expression matches, but for its conditions: of several the one of this number."""
+    """A text that a parsed expression matches, but for its conditions: of several the one of this
+    number.
+    """
     text = ""
     for piece in pieces:
         name, arguments = str(piece[0]), piece[1]

@@ -18,6 +18,11 @@ def reported() -> dict[str, set[str]]:
         if "task" in content and "group" not in content:
             entries = pkgutil.resolve_name(content["metric_list"])
             measures = entries[0]["aggregation"].task.measures.all
-            scopes = {each.name: (OVERALL, *(each.scopes.names if each.scopes else ())) for each in measures}
-            found[content["task"]] = {full_name(name, scope) for name, of in scopes.items() for scope in of}
+            scopes = {
+                each.name: (OVERALL, *(each.scopes.names if each.scopes else ()))
+                for each in measures
+            }
+            found[content["task"]] = {
+                full_name(name, scope) for name, of in scopes.items() for scope in of
+            }
     return found

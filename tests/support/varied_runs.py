@@ -1,4 +1,6 @@
-"""Saved runs of models that are right, nearly right or wrong at random, on every kind of mini task."""
+"""Saved runs of models that are right, nearly right or wrong at random, on every kind of mini
+task.
+"""
 
 from __future__ import annotations
 
@@ -45,18 +47,23 @@ class Varied(Random):
     def _answer(self, request: Instance) -> str:
         *_, doc_id, name, split = request.args
         if KEY in request.args[1]:
-            return answer([round(score, 1) for score in read_answer(super()._answer(request)) or []])
+            return answer(
+                [round(score, 1) for score in read_answer(super()._answer(request)) or []]
+            )
         generator = random.Random(f"{self._seed}/{name}/{doc_id}")
         task = self.task(request)
         docs = task.dataset_no_image[split]
-        chosen = docs[doc_id if generator.random() < self._skill else generator.randrange(len(docs))]
+        chosen = docs[
+            doc_id if generator.random() < self._skill else generator.randrange(len(docs))
+        ]
         words = str(task.doc_to_target(chosen)).split("\n")[0 if "caption" in name else slice(None)]
         text = words if isinstance(words, str) else "\n".join(words)
         return generator.choice([*[text] * 9, text[: len(text) * 2 // 3], f"{text} <b>&", ""])
 
 
 def saved(seed: int, skill: float) -> Path:
-    """The folder of a run of all :data:`TASKS`, as the command leaves it; explanations are scored by `embedded`.
+    """The folder of a run of all :data:`TASKS`, as the command leaves it; explanations are scored
+    by `embedded`.
 
     It is made once for all processes of the tests, and is not to be changed.
     """

@@ -1,4 +1,6 @@
-"""Writes folders in the layout of the V-FLUTE dataset on the hub, with drawn pictures in place of the real ones."""
+"""Writes folders in the layout of the V-FLUTE dataset on the hub, with drawn pictures in place of
+the real ones.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ FEATURES = Features({"image": Image(), **{name: Value("string") for name in TEXT
 
 
 class VFluteRow(NamedTuple):
-    """A row as on the hub, with the id and the prompt that only the released CSV of the test split has."""
+    """A row as on the hub, with the id and the prompt that only the released CSV of the test split
+    has.
+    """
 
     id: str
     claim: str
@@ -42,12 +46,19 @@ def released_csv() -> Path:
 
 
 def released_test_rows(csv_path: Path) -> list[VFluteRow]:
-    """The test split in hub order: rows of the source vismet are metaphors there; the CSV calls some simile."""
+    """The test split in hub order: rows of the source vismet are metaphors there; the CSV calls
+    some simile.
+    """
     with csv_path.open(encoding="utf-8", newline="") as stream:
         rows = [
             VFluteRow(
-                **{name: record[name] for name in ("id", "claim", "label", "explanation", "source_dataset")},
-                phenomenon="metaphor" if record["source_dataset"] == "vismet" else record["phenomenon"],
+                **{
+                    name: record[name]
+                    for name in ("id", "claim", "label", "explanation", "source_dataset")
+                },
+                phenomenon=(
+                    "metaphor" if record["source_dataset"] == "vismet" else record["phenomenon"]
+                ),
                 prompt=record["prompt"].replace("REPLACE_CLAIM", f'"{record["claim"]}"'),
             )
             for record in csv.DictReader(stream)
@@ -67,22 +78,32 @@ _CLAIMS = {  # invented, in the forms that the sources of the dataset have
 
 
 def synthetic_rows(split: str, count: int) -> list[VFluteRow]:
-    """Invented rows of every source, with both labels except for nycartoons, which has only entailment."""
+    """Invented rows of every source, with both labels except for nycartoons, which has only
+    entailment.
+    """
     kinds = [(*kind, label) for kind in _CLAIMS for label in ("entailment", "contradiction")][:-1]
     rows = []
     for index in range(count):
         source, phenomenon, label = kinds[index % len(kinds)]
         claim = _CLAIMS[source, phenomenon].format(index)
         explanation = f"The image of number {index} is about a {phenomenon}, hence {label}."
-        rows.append(VFluteRow(f"{source}-{split}-{index}", claim, label, explanation, phenomenon, source))
+        rows.append(
+            VFluteRow(f"{source}-{split}-{index}", claim, label, explanation, phenomenon, source)
+        )
     return rows
 
 
-def write_vflute_repo(folder: Path, rows_by_split: Mapping[str, Sequence[VFluteRow]], *, image_size: int = 64) -> None:
-    """Write splits as they lie on the hub, ``data/SPLIT-0000x-of-0000y.parquet``, the train split in three files."""
+def write_vflute_repo(
+    folder: Path, rows_by_split: Mapping[str, Sequence[VFluteRow]], *, image_size: int = 64
+) -> None:
+    """Write splits as they lie on the hub, ``data/SPLIT-0000x-of-0000y.parquet``, the train split
+    in three files.
+    """
     (folder / "data").mkdir(parents=True)
     for split, rows in rows_by_split.items():
-        data: dict[str, list[object]] = {name: [getattr(row, name) for row in rows] for name in TEXT_COLUMNS}
+        data: dict[str, list[object]] = {
+            name: [getattr(row, name) for row in rows] for name in TEXT_COLUMNS
+        }
         data["image"] = []
         for row in rows:
             picture = io.BytesIO()
@@ -98,6 +119,8 @@ def write_vflute_repo(folder: Path, rows_by_split: Mapping[str, Sequence[VFluteR
 
 
 def valid(folder: Path) -> None:
-    """Write rows of the user in the place of V-FLUTE's, and beside them a dataset in V-FLUTE's own layout."""
+    """Write rows of the user in the place of V-FLUTE's, and beside them a dataset in V-FLUTE's own
+    layout.
+    """
     template.template(folder / "V-FLUTE")
     shutil.copytree(mini.DATA_DIR, folder / "figlang_mini")

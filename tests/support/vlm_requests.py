@@ -26,7 +26,9 @@ CANDIDATES = ["yes", "a burning house that nobody sees", "the mule is stubborn",
 
 
 def image(seed: int, width: int = 56) -> dict[str, Any]:
-    pixels = np.random.default_rng(seed).integers(0, 255, (32 + 8 * (seed % 4), width, 3), dtype="uint8")
+    pixels = np.random.default_rng(seed).integers(
+        0, 255, (32 + 8 * (seed % 4), width, 3), dtype="uint8"
+    )
     return {"type": "image", "url": Image.fromarray(pixels)}
 
 
@@ -38,7 +40,9 @@ def user(*parts: Any) -> dict[str, Any]:
     return {"role": "user", "content": list(parts)}
 
 
-def instance(messages: list[dict] | Callable[[Any], list[dict]], settings: dict[str, Any], number: int = 0) -> Instance:
+def instance(
+    messages: list[dict] | Callable[[Any], list[dict]], settings: dict[str, Any], number: int = 0
+) -> Instance:
     """A request as the harness makes it."""
     read = messages if callable(messages) else lambda doc: messages
     return Instance(
@@ -54,9 +58,13 @@ def answers(lm: FigLangVLM, requests: list[Instance]) -> list[str]:
     return [answer.text for answer in lm.generate_until(requests)]
 
 
-def asked(lm: FigLangVLM, conversations: Sequence[list[dict]], settings: dict[str, Any]) -> list[str]:
+def asked(
+    lm: FigLangVLM, conversations: Sequence[list[dict]], settings: dict[str, Any]
+) -> list[str]:
     """The answers to conversations, asked as the harness asks."""
-    return answers(lm, [instance(messages, settings, i) for i, messages in enumerate(conversations)])
+    return answers(
+        lm, [instance(messages, settings, i) for i, messages in enumerate(conversations)]
+    )
 
 
 def scores(lm: FigLangVLM, messages: list[dict], **request: Any) -> list[float]:
@@ -77,7 +85,10 @@ CONVERSATIONS = [
     [user(image(1), text("What is it?"))],
     [user(image(2), text("Which of the two"), image(3), text("shows a mule and not a house?"))],
     [user(text("Nothing to see."))],
-    [{"role": "system", "content": [text("Be brief.")]}, user(image(4), text("A longer question, what can it mean?"))],
+    [
+        {"role": "system", "content": [text("Be brief.")]},
+        user(image(4), text("A longer question, what can it mean?")),
+    ],
     [
         user(image(5), text("First.")),
         {"role": "assistant", "content": [text("A snail.")]},

@@ -1,8 +1,10 @@
-"""Commands without the seconds of their imports: each is forked from a server that has imported the harnesses.
+"""Commands without the seconds of their imports: each is forked from a server that has imported the
+harnesses.
 
-The server is the "forkserver" of multiprocessing, one for each process of the tests. A command runs with its own
-arguments, folder, environment and files, and can be killed like any other. What is tested at the start itself (entry
-points, what is imported, an installation of its own) takes `run_from_the_start`.
+The server is the "forkserver" of multiprocessing, one for each process of the tests. A command runs
+with its own arguments, folder, environment and files, and can be killed like any other. What is
+tested at the start itself (entry points, what is imported, an installation of its own) takes
+`run_from_the_start`.
 """
 
 from __future__ import annotations
@@ -37,8 +39,9 @@ FORKSERVER.set_forkserver_preload(["preloaded"])
 
 
 class Process:
-    """A command that runs, one of ``PROGRAMS`` or a Python with ``-c`` or ``-m``: as ``subprocess.Popen``, whose output
-    is kept in files. Folders of ``PYTHONPATH`` are looked into for modules and plugins first."""
+    """A command that runs, one of ``PROGRAMS`` or a Python with ``-c`` or ``-m``: as
+    ``subprocess.Popen``, whose output is kept in files. Folders of ``PYTHONPATH`` are looked into
+    for modules and plugins first."""
 
     def __init__(
         self,
@@ -50,12 +53,20 @@ class Process:
         stderr: IO[str] | None = None,
     ) -> None:
         self.args = [str(word) for word in command]
-        self.files = [stdout or tempfile.TemporaryFile("w+"), stderr or tempfile.TemporaryFile("w+")]
+        self.files = [
+            stdout or tempfile.TemporaryFile("w+"),
+            stderr or tempfile.TemporaryFile("w+"),
+        ]
         copies = [Connection(os.dup(file.fileno())) for file in self.files]
         given = (self.args, str(cwd), dict(os.environ if env is None else env), copies)
         self._process = FORKSERVER.Process(target=_run, args=given)
         # The bars of tqdm are as lmms_eval sets them up before tqdm is imported.
-        of_server = {"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": os.pathsep.join(sys.path), **BARS}
+        of_server = {
+            "HF_HUB_OFFLINE": "1",
+            "CUDA_VISIBLE_DEVICES": "",
+            "PYTHONPATH": os.pathsep.join(sys.path),
+            **BARS,
+        }
         with patch.dict(os.environ, of_server):  # the first process starts the server
             self._process.start()
         assert self._process.pid is not None
@@ -90,7 +101,9 @@ class Process:
         return out, err
 
 
-def run(command: Sequence[str], *, timeout: float = 300, **how: Any) -> subprocess.CompletedProcess[str]:
+def run(
+    command: Sequence[str], *, timeout: float = 300, **how: Any
+) -> subprocess.CompletedProcess[str]:
     """Run a command to its end; `how` as for :class:`Process`."""
     process = Process(command, **how)
     try:
@@ -101,26 +114,43 @@ def run(command: Sequence[str], *, timeout: float = 300, **how: Any) -> subproce
     return subprocess.CompletedProcess(process.args, process.wait(), out, err)
 
 
-def run_from_the_start(command: Sequence[str], *, timeout: float = 600, **how: Any) -> subprocess.CompletedProcess[str]:
+def run_from_the_start(
+    command: Sequence[str], *, timeout: float = 600, **how: Any
+) -> subprocess.CompletedProcess[str]:
     """Run the real program beside this Python to its end; `how` as for ``subprocess.run``."""
     program = Path(sys.executable).with_name(command[0])
-    return subprocess.run([str(program), *command[1:]], capture_output=True, text=True, timeout=timeout, **how)
+    return subprocess.run(
+        [str(program), *command[1:]], capture_output=True, text=True, timeout=timeout, **how
+    )
 
 
-def start_ranks(count: int, command: Sequence[str], *, env: Mapping[str, str], **how: Any) -> list[Process]:
+def start_ranks(
+    count: int, command: Sequence[str], *, env: Mapping[str, str], **how: Any
+) -> list[Process]:
     """Start a command in several processes that know of each other, as ``torchrun`` does."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    group = {"WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    group = {
+        "WORLD_SIZE": count,
+        "LOCAL_WORLD_SIZE": count,
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": port,
+    }
     ranks = []
     for rank in range(count):
-        told = {name: str(value) for name, value in (group | {"RANK": rank, "LOCAL_RANK": rank}).items()}
+        told = {
+            name: str(value) for name, value in (group | {"RANK": rank, "LOCAL_RANK": rank}).items()
+        }
         ranks.append(Process(command, env={**env, **told}, **how))
     return ranks
 
 
-def run_ranks(count: int, command: Sequence[str], *, timeout: float = 300, **how: Any) -> list[Process]:
-    """As :func:`start_ranks`; return them when they ended. If one of them fails, the others are ended."""
+def run_ranks(
+    count: int, command: Sequence[str], *, timeout: float = 300, **how: Any
+) -> list[Process]:
+    """As :func:`start_ranks`; return them when they ended. If one of them fails, the others are
+    ended.
+    """
     ranks = start_ranks(count, command, **how)
     deadline = time.monotonic() + timeout
     while None in (ended := [process.poll() for process in ranks]):
@@ -136,7 +166,9 @@ def run_ranks(count: int, command: Sequence[str], *, timeout: float = 300, **how
 # --- in the fork ---
 
 
-def _run(command: list[str], folder: str, environment: dict[str, str], files: list[Connection]) -> None:
+def _run(
+    command: list[str], folder: str, environment: dict[str, str], files: list[Connection]
+) -> None:
     """Become the process that is asked for."""
     os.setsid()
     for number, file in enumerate(files, 1):
@@ -169,7 +201,11 @@ def _read_environment_again() -> None:
     for read in (constants, datasets.config):
         before = dict(vars(read))
         importlib.reload(read)
-        changed = {name for name, value in vars(read).items() if name.isupper() and before.get(name) != value}
+        changed = {
+            name
+            for name, value in vars(read).items()
+            if name.isupper() and before.get(name) != value
+        }
         for module in list(sys.modules.values()) if changed else []:
             for name in changed & vars(module).keys():
                 if vars(module)[name] == before.get(name):

@@ -1,8 +1,10 @@
-"""The parser of a benchmark reads an output in another way if this fails; corpora of readers: ``tests/readings``.
+"""The parser of a benchmark reads an output in another way if this fails; corpora of readers:
+``tests/readings``.
 
-``NAME/outputs.yaml`` has a list of tables: ``parser`` (a function of the benchmark's package), ``with`` (its other
-arguments) and ``cases``, each ``[output, value, status, rule]``; the last two may be left out, or be null. A value that
-is a mapping is of fields of the value that was read; of two readings it is a list of two pairs, value and status.
+``NAME/outputs.yaml`` has a list of tables: ``parser`` (a function of the benchmark's package),
+``with`` (its other arguments) and ``cases``, each ``[output, value, status, rule]``; the last two
+may be left out, or be null. A value that is a mapping is of fields of the value that was read; of
+two readings it is a list of two pairs, value and status.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ TABLES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "table"), TABLES, ids=[f"{name}-{table['parser']}" for name, table in TABLES])
+@pytest.mark.parametrize(
+    ("name", "table"), TABLES, ids=[f"{name}-{table['parser']}" for name, table in TABLES]
+)
 def test_an_output_is_read(name: str, table: dict[str, Any]) -> None:
     module, function = table["parser"].split(".")
     parser = getattr(import_module(f"figlang_tasks.benchmarks.{name}.{module}"), function)
@@ -34,9 +38,9 @@ def test_an_output_is_read(name: str, table: dict[str, Any]) -> None:
         found = told(parser(output, **table.get("with", {})))
         if isinstance(expected[0], dict) and found[0] is not None:
             found[0] = {field: found[0][field] for field in expected[0]}
-        if any(want not in (None, got) for want, got in zip(expected[1:], found[1:], strict=False)) or (
-            found[0] != expected[0]
-        ):
+        if any(
+            want not in (None, got) for want, got in zip(expected[1:], found[1:], strict=False)
+        ) or (found[0] != expected[0]):
             wrong[output] = found, expected
     assert not wrong
 
@@ -47,7 +51,9 @@ def told(found: Any) -> list[Any]:
         return [{"label": found.value, "explanation": found.explanation}, found.status, found.rule]
     if isinstance(found, Read):
         return [plain(found.value), found.status, found.rule]
-    return [[[plain(each.value), each.status] for each in found] if isinstance(found, tuple) else found]
+    return [
+        [[plain(each.value), each.status] for each in found] if isinstance(found, tuple) else found
+    ]
 
 
 def plain(value: Any) -> Any:

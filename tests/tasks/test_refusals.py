@@ -2,19 +2,24 @@
 
 The faults of a benchmark are in ``NAME/faults.yaml``. Its head says:
 
-- ``support``: a module of ``tests/support`` whose ``valid(folder, **with)`` writes data without faults;
+- ``support``: a module of ``tests/support`` whose ``valid(folder, **with)`` writes data without
+  faults;
 - ``dataset``: the folder in which files are changed;
 - ``faults``: a list; each key of a fault may also stand in the head, for those that do not have it.
 
-A fault says what is changed in the valid data, what is asked for, and which words the message must have:
+A fault says what is changed in the valid data, what is asked for, and which words the message must
+have:
 
 - ``with``: the arguments of ``valid``, for data of another kind;
 - ``file``: below the folder of the dataset; JSON Lines, a JSON list, CSV, TSV or Parquet;
-- ``row``: one of its rows, from 1, with ``set`` (values by field; ``a.0.b`` is one inside), ``without`` (fields, taken
-  out) or ``line`` (a text in the place of the line); with ``row: null``, ``set`` and ``without`` change all rows;
+- ``row``: one of its rows, from 1, with ``set`` (values by field; ``a.0.b`` is one inside),
+  ``without`` (fields, taken out) or ``line`` (a text in the place of the line); with ``row: null``,
+  ``set`` and ``without`` change all rows;
 - ``rows``: how many rows are kept;
-- ``content``: the text of the whole file; ``cut``: how many bytes are kept; ``append``: a text at its end;
-- ``remove: true``: no such file or folder; ``link: true``: the file is moved out of the folder, and a link is there;
+- ``content``: the text of the whole file; ``cut``: how many bytes are kept; ``append``: a text at
+  its end;
+- ``remove: true``: no such file or folder; ``link: true``: the file is moved out of the folder, and
+  a link is there;
 - ``request``: the keys of ``dataset_name``; with ``options``, those of the task are checked too;
 - ``says``: words of the message, or a list of words;
 - ``part: true``: other tasks can run, so that the check lists no fault but a remark.
@@ -70,17 +75,24 @@ def valid(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def written(valid: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+def written(
+    valid: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Path]:
     """A copy of valid data, where runs look for it."""
 
     def copy(fault: dict[str, Any]) -> Path:
         monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path / "data"))
-        return Path(shutil.copytree(valid(fault), tmp_path / "data", copy_function=os.link)) / fault["dataset"]
+        return (
+            Path(shutil.copytree(valid(fault), tmp_path / "data", copy_function=os.link))
+            / fault["dataset"]
+        )
 
     return copy
 
 
-@pytest.mark.parametrize(("name", "fault"), FAULTS, ids=[f"{name}: {fault['says']!s:.60}" for name, fault in FAULTS])
+@pytest.mark.parametrize(
+    ("name", "fault"), FAULTS, ids=[f"{name}: {fault['says']!s:.60}" for name, fault in FAULTS]
+)
 def test_a_fault_is_named(name: str, fault: dict[str, Any], written: Callable[..., Path]) -> None:
     folder = written(fault)
     if CHANGES & fault.keys():
@@ -100,12 +112,16 @@ def test_every_benchmark_refuses_placeholders_of_pictures(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_check_passes_valid_data_and_finds_what_a_run_refuses(name: str, written: Callable[..., Path]) -> None:
+def test_the_check_passes_valid_data_and_finds_what_a_run_refuses(
+    name: str, written: Callable[..., Path]
+) -> None:
     given = head(name)
     folder = written(given)
     lines, faults = report(benchmarks()[name])
     assert (faults, lines[-1]) == ([], "no faults")
-    first = next(each for each in ({**given, **fault} for fault in given["faults"]) if "set" in each)
+    first = next(
+        each for each in ({**given, **fault} for fault in given["faults"]) if "set" in each
+    )
     change(folder, first)
     lines, faults = report(benchmarks()[name])
     assert any(first["says"] in fault for fault in faults) and lines[-1].endswith(" fault(s)")
@@ -175,11 +191,17 @@ def json_list(content: bytes) -> Format:
 
 def separated(delimiter: str) -> Callable[[bytes], Format]:
     def read(content: bytes) -> Format:
-        table: Any = pandas.read_csv(io.BytesIO(content), sep=delimiter, dtype=str, keep_default_na=False)
+        table: Any = pandas.read_csv(
+            io.BytesIO(content), sep=delimiter, dtype=str, keep_default_na=False
+        )
 
         def write(rows: Rows) -> bytes:
             columns = rows[0] if rows else table.columns
-            return pandas.DataFrame(rows, columns=list(columns)).to_csv(sep=delimiter, index=False).encode()
+            return (
+                pandas.DataFrame(rows, columns=list(columns))
+                .to_csv(sep=delimiter, index=False)
+                .encode()
+            )
 
         return table.to_dict("records"), write
 
@@ -191,7 +213,9 @@ def parquet(content: bytes) -> Format:
 
     def write(rows: Rows) -> bytes:
         file = io.BytesIO()
-        schema = pa.schema([column for column in table.schema if column.name in rows[0]], table.schema.metadata)
+        schema = pa.schema(
+            [column for column in table.schema if column.name in rows[0]], table.schema.metadata
+        )
         try:
             made = pa.Table.from_pylist(rows, schema=schema)
         except (pa.ArrowInvalid, pa.ArrowTypeError):  # a column is of another type

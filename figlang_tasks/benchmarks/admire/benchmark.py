@@ -22,7 +22,9 @@ BENCHMARK = Benchmark(
   eprint = {2503.15358},
   url = {https://arxiv.org/abs/2503.15358},
   archivePrefix = {arXiv}
-}""",
-    sources=(Source(name="AdMIRe", bring=f"unpack the archives of {ARCHIVES} (docs/cards/admire.md)"),),
+}""",  # noqa: E501
+    sources=(
+        Source(name="AdMIRe", bring=f"unpack the archives of {ARCHIVES} (docs/cards/admire.md)"),
+    ),
     keys=("table", "shown"),
 )

@@ -32,7 +32,10 @@ def _sequence(record: SequenceRecord) -> Answer:
     """The chosen picture."""
     predicted = record["predicted"]
     letter = "none" if predicted is None else LETTERS[record["names"].index(predicted)]
-    return {"predicted": letter, "outcome": outcome(bool(measures.is_right_item(record)), predicted is not None)}
+    return {
+        "predicted": letter,
+        "outcome": outcome(bool(measures.is_right_item(record)), predicted is not None),
+    }
 
 
 _ANSWERS: Mapping[str, Callable[[Any], Answer]] = {

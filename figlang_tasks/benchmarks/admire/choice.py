@@ -1,4 +1,6 @@
-"""What AdMIRe offers to choose, and what its records say of a choice: the picture that ends a sequence."""
+"""What AdMIRe offers to choose, and what its records say of a choice: the picture that ends a
+sequence.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from figlang_tasks.core.record import Document, Record
 
 
 def choice_of(record: Record) -> Choice | None:
-    """The pictures, or their captions, of a sequence; None of a ranking, which is an order and no choice."""
+    """The pictures, or their captions, of a sequence; None of a ranking, which is an order and no
+    choice.
+    """
     if record["task"] not in (tasks.SEQUENCE.name, tasks.SEQUENCE_BOTH.name):
         return None
     return CAPTIONS if record["shown"] == "captions" else PICTURES

@@ -9,7 +9,11 @@ _COUNTS = {"en": (70, 15, 15, 100), "pt": (32, 10, 13, 55), "sequence": (20, 5, 
 BOTH = {f"{kind}_both": tuple(f"{kind}_{part}" for part in PARTS) for kind in _COUNTS}
 """The extended rows have each compound of the three other parts in its other sense."""
 ROWS = {
-    **{f"{kind}_{part}": count for kind, own in _COUNTS.items() for part, count in zip(PARTS, own, strict=True)},
+    **{
+        f"{kind}_{part}": count
+        for kind, own in _COUNTS.items()
+        for part, count in zip(PARTS, own, strict=True)
+    },
     **{f"{kind}_both": sum(own) for kind, own in _COUNTS.items()},
 }
 """How many rows each table has as published."""

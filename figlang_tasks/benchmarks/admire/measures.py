@@ -37,7 +37,9 @@ def dcg(gold: Sequence[str], predicted: Sequence[str] | None) -> float:
     if predicted is None:
         return 0.0
     return sum(
-        weight / math.log2(2 + predicted.index(name)) for weight, name in zip(WEIGHTS, gold, strict=True) if weight
+        weight / math.log2(2 + predicted.index(name))
+        for weight, name in zip(WEIGHTS, gold, strict=True)
+        if weight
     )
 
 
@@ -47,12 +49,15 @@ def rank_correlation(gold: Sequence[str], predicted: Sequence[str]) -> float:
 
 
 def file_name_correlation(gold: Sequence[str], predicted: Sequence[str]) -> float:
-    """The scorer's "corr", -1 to 1: the correlation of the names' places in the alphabet, list beside list.
+    """The scorer's "corr", -1 to 1: the correlation of the names' places in the alphabet, list
+    beside list.
 
     It says nothing about the ranks of pictures: a reversed order may get 0.8.
     """
     alphabet = sorted(gold)
-    return _spearman([alphabet.index(name) for name in gold], [alphabet.index(name) for name in predicted])
+    return _spearman(
+        [alphabet.index(name) for name in gold], [alphabet.index(name) for name in predicted]
+    )
 
 
 def _spearman(first: Sequence[int], second: Sequence[int]) -> float:
@@ -84,7 +89,11 @@ def _in_both_senses(is_right: Callable[[Any], float]) -> Measure:
         for record in records:
             hits_by_compound.setdefault(unit_of(record), []).append(is_right(record))
         # Those whose second row a limit has cut do not count.
-        pairs = {compound: min(hits) for compound, hits in hits_by_compound.items() if len(hits) == len(SENSES)}
+        pairs = {
+            compound: min(hits)
+            for compound, hits in hits_by_compound.items()
+            if len(hits) == len(SENSES)
+        }
         return ratio(pairs, list(pairs.values())) if pairs else None
 
     return Measure(
@@ -100,7 +109,9 @@ def _dcg_of_record(record: RankingRecord) -> float:
     return dcg(record["gold"], record["predicted"])
 
 
-def _if_ranked(correlation: Callable[[Sequence[str], Sequence[str]], float]) -> Callable[[RankingRecord], float | None]:
+def _if_ranked(
+    correlation: Callable[[Sequence[str], Sequence[str]], float],
+) -> Callable[[RankingRecord], float | None]:
     """The function of a record that returns a correlation; None without a ranking."""
 
     def value_of_record(record: RankingRecord) -> float | None:
@@ -133,7 +144,10 @@ _RANK = (
     ),
     Measure(
         "dcg",
-        description="Mean of 3 / log2(1 + r1) + 1 / log2(1 + r2), r being the ranks of the expected two first.",
+        description=(
+            "Mean of 3 / log2(1 + r1) + 1 / log2(1 + r2), r being the ranks of the expected two"
+            " first."
+        ),
         source=_SCORER_A,
         value_of_record=_dcg_of_record,
         interval=BOOTSTRAP,
@@ -153,7 +167,10 @@ _RANK = (
     ),
     Measure(
         "file_name_correlation",
-        description="The scorer's `corr`, a correlation of the places of file names; it says nothing about ranks.",
+        description=(
+            "The scorer's `corr`, a correlation of the places of file names; it says nothing about"
+            " ranks."
+        ),
         source=_SCORER_A,
         value_of_record=_if_ranked(file_name_correlation),
         interval=BOOTSTRAP,
@@ -163,7 +180,9 @@ _RANK = (
         percent=False,
         bounds=(-1.0, 1.0),
     ),
-    tie_rate("Share of rankings by scores in which two pictures have the same score.", _has_equal_scores),
+    tie_rate(
+        "Share of rankings by scores in which two pictures have the same score.", _has_equal_scores
+    ),
 )
 _SEQUENCE = (
     Measure(

@@ -11,7 +11,12 @@ from figlang_tasks.answers.option import option
 from figlang_tasks.answers.text import Answer
 from figlang_tasks.answers.verdict import Evidence, Read, by_marks, decide, opened
 from figlang_tasks.answers.words import REFUSAL, is_said
-from figlang_tasks.benchmarks.admire.ranking_forms import are_counted_down, find_lists, find_packed, find_ranks
+from figlang_tasks.benchmarks.admire.ranking_forms import (
+    are_counted_down,
+    find_lists,
+    find_packed,
+    find_ranks,
+)
 from figlang_tasks.benchmarks.admire.told_rankings import find_told
 
 # --- a ranking ---
@@ -24,12 +29,15 @@ _RANKING = re.compile(r"\b(?:rank\w*|order|answer|best|ordem)\b", re.I)
 _SAYS = re.compile(r"(?:[:=]|\b(?:is|be|é)\b)[\s\"'(\[{]{0,8}\Z", re.I)
 _COLON = re.compile(r"[:=][\s\"'(\[{]{0,8}\Z")
 _ARE = re.compile(r"\b(?:are|são)[\s:]{0,8}\Z", re.I)
-_CHOOSES = re.compile(r"\b(?:go with|choose|pick|say|propose|suggest|put|rank)(?:\sthem)?[\s:\"'(\[{]{0,8}\Z", re.I)
+_CHOOSES = re.compile(
+    r"\b(?:go with|choose|pick|say|propose|suggest|put|rank)(?:\sthem)?[\s:\"'(\[{]{0,8}\Z", re.I
+)
 _DENIED = re.compile(r"(?:\b(?:not|cannot|could|n[aã]o)\b|n't\b)[^,.;\n]*\Z|\bif\b", re.I)
 _ENDS = re.compile(r"\W*\Z|\sis\s(?:the|my)\sranking\b|,?\sbecause\b")
 _ASIDE = re.compile(r"\s?[(:-]")
 _WORST_FIRST = re.compile(
-    r"(?<!to )(?<!to the )\b(?:worst|least|pior)(?:\s\w{1,20}){0,2}[\s>-]{1,3}(?:to|para|first)\b", re.I
+    r"(?<!to )(?<!to the )\b(?:worst|least|pior)(?:\s\w{1,20}){0,2}[\s>-]{1,3}(?:to|para|first)\b",
+    re.I,
 )
 _FINAL = re.compile(r"\bfinal\b", re.I)
 
@@ -39,15 +47,16 @@ def ranking(output: str | None, count: int) -> Read[tuple[int, ...]]:
 
     The first of these forms that the answer has decides:
 
-    - ``list``: "B, D, A, C, E", "b > d > ...", "BDACE", one name a line; it stands alone, or the words before it
-      announce it.
-    - ``items``: a rank beside each name: "1. Image B: ...", "B: rank 1", ``{"B": 1}``, a table. Numbered items in the
-      order A, B, C, D, E are as likely a description of the pictures. Numbers behind letters may be scores: they are
-      read where they are called ranks, are counted up while the letters are not, or are the whole answer.
+    - ``list``: "B, D, A, C, E", "b > d > ...", "BDACE", one name a line; it stands alone, or the
+      words before it announce it.
+    - ``items``: a rank beside each name: "1. Image B: ...", "B: rank 1", ``{"B": 1}``, a table.
+      Numbered items in the order A, B, C, D, E are as likely a description of the pictures. Numbers
+      behind letters may be scores: they are read where they are called ranks, are counted up while
+      the letters are not, or are the whole answer.
     - ``told``: "B is best. Then D, which ... E is the worst."
 
-    What is negated, hedged or asked is not read, nor is an order of some pictures or one with ties. A "final" ranking
-    counts before others.
+    What is negated, hedged or asked is not read, nor is an order of some pictures or one with ties.
+    A "final" ranking counts before others.
     """
     return by_marks(output, partial(_ranking, count=count))
 
@@ -57,7 +66,9 @@ def _ranking(answer: Answer, count: int) -> Read[tuple[int, ...]]:
     capitals = find_lists(text, "capitals")
     numbers = find_lists(text, "numbers")
     lists = [*capitals, *find_lists(text, "small letters"), *numbers, *find_packed(text, count)]
-    whole_lists = [names for names in lists if _is_whole(names, count) and not are_counted_down(text, names)]
+    whole_lists = [
+        names for names in lists if _is_whole(names, count) and not are_counted_down(text, names)
+    ]
 
     for rankings in (whole_lists, find_ranks(text, count), find_told(text, count)):
         decision = _decide(answer, rankings, count)
@@ -106,7 +117,9 @@ def _introduction(answer: Answer, ranking: Evidence) -> str:
 
 
 def _is_meant(answer: Answer, ranking: Evidence, introduction: str) -> bool:
-    """Whether a ranking is the answer: neither asked nor denied, and a list only where it is announced or alone."""
+    """Whether a ranking is the answer: neither asked nor denied, and a list only where it is
+    announced or alone.
+    """
     around = answer.around(ranking.start, ranking.end)
     if around.asked or _DENIED.search(introduction):
         return False
@@ -123,15 +136,21 @@ def _is_meant(answer: Answer, ranking: Evidence, introduction: str) -> bool:
     if is_doubtful:
         return False
     return bool(
-        _COLON.search(introduction) or _CHOOSES.search(introduction) or (names_ranking and _ARE.search(introduction))
+        _COLON.search(introduction)
+        or _CHOOSES.search(introduction)
+        or (names_ranking and _ARE.search(introduction))
     )
 
 
 # --- a sequence ---
 
-_FIELD = re.compile(r"(?:^|[{,;.])[^\w\n]{0,8}(?P<name>imagem?|sense|sentido)\W{0,3}[:=]", re.I | re.M)
+_FIELD = re.compile(
+    r"(?:^|[{,;.])[^\w\n]{0,8}(?P<name>imagem?|sense|sentido)\W{0,3}[:=]", re.I | re.M
+)
 _IDIOMATIC = "idiom[aá]tic[oa]?"
-_SENSE = re.compile(rf"\b(?:(?P<idiomatic>{_IDIOMATIC}|figurative|figurad[oa])|literal)(?:ly|mente)?\b", re.I)
+_SENSE = re.compile(
+    rf"\b(?:(?P<idiomatic>{_IDIOMATIC}|figurative|figurad[oa])|literal)(?:ly|mente)?\b", re.I
+)
 _EITHER = re.compile(rf"\b(?:{_IDIOMATIC}|literal) (?:or|ou) (?:{_IDIOMATIC}|literal)\b", re.I)
 _NAO = re.compile(r"\bn[aã]o\b[^,.;]*\Z", re.I)
 
@@ -139,7 +158,8 @@ _NAO = re.compile(r"\bn[aã]o\b[^,.;]*\Z", re.I)
 def sequence(output: str | None, count: int) -> tuple[Read[int], Read[str]]:
     """Read the picture that an answer chooses, and the sense that it names.
 
-    Each is looked for in its field ("Image: B", "Sense: literal"), or in the whole answer where it has no such field.
+    Each is looked for in its field ("Image: B", "Sense: literal"), or in the whole answer where it
+    has no such field.
     """
     answer = opened(output)
     if isinstance(answer, Read):
@@ -169,6 +189,7 @@ def _fields(answer: Answer) -> dict[str, Answer]:
 def _senses(answer: Answer) -> Iterator[Evidence]:
     """Yield each sense that an answer names and does not deny."""
     for word, around in answer.mentions(_SENSE, _EITHER):
-        before = around.before.replace("literal", "")  # "not literal but idiomatic" denies the first alone
+        # "not literal but idiomatic" denies the first alone
+        before = around.before.replace("literal", "")
         if is_said(before, around.behind) and not _NAO.search(around.before):
             yield Evidence("idiomatic" if word["idiomatic"] else "literal", *word.span(), "word")

@@ -1,7 +1,7 @@
 """Finds rankings as models write them: as a list of names, or as a rank beside each name.
 
-A name is a letter or a number, perhaps behind "image" and in brackets. Each expression takes linear time: what repeats
-is bounded.
+A name is a letter or a number, perhaps behind "image" and in brackets. Each expression takes linear
+time: what repeats is bounded.
 """
 
 from __future__ import annotations
@@ -32,14 +32,19 @@ def place_of(name: re.Match[str]) -> int:
 _NAMES: Final = {
     "capitals": re.compile(rf"(?<![\w']){_OPEN}(?P<letter>[A-Z])(?!\w)"),
     "small letters": re.compile(rf"(?<![\w']){_OPEN}(?P<letter>[a-z])(?!\w)"),
-    "numbers": re.compile(rf"(?<![\w']){_OPEN}(?P<number>\d{{1,2}})(?!\w)(?!(?<=^\d)[.):][ \t])", re.M),
+    "numbers": re.compile(
+        rf"(?<![\w']){_OPEN}(?P<number>\d{{1,2}})(?!\w)(?!(?<=^\d)[.):][ \t])", re.M
+    ),
 }
 _FEWEST: Final = 3  # names in a row that are a list
 _THEN: Final = (
-    r"(?:then|next|finally|lastly|last|followed by|after that|depois|em seguida|seguid[oa] (?:de|por)|por fim"
+    r"(?:then|next|finally|lastly|last|followed by|after that|depois|em seguida|seguid[oa]"
+    r" (?:de|por)|por fim"
     r"|finalmente)"
 )
-_BETTER: Final = ">\u227b\u226b\u203a\u279c\u2794\u279d\u27a1\u27f6\u21e8\u25b6\u25ba"  # signs of order and arrows
+_BETTER: Final = (  # signs of order and arrows
+    ">\u227b\u226b\u203a\u279c\u2794\u279d\u27a1\u27f6\u21e8\u25b6\u25ba"
+)
 _WORSE: Final = "<\u227a\u226a"
 _JOINT = re.compile(
     rf"{CLOSE}(?:\s\([^()\n]{{1,60}}\))?"
@@ -60,7 +65,9 @@ _ITEM_NUMBER = re.compile(r"^\W{0,8}(\d{1,2})[.):]", re.M)
 
 @dataclass
 class _List:
-    """Names that are joined, and how: the sign between them, "\n" if each has a line, "" while words join them all."""
+    """Names that are joined, and how: the sign between them, "\n" if each has a line, "" while
+    words join them all.
+    """
 
     names: list[re.Match[str]]
     sign: str = ""
@@ -68,7 +75,9 @@ class _List:
     has_tie: bool = False
 
     def goes_on_with(self, joint: str) -> bool:
-        """Whether one more name is of this list: joined by the same sign, or by a word in the same line."""
+        """Whether one more name is of this list: joined by the same sign, or by a word in the same
+        line.
+        """
         if len(self.names) == 1:
             return True
         if joint in ("and", "then"):
@@ -107,7 +116,9 @@ def find_lists(text: str, kind: Literal["capitals", "small letters", "numbers"])
 
 
 def _joint(text: str, former: _List, name: re.Match[str]) -> str | None:
-    """What joins a name to a list: a sign, "and", "then" or a blank; None if other words stand between."""
+    """What joins a name to a list: a sign, "and", "then" or a blank; None if other words stand
+    between.
+    """
     gap = text[former.names[-1].end() : name.start()]
     joint = _JOINT.fullmatch(gap)
     if joint is None or (joint["best"] and len(former.names) > 1):
@@ -138,12 +149,15 @@ def find_packed(text: str, count: int) -> list[Evidence]:
 # --- a rank beside each name: "1. Image B", {"B": 1} ---
 
 _ORDINALS: Final = {
-    "best": 1, "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "last": -1, "worst": -1,
+    "best": 1, "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6,
+    "last": -1, "worst": -1,
 }  # fmt: skip
 _ORDINAL: Final = f"(?P<ordinal>(?i:{'|'.join(_ORDINALS)}))"
 _RANK: Final = r"(?i:rank(?:ed|s|ing)?|position|place|choice|lugar|posição)[^\w\n]{0,5}"
 _NTH: Final = r"(?:st|nd|rd|th|º|ª)(?:\s(?:place|choice|lugar))?"
-_RANK_FIELD: Final = r"""["'](?P<said>rank|position|place)["']\s?:\s?["']?(?P<rank>\d{1,2})(?!\w)["']?"""
+_RANK_FIELD: Final = (
+    r"""["'](?P<said>rank|position|place)["']\s?:\s?["']?(?P<rank>\d{1,2})(?!\w)["']?"""
+)
 _OTHER_FIELDS: Final = r"[^{}]{0,400}?"
 _RANK_THEN_NAME: Final = (
     re.compile(
@@ -152,7 +166,9 @@ _RANK_THEN_NAME: Final = (
         r"(?(said)|(?(nth)|(?:(?<=[(\[]\d)|(?![,;]\s))))"
         rf"""|{_ORDINAL}(?:\s(?:place|choice|best))?(?=["']?\s?:))[^\w]{{1,8}}{NAME}"""
     ),
-    re.compile(rf"""{_RANK_FIELD},{_OTHER_FIELDS}["'](?i:image|picture|option|letter|label|id)["']\s?:\s?{NAME}["']"""),
+    re.compile(
+        rf"""{_RANK_FIELD},{_OTHER_FIELDS}["'](?i:image|picture|option|letter|label|id)["']\s?:\s?{NAME}["']"""
+    ),
 )
 _NAME_THEN_RANK: Final = (
     re.compile(
@@ -162,7 +178,8 @@ _NAME_THEN_RANK: Final = (
     re.compile(rf"""(?<![\w']){NAME}["']\s?[,:]\s?\{{?{_OTHER_FIELDS}{_RANK_FIELD}"""),
 )
 _RANKS_SAID = re.compile(
-    r"\b(?:rank\w{0,4}|positions?|order|ordem|classifica\w{0,5})\b|\b1 ?(?:=|is|means|being) (?:the )?(?:best|most)\b",
+    r"\b(?:rank\w{0,4}|positions?|order|ordem|classifica\w{0,5})\b|\b1 ?(?:=|is|means|being) (?:the"
+    r" )?(?:best|most)\b",
     re.I,
 )
 _SCORES_SAID = re.compile(
@@ -172,12 +189,16 @@ _SCORES_SAID = re.compile(
 )
 _THINGS = re.compile(r"\s(?!(?:and|then|e)\b)[a-zà-ü]")  # "B: 1 man"
 _WORD = re.compile(r"\b(?!json\b)\w")
-_LOOK: Final = 80  # characters before the first and behind the last rank, in which they are said to be ranks
+_LOOK: Final = (
+    80  # characters before the first and behind the last rank, in which they are said to be ranks
+)
 
 
 @dataclass(frozen=True)
 class _Ranked:
-    """A name with its rank, from 1, and whether the words call it one: "rank 2", "2nd", "second"."""
+    """A name with its rank, from 1, and whether the words call it one: "rank 2", "2nd",
+    "second".
+    """
 
     place: int
     rank: int
@@ -227,7 +248,9 @@ def _ranked_names(pattern: re.Pattern[str], text: str, count: int) -> list[list[
 
 
 def _are_ranks_before(text: str, names: list[_Ranked], order: tuple[int, ...]) -> bool:
-    """Whether numbers before names rank them; in the order A, B, C they may number a description of the pictures."""
+    """Whether numbers before names rank them; in the order A, B, C they may number a description of
+    the pictures.
+    """
     best = min(names, key=lambda name: name.rank)
     return best.is_said or order != tuple(sorted(order))
 
@@ -235,8 +258,8 @@ def _are_ranks_before(text: str, names: list[_Ranked], order: tuple[int, ...]) -
 def _are_ranks_behind(text: str, names: list[_Ranked], order: tuple[int, ...]) -> bool:
     """Whether numbers behind names are ranks and neither scores nor counts.
 
-    They are if they are called ranks; if they are counted up while the letters are not; or if they are the whole
-    answer, not counted down from the first name, which may have the highest score.
+    They are if they are called ranks; if they are counted up while the letters are not; or if they
+    are the whole answer, not counted down from the first name, which may have the highest score.
     """
     if all(name.is_said for name in names):
         return True
@@ -252,5 +275,9 @@ def _are_ranks_behind(text: str, names: list[_Ranked], order: tuple[int, ...]) -
     ranks = [name.rank for name in names]
     if ranks == sorted(ranks) and order != tuple(sorted(order)):
         return True
-    is_alone = start <= _LOOK and end + _LOOK >= len(text) and not (_WORD.search(before) or _WORD.search(behind))
+    is_alone = (
+        start <= _LOOK
+        and end + _LOOK >= len(text)
+        and not (_WORD.search(before) or _WORD.search(behind))
+    )
     return is_alone and ranks != sorted(ranks, reverse=True)

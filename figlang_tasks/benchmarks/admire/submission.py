@@ -21,24 +21,41 @@ def files(records: Mapping[str, Sequence[Record]]) -> dict[str, bytes]:
     """The files of a submission by name, from the records of tasks by table.
 
     Raises:
-        DataError: tables of both boards, rows are missing, or a row has no answer: the scorer stops there.
+        DataError: tables of both boards, rows are missing, or a row has no answer: the scorer stops
+            there.
     """
     if len({table.startswith("sequence") for table in records}) != 1:
-        raise DataError(f"tables {listing(records)}: hand in rankings or sequences: give samples files of one kind")
+        raise DataError(
+            f"tables {listing(records)}: hand in rankings or sequences: give samples files of one"
+            " kind"
+        )
     found = {}
     for table, rows in records.items():
         if len(rows) != ROWS[table]:
-            raise DataError(f"{len(rows)} of the {ROWS[table]} rows of {table}: evaluate all rows of the release")
+            raise DataError(
+                f"{len(rows)} of the {ROWS[table]} rows of {table}: evaluate all rows of the"
+                " release"
+            )
         if lacking := [row["id"] for row in rows if not has_answer(row)]:
             raise DataError(
-                f"{len(lacking)} of {len(rows)} rows of {table} have no complete answer ({listing(lacking)}), at "
-                "which the official scorer stops: this package does not guess"
+                f"{len(lacking)} of {len(rows)} rows of {table} have no complete answer"
+                f" ({listing(lacking)}), at which the official scorer stops: this package does not"
+                " guess"
             )
         text, is_sequence = io.StringIO(), table.startswith("sequence")
         writer = csv.writer(text, delimiter="\t", lineterminator="\n")
-        writer.writerow(["compound", *(["sentence_type", "expected_item"] if is_sequence else ["expected_order"])])
+        writer.writerow(
+            [
+                "compound",
+                *(["sentence_type", "expected_item"] if is_sequence else ["expected_order"]),
+            ]
+        )
         for row in rows:
-            answer = [row["predicted_sense"], row["predicted"]] if is_sequence else [str(list(row["predicted"]))]
+            answer = (
+                [row["predicted_sense"], row["predicted"]]
+                if is_sequence
+                else [str(list(row["predicted"]))]
+            )
             writer.writerow([row["unit"], *answer])
         found[f"submission_{FILES[table]}.tsv"] = text.getvalue().encode("utf-8")
     return found

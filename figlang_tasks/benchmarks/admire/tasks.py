@@ -28,23 +28,31 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 
 
 class Options(TaskOptions):
-    """Options of an AdMIRe task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file, by model.
+    """Options of an AdMIRe task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file, by
+    model.
 
     Attributes:
-        prompt: ``rank`` and ``sequence`` (each picture or caption behind its letter), the same with ``_ordinal`` (all
-            pictures before the text, which says what letter the first has, the second ...), ``polito`` (published),
-            ``match`` (a question about one picture) or ``text`` (the sentence alone, as dual encoders take it).
+        prompt: ``rank`` and ``sequence`` (each picture or caption behind its letter), the same with
+            ``_ordinal`` (all pictures before the text, which says what letter the first has, the
+            second ...), ``polito`` (published), ``match`` (a question about one picture) or
+            ``text`` (the sentence alone, as dual encoders take it).
     """
 
     OF: ClassVar[str] = "AdMIRe"
 
-    prompt: Literal["rank", "rank_ordinal", "polito", "match", "text", "sequence", "sequence_ordinal"]
+    prompt: Literal[
+        "rank", "rank_ordinal", "polito", "match", "text", "sequence", "sequence_ordinal"
+    ]
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
-    """The prompt as one text; where letters name the pictures, ``<image>`` marks the place of each."""
+    """The prompt as one text; where letters name the pictures, ``<image>`` marks the place of
+    each.
+    """
     template, _, ordinal = Options.of(lmms_eval_specific_kwargs).prompt.partition("_")
-    places = [f" the {nth} image" if ordinal else "<image>" for nth in _ORDINALS[: len(doc["paths"])]]
+    places = [
+        f" the {nth} image" if ordinal else "<image>" for nth in _ORDINALS[: len(doc["paths"])]
+    ]
     told = [f" {caption}" for caption in doc["captions"]] or places
     given = len(doc["paths"]) - len(doc["names"])  # of a sequence, before the candidates
     return render(
@@ -57,19 +65,28 @@ def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
 
 
 def shown_texts(doc: Document) -> list[str]:
-    """The texts of a row in its prompt, in this order; a sequence has no sentence, and pictures no captions."""
+    """The texts of a row in its prompt, in this order; a sequence has no sentence, and pictures no
+    captions.
+    """
     return [doc["compound"], doc["sentence"], *doc["captions"]]
 
 
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
     """The pictures in the order shown, each RGB; none where captions are shown."""
     paths = [] if doc["captions"] else doc["paths"]
-    return [images.decode({"path": path}, f"{doc['dataset']} {doc['id']}", doc["dataset"]) for path in paths]
+    return [
+        images.decode({"path": path}, f"{doc['dataset']} {doc['id']}", doc["dataset"])
+        for path in paths
+    ]
 
 
-def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
+def doc_to_messages(
+    doc: Document, lmms_eval_specific_kwargs: Kwargs = None
+) -> list[dict[str, Any]]:
     """The prompt as one user turn, the pictures at their places in the text, or before it."""
-    return [turn_with_pictures_inside(doc_to_visual(doc), doc_to_text(doc, lmms_eval_specific_kwargs))]
+    return [
+        turn_with_pictures_inside(doc_to_visual(doc), doc_to_text(doc, lmms_eval_specific_kwargs))
+    ]
 
 
 def doc_to_target(doc: Document) -> str:
@@ -108,7 +125,11 @@ def ranking_record_of_scores(doc: Document, scores: list[float]) -> RankingRecor
 
 
 def _ranking_record(
-    doc: Document, places: Sequence[int] | None, status: Status, rule: str, scores: list[float] | None
+    doc: Document,
+    places: Sequence[int] | None,
+    status: Status,
+    rule: str,
+    scores: list[float] | None,
 ) -> RankingRecord:
     names = list(doc["names"])
     return {
@@ -154,7 +175,10 @@ def _tables(*, of_sequences: bool, in_both_senses: bool) -> Callable[[Request], 
 
     def is_for(request: Request) -> bool:
         table = request["table"]
-        return table.startswith("sequence") == of_sequences and table.endswith("_both") == in_both_senses
+        return (
+            table.startswith("sequence") == of_sequences
+            and table.endswith("_both") == in_both_senses
+        )
 
     return is_for
 
@@ -171,7 +195,10 @@ _sequence = partial(Task, documents=rows.documents, options=Options, record=sequ
 
 RANK_BOTH = _ranking(
     name="admire_rank_both",
-    description="As admire_rank, of the compounds of all parts, each in its idiomatic and its literal sense.",
+    description=(
+        "As admire_rank, of the compounds of all parts, each in its idiomatic and its literal"
+        " sense."
+    ),
     is_for=_tables(of_sequences=False, in_both_senses=True),
     measures=measures.RANK_BOTH,
 )
@@ -183,13 +210,19 @@ RANK = _ranking(
 )
 SEQUENCE_BOTH = _sequence(
     name="admire_sequence_both",
-    description="As admire_sequence, of the compounds of all parts, each in its idiomatic and its literal sense.",
+    description=(
+        "As admire_sequence, of the compounds of all parts, each in its idiomatic and its literal"
+        " sense."
+    ),
     is_for=_tables(of_sequences=True, in_both_senses=True),
     measures=measures.SEQUENCE_BOTH,
 )
 SEQUENCE = _sequence(
     name="admire_sequence",
-    description="Choose the picture that ends a sequence, and name the sense in which it shows the compound.",
+    description=(
+        "Choose the picture that ends a sequence, and name the sense in which it shows the"
+        " compound."
+    ),
     is_for=_tables(of_sequences=True, in_both_senses=False),
     measures=measures.SEQUENCE,
 )

@@ -1,4 +1,5 @@
-"""Finds rankings that are told in sentences: "B is best. Then D, which ..., then A and C. E is last."
+"""Finds rankings that are told in sentences: "B is best. Then D, which ..., then A and C. E is
+last."
 
 Each expression takes linear time: what repeats is bounded.
 """
@@ -13,9 +14,13 @@ from figlang_tasks.answers.verdict import Evidence
 from figlang_tasks.benchmarks.admire.ranking_forms import CLOSE, NAME, place_of
 
 _NAME = re.compile(rf"(?<![\w'])(?![IO]\b){NAME}")  # "I would put B first", "O melhor é B"
-_FITTING: Final = r"(?:relevant|fitting|suitable|appropriate|accurate|pertinent|representative|related)"
+_FITTING: Final = (
+    r"(?:relevant|fitting|suitable|appropriate|accurate|pertinent|representative|related)"
+)
 _FITTING_PT: Final = r"(?:relevante|adequad[oa]|apropriad[oa]|pertinente)"
-_BEST: Final = rf"best|winner|on top|top(?= (?:choice|pick|match)\b)|most {_FITTING}|melhor|mais {_FITTING_PT}"
+_BEST: Final = (
+    rf"best|winner|on top|top(?= (?:choice|pick|match)\b)|most {_FITTING}|melhor|mais {_FITTING_PT}"
+)
 _RANKS: Final = {
     "first": "1st|first|primeir[oa]",
     "second": "2nd|second|runner-up|segund[oa]",
@@ -24,29 +29,36 @@ _RANKS: Final = {
     "fifth": "5th|fifth|quint[oa]",
 }
 _LAST: Final = (
-    rf"last|lastly|finally|worst|least {_FITTING}|pior|menos {_FITTING_PT}|últim[oa]|por fim|por último|finalmente"
+    rf"last|lastly|finally|worst|least {_FITTING}|pior|menos {_FITTING_PT}|últim[oa]|por fim|por"
+    r" último|finalmente"
 )
-_NEXT: Final = r"then|next|followed by|follows|after (?:that|it|this)|depois|em seguida|seguid[oa] (?:de|por)"
+_NEXT: Final = (
+    r"then|next|followed by|follows|after (?:that|it|this)|depois|em seguida|seguid[oa] (?:de|por)"
+)
 _NTH: Final = "|".join(f"(?P<{rank}>{words})" for rank, words in _RANKS.items())
 _CUE: Final = rf"(?P<best>{_BEST})|{_NTH}|(?P<last>{_LAST})|(?P<next>{_NEXT})"
 _NOUN: Final = rf"(?:place|choice|match|fit|best|most {_FITTING}|lugar)"
 _CUE_BEFORE = re.compile(
     rf"\b(?:{_CUE})(?P<noun>(?:[ -]{_NOUN}){{1,2}})?(?:\s(?:one|image|option))?[\s,:]{{0,3}}"
-    r"(?:(?:is|comes|to|goes to|would be|by|é|vem|i (?:would |'d )?(?:put|place|rank|choose))\b[\s:]{0,3})?"
+    r"(?:(?:is|comes|to|goes to|would be|by|é|vem|i (?:would |'d"
+    r" )?(?:put|place|rank|choose))\b[\s:]{0,3})?"
     r"(?:images\s)?\Z",
     re.I,
 )
 _CUE_BEHIND = re.compile(
     rf"{CLOSE} {{1,3}}"
-    r"(?:(?:is|comes|takes|ranks?|ranked|goes|(?:would|should|will) be|é|vem|fica|placed|out|in|as|em|the|a|o|clear"
+    r"(?:(?:is|comes|takes|ranks?|ranked|goes|(?:would|should|will)"
+    r" be|é|vem|fica|placed|out|in|as|em|the|a|o|clear"
     r"|clearly|definitely|probably)\s){0,4}"
-    rf"(?:(?:{_CUE})\b(?![ -](?:to )?(?:last|least|worst))(?P<noun>[ -]{_NOUN})?"  # not "second to last"
+    # Not "second to last"
+    rf"(?:(?:{_CUE})\b(?![ -](?:to )?(?:last|least|worst))(?P<noun>[ -]{_NOUN})?"
     r"(?:\s(?:one|image|option))?"
     r"|(?P<fits>(?:shows|fits|illustrates|captures|represents|depicts|matches)(?:\s\w{1,14}){0,5}\sbest\b))",
     re.I,
 )
 _LOOK: Final = 80  # characters before a name in which words rank it
-_PAUSE = re.compile(r"\s?(?:[^\w\s]|\n|\Z|(?:and|then|because|since|as|for|e|por)\b)", re.I)  # not "B first shows"
+# Not "B first shows"
+_PAUSE = re.compile(r"\s?(?:[^\w\s]|\n|\Z|(?:and|then|because|since|as|for|e|por)\b)", re.I)
 _PLAIN_JOINT = re.compile(rf"{CLOSE}\s{{0,2}}(?:,\s?)?(?P<and>(?:and|e)\b)?\s{{0,2}}", re.I)
 # "A man", not "A and C" or "A shows"
 _ARTICLE = re.compile(
@@ -60,8 +72,8 @@ _CONDITION = re.compile(r"\b(?:if|unless|depend\w{0,4}|caso)\b", re.I)
 def find_told(text: str, count: int) -> list[Evidence]:
     """The rankings of all pictures that sentences tell.
 
-    What is said of a picture may stand between, if the first one is said to be the best: "First, B shows ... Then D
-    shows ..." describes the pictures.
+    What is said of a picture may stand between, if the first one is said to be the best: "First, B
+    shows ... Then D shows ..." describes the pictures.
     """
     rankings = []
     story = _Story(text, count)
@@ -100,7 +112,9 @@ class _Cue:
 
 
 def _cue(text: str, start: int, name: re.Match[str]) -> _Cue | None:
-    """The words that rank a name: those between `start` and it, such as "then", or behind it, such as "is second"."""
+    """The words that rank a name: those between `start` and it, such as "then", or behind it, such
+    as "is second".
+    """
     window = max(start, name.start() - _LOOK)
     before = _CUE_BEFORE.search(text[window : name.start()])
     behind = _CUE_BEHIND.match(text, name.end())
@@ -153,7 +167,9 @@ class _Story:
         self.end = cue.end if cue else name.end()
 
     def _position(self, name: re.Match[str], cue: _Cue | None) -> int | None:
-        """The 0-based rank that the words give a name, -1 if it shares one; None if they give it none."""
+        """The 0-based rank that the words give a name, -1 if it shares one; None if they give it
+        none.
+        """
         if cue and cue.rank in _RANKS:
             return list(_RANKS).index(cue.rank)
         if cue and cue.rank == "best":

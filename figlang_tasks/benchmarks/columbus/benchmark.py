@@ -18,7 +18,7 @@ BENCHMARK = Benchmark(
   eprint = {2409.04053},
   url = {https://arxiv.org/abs/2409.04053},
   archivePrefix = {arXiv}
-}""",
+}""",  # noqa: E501
     sources=(
         Source(
             name="COLUMBUS",

@@ -23,4 +23,6 @@ def _fields(record: Record, letter: str) -> Mapping[str, Any]:
     return {"predicted": letter}
 
 
-PHRASES = Choice("Which word or phrase does the rebus convey?", _options, _fields, needs_document=True)
+PHRASES = Choice(
+    "Which word or phrase does the rebus convey?", _options, _fields, needs_document=True
+)

@@ -11,10 +11,12 @@ from figlang_tasks.answers.verdict import Read
 
 
 def parse_official(output: str, options: Mapping[str, str]) -> str | None:
-    """The letter that the released rule finds (``results/analysis/AnalysisReport.py``, lines 517 to 557).
+    """The letter that the released rule finds (``results/analysis/AnalysisReport.py``, lines 517 to
+    557).
 
-    "(A) text" and "A) text" count if the text is that of the option to the letter; a capital alone; a text that is an
-    option once it is in lower case. The clean-up before it depends on the model, and is no part of it.
+    "(A) text" and "A) text" count if the text is that of the option to the letter; a capital alone;
+    a text that is an option once it is in lower case. The clean-up before it depends on the model,
+    and is no part of it.
     """
     for pattern, place in ((r"\([A-D]\)\s.+", 1), (r"[A-D]\)\s.+", 0)):
         if re.match(pattern, output):

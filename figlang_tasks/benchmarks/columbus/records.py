@@ -14,7 +14,8 @@ class PuzzleRecord(SharedFields):
         kind: what the rebus is made of.
         overlap: whether the phrase is there in both kinds.
         gold: the right letter.
-        predicted: the letter that our reader reads; None if none, or if several have the highest score.
+        predicted: the letter that our reader reads; None if none, or if several have the highest
+            score.
         predicted_official: the letter that the released rule reads; None if none.
         scores: of the options; None of an answer in words.
     """

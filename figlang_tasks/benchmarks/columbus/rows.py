@@ -1,6 +1,7 @@
 """COLUMBUS as documents: from the hub's repository, or from an archive of the authors' repository.
 
-Both hold one of two releases: v1 has 1,008 rows, v2 leaves three of them out. The number of rows says which one it is.
+Both hold one of two releases: v1 has 1,008 rows, v2 leaves three of them out. The number of rows
+says which one it is.
 """
 
 from __future__ import annotations
@@ -49,15 +50,20 @@ def load(dataset: str, order: str, graph: bool = False) -> datasets.Dataset:
 
 
 def for_request(request: Request, check_images: bool) -> datasets.Dataset:
-    """The documents for a request, as ``COLUMBUS,order=benchmark,graph=true``; errors as of `load`."""
+    """The documents for a request, as ``COLUMBUS,order=benchmark,graph=true``; errors as of
+    `load`.
+    """
     return load(request.dataset, request["order"], "graph" in request)
 
 
-def documents(found: hub.Snapshot, dataset: str, order: str, graph: bool = False) -> datasets.Dataset:
+def documents(
+    found: hub.Snapshot, dataset: str, order: str, graph: bool = False
+) -> datasets.Dataset:
     """The documents of a release, sorted by id.
 
-    `unit` is the phrase; `overlap` says that the puzzle is there in both kinds. The `order` of options is that of the
-    release (``benchmark``) or of the published runs; with `graph` there are descriptions of the picture.
+    `unit` is the phrase; `overlap` says that the puzzle is there in both kinds. The `order` of
+    options is that of the release (``benchmark``) or of the published runs; with `graph` there are
+    descriptions of the picture.
     """
     import datasets
 
@@ -65,7 +71,11 @@ def documents(found: hub.Snapshot, dataset: str, order: str, graph: bool = False
         raise DataError(f"dataset_name: order={order}; valid: {', '.join(ORDERS)}")
     rows, faults = read(found.folder)
     row_files.end_with_the_first(faults, "columbus")
-    part = [RELEASES[len(rows)], *(["published"] if order == "published" else []), *(["graph"] if graph else [])]
+    part = [
+        RELEASES[len(rows)],
+        *(["published"] if order == "published" else []),
+        *(["graph"] if graph else []),
+    ]
     if len(part) > 1:
         runs = _published_runs(found.folder, rows)
         for row in rows:
@@ -86,7 +96,9 @@ def read(folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
     """The valid rows of a release, sorted by id, and what is wrong with the others."""
     table = folder / "benchmark.json"
     if table.exists():
-        lines = [(f"{table}, row {number}", row) for number, row in enumerate(_json(table), start=1)]
+        lines = [
+            (f"{table}, row {number}", row) for number, row in enumerate(_json(table), start=1)
+        ]
     else:
         table = folder / "metadata.jsonl"
         lines = list(row_files.lines(table))
@@ -121,20 +133,43 @@ def _row(where: str, values: Any, pictures: Path) -> dict[str, Any]:
         raise DataError(f"{where} names no .png file as its image. {USE_THE_RELEASE}")
     where = f"{where} ({row_id})"
     options, right = given.get("options"), given.get("correct")
-    texts: Any = list(options.values()) if isinstance(options, Mapping) and [*options] == [*LETTERS] else options
-    whole = isinstance(texts, list) and all(isinstance(text, str) and text.strip() for text in texts)
-    if not whole or len(texts) != len(LETTERS) or len({text.casefold() for text in texts}) < len(LETTERS):
-        raise DataError(f"{where}: options is {brief(options)}, must be four different texts. {USE_THE_RELEASE}")
+    texts: Any = (
+        list(options.values())
+        if isinstance(options, Mapping) and [*options] == [*LETTERS]
+        else options
+    )
+    whole = isinstance(texts, list) and all(
+        isinstance(text, str) and text.strip() for text in texts
+    )
+    if (
+        not whole
+        or len(texts) != len(LETTERS)
+        or len({text.casefold() for text in texts}) < len(LETTERS)
+    ):
+        raise DataError(
+            f"{where}: options is {brief(options)}, must be four different texts. {USE_THE_RELEASE}"
+        )
     for text in texts:
         row_files.require_no_placeholder(text, "options", where)
-    if isinstance(right, Mapping):  # the hub's library gives all four letters, of which three have no text
+    if isinstance(
+        right, Mapping
+    ):  # the hub's library gives all four letters, of which three have no text
         right = {letter: text for letter, text in right.items() if text is not None}
-    answers = [letter for letter, text in zip(LETTERS, texts, strict=True) if right in (letter, text, {letter: text})]
+    answers = [
+        letter
+        for letter, text in zip(LETTERS, texts, strict=True)
+        if right in (letter, text, {letter: text})
+    ]
     if len(answers) != 1:
-        raise DataError(f"{where}: correct is {brief(right)}, which is none of the options. {USE_THE_RELEASE}")
+        raise DataError(
+            f"{where}: correct is {brief(right)}, which is none of the options. {USE_THE_RELEASE}"
+        )
     for flag in ("is_icon", "is_overlap"):
         if not isinstance(given.get(flag), bool):
-            raise DataError(f"{where}: {flag} is {brief(given.get(flag))}, must be true or false. {USE_THE_RELEASE}")
+            raise DataError(
+                f"{where}: {flag} is {brief(given.get(flag))}, must be true or false."
+                f" {USE_THE_RELEASE}"
+            )
     # Of the hub's a link, which the path of an image may not be: so the bytes are taken.
     image = {"bytes": images.read_bytes(pictures / name, where), "path": None}
     images.check(image, where)
@@ -150,7 +185,9 @@ def _row(where: str, values: Any, pictures: Path) -> dict[str, Any]:
 
 
 def _published_runs(folder: Path, rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """What the published runs were asked, by id: `options` by letter, `nodes` and `nodes_and_edges`."""
+    """What the published runs were asked, by id: `options` by letter, `nodes` and
+    `nodes_and_edges`.
+    """
     if (folder / OUTPUTS).is_file():
         answered = _json(folder / OUTPUTS)["results"]
         runs = {PurePosixPath(row["image"]).stem: row | row["metadata"] for row in answered}
@@ -159,13 +196,16 @@ def _published_runs(folder: Path, rows: list[dict[str, Any]]) -> dict[str, dict[
         runs = {row_id: options[row_id] | descriptions[row_id] for row_id in options}
     else:
         raise PartMissing(
-            f"{folder} has no {OUTPUTS}: descriptions and order=published need the archive of the authors' repository "
-            "in place of the hub's files (docs/cards/columbus.md)"
+            f"{folder} has no {OUTPUTS}: descriptions and order=published need the archive of the"
+            " authors' repository in place of the hub's files (docs/cards/columbus.md)"
         )
     for row in rows:
         options = runs.get(row["id"], {}).get("options", {})
         if sorted(options.values()) != sorted(row["candidates"]):
-            raise DataError(f"{folder}: the published runs do not have the options of {row['id']}. {USE_THE_RELEASE}")
+            raise DataError(
+                f"{folder}: the published runs do not have the options of {row['id']}."
+                f" {USE_THE_RELEASE}"
+            )
         for name in DESCRIPTIONS.values():
             row_files.require_no_placeholder(runs[row["id"]][name], name, f"{folder}: {row['id']}")
     return runs

@@ -26,8 +26,8 @@ class Options(TaskOptions):
     """Options of a task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file.
 
     Attributes:
-        prompt: ``plain``, ``rebus``, ``nodes`` or ``graph``: the paper's prompts 1 to 4. The last two describe the
-            picture, and need ``graph=true`` in ``dataset_name``.
+        prompt: ``plain``, ``rebus``, ``nodes`` or ``graph``: the paper's prompts 1 to 4. The last
+            two describe the picture, and need ``graph=true`` in ``dataset_name``.
         picture: whether the picture is shown; without it ``prompt`` must describe it.
     """
 
@@ -41,9 +41,13 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
     """Check that the prompt has what it needs; see `Task.preflight`."""
     for options in Options.blocks(config):
         if options.prompt in DESCRIPTIONS and "graph" not in request:
-            raise ValueError(f"prompt={options.prompt} describes pictures: write graph=true into dataset_name")
+            raise ValueError(
+                f"prompt={options.prompt} describes pictures: write graph=true into dataset_name"
+            )
         if not options.picture and options.prompt not in DESCRIPTIONS:
-            raise ValueError(f"picture=false with prompt={options.prompt}; valid: {', '.join(DESCRIPTIONS)}")
+            raise ValueError(
+                f"picture=false with prompt={options.prompt}; valid: {', '.join(DESCRIPTIONS)}"
+            )
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
@@ -59,7 +63,9 @@ def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
 
 
 def shown_texts(doc: Document) -> list[str]:
-    """The texts of a row in its prompt, in this order; a description stands in the prompts that have it alone."""
+    """The texts of a row in its prompt, in this order; a description stands in the prompts that
+    have it alone.
+    """
     described = [doc[name] for name in DESCRIPTIONS.values() if doc.get(name)]
     return [*described, *doc["candidates"]]
 
@@ -70,7 +76,9 @@ def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> li
     return [images.decode(doc["image"], f"COLUMBUS {doc['id']}")] if shown else []
 
 
-def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
+def doc_to_messages(
+    doc: Document, lmms_eval_specific_kwargs: Kwargs = None
+) -> list[dict[str, Any]]:
     """The prompt as one user turn, the picture before the text."""
     shown = doc_to_visual(doc, lmms_eval_specific_kwargs)
     return [user_turn(shown, doc_to_text(doc, lmms_eval_specific_kwargs))]
@@ -100,14 +108,21 @@ def record(doc: Document, output: str | None) -> PuzzleRecord:
 
 
 def record_of_scores(doc: Document, scores: list[float]) -> PuzzleRecord:
-    """The record of a choice by scores. A tie is a wrong answer; the released code takes the first of equals."""
+    """The record of a choice by scores. A tie is a wrong answer; the released code takes the first
+    of equals.
+    """
     best = ranking.best_place(scores)
     letter = None if best is None else LETTERS[best]
     return _record(doc, letter, LETTERS[scores.index(max(scores))], "scores", "argmax", scores)
 
 
 def _record(
-    doc: Document, predicted: str | None, official: str | None, status: Status, rule: str, scores: list[float] | None
+    doc: Document,
+    predicted: str | None,
+    official: str | None,
+    status: Status,
+    rule: str,
+    scores: list[float] | None,
 ) -> PuzzleRecord:
     return {
         "id": doc["id"],

@@ -21,7 +21,7 @@ BENCHMARK = Benchmark(
   eprint = {2205.12404},
   url = {https://arxiv.org/abs/2205.12404},
   archivePrefix = {arXiv}
-}""",
+}""",  # noqa: E501
     sources=(
         # Text only, train split only. The full commit of the release is not known here.
         Source(

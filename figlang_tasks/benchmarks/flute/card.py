@@ -25,4 +25,8 @@ def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
 
 def answer(records: Sequence[Record]) -> Answer:
     """The predicted label and explanation, and whether the label is right where that is known."""
-    return entailment_card.blind_answer(records) if _is_blind(records) else entailment_card.answer(records)
+    return (
+        entailment_card.blind_answer(records)
+        if _is_blind(records)
+        else entailment_card.answer(records)
+    )

@@ -31,5 +31,9 @@ def _fields_of_yes_or_no(record: Record, label: str) -> Mapping[str, Any]:
     return {"predicted": _OF_YES_OR_NO[label]}
 
 
-ENTAILMENT = Choice("Does the first sentence entail the second, or does it contradict it?", _labels, _fields)
-CONTRADICTION = Choice("Do the two sentences contradict each other?", yes_or_no, _fields_of_yes_or_no)
+ENTAILMENT = Choice(
+    "Does the first sentence entail the second, or does it contradict it?", _labels, _fields
+)
+CONTRADICTION = Choice(
+    "Do the two sentences contradict each other?", yes_or_no, _fields_of_yes_or_no
+)

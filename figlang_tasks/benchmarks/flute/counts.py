@@ -15,7 +15,9 @@ HELDOUT_SIZES = {
     ("idiom", "Entailment"): 125,
     ("idiom", "Contradiction"): 125,
 }
-"""1,500 rows in the portions of the shared task's test set; labels within a portion as in the released rows."""
+"""1,500 rows in the portions of the shared task's test set; labels within a portion as in the
+released rows.
+"""
 
 BLIND_ROWS = 1500
 """The shared task's test set, whose labels are not published."""

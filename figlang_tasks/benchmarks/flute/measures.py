@@ -1,4 +1,6 @@
-"""The measures of FLUTE: arXiv 2205.12404 and its first version (v1), and the FigLang 2022 shared task."""
+"""The measures of FLUTE: arXiv 2205.12404 and its first version (v1), and the FigLang 2022 shared
+task.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,15 @@ from figlang_tasks.scoring.explained import Scheme, explained_measures, has_labe
 def _scopes(record: FluteRecord) -> tuple[str, ...]:
     """The parts that a row counts for: its type, and the paper's "Paraphrase + Sarcasm"."""
     group = record["report_group"]
-    return (group, PARAPHRASE_AND_SARCASM) if group in ("sarcasm", "creative_paraphrase") else (group,)
+    return (
+        (group, PARAPHRASE_AND_SARCASM) if group in ("sarcasm", "creative_paraphrase") else (group,)
+    )
 
 
-_TYPES = Scopes(("sarcasm", PARAPHRASE_AND_SARCASM, "simile", "metaphor", "idiom", "creative_paraphrase"), _scopes)
+_TYPES = Scopes(
+    ("sarcasm", PARAPHRASE_AND_SARCASM, "simile", "metaphor", "idiom", "creative_paraphrase"),
+    _scopes,
+)
 
 
 def _is_right_officially(record: FluteRecord) -> float:

@@ -1,6 +1,8 @@
-"""The kinds of tasks of FLUTE, and what its task files of both harnesses name: documents, prompts, scoring.
+"""The kinds of tasks of FLUTE, and what its task files of both harnesses name: documents, prompts,
+scoring.
 
-The first version of arXiv 2205.12404 (v1) and the EMNLP version with its shared task (v2) differ in prompt and metric.
+The first version of arXiv 2205.12404 (v1) and the EMNLP version with its shared task (v2) differ in
+prompt and metric.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ class Options(TaskOptions):
 
     Attributes:
         num_shots: exemplars before the question (`rows.exemplars`).
-        scorer: explanation scorer (`scoring.explanations`); None takes what the task file's ``dataset_name`` says.
+        scorer: explanation scorer (`scoring.explanations`); None takes what the task file's
+            ``dataset_name`` says.
     """
 
     OF: ClassVar[str] = "FLUTE"
@@ -75,8 +78,9 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
     for count in {options.num_shots for options in blocks if options.num_shots}:
         if request["part"] not in WITH_EXEMPLARS:
             raise ValueError(
-                f"FLUTE task option num_shots={count}: exemplars are rows of the part rest, so part={request['part']} "
-                f"would ask them too; valid parts: {', '.join(WITH_EXEMPLARS)}"
+                f"FLUTE task option num_shots={count}: exemplars are rows of the part rest, so"
+                f" part={request['part']} would ask them too; valid parts:"
+                f" {', '.join(WITH_EXEMPLARS)}"
             )
         rows.exemplars(request.dataset, count, _prompt(request))
     if request["part"] == BLIND:
@@ -90,8 +94,13 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
-    """The prompt as one text; exemplars, each with its answer below it, are paragraphs before the question."""
-    shots = [f"{_question(shot)}\n{doc_to_target(shot)}" for shot in _shots(doc, lmms_eval_specific_kwargs)]
+    """The prompt as one text; exemplars, each with its answer below it, are paragraphs before the
+    question.
+    """
+    shots = [
+        f"{_question(shot)}\n{doc_to_target(shot)}"
+        for shot in _shots(doc, lmms_eval_specific_kwargs)
+    ]
     return "\n\n".join([*shots, _question(doc)])
 
 
@@ -101,7 +110,9 @@ def shown_texts(doc: Document) -> list[str]:
 
 
 def _question(doc: Document) -> str:
-    return render(f"flute/{doc['prompt']}.jinja", premise=doc["premise"], hypothesis=doc["hypothesis"])
+    return render(
+        f"flute/{doc['prompt']}.jinja", premise=doc["premise"], hypothesis=doc["hypothesis"]
+    )
 
 
 def _shots(doc: Document, kwargs: Kwargs) -> tuple[Document, ...]:
@@ -114,8 +125,12 @@ def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> li
     return []
 
 
-def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
-    """The prompt as chat turns of text: a question as user and its answer as assistant, last the open one."""
+def doc_to_messages(
+    doc: Document, lmms_eval_specific_kwargs: Kwargs = None
+) -> list[dict[str, Any]]:
+    """The prompt as chat turns of text: a question as user and its answer as assistant, last the
+    open one.
+    """
     messages = []
     for shot in _shots(doc, lmms_eval_specific_kwargs):
         answer = {"role": "assistant", "content": [{"type": "text", "text": doc_to_target(shot)}]}
@@ -136,16 +151,23 @@ def doc_to_target(doc: Document) -> str:
 
 
 def _read(doc: Document, output: str | None) -> tuple[Explained, int | None, int | None]:
-    """The reading that counts, by the released rule or else a careful reader's, and the labels of both.
+    """The reading that counts, by the released rule or else a careful reader's, and the labels of
+    both.
 
-    Where no explanation stands outside of thoughts, it is what a thought says that is meant for a reader.
+    Where no explanation stands outside of thoughts, it is what a thought says that is meant for a
+    reader.
     """
     official = parse_official(whole(output), doc["prompt"])
     careful = parse_careful(output, doc["prompt"], (doc["premise"], doc["hypothesis"]))
     found = official
     if official.status == "unreadable":
         is_explained = doc["prompt"] == "v2" or careful.value != 1
-        found = Explained(careful.value, careful.status, careful.rule, official.explanation if is_explained else None)
+        found = Explained(
+            careful.value,
+            careful.status,
+            careful.rule,
+            official.explanation if is_explained else None,
+        )
     if output is not None and found.explanation is not None:
         # The careful reader does not part the label from the explanation.
         label_words = _LABEL_WORDS if official.status == "unreadable" else 0
@@ -193,10 +215,13 @@ def blind_record(doc: Document, output: str | None) -> BlindRecord:
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
     """The possible answers to `doc` by label, and the right label.
 
-    A blind row has no label; it is taken for a contradiction, as most training rows are (4,350 of 7,534).
+    A blind row has no label; it is taken for a contradiction, as most training rows are (4,350 of
+    7,534).
     """
     text = "The two sentences go together, or they do not."
-    return {label: _answer(doc, label, text) for label in rows.LABELS}, doc.get("label", "Contradiction")
+    return {label: _answer(doc, label, text) for label in rows.LABELS}, doc.get(
+        "label", "Contradiction"
+    )
 
 
 # --- the kinds ---
@@ -214,7 +239,9 @@ _task = partial(Task, documents=documents, options=Options, preflight=preflight)
 
 BLIND_TASK = _task(
     name="flute_blind",
-    description="As flute, of rows without a published answer: the output is handed in, and not judged.",
+    description=(
+        "As flute, of rows without a published answer: the output is handed in, and not judged."
+    ),
     is_for=_is_blind,
     record=blind_record,
     measures=measures.BLIND,

@@ -27,7 +27,10 @@ def card(data: DataId, records: Sequence[Any], document: Document) -> Card:
     kind = figurative_type(data.part) or data.part
     return {
         "source": f"{kind}, {record['type'].replace('_', ' + ')}",
-        "facts": [("phrase", document.get("phrase")), ("meaning", "; ".join(document.get("definitions") or []))],
+        "facts": [
+            ("phrase", document.get("phrase")),
+            ("meaning", "; ".join(document.get("definitions") or [])),
+        ],
         "gold": [gold],
         "pictures": pictures,
     }
@@ -40,7 +43,12 @@ def _ranked_picture(image: RetrievalRecord, place: int) -> Shown:
 
 def _candidate(record: DetectionRecord, place: int) -> Shown:
     """A candidate of a row of detection, by its letter."""
-    return _picture(record["candidates"][place], LETTERS[place], record["roles"][place], place == record["answer"])
+    return _picture(
+        record["candidates"][place],
+        LETTERS[place],
+        record["roles"][place],
+        place == record["answer"],
+    )
 
 
 def _picture(uuid: str, label: str, role: str, is_right: bool) -> Shown:
@@ -62,7 +70,12 @@ def _ranking(records: Sequence[RetrievalRecord]) -> Answer:
     values = [float(record["value"]) for record in records]
     positives = [bool(record["positive"]) for record in records]
     if len(records) != records[0]["images"] or not any(positives):
-        return {"predicted": "row cut by a limit", "outcome": OPEN, "values": values, "ranked": True}
+        return {
+            "predicted": "row cut by a limit",
+            "outcome": OPEN,
+            "values": values,
+            "ranked": True,
+        }
     k = sum(positives)
     precision = precision_at_k(values, positives)
     return {

@@ -1,4 +1,6 @@
-"""The report's charts of IRFL: accuracy of choices, literal preference, the order of pairs, retrieval."""
+"""The report's charts of IRFL: accuracy of choices, literal preference, the order of pairs,
+retrieval.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +32,18 @@ def _chance_of_choice(records: Sequence[Record], kind: str | None = None) -> flo
 def _chance_of_literal(records: Sequence[Record], kind: str | None = None) -> float:
     """The share of partially literal images among the wrong ones, mean over rows."""
     wrong = [[role for role in roles if role != "answer"] for roles in _roles(records, kind)]
-    return float(np.mean([sum(role in LITERAL_ROLES for role in roles) / len(roles) for roles in wrong]))
+    return float(
+        np.mean([sum(role in LITERAL_ROLES for role in roles) / len(roles) for roles in wrong])
+    )
 
 
 def _chance_of_retrieval(records: Sequence[Record], kind: str | None = None) -> float:
-    """The expected precision@k of a random order, mean over the rows that are complete; NaN if none is."""
-    whole, _ = by_row([record for record in records if kind is None or record["type"] == kind], images_of)
+    """The expected precision@k of a random order, mean over the rows that are complete; NaN if none
+    is.
+    """
+    whole, _ = by_row(
+        [record for record in records if kind is None or record["type"] == kind], images_of
+    )
     shares = [sum(record["positive"] for record in own) / len(own) for own in whole]
     return float(np.mean(shares)) if shares else float("nan")
 
@@ -43,7 +51,11 @@ def _chance_of_retrieval(records: Sequence[Record], kind: str | None = None) -> 
 # measure -> title of its chart, label of the axis, and the share by chance
 _MEASURES = {
     "acc": ("accuracy", "accuracy (percent)", _chance_of_choice),
-    "literal_preference": ("literal preference", "literal preference (percent of failures)", _chance_of_literal),
+    "literal_preference": (
+        "literal preference",
+        "literal preference (percent of failures)",
+        _chance_of_literal,
+    ),
     "p@k": ("precision@k", "precision@k (percent)", _chance_of_retrieval),
 }
 
@@ -53,7 +65,10 @@ def _choices(dataset: str, task: str, scopes: Scopes) -> Iterator[Bars]:
     named = _TASK.fullmatch(task.rpartition("irfl_")[2])
     if named is None:  # none of our tasks
         return
-    panel, what = (named["family"] + (named["variant"] or "")).replace("_", " "), named["what"].replace("_", " ")
+    panel, what = (
+        (named["family"] + (named["variant"] or "")).replace("_", " "),
+        named["what"].replace("_", " "),
+    )
     for measure, (title, label, chance) in _MEASURES.items():
         for kind in CLASSES if set(CLASSES) <= set(scopes.get(measure, ())) else (None,):
             yield Bars(
@@ -80,7 +95,10 @@ CHARTS = (
     BarSection(
         id="detection",
         title="Detection and retrieval",
-        intro="Which image shows the figurative meaning? Dashed lines are chance on the rows of these runs.",
+        intro=(
+            "Which image shows the figurative meaning? Dashed lines are chance on the rows of these"
+            " runs."
+        ),
         bars=_choices,
     ),
 )

@@ -10,7 +10,9 @@ from figlang_tasks.core.row_files import progress
 
 
 def check() -> Iterator[DataError]:
-    """The fault of every picture that cannot be shown; a run checks only the pictures that it shows."""
+    """The fault of every picture that cannot be shown; a run checks only the pictures that it
+    shows.
+    """
     store = pictures("IRFL")
     for uuid in progress(store.uuids, "IRFL"):
         try:

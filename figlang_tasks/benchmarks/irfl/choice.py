@@ -37,5 +37,11 @@ def _fields_of_yes_or_no(record: Record, label: str) -> Mapping[str, Any]:
     return {"value": float(label == "Yes")}
 
 
-IMAGES = Choice("Which image best visualizes the figurative meaning of the phrase?", _images, _fields_of_image)
-MATCH = Choice("Does the image visualize the figurative meaning of the phrase?", yes_or_no, _fields_of_yes_or_no)
+IMAGES = Choice(
+    "Which image best visualizes the figurative meaning of the phrase?", _images, _fields_of_image
+)
+MATCH = Choice(
+    "Does the image visualize the figurative meaning of the phrase?",
+    yes_or_no,
+    _fields_of_yes_or_no,
+)

@@ -24,5 +24,7 @@ TYPES = {"idiom-detection-task": {"figurative": 131, "figurative+literal": 69}}
 
 
 def count(request: Request) -> int | None:
-    """How many rows a table of the release has; None for candidates drawn at random, and for our own tables."""
+    """How many rows a table of the release has; None for candidates drawn at random, and for our
+    own tables.
+    """
     return ROWS.get(request["table"]) if request.dataset == "IRFL" else None

@@ -35,7 +35,9 @@ LITERAL_ROLES = ("literal", "source", "target")
 
 def _types(record: DetectionRecord | RetrievalRecord) -> tuple[str, ...]:
     """The type of an idiom: rows of metaphors and similes have one type each."""
-    return (record["type"],) if figurative_type(DataId.parse(record["data"]).part) == "idiom" else ()
+    return (
+        (record["type"],) if figurative_type(DataId.parse(record["data"]).part) == "idiom" else ()
+    )
 
 
 _TYPES = Scopes(CLASSES, _types)
@@ -52,11 +54,17 @@ def _is_right(record: DetectionRecord) -> float | None:
 def _is_literal(record: DetectionRecord) -> float | None:
     """Whether a failure chose a partial-literal image; None if it chose none."""
     chosen = record["chosen"]
-    return None if chosen in (None, record["answer"]) else float(record["roles"][chosen] in LITERAL_ROLES)
+    return (
+        None
+        if chosen in (None, record["answer"])
+        else float(record["roles"][chosen] in LITERAL_ROLES)
+    )
 
 
 def _scores_higher(first: str, second: str) -> Callable[[DetectionRecord], float | None]:
-    """The function of a record that tells whether one role scores higher; None unless a simile has all three."""
+    """The function of a record that tells whether one role scores higher; None unless a simile has
+    all three.
+    """
 
     def compare(record: DetectionRecord) -> float | None:
         if record["scores"] is None or not {"answer", "source", "target"} <= set(record["roles"]):
@@ -80,7 +88,9 @@ def _is_letter(place: int) -> Callable[[DetectionRecord], float | None]:
 _AnyRecord = TypeVar("_AnyRecord", bound=Mapping[str, Any])
 
 
-def by_row(records: Sequence[_AnyRecord], size: Callable[[Any], int]) -> tuple[list[list[_AnyRecord]], int]:
+def by_row(
+    records: Sequence[_AnyRecord], size: Callable[[Any], int]
+) -> tuple[list[list[_AnyRecord]], int]:
     """The records of each row that is complete, and how many are not: a limit may have cut them."""
     records_by_row: dict[str, list[_AnyRecord]] = {}
     for record in records:
@@ -99,7 +109,10 @@ def _report_cut(metric: str, size: Callable[[Any], int]) -> Callable[[Sequence[R
         whole, cut = by_row(records, size)
         if cut:
             total = len(whole) + cut
-            logger.warning(f"figlang_tasks: {cut} of {total} rows are not complete (--limit?) and left out of {metric}")
+            logger.warning(
+                f"figlang_tasks: {cut} of {total} rows are not complete (--limit?) and left out of"
+                f" {metric}"
+            )
         if not whole:
             notes.note(f"{metric} could not be computed: no row is complete (--limit?)")
 
@@ -150,14 +163,18 @@ DETECT = Measures.of(
     ),
     Measure(
         "figurative_over_source",
-        description="Share of similes by scores whose figurative image scores above that of the source.",
+        description=(
+            "Share of similes by scores whose figurative image scores above that of the source."
+        ),
         source=_SECTION_4,
         value_of_record=_scores_higher("answer", "source"),
         in_table=False,
     ),
     Measure(
         "source_over_target",
-        description="Share of similes by scores whose image of the source scores above that of the target.",
+        description=(
+            "Share of similes by scores whose image of the source scores above that of the target."
+        ),
         source=_SECTION_4,
         value_of_record=_scores_higher("source", "target"),
         in_table=False,
@@ -167,7 +184,9 @@ DETECT = Measures.of(
 )
 """Of a choice by words or by scores: Table 3, and section 4.1.2."""
 
-RANDOM = Measures.of(replace(_ACC, source="IRFL, arXiv 2303.15445, Tables 4 and 5"), _TIE_RATE, parse_rate())
+RANDOM = Measures.of(
+    replace(_ACC, source="IRFL, arXiv 2303.15445, Tables 4 and 5"), _TIE_RATE, parse_rate()
+)
 """Of a choice among random candidates, of which none is partial-literal: Tables 4 and 5."""
 
 CIRCULAR = Measures.of(
@@ -220,13 +239,19 @@ def _pooled(records: Sequence[RetrievalRecord]) -> Statistic | None:
     if not whole:
         return None
     counts = [sum(image["positive"] for image in own) for own in whole]
-    # precision is hits / count: the product is a whole number but for rounding, and Wilson's interval counts hits
-    hits = [round(ranking.precision_at_k(*_ranking(own)) * count) for own, count in zip(whole, counts, strict=True)]
+    # precision is hits / count: the product is a whole number but for rounding, and Wilson's
+    # interval counts hits
+    hits = [
+        round(ranking.precision_at_k(*_ranking(own)) * count)
+        for own, count in zip(whole, counts, strict=True)
+    ]
     return ratio(_units(whole), hits, counts)
 
 
 def _value_of_answer(record: RetrievalRecord) -> float | None:
-    """The value of an image by an answer to it, 1 for Yes and 0 for No; None where nothing was read."""
+    """The value of an image by an answer to it, 1 for Yes and 0 for No; None where nothing was
+    read.
+    """
     return float(record["value"]) if has_answer(record) else None
 
 
@@ -238,7 +263,10 @@ def _depends_on_ties(values: list[float], positives: list[bool]) -> float:
 RETRIEVE = Measures.of(
     Measure(
         "p@k",
-        description="Mean over rows of precision@k, with k the number of positives; ties go against the model.",
+        description=(
+            "Mean over rows of precision@k, with k the number of positives; ties go against the"
+            " model."
+        ),
         source=_TABLE_7,
         statistic=_mean_of_rows(ranking.precision_at_k),
         interval=BOOTSTRAP,
@@ -260,7 +288,10 @@ RETRIEVE = Measures.of(
         statistic=_pooled,
         in_table=False,
     ),
-    tie_rate("Share of rows whose precision@k is decided by ties.", statistic=_mean_of_rows(_depends_on_ties)),
+    tie_rate(
+        "Share of rows whose precision@k is decided by ties.",
+        statistic=_mean_of_rows(_depends_on_ties),
+    ),
     parse_rate(),
 )
 """Of rankings; rows of which images are missing are left out: Table 7."""

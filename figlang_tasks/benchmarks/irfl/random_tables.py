@@ -1,8 +1,8 @@
 """Random candidates: the answer with images of other phrases (Tables 4 and 5 of the paper).
 
-The paper's rows were not released. Each image of a category is the answer of one row here, and its distractors are
-drawn from the images of all other phrases of the table: by seed, configuration, phrase and uuids alone, whatever the
-order of the table or Python's version.
+The paper's rows were not released. Each image of a category is the answer of one row here, and its
+distractors are drawn from the images of all other phrases of the table: by seed, configuration,
+phrase and uuids alone, whatever the order of the table or Python's version.
 """
 
 from __future__ import annotations
@@ -43,8 +43,11 @@ def load(dataset: str, name: str) -> Table:
     count, base, category = CONFIGURATIONS[name]
     table = tables.images(dataset, base)
     images = table.rows
-    # Sorted, so that the order of the table is of no effect; an image that it lists twice for a phrase is one.
-    ordered = sorted((each for each in images if each.type == category), key=lambda each: each.definitions)
+    # Sorted, so that the order of the table is of no effect; an image that it lists twice for a
+    # phrase is one.
+    ordered = sorted(
+        (each for each in images if each.type == category), key=lambda each: each.definitions
+    )
     unique = {(image.phrase, image.answer): image for image in ordered}
     if not unique:
         raise DataError(f"{table.data} has no image of the category {category!r}")
@@ -58,18 +61,32 @@ def load(dataset: str, name: str) -> Table:
         image = unique[key]
         pool = pools.setdefault(image.phrase, sorted(everything - by_phrase[image.phrase]))
         if len(pool) < count - 1:
-            raise DataError(f"{table.data}: too few images of other phrases than {image.phrase!r} to draw {count - 1}")
+            raise DataError(
+                f"{table.data}: too few images of other phrases than {image.phrase!r} to draw"
+                f" {count - 1}"
+            )
         seed = f"{SEED}/{name}/{image.phrase}/{image.answer}"
         distractors = tuple(itertools.islice(_distinct(seed, pool), count - 1))
         where = f"{dataset}/{name} row {number}"
-        rows.append(replace(image, where=where, negatives=distractors, roles=dict.fromkeys(distractors, "random")))
-    logger.info(f"figlang_tasks: {len(rows)} rows of {dataset}/{name}, drawn from {table.data}, seed {SEED}")
+        rows.append(
+            replace(
+                image,
+                where=where,
+                negatives=distractors,
+                roles=dict.fromkeys(distractors, "random"),
+            )
+        )
+    logger.info(
+        f"figlang_tasks: {len(rows)} rows of {dataset}/{name}, drawn from {table.data}, seed {SEED}"
+    )
     digest = hashlib.sha256(_as_csv(rows, name)).hexdigest()[:12]
     return Table(tuple(rows), str(replace(DataId.parse(table.data), part=name, digest=digest)))
 
 
 def _as_csv(rows: Sequence[Row], name: str) -> bytes:
-    """Rows as a CSV file in UTF-8, with columns and JSON cells of the hub's detection tables: it is digested."""
+    """Rows as a CSV file in UTF-8, with columns and JSON cells of the hub's detection tables: it is
+    digested.
+    """
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()

@@ -1,4 +1,6 @@
-"""Rows of the tables in a folder, and of their types, beside those of the release (``figlang reproduce``)."""
+"""Rows of the tables in a folder, and of their types, beside those of the release (``figlang
+reproduce``).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from figlang_tasks.benchmarks.irfl.tables import file_name
 from figlang_tasks.core.row_files import released_table
 
 COMPARED_WITH = "in the release"
-"""What the numbers of `cells` are compared with: no model's results were released, so that no printed one can be."""
+"""What the numbers of `cells` are compared with: no model's results were released, so that no
+printed one can be.
+"""
 
 _IN_THE_PAPER = {
     "metaphor-retrieval-task": 35,
@@ -29,7 +33,11 @@ def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
         rows = released_table(file)
         yield _with_paper(name), str(released_rows), len(rows)
         for kind, released in TYPES.get(name, {}).items():
-            yield _with_paper(f"{name}, {kind}"), str(released), sum(row["type"] == kind for row in rows)
+            yield (
+                _with_paper(f"{name}, {kind}"),
+                str(released),
+                sum(row["type"] == kind for row in rows),
+            )
 
 
 def _with_paper(cell: str) -> str:

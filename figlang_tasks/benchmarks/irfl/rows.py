@@ -15,17 +15,22 @@ if TYPE_CHECKING:
     import datasets
 
 LETTERS = "ABCD"
-TYPES = {"FvsPL": "figurative", "FLvsPL": "figurative_literal", "figurative+literal": "figurative_literal"}
+TYPES = {
+    "FvsPL": "figurative",
+    "FLvsPL": "figurative_literal",
+    "figurative+literal": "figurative_literal",
+}
 CLASSES = tuple(dict.fromkeys(TYPES.values()))
 """Of idioms, which the paper reports apart: scopes of the measures."""
 
 
 @hub.kept(maxsize=8)
 def load(dataset: str, table: str, rotations: bool = False) -> datasets.Dataset:
-    """The documents of a table of the hub, or of random candidates; all pictures are known to be there.
+    """The documents of a table of the hub, or of random candidates; all pictures are known to be
+    there.
 
-    With `rotations` every row of a detection table comes as many times as it has candidates, rotated by one each time,
-    so that the answer stands in each place once.
+    With `rotations` every row of a detection table comes as many times as it has candidates,
+    rotated by one each time, so that the answer stands in each place once.
     """
     import datasets
 
@@ -98,7 +103,9 @@ def _common(dataset: str, data: str, table: str, row: tables.Row) -> dict[str, A
 
 def figurative_type(table: str) -> str | None:
     """``idiom``, ``metaphor`` or ``simile``, as the name of a table says; None: it names none."""
-    return next((kind for kind in ("idiom", "metaphor", "simile") if kind in table.split("-")), None)
+    return next(
+        (kind for kind in ("idiom", "metaphor", "simile") if kind in table.split("-")), None
+    )
 
 
 def answer_place(table: str, number: int, phrase: str, count: int) -> int:
@@ -108,7 +115,9 @@ def answer_place(table: str, number: int, phrase: str, count: int) -> int:
 
 
 def text(doc: Mapping[str, Any], phrase_only: bool = False) -> str:
-    """The text that the authors' evaluation gives to matching models: idioms come with their definitions."""
+    """The text that the authors' evaluation gives to matching models: idioms come with their
+    definitions.
+    """
     definitions: Sequence[str] = doc["definitions"]
     if phrase_only or not definitions:
         return doc["phrase"]

@@ -1,4 +1,6 @@
-"""The paper's categories for generated pictures, and its table of them (arXiv 2303.15445, section 4.3)."""
+"""The paper's categories for generated pictures, and its table of them (arXiv 2303.15445, section
+4.3).
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""IRFL's tables as the hub has them: CSV files with JSON in their cells, read as text and checked row by row.
+"""IRFL's tables as the hub has them: CSV files with JSON in their cells, read as text and checked
+row by row.
 
-The id of an image, its "uuid", is a number of 72 to 78 digits: readers that guess types make it a float and lose most
-of it.
+The id of an image, its "uuid", is a number of 72 to 78 digits: readers that guess types make it a
+float and lose most of it.
 """
 
 from __future__ import annotations
@@ -28,12 +29,13 @@ class Row:
 
     Attributes:
         definitions: of an idiom.
-        type: of detection the category of the answer; of retrieval ``FvsPL`` (figurative against partial literal) or
-            ``FLvsPL``; of a base table the category of its image in lower case.
-        positives: uuids: the answer of detection, the first category of retrieval, the image of a base table.
+        type: of detection the category of the answer; of retrieval ``FvsPL`` (figurative against
+            partial literal) or ``FLvsPL``; of a base table the category of its image in lower case.
+        positives: uuids: the answer of detection, the first category of retrieval, the image of a
+            base table.
         negatives: the distractors of detection, the second category of retrieval.
-        roles: of each negative: ``literal`` (shows the words of an idiom or metaphor), ``source`` and ``target`` (of a
-            simile), ``random``.
+        roles: of each negative: ``literal`` (shows the words of an idiom or metaphor), ``source``
+            and ``target`` (of a simile), ``random``.
     """
 
     where: str
@@ -93,7 +95,9 @@ class _Described(_Cells):
         """What a row says of its images; a `DataError` if not each is there once."""
         found = {image.uuid: image for image in self.images_metadata}
         if sorted(found) != sorted(uuids):
-            raise DataError(f"{where}: images_metadata does not describe each image of the row once")
+            raise DataError(
+                f"{where}: images_metadata does not describe each image of the row once"
+            )
         return found
 
 
@@ -125,12 +129,15 @@ def _read(dataset: str, name: str, kind: type[_Kind], row_of: Callable[[_Kind, s
     path, is_idiom = found.folder / file_name(name), name.startswith("idiom")
     if not path.exists():
         raise PartMissing(
-            f"{dataset}: there is no {path}: the folder must have the files of the hub's repository, "
-            f"{source_of('IRFL').page}"
+            f"{dataset}: there is no {path}: the folder must have the files of the hub's"
+            f" repository, {source_of('IRFL').page}"
         )
 
     def row(cells: Mapping[str, Any], where: str) -> Row:
-        return row_of(row_files.checked(kind, cells if is_idiom else {**cells, "definition": None}, where), where)
+        return row_of(
+            row_files.checked(kind, cells if is_idiom else {**cells, "definition": None}, where),
+            where,
+        )
 
     needed = [column for column, field in kind.model_fields.items() if field.is_required()]
     rows, faults = row_files.valid(row_files.lines(path, needed + ["definition"] * is_idiom), row)
@@ -138,8 +145,8 @@ def _read(dataset: str, name: str, kind: type[_Kind], row_of: Callable[[_Kind, s
     is_other = ROWS[name] not in (None, len(rows)) and dataset == "IRFL" and name not in INFERRED
     if not faults and (is_other or not rows):
         faults.append(
-            f"{path} has {len(rows)} rows, the published one has {ROWS[name] or 'some'}. {USE_THE_RELEASE} To run "
-            "fewer rows use --limit."
+            f"{path} has {len(rows)} rows, the published one has {ROWS[name] or 'some'}."
+            f" {USE_THE_RELEASE} To run fewer rows use --limit."
         )
     row_files.end_with_the_first(faults, "irfl")
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
@@ -155,30 +162,48 @@ def file_name(name: str) -> str:
 
 @hub.kept(maxsize=16)
 def detection(dataset: str, name: str) -> Table:
-    """A detection table (``idiom-detection-task`` ...); similes take roles from their retrieval table."""
+    """A detection table (``idiom-detection-task`` ...); similes take roles from their retrieval
+    table.
+    """
     kind = name.removesuffix("-detection-task")
     # Two closed similes may become one open phrase, so phrases are merged.
     similes: dict[str, dict[str, str]] = {}
-    for ranking in retrieval(dataset, f"{kind}-retrieval-task").rows if kind in ("simile", "open-simile") else ():
+    for ranking in (
+        retrieval(dataset, f"{kind}-retrieval-task").rows
+        if kind in ("simile", "open-simile")
+        else ()
+    ):
         similes.setdefault(ranking.phrase, {}).update(ranking.roles)
 
     def row_of(cells: _Detection, where: str) -> Row:
         described = cells.described(cells.answer + cells.distractors, where)
         known = similes.get(cells.phrase, {})
-        roles = {uuid: _role(kind, described[uuid], cells.phrase, known.get(uuid)) for uuid in cells.distractors}
+        roles = {
+            uuid: _role(kind, described[uuid], cells.phrase, known.get(uuid))
+            for uuid in cells.distractors
+        }
         if kind == "simile" and sorted(roles.values()) != ["random", "source", "target"]:
             raise DataError(
-                f"{where}: its distractors are {sorted(roles.values())} by this table and {kind}-retrieval-task, must "
-                "be one source, one target and one random image"
+                f"{where}: its distractors are {sorted(roles.values())} by this table and"
+                f" {kind}-retrieval-task, must be one source, one target and one random image"
             )
-        return Row(where, cells.phrase, cells.definition or (), cells.type, cells.answer, cells.distractors, roles)
+        return Row(
+            where,
+            cells.phrase,
+            cells.definition or (),
+            cells.type,
+            cells.answer,
+            cells.distractors,
+            roles,
+        )
 
     table = _read(dataset, name, _Detection, row_of)
     unknown = sum("target" not in row.roles.values() for row in table.rows)
     if kind == "open-simile" and unknown:
         logger.warning(
-            f"figlang_tasks: {table.data}: in {unknown} of {len(table.rows)} rows the retrieval table does not say "
-            "which distractor shows the target concept; literal_preference counts it as random"
+            f"figlang_tasks: {table.data}: in {unknown} of {len(table.rows)} rows the retrieval"
+            " table does not say which distractor shows the target concept; literal_preference"
+            " counts it as random"
         )
     return table
 
@@ -191,29 +216,38 @@ def retrieval(dataset: str, name: str) -> Table:
         positives, negatives = cells.first_category, cells.second_category
         described = cells.described(positives + negatives, where)
         roles = {uuid: described[uuid].sub_category or "literal" for uuid in negatives}
-        return Row(where, cells.phrase, cells.definition or (), cells.type, positives, negatives, roles)
+        return Row(
+            where, cells.phrase, cells.definition or (), cells.type, positives, negatives, roles
+        )
 
     return _read(dataset, name, _Retrieval, row_of)
 
 
 @hub.kept(maxsize=4)
 def images(dataset: str, name: str) -> Table:
-    """A base table (``idioms-dataset``, ``metaphors-dataset``, ``similes-dataset``); as :func:`detection`."""
+    """A base table (``idioms-dataset``, ``metaphors-dataset``, ``similes-dataset``); as
+    :func:`detection`.
+    """
 
     def row_of(cells: _Base, where: str) -> Row:
-        return Row(where, cells.phrase, cells.definition or (), _category(cells), (cells.uuid,), (), {})
+        return Row(
+            where, cells.phrase, cells.definition or (), _category(cells), (cells.uuid,), (), {}
+        )
 
     return _read(dataset, name, _Base, row_of)
 
 
 def _category(image: _Image | _Base) -> str:
-    """The category in lower case; the tables have both "Figurative Literal" and "Figurative+Literal"."""
+    """The category in lower case; the tables have both "Figurative Literal" and
+    "Figurative+Literal".
+    """
     found = (image.category or "none").lower()
     return "figurative+literal" if found == "figurative literal" else found
 
 
 def _role(kind: str, image: _Image, phrase: str, known: str | None) -> str:
-    """The role of a distractor; of idioms and metaphors, what is no literal image was a random draw.
+    """The role of a distractor; of idioms and metaphors, what is no literal image was a random
+    draw.
 
     Of similes the detection table names the source alone; `known` is what the retrieval table says.
     """

@@ -27,25 +27,30 @@ from figlang_tasks.metrics import ranking
 from figlang_tasks.scoring import Task
 from figlang_tasks.scoring.task import Document, MetricValues, task_of
 
-# Of the four parts of a grid, in the order of the letters: "the top-left image", "upper left", "left top".
+# Of the four parts of a grid, in the order of the letters: "the top-left image", "upper left",
+# "left top".
 PLACES = tuple(
     rf"(?:the\s)?(?:(?:{row})[\s-]{side}|{side}[\s-](?:{row}))(?:[\s-]hand)?(?:\s(?:corner|image|picture|panel|one))?"
     for row in ("top|upper", "bottom|lower")
     for side in ("left", "right")
 )
-# What an image shows if the answer is yes. "The idiom has the figurative meaning of ..." says nothing of the image.
+# What an image shows if the answer is yes. "The idiom has the figurative meaning of ..." says
+# nothing of the image.
 FIGURATIVE = r"(?<!has\sa\s)(?<!has\sthe\s)(?<!with\sthe\s)figurative\smeaning"
-# An output that is neither yes nor no is ranked against the model: a positive image last, a negative one first.
+# An output that is neither yes nor no is ranked against the model: a positive image last, a
+# negative one first.
 UNREADABLE = {True: -1.0, False: 2.0}
 
 
 class Options(TaskOptions):
-    """Options of an IRFL task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file, by model.
+    """Options of an IRFL task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file, by
+    model.
 
     Attributes:
-        prompt: ``choose`` (all candidates, each behind its letter), ``ordinal`` (all before the text, which says what
-            letter the first has, the second ...), ``grid`` (the four in one picture), ``match`` (a question to answer
-            Yes or No) or ``text`` (nothing but the text, as dual encoders take it).
+        prompt: ``choose`` (all candidates, each behind its letter), ``ordinal`` (all before the
+            text, which says what letter the first has, the second ...), ``grid`` (the four in one
+            picture), ``match`` (a question to answer Yes or No) or ``text`` (nothing but the text,
+            as dual encoders take it).
         phrase_only: leave out the definitions of an idiom.
     """
 
@@ -59,7 +64,9 @@ class Options(TaskOptions):
 
 
 def preflight(config: Mapping[str, Any], request: Request) -> None:
-    """Check that a run holds a whole row, whose documents (pictures, rotations) are judged together."""
+    """Check that a run holds a whole row, whose documents (pictures, rotations) are judged
+    together.
+    """
     of_docs = list(rows.documents(request, check_images=True)["row"])
     places = chosen(len(of_docs), config)
     sizes, here = Counter(of_docs), Counter(of_docs[place] for place in places)
@@ -67,8 +74,9 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
         first = of_docs[places[0]]
         offset = of_docs.index(first)
         raise ValueError(
-            f"--limit and --offset leave no complete row: {first} has {sizes[first]} documents, which are scored "
-            f"together. Use --limit {sizes[first]}{f' --offset {offset}' if offset else ''}, or a larger limit"
+            f"--limit and --offset leave no complete row: {first} has {sizes[first]} documents,"
+            " which are scored together. Use --limit"
+            f" {sizes[first]}{f' --offset {offset}' if offset else ''}, or a larger limit"
         )
 
 
@@ -76,7 +84,9 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
-    """The prompt as one text; where letters name the pictures, ``<image>`` marks the place of each."""
+    """The prompt as one text; where letters name the pictures, ``<image>`` marks the place of
+    each.
+    """
     options = Options.of(lmms_eval_specific_kwargs)
     return render(
         f"irfl/{options.prompt}.jinja",
@@ -87,7 +97,9 @@ def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
 
 
 def shown_texts(doc: Document) -> list[str]:
-    """The texts of a row in its prompt, in this order; without definitions where the task leaves them out."""
+    """The texts of a row in its prompt, in this order; without definitions where the task leaves
+    them out.
+    """
     return [doc["phrase"], *doc["definitions"]]
 
 
@@ -95,10 +107,16 @@ def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> li
     """The pictures of the candidates in the order shown, each RGB; for a grid, one."""
     store = pictures(doc["dataset"])
     shown = [store.read(uuid, f"{doc['dataset']} {doc['id']}") for uuid in doc["candidates"]]
-    return [grid(shown, rows.LETTERS)] if Options.of(lmms_eval_specific_kwargs).prompt == "grid" else shown
+    return (
+        [grid(shown, rows.LETTERS)]
+        if Options.of(lmms_eval_specific_kwargs).prompt == "grid"
+        else shown
+    )
 
 
-def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
+def doc_to_messages(
+    doc: Document, lmms_eval_specific_kwargs: Kwargs = None
+) -> list[dict[str, Any]]:
     """The prompt as one user turn, the pictures at their places in the text, or before it."""
     shown = doc_to_visual(doc, lmms_eval_specific_kwargs)
     return [turn_with_pictures_inside(shown, doc_to_text(doc, lmms_eval_specific_kwargs))]
@@ -120,8 +138,12 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
 # --- detection ---
 
 
-def detection_record(doc: Document, output: str | None, places: Sequence[str] = ()) -> DetectionRecord:
-    """The record of a choice in words; `places` are names of the parts of a grid, as expressions."""
+def detection_record(
+    doc: Document, output: str | None, places: Sequence[str] = ()
+) -> DetectionRecord:
+    """The record of a choice in words; `places` are names of the parts of a grid, as
+    expressions.
+    """
     candidates = Choices(len(doc["candidates"]), are_pictures=True, places=tuple(places))
     choice = option(output, candidates)
     return _detection_record(doc, choice.value, choice.status, choice.rule, None)
@@ -155,7 +177,9 @@ def _detection_record(
 
 
 def grid_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
-    """The record of a choice among the four parts of one picture, and its numbers; an answer may name their place."""
+    """The record of a choice among the four parts of one picture, and its numbers; an answer may
+    name their place.
+    """
     return task_of(doc).values(doc, detection_record(doc, results[0], PLACES))
 
 
@@ -176,9 +200,9 @@ def match_process_results(doc: Document, results: Sequence[str]) -> MetricValues
 @lru_cache(maxsize=1)  # once a process
 def _report_no_scores() -> None:
     logger.error(
-        "figlang_tasks: irfl_match compares matching scores, but this model answers in words: those rows have no "
-        "accuracy. Use a model class that gives scores (figlang_clip, figlang_vlm, figlang_openai), or run irfl_detect "
-        "with this one."
+        "figlang_tasks: irfl_match compares matching scores, but this model answers in words: those"
+        " rows have no accuracy. Use a model class that gives scores (figlang_clip, figlang_vlm,"
+        " figlang_openai), or run irfl_detect with this one."
     )
 
 
@@ -230,11 +254,18 @@ def _has_rotations(request: Request) -> bool:
 
 
 _task = partial(Task, documents=rows.documents, options=Options, preflight=preflight)
-_detection = partial(_task, record=detection_record, record_of_scores=detection_record_of_scores, answer_field="chosen")
+_detection = partial(
+    _task,
+    record=detection_record,
+    record_of_scores=detection_record_of_scores,
+    answer_field="chosen",
+)
 
 RETRIEVE = _task(
     name="irfl_retrieve",
-    description="Rank the images of a row by how well each shows the figurative meaning of a phrase.",
+    description=(
+        "Rank the images of a row by how well each shows the figurative meaning of a phrase."
+    ),
     is_for=_is_retrieval,
     record=retrieval_record,
     record_of_scores=retrieval_record_of_scores,
@@ -243,19 +274,25 @@ RETRIEVE = _task(
 )
 RANDOM = _detection(
     name="irfl_random",
-    description="Choose the image that shows the figurative meaning of a phrase among randomly drawn ones.",
+    description=(
+        "Choose the image that shows the figurative meaning of a phrase among randomly drawn ones."
+    ),
     is_for=_has_random_candidates,
     measures=measures.RANDOM,
 )
 CIRCULAR = _detection(
     name="irfl_detect_circular",
-    description="As irfl_detect, with each row in all rotations, so that each letter is right once.",
+    description=(
+        "As irfl_detect, with each row in all rotations, so that each letter is right once."
+    ),
     is_for=_has_rotations,
     measures=measures.CIRCULAR,
 )
 DETECT = _detection(
     name="irfl_detect",
-    description="Choose the image that shows the figurative meaning of a phrase among partly literal ones.",
+    description=(
+        "Choose the image that shows the figurative meaning of a phrase among partly literal ones."
+    ),
     measures=measures.DETECT,
 )
 TASKS = (RETRIEVE, RANDOM, CIRCULAR, DETECT)

@@ -1,6 +1,7 @@
 """IRFL's supervised classifier (arXiv 2303.15445, sections 4.1 and 4.2): ``figlang train irfl``.
 
-It is trained on the base table of idioms, and tested on a table whose pictures and phrases it has never seen.
+It is trained on the base table of idioms, and tested on a table whose pictures and phrases it has
+never seen.
 """
 
 from __future__ import annotations
@@ -36,18 +37,30 @@ def train(
     revision: Annotated[str | None, Option(help="Of the encoder's repository.")] = None,
     table: Annotated[
         str,
-        Option(help="Table to test on, such as idiom-retrieval-task; its pictures and phrases are not trained on."),
+        Option(
+            help=(
+                "Table to test on, such as idiom-retrieval-task; its pictures and phrases are not"
+                " trained on."
+            )
+        ),
     ] = "idiom-detection-task",
     seeds: Annotated[int, Option(min=1, help="How many networks: seeds 0, 1, 2 ...")] = 5,
     output: Annotated[Path, Option(help="Folder to write.")] = Path("irfl_probe"),
-    phrase_only: Annotated[bool, Option(help="Train and test with the idiom alone, without its definitions.")] = False,
-    hidden: Annotated[int, Option(min=0, help="Units of the hidden layer; 0: no hidden layer.")] = 512,
+    phrase_only: Annotated[
+        bool, Option(help="Train and test with the idiom alone, without its definitions.")
+    ] = False,
+    hidden: Annotated[
+        int, Option(min=0, help="Units of the hidden layer; 0: no hidden layer.")
+    ] = 512,
     epochs: Annotated[int, Option(min=1, help="Passes over the training data.")] = 7,
-    dataset: Annotated[str, Option(help="IRFL, or figlang_mini_irfl, small data of this package.")] = "IRFL",
+    dataset: Annotated[
+        str, Option(help="IRFL, or figlang_mini_irfl, small data of this package.")
+    ] = "IRFL",
 ) -> str:
     """Train IRFL's classifier of idioms (Tables 6 and 8).
 
-    It prints the encoder's own numbers, the mean and the standard deviation of the seeds, and the paper's.
+    It prints the encoder's own numbers, the mean and the standard deviation of the seeds, and the
+    paper's.
 
     \b
     figlang train irfl --output probe
@@ -66,20 +79,37 @@ def train(
 
     def features(of: Sequence[Document]) -> Any:
         return probe_pair.features(
-            own, of, lambda doc: rows.text(doc, phrase_only), lambda doc: doc_to_visual(doc, {"prompt": "text"})
+            own,
+            of,
+            lambda doc: rows.text(doc, phrase_only),
+            lambda doc: doc_to_visual(doc, {"prompt": "text"}),
         )
 
     test, pairs = features(tested), features(documents)
     known = test.seen()
-    kept = [place for place, shown in enumerate(pairs.shown()) if known.isdisjoint(shown)]  # no picture of the test
+    # No picture of the test
+    kept = [place for place, shown in enumerate(pairs.shown()) if known.isdisjoint(shown)]
     if not kept:
-        raise DataError(f"{dataset}: {BASE} has only pictures and phrases of {table}: nothing to train on")
-    pairs, documents = replace(pairs, plan=[pairs.plan[each] for each in kept]), [documents[each] for each in kept]
+        raise DataError(
+            f"{dataset}: {BASE} has only pictures and phrases of {table}: nothing to train on"
+        )
+    pairs, documents = (
+        replace(pairs, plan=[pairs.plan[each] for each in kept]),
+        [documents[each] for each in kept],
+    )
     labels = [document["category"] in FIGURATIVE for document in documents]
-    fitting: dict[str, Any] = {"epochs": epochs, "batch_size": BATCH, "learning_rate": LEARNING_RATE}
-    weights = {seed: probe_pair.train(pairs, labels, hidden, seed=seed, **fitting) for seed in range(seeds)}
+    fitting: dict[str, Any] = {
+        "epochs": epochs,
+        "batch_size": BATCH,
+        "learning_rate": LEARNING_RATE,
+    }
+    weights = {
+        seed: probe_pair.train(pairs, labels, hidden, seed=seed, **fitting) for seed in range(seeds)
+    }
     before = _values(tested, test.cosines())
-    after = {seed: _values(tested, probe_pair.answers(test, each)) for seed, each in weights.items()}
+    after = {
+        seed: _values(tested, probe_pair.answers(test, each)) for seed, each in weights.items()
+    }
     trained_on: dict[str, Any] = {
         "data": tables.images(dataset, BASE).data,
         "without": tested[0]["data"],
@@ -90,7 +120,9 @@ def train(
     probe.write(
         output,
         "pair",
-        settings=settings | {"phrase_only": phrase_only, "hidden": hidden, "optimizer": "Adam"} | fitting,
+        settings=settings
+        | {"phrase_only": phrase_only, "hidden": hidden, "optimizer": "Adam"}
+        | fitting,
         trained_on=trained_on,
         seen=pairs.seen(),
         weights=weights,
@@ -100,43 +132,70 @@ def train(
     published = {"paper": published_values(table, phrase_only)} if dataset == "IRFL" else {}
     shown = probe.table_of_seeds(list(after.values()), {"encoder": alone}, published)
     counts = ", ".join(f"{name} {count:,}" for name, count in trained_on["categories"].items())
-    told = f"trained on {trained_on['pictures']:,} pictures of {trained_on['idioms']} idioms ({counts})"
+    told = (
+        f"trained on {trained_on['pictures']:,} pictures of {trained_on['idioms']} idioms"
+        f" ({counts})"
+    )
     return "\n".join([told, "", shown, "", f"{output} written"])
 
 
 def trainable(dataset: str, tested: Sequence[Document]) -> list[Document]:
-    """The rows of the base table whose phrase no test document has, in the shape of those documents."""
+    """The rows of the base table whose phrase no test document has, in the shape of those
+    documents.
+    """
     phrases = {folded(document["phrase"]) for document in tested}
-    images = [each for each in tables.images(dataset, BASE).rows if folded(each.phrase) not in phrases]
+    images = [
+        each for each in tables.images(dataset, BASE).rows if folded(each.phrase) not in phrases
+    ]
     chosen = [each for each in images if each.type in CATEGORIES]
     for image in chosen:
         pictures(dataset).check(image.uuids, image.where)
     return [
-        {**asdict(image), "category": image.type, "dataset": dataset, "id": image.where, "candidates": image.uuids}
+        {
+            **asdict(image),
+            "category": image.type,
+            "dataset": dataset,
+            "id": image.where,
+            "candidates": image.uuids,
+        }
         for image in chosen
     ]
 
 
 def _tested(dataset: str, table: str) -> list[Document]:
     if not table.endswith(("-detection-task", "-retrieval-task")):
-        raise DataError(f"--table {table}: must be a table of detection or retrieval, such as idiom-detection-task")
+        raise DataError(
+            f"--table {table}: must be a table of detection or retrieval, such as"
+            " idiom-detection-task"
+        )
     return list(rows.load(dataset, table))
 
 
 def _values(tested: Sequence[Document], answers: Sequence[str]) -> dict[str, float]:
     """The measures of the table, by full name, of matching scores as answers."""
     task = RETRIEVE if "positive" in tested[0] else DETECT
-    records = [task.answer_record(document, answer) for document, answer in zip(tested, answers, strict=True)]
+    records = [
+        task.answer_record(document, answer)
+        for document, answer in zip(tested, answers, strict=True)
+    ]
     return headlines(records, task.measures)
 
 
 def published_values(table: str, phrase_only: bool) -> dict[str, str]:
     """What the paper has of its classifier, by full name of the measure, in percent."""
     kind, _, way = table.removesuffix("-task").rpartition("-")
-    name = f"irfl_{'match' if way == 'detection' else 'retrieve'}_{kind}{'_phrase_only' if phrase_only else ''}"
-    records = json.loads((Path(__file__).parent / "published.json").read_text(encoding="utf-8"))["records"]
+    name = (
+        f"irfl_{'match' if way == 'detection' else 'retrieve'}_{kind}"
+        f"{'_phrase_only' if phrase_only else ''}"
+    )
+    records = json.loads((Path(__file__).parent / "published.json").read_text(encoding="utf-8"))[
+        "records"
+    ]
     return {
-        record["metric"]: f"{100 * record['value']:g}" + (f" ± {100 * record['std']:g}" if "std" in record else "")
+        record["metric"]: (
+            f"{100 * record['value']:g}"
+            + (f" ± {100 * record['std']:g}" if "std" in record else "")
+        )
         for record in records
         if record["setting"].startswith("supervised;") and name in [record["task"], *record["task"]]
     }

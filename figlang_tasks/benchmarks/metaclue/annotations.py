@@ -1,7 +1,9 @@
-"""MetaCLUE's annotations: the format of ``annotations.jsonl``, one image on each line, and what was read of it.
+"""MetaCLUE's annotations: the format of ``annotations.jsonl``, one image on each line, and what was
+read of it.
 
-MetaCLUE has no public release, so this format is ours. What a user prepares is a folder ``$FIGLANG_DATA_DIR/MetaCLUE``
-with the file and the pictures of the Pitt Ads in their own layout, ``0/`` to ``10/``.
+MetaCLUE has no public release, so this format is ours. What a user prepares is a folder
+``$FIGLANG_DATA_DIR/MetaCLUE`` with the file and the pictures of the Pitt Ads in their own layout,
+``0/`` to ``10/``.
 """
 
 from __future__ import annotations
@@ -11,7 +13,15 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    model_validator,
+)
 
 from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.benchmark import source_of
@@ -30,7 +40,8 @@ _IMAGE = re.compile(r"(10|[0-9])/[^/\\#\x00-\x1f\ud800-\udfff]{1,240}\.[A-Za-z]{
 def _image(path: str) -> str:
     if not _IMAGE.fullmatch(path):
         raise ValueError(
-            "must be the picture's path in the layout of the Pitt Ads, 0/name.jpg to 10/name.png, without #"
+            "must be the picture's path in the layout of the Pitt Ads, 0/name.jpg to 10/name.png,"
+            " without #"
         )
     return path
 
@@ -38,7 +49,10 @@ def _image(path: str) -> str:
 def _line(text: str) -> str:
     # A line break would tear the numbered list of candidates.
     if not text or text != text.strip() or re.search(r"[\r\n\ud800-\udfff]", text):
-        raise ValueError("must be a text that is not empty, without spaces around it or line breaks, in valid Unicode")
+        raise ValueError(
+            "must be a text that is not empty, without spaces around it or line breaks, in valid"
+            " Unicode"
+        )
     if fault := row_files.placeholder_fault(text):
         raise ValueError(fault)
     return text
@@ -82,7 +96,9 @@ def statement(primary: str, relationship: str, secondary: str) -> str:
 
 
 class Box(_Object):
-    """A region that invokes a concept of the best metaphor; `bbox`: left, top, right, bottom in the upright picture."""
+    """A region that invokes a concept of the best metaphor; `bbox`: left, top, right, bottom in the
+    upright picture.
+    """
 
     role: Role
     type: BoxType
@@ -92,7 +108,9 @@ class Box(_Object):
     def _area(self) -> Box:
         left, top, right, bottom = self.bbox
         if left >= right or top >= bottom:
-            raise ValueError("bbox must be [left, top, right, bottom] in pixels, left < right and top < bottom")
+            raise ValueError(
+                "bbox must be [left, top, right, bottom] in pixels, left < right and top < bottom"
+            )
         return self
 
 
@@ -114,7 +132,9 @@ class Annotation(_Object):
         if self.set != "metaphor" and (given or self.boxes):
             raise ValueError(f"set is {self.set}, which has neither metaphors nor boxes")
         if self.set == "metaphor" and not given:
-            raise ValueError("metaphors is missing, must be a list (empty if no annotation passed validation)")
+            raise ValueError(
+                "metaphors is missing, must be a list (empty if no annotation passed validation)"
+            )
         if self.metaphors and (count := sum(each.best for each in self.metaphors)) != 1:
             raise ValueError(f"metaphors: best is true {count} times, must be so once")
         if self.boxes and not self.metaphors:
@@ -129,11 +149,15 @@ class Annotation(_Object):
 
 def annotation(found: dict[str, Any], where: str) -> Annotation:
     """The object of a line; a `DataError` that names `where` and the field if it is not valid."""
-    return row_files.checked(Annotation, {**found, "place of the line": f"{where} ({found.get('image')})"}, where)
+    return row_files.checked(
+        Annotation, {**found, "place of the line": f"{where} ({found.get('image')})"}, where
+    )
 
 
 class Table(NamedTuple):
-    """All rows of an annotation file, in its order; its folder with the pictures; and the SHA-256 (12 hex digits)."""
+    """All rows of an annotation file, in its order; its folder with the pictures; and the SHA-256
+    (12 hex digits).
+    """
 
     rows: tuple[Annotation, ...]
     folder: Path
@@ -151,12 +175,22 @@ def read(dataset: str) -> Table:
     found = hub.snapshot(source_of(dataset), [FILE])
     path = found.folder / FILE
     if not path.exists():
-        raise DataError(f"there is no {path}: docs/cards/metaclue.md says how to write it, since none was released")
-    rows, faults = row_files.valid(row_files.lines(path), annotation, lambda row: f"image {row.image}")
+        raise DataError(
+            f"there is no {path}: docs/cards/metaclue.md says how to write it, since none was"
+            " released"
+        )
+    rows, faults = row_files.valid(
+        row_files.lines(path), annotation, lambda row: f"image {row.image}"
+    )
     if not rows and not faults:
         faults = [f"{path} has no rows: write one for each image (docs/cards/metaclue.md)"]
     row_files.end_with_the_first(faults, "metaclue")
-    return Table(tuple(rows), found.folder, found.revision, hashlib.sha256(path.read_bytes()).hexdigest()[:12])
+    return Table(
+        tuple(rows),
+        found.folder,
+        found.revision,
+        hashlib.sha256(path.read_bytes()).hexdigest()[:12],
+    )
 
 
 @hub.kept(maxsize=1 << 14)  # the check of boxes and the documents of both concepts need it
@@ -171,6 +205,7 @@ def check_boxes(row: Annotation, picture: Path) -> None:
     for number, box in enumerate(row.boxes):
         if box.bbox[2] > width + 0.5 or box.bbox[3] > height + 0.5:
             raise DataError(
-                f"{row.where}: boxes.{number}.bbox is {list(box.bbox)}, but the picture is {width} x {height} pixels. "
-                "Boxes are in pixels of the picture as it lies in the folder, upright."
+                f"{row.where}: boxes.{number}.bbox is {list(box.bbox)}, but the picture is {width}"
+                f" x {height} pixels. Boxes are in pixels of the picture as it lies in the folder,"
+                " upright."
             )

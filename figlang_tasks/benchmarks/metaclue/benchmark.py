@@ -23,7 +23,7 @@ BENCHMARK = Benchmark(
   eprint = {2212.09898},
   url = {https://arxiv.org/abs/2212.09898},
   archivePrefix = {arXiv}
-}""",
+}""",  # noqa: E501
     sources=(
         # The annotations have no public release (module annotations).
         Source(name="MetaCLUE", unpinned="local", bring="docs/cards/metaclue.md"),

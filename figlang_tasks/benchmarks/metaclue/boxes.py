@@ -14,15 +14,17 @@ from figlang_tasks.benchmarks.metaclue.written_boxes import WrittenBox
 
 Role: TypeAlias = Literal["primary", "secondary"]
 Convention: TypeAlias = Literal["pixel", "unit", "thousand", "thousand_yx", "loc1024"]
-"""How a model family writes coordinates: as pixels, 0 to 1, 0 to 1000, likewise y before x (``box_2d`` of Gemini), or
-``<loc0000>`` to ``<loc1023>``, y before x (PaliGemma)."""
+"""How a model family writes coordinates: as pixels, 0 to 1, 0 to 1000, likewise y before x
+(``box_2d`` of Gemini), or ``<loc0000>`` to ``<loc1023>``, y before x (PaliGemma)."""
 
 PixelBox: TypeAlias = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
 class Boxes:
-    """Boxes x0, y0, x1, y1 in pixels by role, in the order of the output, and how many were left out."""
+    """Boxes x0, y0, x1, y1 in pixels by role, in the order of the output, and how many were left
+    out.
+    """
 
     primary: tuple[PixelBox, ...]
     secondary: tuple[PixelBox, ...]
@@ -51,19 +53,22 @@ def parse_boxes(
 ) -> Read[Boxes]:
     """Read the boxes of the primary and the secondary concept in an answer.
 
-    Boxes are read in the forms of `find_boxes`, of which an answer has one. The label of a box is the last known name
-    before it, or the first in it, or the first behind it in its JSON object or before the next PaliGemma box. A box
-    right behind another shares its label.
+    Boxes are read in the forms of `find_boxes`, of which an answer has one. The label of a box is
+    the last known name before it, or the first in it, or the first behind it in its JSON object or
+    before the next PaliGemma box. A box right behind another shares its label.
 
-    What the numbers mean is declared, never guessed. A number with a percent sign is a share of the width or height
-    whatever the convention, since it says so itself; "percent" in words, or with some of the numbers only, is not
-    enough. A number in "px" is one of the convention ``pixel``. Widths and heights are read where keys name them.
-    A number outside of the convention's range, a box of which all four are at most 1 where they are no shares, or a
-    form or unit of another convention gives ``out_of_range`` and no box at all.
+    What the numbers mean is declared, never guessed. A number with a percent sign is a share of the
+    width or height whatever the convention, since it says so itself; "percent" in words, or with
+    some of the numbers only, is not enough. A number in "px" is one of the convention ``pixel``.
+    Widths and heights are read where keys name them. A number outside of the convention's range, a
+    box of which all four are at most 1 where they are no shares, or a form or unit of another
+    convention gives ``out_of_range`` and no box at all.
 
     Args:
-        role: whose boxes those without a known label are (the prompt asked for one concept); None: nobody's.
-        names: more labels and the role of each, such as the concepts' own words; "primary" and "secondary" are known.
+        role: whose boxes those without a known label are (the prompt asked for one concept); None:
+            nobody's.
+        names: more labels and the role of each, such as the concepts' own words; "primary" and
+            "secondary" are known.
     """
     answer = opened(output)
     if isinstance(answer, Read):
@@ -148,7 +153,9 @@ def _labels_of_boxes(text: str, boxes: Sequence[WrittenBox], labels: _Labels) ->
         start = max(previous_end, text.rfind("}", previous_end, box.start), box.start - _LOOK)
         before = text[start : box.start]
         label = None if box.form == "loc" else labels.last(before)
-        is_right_behind = box.form != "loc" and bool(roles) and not any(map(str.isalpha, _TAG.sub("", before)))
+        is_right_behind = (
+            box.form != "loc" and bool(roles) and not any(map(str.isalpha, _TAG.sub("", before)))
+        )
         if label is None and (box.form == "named" or not is_right_behind):
             label = labels.first(text[box.start : box.end]) or labels.first(_behind(text, box))
         if label is None and is_right_behind:
@@ -159,7 +166,9 @@ def _labels_of_boxes(text: str, boxes: Sequence[WrittenBox], labels: _Labels) ->
 
 
 def _behind(text: str, box: WrittenBox) -> str:
-    """The text behind a box that may name it: until PaliGemma's next box, or the rest of its JSON object."""
+    """The text behind a box that may name it: until PaliGemma's next box, or the rest of its JSON
+    object.
+    """
     near = text[box.end : box.end + _LOOK]
     if box.form == "loc":
         return near.partition("<loc")[0]
@@ -195,7 +204,9 @@ def _are_percent_in_words(text: str, boxes: Sequence[WrittenBox]) -> bool:
 
 
 def _in_pixels(box: WrittenBox, convention: Convention, width: int, height: int) -> PixelBox | None:
-    """The box x0, y0, x1, y1 in pixels; None if its form, its unit or a number is not of the convention."""
+    """The box x0, y0, x1, y1 in pixels; None if its form, its unit or a number is not of the
+    convention.
+    """
     full_width, full_height = _largest(convention, width, height)
     if box.unit == "%":
         full_width = full_height = 100
@@ -207,7 +218,12 @@ def _in_pixels(box: WrittenBox, convention: Convention, width: int, height: int)
         return None
 
     left, top, right, bottom = box.values
-    if min(left, right) < 0 or max(left, right) > full_width or min(top, bottom) < 0 or max(top, bottom) > full_height:
+    if (
+        min(left, right) < 0
+        or max(left, right) > full_width
+        or min(top, bottom) < 0
+        or max(top, bottom) > full_height
+    ):
         return None
     # Numbers up to 1 are meant as shares, and no shares are declared here.
     has_shares = convention in ("unit", "loc1024") and box.unit != "%"

@@ -39,18 +39,23 @@ def _line(answer: Answer) -> str:
 
 
 def parse_official(output: str | None) -> Read[Statement]:
-    """The parts of a caption as the paper has them (section 3.2): the whole answer is the statement.
+    """The parts of a caption as the paper has them (section 3.2): the whole answer is the
+    statement.
 
-    The first "is as" and the first "as" after it separate the parts, so a preface becomes part of the primary concept.
-    A caption without them scores 0 on each ("The score of 0 is given if parsing fails"). No code was released; that the
-    first "as" counts is inferred.
+    The first "is as" and the first "as" after it separate the parts, so a preface becomes part of
+    the primary concept. A caption without them scores 0 on each ("The score of 0 is given if
+    parsing fails"). No code was released; that the first "as" counts is inferred.
     """
     answer = opened(output)
     if isinstance(answer, Read):
         return answer
     text = _line(answer)
     parts = _parts(text, _IS_AS.search(text), _EDGES)
-    return Read(Statement(*parts, text), "read", "statement") if parts else Read(None, "unreadable", "nothing")
+    return (
+        Read(Statement(*parts, text), "read", "statement")
+        if parts
+        else Read(None, "unreadable", "nothing")
+    )
 
 
 def _parts(text: str, verb: re.Match[str] | None, edges: str) -> tuple[str, str, str] | None:
@@ -68,8 +73,7 @@ _NUMBER = re.compile(r"\A\W{0,3}\d{1,3}[.)] ")
 _VERB = re.compile(r" (is|are|was|were|can be)(?: just)? as (?!if )", re.I)
 # A point behind "Mr" or "J" ends no sentence.
 _STOP = re.compile(
-    r"(?<!\b[A-Z])(?<!\b[A-Z][a-z])[.!?][\"')*]{0,3} +(?=[\W_]{0,3}[A-Z0-9])|, or (?=that\b)"
-    r"|\n"
+    r"(?<!\b[A-Z])(?<!\b[A-Z][a-z])[.!?][\"')*]{0,3} +(?=[\W_]{0,3}[A-Z0-9])|, or (?=that\b)" r"|\n"
 )
 _LEAD_IN = re.compile(
     r".*(?::[*_]{0,2} |[\"\u201c](?=\w)|\b(?:image|ad\w{0,12}|poster|metaphor|i) \w.{0,80}? that "
@@ -77,7 +81,8 @@ _LEAD_IN = re.compile(
     re.I,
 )
 _TAIL = re.compile(
-    r"(?:[.!]?[\"\u201d]|,? because\b|, (?:which\b|(?:\w{1,20}ly )?\w{3,20}ing (?!and\b)\w)| [(\u2014]).*\Z"
+    r"(?:[.!]?[\"\u201d]|,? because\b|, (?:which\b|(?:\w{1,20}ly )?\w{3,20}ing (?!and\b)\w)|"
+    r" [(\u2014]).*\Z"
 )
 _EXPLANATION = re.compile(r"\n\W{0,8}explanation\b", re.I)
 _VALUE = r"(?: concept)?[\"*]{0,3}:[\"* ]{1,5}([^\"\n]{1,100})[\"*,\s]{1,4}"
@@ -85,10 +90,12 @@ _NAMED = re.compile(rf"\bprimary{_VALUE}relationship{_VALUE}secondary{_VALUE}", 
 
 
 def parse_caption(output: str | None) -> Read[Statement]:
-    """The statement in a caption, as a careful reader takes it: without what leads in, and without afterthoughts.
+    """The statement in a caption, as a careful reader takes it: without what leads in, and without
+    afterthoughts.
 
-    The first of these decides: the three parts stand by their names (``named``); the one statement behind a colon
-    (``heading``); the only one (``statement``). A repeated pattern ("... is as relationship as ...") is none.
+    The first of these decides: the three parts stand by their names (``named``); the one statement
+    behind a colon (``heading``); the only one (``statement``). A repeated pattern ("... is as
+    relationship as ...") is none.
     """
     answer = opened(output)
     if isinstance(answer, Read):

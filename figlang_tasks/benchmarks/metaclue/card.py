@@ -59,7 +59,10 @@ def _classification(record: ClassificationRecord) -> Answer:
 
 
 def _retrieval_card(record: RetrievalRecord, document: Document) -> Card:
-    return {"facts": [("candidates", record["candidates"])], "gold": [("statement", record["answer_text"])]}
+    return {
+        "facts": [("candidates", record["candidates"])],
+        "gold": [("statement", record["answer_text"])],
+    }
 
 
 def _retrieval(record: RetrievalRecord) -> Answer:
@@ -105,14 +108,19 @@ def _question_card(record: QuestionRecord, document: Document) -> Card:
 
 def _question(record: QuestionRecord) -> Answer:
     words = record["answer"]
-    return {"predicted": words or "nothing", "outcome": outcome(bool(record["em"]), bool(words), OPEN)}
+    return {
+        "predicted": words or "nothing",
+        "outcome": outcome(bool(record["em"]), bool(words), OPEN),
+    }
 
 
 # --- where are the concepts? ---
 
 
 def _boxes_card(record: BoxesRecord, document: Document) -> Card:
-    boxes = [f"{kind} {_box(box)}" for box, kind in zip(record["truth"], record["types"], strict=True)]
+    boxes = [
+        f"{kind} {_box(box)}" for box, kind in zip(record["truth"], record["types"], strict=True)
+    ]
     return {
         "source": record["role"],
         "facts": [("concept", record["concept"])],
@@ -144,7 +152,10 @@ def _picture_card(record: PictureRecord, document: Document) -> Card:
 
 
 def _picture(record: PictureRecord) -> Answer:
-    return {"predicted": record["file"] or "no picture", "outcome": OPEN if record["file"] else NO_ANSWER}
+    return {
+        "predicted": record["file"] or "no picture",
+        "outcome": OPEN if record["file"] else NO_ANSWER,
+    }
 
 
 _CARDS: Mapping[str, Callable[[Any, Document], Card]] = {

@@ -11,7 +11,9 @@ from figlang_tasks.core.record import Document, Record
 
 
 def choice_of(record: Record) -> Choice | None:
-    """Yes or No of classification, the statements of retrieval; None of captions, questions, boxes and pictures."""
+    """Yes or No of classification, the statements of retrieval; None of captions, questions, boxes
+    and pictures.
+    """
     return _CHOICES.get(record["task"])
 
 
@@ -33,6 +35,9 @@ def _fields_of_statement(record: Record, number: str) -> Mapping[str, Any]:
 
 METAPHOR = Choice("Does the image contain a visual metaphor?", yes_or_no, _fields_of_yes_or_no)
 STATEMENTS = Choice(
-    "Which statement is the metaphor that the image conveys?", _statements, _fields_of_statement, needs_document=True
+    "Which statement is the metaphor that the image conveys?",
+    _statements,
+    _fields_of_statement,
+    needs_document=True,
 )
 _CHOICES = {tasks.CLASSIFY.name: METAPHOR, tasks.RETRIEVE.name: STATEMENTS}

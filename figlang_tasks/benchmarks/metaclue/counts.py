@@ -12,7 +12,9 @@ GENERATED = 300  # samples of the paper's text-to-image evaluation
 
 
 def count(request: Request) -> int | None:
-    """Number of rows of a task, as published; None where that depends on the annotations (questions, concepts)."""
+    """Number of rows of a task, as published; None where that depends on the annotations
+    (questions, concepts).
+    """
     task = request["task"]
     if source_of(request.dataset).folder is not None:
         return None

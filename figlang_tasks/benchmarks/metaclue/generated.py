@@ -18,7 +18,9 @@ def opened(path: Path | str) -> Image.Image:
 
 
 class OpenedPictures(Sequence[Image.Image]):
-    """The generated pictures of records, each opened when it is asked for: 300 large ones need not fit in memory."""
+    """The generated pictures of records, each opened when it is asked for: 300 large ones need not
+    fit in memory.
+    """
 
     def __init__(self, records: Sequence[PictureRecord]) -> None:
         self._files = [record["file"] for record in records]

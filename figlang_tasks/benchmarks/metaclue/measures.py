@@ -1,8 +1,8 @@
 """The measures of MetaCLUE (arXiv 2212.09898, sections 3.1 to 3.4, Tables 1 to 5).
 
-Images are resampled, not the questions about one. Average precision, METEOR, FID and the like are no functions of sums:
-each has value and interval of its own. METEOR and SPICE need Java. What cannot be computed is left out, and the log
-says why.
+Images are resampled, not the questions about one. Average precision, METEOR, FID and the like are
+no functions of sums: each has value and interval of its own. METEOR and SPICE need Java. What
+cannot be computed is left out, and the log says why.
 """
 
 from __future__ import annotations
@@ -122,7 +122,9 @@ def _rank(record: RetrievalRecord) -> float | None:
 
 
 def _is_tied(record: RetrievalRecord) -> float | None:
-    """Whether several statements have the best score, so that none is chosen; None for an answer in words."""
+    """Whether several statements have the best score, so that none is chosen; None for an answer in
+    words.
+    """
     return float(record["chosen"] is None) if record["status"] == "scores" else None
 
 
@@ -144,7 +146,11 @@ RETRIEVE = _measures(
         percent=False,
         bounds=(1.0, math.inf),
     ),
-    tie_rate("Share of images by scores for which several statements have the best score.", _is_tied, in_table=False),
+    tie_rate(
+        "Share of images by scores for which several statements have the best score.",
+        _is_tied,
+        in_table=False,
+    ),
     parse_rate(),
 )
 
@@ -156,7 +162,9 @@ Texts = tuple[tuple[str, str, tuple[str, ...]], ...]
 
 def _texts(records: Sequence[Record], said: str) -> Texts:
     """The texts of records, which stand in the field `said`, in the order of ids."""
-    return tuple(sorted((record["id"], record[said], tuple(record["references"])) for record in records))
+    return tuple(
+        sorted((record["id"], record[said], tuple(record["references"])) for record in records)
+    )
 
 
 def _images(texts: Texts) -> list[str]:
@@ -198,7 +206,11 @@ def _by_java(records: Sequence[Record], scope: str, metric: str, said: str) -> E
         notes.note(f"{metric} could not be computed and is missing, see the log")
         return None
     # METEOR is of all texts together.
-    return _mean(_images(texts), found.per_image.tolist()) if metric == "spice" else Estimate(found.value)
+    return (
+        _mean(_images(texts), found.per_image.tolist())
+        if metric == "spice"
+        else Estimate(found.value)
+    )
 
 
 def _of_texts(said: str, scopes: Scopes) -> tuple[Measure, ...]:
@@ -210,11 +222,16 @@ def _of_texts(said: str, scopes: Scopes) -> tuple[Measure, ...]:
     return (
         declare(
             "em",
-            description="Share of texts that equal a reference, without regard to case and punctuation.",
+            description=(
+                "Share of texts that equal a reference, without regard to case and punctuation."
+            ),
             value_of_record=lambda record: float(record["em"]),
         ),
         declare(
-            "bleu4", description="COCO's BLEU-4 of all texts.", statistic=partial(_bleu4, said=said), interval=BOOTSTRAP
+            "bleu4",
+            description="COCO's BLEU-4 of all texts.",
+            statistic=partial(_bleu4, said=said),
+            interval=BOOTSTRAP,
         ),
         declare(
             "rouge_l",
@@ -253,28 +270,39 @@ def _part(record: Record, part: str) -> Record:
 
 _PARTS = ("primary", "secondary", "relationship")  # in the order of tables
 
-CAPTION = _measures(*_of_texts("caption", Scopes(_PARTS, lambda record: _PARTS, _part)), parse_rate())
+CAPTION = _measures(
+    *_of_texts("caption", Scopes(_PARTS, lambda record: _PARTS, _part)), parse_rate()
+)
 VQA = _measures(*_of_texts("answer", by_field("role", _PARTS)))
 
 # --- where are the concepts? ---
 
 
 _BOXES_RESAMPLES = 1_000  # each costs a whole computation
-_OF_BOXES = IntervalMethod("bootstrap over images, percentiles with tails of t", _no_interval, _BOXES_RESAMPLES)
+_OF_BOXES = IntervalMethod(
+    "bootstrap over images, percentiles with tails of t", _no_interval, _BOXES_RESAMPLES
+)
 
 
 def _boxes_of(record: BoxesRecord) -> boxes.BoxImage:
-    """The boxes of a record. The prompt asks for the most certain first: first boxes rank before the second ones."""
+    """The boxes of a record. The prompt asks for the most certain first: first boxes rank before
+    the second ones.
+    """
     role, truth = record["role"], zip(record["truth"], record["types"], strict=True)
     return boxes.BoxImage(
         image_of(record),
         tuple(boxes.TrueBox(tuple(box), role, of_type) for box, of_type in truth),
-        tuple(boxes.PredictedBox(tuple(box), role, 1 / (1 + place)) for place, box in enumerate(record["predicted"])),
+        tuple(
+            boxes.PredictedBox(tuple(box), role, 1 / (1 + place))
+            for place, box in enumerate(record["predicted"])
+        ),
     )
 
 
 @lru_cache(maxsize=2 * (1 + len(BOX_TYPES)))  # of both thresholds, in each scope of both roles
-def _precision(found: tuple[boxes.BoxImage, ...], role: Any, of_type: Any) -> tuple[Estimate, Estimate] | None:
+def _precision(
+    found: tuple[boxes.BoxImage, ...], role: Any, of_type: Any
+) -> tuple[Estimate, Estimate] | None:
     """Average precision of one role at both thresholds, of all boxes or of those of one type."""
     both = boxes.average_precision(found, role, of_type, _BOXES_RESAMPLES)
     return None if both is None else (Estimate.of(*both[0]), Estimate.of(*both[1]))
@@ -287,12 +315,16 @@ def _average_precision(threshold: int, role: str) -> Measure:
 
     return Measure(
         f"mAP{threshold}_{role}",
-        description=f"Average precision of the boxes of the {role} concept; a hit overlaps by at least {threshold} %.",
+        description=(
+            f"Average precision of the boxes of the {role} concept; a hit overlaps by at least"
+            f" {threshold} %."
+        ),
         source=f"{_PAPER}, section 3.3 and Table 4",
         estimate_of=estimate_of,
         interval=_OF_BOXES,
         applies=lambda record: bool(record["role"] == role),
-        # Boxes of other types are ignored, those that find nothing are wrong for each: every image counts.
+        # Boxes of other types are ignored, those that find nothing are wrong for each: every image
+        # counts.
         scopes=Scopes(BOX_TYPES, lambda record: BOX_TYPES),
     )
 
@@ -317,8 +349,8 @@ def _of_pictures(
         try:
             if missing := [record["id"] for record in records if not record["file"]]:
                 raise DataError(
-                    f"{len(missing)} of {len(records)} pictures are missing or damaged, e.g. that for {min(missing)} "
-                    "(image_rate)"
+                    f"{len(missing)} of {len(records)} pictures are missing or damaged, e.g. that"
+                    f" for {min(missing)} (image_rate)"
                 )
             return compute(sorted(records, key=image_of))
         except (generated_images.ImageMetricError, DataError) as error:
@@ -332,19 +364,25 @@ def _of_pictures(
 
 def _clip_similarity(records: Sequence[PictureRecord]) -> Estimate:
     """The similarity of pictures and their prompts, 0 to 100 as the paper prints it."""
-    found = generated_images.clip_similarity(OpenedPictures(records), [record["prompt"] for record in records])
+    found = generated_images.clip_similarity(
+        OpenedPictures(records), [record["prompt"] for record in records]
+    )
     logger.info(f"figlang_tasks: CLIP similarity: {found.signature}")
     return _mean(list(map(image_of, records)), found.per_image.tolist())
 
 
 def _fid(records: Sequence[PictureRecord]) -> Estimate:
-    """FID of generated pictures and their real counterparts; of fewer than the paper's 300 it is refused."""
+    """FID of generated pictures and their real counterparts; of fewer than the paper's 300 it is
+    refused.
+    """
     if len(records) < generated_images.PAPER_IMAGES:  # before the weights are loaded
         generated_images.fid(*(np.zeros((len(records), 2)),) * 2)
     real = generated_images.inception_features(
         images.decode({"path": record["id"]}, record["id"], _dataset(record)) for record in records
     )
-    found = generated_images.fid(real, generated_images.inception_features(iter(OpenedPictures(records))))
+    found = generated_images.fid(
+        real, generated_images.inception_features(iter(OpenedPictures(records)))
+    )
     logger.info(f"figlang_tasks: FID: {generated_images.fid_signature(len(records))}")
     return Estimate(found)
 
@@ -381,7 +419,8 @@ GENERATE = _measures(
         source=f"{_PAPER}, section 3.4 and Table 5",
         estimate_of=_of_pictures("FID", _fid),
         interval=_NO_INTERVAL,
-        applies=lambda record: _dataset(record) == DATASET,  # the mini benchmark has too few pictures
+        # The mini benchmark has too few pictures
+        applies=lambda record: _dataset(record) == DATASET,
         higher_is_better=False,
         percent=False,
         bounds=(0.0, math.inf),

@@ -34,15 +34,17 @@ _CORNER: Final = "|".join(f"(?P<{corner}>{names})" for corner, names in _CORNERS
 _NAME = re.compile(
     r"(?P<brace>[{}])|(?<![a-z0-9])(?:"
     rf"(?:{_CORNER})(?![ _-]?[xy](?![a-z0-9]))"
-    r"|(?P<across>horizontal(?:ly)?|x[ _-](?:range|axis))|(?P<down>vertical(?:ly)?|y[ _-](?:range|axis))"
+    r"|(?P<across>horizontal(?:ly)?|x[ _-](?:range|axis))|(?P<down>vertical(?:ly)?|y["
+    r" _-](?:range|axis))"
     # A width or height of the picture is none of a box.
     rf"|(?<!image[ _-])(?<!img[ _-])(?<!picture[ _-])(?<!original[ _-])(?P<key>{KEY})"
     r")(?![a-z0-9])",
     re.I,
 )
 _POINT_VALUE = re.compile(
-    r"""["']?(?:\s(?:corner|point|vertex|coordinates?))?(?:\sof(?:\s\w{1,20}){1,6}?)?(?:\s?\([xy0-9, ]{1,9}\))?["']?"""
-    rf"[\s:=>-]{{0,8}}(?:(?:is|at|located|lies)\s){{0,3}}(?:(?P<xy>{XY_POINT})|{POINT}|{NUMBER}\s?,\s?{NUMBER})",
+    r"""["']?(?:\s(?:corner|point|vertex|coordinates?))?(?:\sof(?:\s\w{1,20}){1,6}?)?"""
+    r"""(?:\s?\([xy0-9, ]{1,9}\))?["']?[\s:=>-]{0,8}(?:(?:is|at|located|lies)\s){0,3}"""
+    rf"(?:(?P<xy>{XY_POINT})|{POINT}|{NUMBER}\s?,\s?{NUMBER})",
     re.I,
 )
 _RANGE_VALUE = re.compile(
@@ -58,14 +60,17 @@ _NUMBER_VALUE = re.compile(
     re.I,
 )
 _FILLER = re.compile(
-    r"""(?:[\s,;.:()\[\]"'<>*-]|</[\w ]{1,20}>|\b(?:and|to|with|the|its|from|while|size|corner|edge|side)\b){0,80}""",
+    r"""(?:[\s,;.:()\[\]"'<>*-]|</[\w ]{1,20}>"""
+    r"|\b(?:and|to|with|the|its|from|while|size|corner|edge|side)\b){0,80}",
     re.I,
 )
 
 
 @dataclass(frozen=True)
 class _Entry:
-    """A name with its numbers: the edges that they give, and whether they stand in an object (between braces)."""
+    """A name with its numbers: the edges that they give, and whether they stand in an object
+    (between braces).
+    """
 
     name: str
     edges: dict[str, Coordinate]
@@ -105,7 +110,9 @@ def _named_numbers(text: str, y_first: bool) -> Iterator[_Entry | None]:
 
 
 def _value(text: str, name: re.Match[str], is_in_object: bool) -> re.Match[str] | None:
-    """The numbers right behind a name; in an object, where labels are texts, not those behind a mere blank."""
+    """The numbers right behind a name; in an object, where labels are texts, not those behind a
+    mere blank.
+    """
     if name.lastgroup in _CORNERS:
         return _POINT_VALUE.match(text, name.end())
     if name.lastgroup != "key" or len(name[0]) == 1:  # "x: 105 to 232"
@@ -135,7 +142,9 @@ def _edges_of(name: re.Match[str], value: re.Match[str], y_first: bool) -> dict[
 
 
 def _begins_box(text: str, group: list[_Entry], entry: _Entry) -> bool:
-    """Whether a name is of another box: it comes again, or other words stand before it outside of an object."""
+    """Whether a name is of another box: it comes again, or other words stand before it outside of
+    an object.
+    """
     if any(entry.name == former.name for former in group):
         return True
     if not group or entry.is_in_object:
@@ -144,7 +153,9 @@ def _begins_box(text: str, group: list[_Entry], entry: _Entry) -> bool:
 
 
 def _named_box(group: list[_Entry]) -> WrittenBox | None:
-    """The box of names that stand together; None if they give two numbers for one edge, or not all."""
+    """The box of names that stand together; None if they give two numbers for one edge, or not
+    all.
+    """
     edges: dict[str, Coordinate] = {}
     for entry in group:
         for edge, coordinate in entry.edges.items():

@@ -47,7 +47,8 @@ class CaptionRecord(SharedFields):
         caption: the whole statement; "" if there is none.
         references: the annotated statements.
         em: whether the statement is one of them.
-        primary, relationship, secondary: its parts; None: not read. Each has `references` and `em` of its own.
+        primary, relationship, secondary: its parts; None: not read. Each has `references` and `em`
+            of its own.
     """
 
     caption: str

@@ -10,7 +10,9 @@ _FACTOR, _FEWEST, _MOST = 28, 256 * 28 * 28, 2048 * 28 * 28
 
 
 def resized(width: int, height: int) -> tuple[int, int]:
-    """Width and height of a picture as Qwen2.5-VL sees it: multiples of 28, its area within bounds."""
+    """Width and height of a picture as Qwen2.5-VL sees it: multiples of 28, its area within
+    bounds.
+    """
 
     def multiple(value: float, rounded: Callable[[float], float]) -> int:
         return max(_FACTOR, int(rounded(value / _FACTOR)) * _FACTOR)

@@ -1,4 +1,6 @@
-"""MetaCLUE's annotations as documents, one kind for each task. They hold paths of pictures; one is read when shown."""
+"""MetaCLUE's annotations as documents, one kind for each task. They hold paths of pictures; one is
+read when shown.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue import candidates
-from figlang_tasks.benchmarks.metaclue.annotations import FILE, PARTS, ROLES, Annotation, Metaphor, Table
+from figlang_tasks.benchmarks.metaclue.annotations import (
+    FILE,
+    PARTS,
+    ROLES,
+    Annotation,
+    Metaphor,
+    Table,
+)
 from figlang_tasks.benchmarks.metaclue.counts import CLASSIFY, GENERATED, RETRIEVE
 from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.data_id import DataId
@@ -26,7 +35,8 @@ LOCALIZE = {
     "localize": "thousand",  # 0 to 1000 of width and height: Qwen2-VL, Qwen3-VL, InternVL
     "localize_unit": "unit",  # 0 to 1: LLaVA
     "localize_pixel": "pixel",  # of the picture
-    "localize_pixel28": "pixel28",  # of the picture as Qwen2.5-VL sees it: its sides are multiples of 28
+    # Of the picture as Qwen2.5-VL sees it: its sides are multiples of 28
+    "localize_pixel28": "pixel28",
     "localize_thousand_yx": "thousand_yx",  # 0 to 1000, y before x: Gemini
     "localize_loc1024": "loc1024",  # <loc0000> to <loc1023>: PaliGemma
 }
@@ -38,7 +48,8 @@ TEMPLATES = (1, 2)
 def load(dataset: str, task: str, check_images: bool = False) -> datasets.Dataset:
     """The documents of one of :data:`TASKS`.
 
-    With `check_images` all can be decoded, and boxes lie within them. A `DataError` names file, line and remedy.
+    With `check_images` all can be decoded, and boxes lie within them. A `DataError` names file,
+    line and remedy.
     """
     import datasets
 
@@ -48,7 +59,9 @@ def load(dataset: str, task: str, check_images: bool = False) -> datasets.Datase
     rows = _rows(dataset, task, table)
     if check_images:
         check = partial(_check, dataset, table.folder if task in LOCALIZE else None)
-        row_files.end_with_the_first(row_files.valid(((row.where, row) for row in rows), check)[1], "metaclue")
+        row_files.end_with_the_first(
+            row_files.valid(((row.where, row) for row in rows), check)[1], "metaclue"
+        )
     found = TASKS[task](dataset, task, table, rows)
     if not found:
         raise PartMissing(f"{dataset}/{FILE} has no image for the task {task}")
@@ -79,11 +92,15 @@ def _rows(dataset: str, task: str, table: Table) -> list[Annotation]:
     sets = ["metaphor", f"{task.removeprefix(CLASSIFY)}_negative"]
     rows = table.select("test", *sets)
     if len({row.set for row in rows}) < 2:
-        raise PartMissing(f"{dataset}/{FILE}: {task} needs test images of the sets {' and '.join(sets)}")
+        raise PartMissing(
+            f"{dataset}/{FILE}: {task} needs test images of the sets {' and '.join(sets)}"
+        )
     return rows
 
 
-def _common(dataset: str, task: str, table: Table, row: Annotation, suffix: str = "") -> dict[str, Any]:
+def _common(
+    dataset: str, task: str, table: Table, row: Annotation, suffix: str = ""
+) -> dict[str, Any]:
     return {
         "id": f"{row.image}{suffix}",
         "data": str(DataId(dataset, task, table.digest, revision=table.revision)),
@@ -92,45 +109,64 @@ def _common(dataset: str, task: str, table: Table, row: Annotation, suffix: str 
     }
 
 
-def _classify(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> list[dict[str, Any]]:
+def _classify(
+    dataset: str, task: str, table: Table, rows: Sequence[Annotation]
+) -> list[dict[str, Any]]:
     """A document for each test metaphor and negative: `metaphor` is the answer."""
-    return [_common(dataset, task, table, row) | {"metaphor": row.set == "metaphor"} for row in rows]
+    return [
+        _common(dataset, task, table, row) | {"metaphor": row.set == "metaphor"} for row in rows
+    ]
 
 
-def _retrieve(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> list[dict[str, Any]]:
-    """A document for each image with its candidate statements: `answer` is the place of the right one."""
+def _retrieve(
+    dataset: str, task: str, table: Table, rows: Sequence[Annotation]
+) -> list[dict[str, Any]]:
+    """A document for each image with its candidate statements: `answer` is the place of the right
+    one.
+    """
     found = candidates.draw(dataset, task.removeprefix(RETRIEVE))
     digest = f"{table.digest}+{candidates.digest(found)}"
     data = str(DataId(dataset, task, digest, revision=table.revision))
     by_image = {row.image: row for row in rows}
     return [
         _common(dataset, task, table, by_image[each.image])
-        | {"candidates": each.texts, "answer": each.answer, "data": data}
+        | {
+            "candidates": each.texts,
+            "answer": each.answer,
+            "data": data,
+        }
         for each in found
     ]
 
 
-def _caption(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> list[dict[str, Any]]:
+def _caption(
+    dataset: str, task: str, table: Table, rows: Sequence[Annotation]
+) -> list[dict[str, Any]]:
     """A document for each image with all its statements, and the parts of those."""
     return [
         _common(dataset, task, table, row)
         | {"references": _once(metaphor.statement for metaphor in row.metaphors)}
-        | {f"references_{part}": _once(getattr(each, part) for each in row.metaphors) for part in PARTS}
+        | {
+            f"references_{part}": _once(getattr(each, part) for each in row.metaphors)
+            for part in PARTS
+        }
         for row in rows
     ]
 
 
 def _ask(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> list[dict[str, Any]]:
-    """One document for each distinct question about an image; `references` are all answers that its metaphors give."""
+    """One document for each distinct question about an image; `references` are all answers that its
+    metaphors give.
+    """
     found = []
     for row in rows:
         asked: dict[tuple[str, int, str], list[str]] = {}
         for metaphor in [row.best] if task.endswith("_best") else row.metaphors:
             for role in PARTS:
                 for template in TEMPLATES:
-                    asked.setdefault((role, template, question(role, template, metaphor)), []).append(
-                        getattr(metaphor, role)
-                    )
+                    asked.setdefault(
+                        (role, template, question(role, template, metaphor)), []
+                    ).append(getattr(metaphor, role))
         counts: dict[tuple[str, int], int] = {}
         for (role, template, text), answers in asked.items():
             number = counts[role, template] = counts.get((role, template), 0) + 1
@@ -149,7 +185,9 @@ def _once(texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-def _localize(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> list[dict[str, Any]]:
+def _localize(
+    dataset: str, task: str, table: Table, rows: Sequence[Annotation]
+) -> list[dict[str, Any]]:
     """One document for each concept of the best metaphor of an image that has boxes."""
     found = []
     for row, role in itertools.product(rows, ROLES):
@@ -169,8 +207,11 @@ def _localize(dataset: str, task: str, table: Table, rows: Sequence[Annotation])
     return found
 
 
-def _generate(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> list[dict[str, Any]]:
-    """A document for each image whose best metaphor a text-to-image model draws, in the order of their paths.
+def _generate(
+    dataset: str, task: str, table: Table, rows: Sequence[Annotation]
+) -> list[dict[str, Any]]:
+    """A document for each image whose best metaphor a text-to-image model draws, in the order of
+    their paths.
 
     `number` is what the harness's text-to-image classes name their files by.
     """
@@ -178,7 +219,9 @@ def _generate(dataset: str, task: str, table: Table, rows: Sequence[Annotation])
     found: list[dict[str, Any]] = []
     for image in _sample([*by_image], GENERATED):
         words = {part: getattr(by_image[image].best, part) for part in PARTS}
-        found.append(_common(dataset, task, table, by_image[image]) | words | {"number": len(found)})
+        found.append(
+            _common(dataset, task, table, by_image[image]) | words | {"number": len(found)}
+        )
     return found
 
 

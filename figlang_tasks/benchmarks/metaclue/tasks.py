@@ -1,4 +1,6 @@
-"""The kinds of tasks of MetaCLUE, and what its task files name (by sections 3.1 to 3.4 of the paper)."""
+"""The kinds of tasks of MetaCLUE, and what its task files name (by sections 3.1 to 3.4 of the
+paper).
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,12 @@ from figlang_tasks.answers.verdict import Read, Status
 from figlang_tasks.answers.yes_no import yes_no
 from figlang_tasks.benchmarks.metaclue import generated, measures, rows
 from figlang_tasks.benchmarks.metaclue.boxes import Boxes, parse_boxes
-from figlang_tasks.benchmarks.metaclue.captions import Statement, in_one_line, parse_caption, parse_official
+from figlang_tasks.benchmarks.metaclue.captions import (
+    Statement,
+    in_one_line,
+    parse_caption,
+    parse_official,
+)
 from figlang_tasks.benchmarks.metaclue.measures import image_of
 from figlang_tasks.benchmarks.metaclue.records import (
     BoxesRecord,
@@ -50,33 +57,41 @@ _BROKEN_SCORES = re.compile(r"\s*\{\s*\"scores\"")
 
 
 class Options(TaskOptions):
-    """Options of a MetaCLUE task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file, by model.
+    """Options of a MetaCLUE task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file, by
+    model.
 
     Attributes:
-        prompt: a template of ``prompts/metaclue``. Retrieval: ``choose`` (all candidates, numbered) or ``state`` (asks
-            for a statement, whose probability is the score).
-        convention: localization only: the one (a value of ``rows.LOCALIZE``) that this model gives boxes in, if that is
-            known. A run of a task of another one is refused.
+        prompt: a template of ``prompts/metaclue``. Retrieval: ``choose`` (all candidates, numbered)
+            or ``state`` (asks for a statement, whose probability is the score).
+        convention: localization only: the one (a value of ``rows.LOCALIZE``) that this model gives
+            boxes in, if that is known. A run of a task of another one is refused.
     """
 
     OF: ClassVar[str] = "MetaCLUE"
 
     prompt: Literal["ask", "caption", "choose", "classify", "draw", "locate", "state"]
-    convention: Literal["thousand", "unit", "pixel", "pixel28", "thousand_yx", "loc1024"] | None = None
+    convention: Literal["thousand", "unit", "pixel", "pixel28", "thousand_yx", "loc1024"] | None = (
+        None
+    )
 
 
 def preflight(config: Mapping[str, Any], request: Request) -> None:
-    """Check the programs of the metrics and the model's convention of boxes; see `Task.preflight`."""
+    """Check the programs of the metrics and the model's convention of boxes; see
+    `Task.preflight`.
+    """
     kwargs, task = config.get("lmms_eval_specific_kwargs") or {}, request["task"]
     if task.startswith(("caption", "vqa")) and status.in_first_process():
         captions.available()  # report now, not after hours, that METEOR or SPICE will be missing
-    convention = Options.of(kwargs.get(str(config.get("model"))) or kwargs.get("default")).convention
+    convention = Options.of(
+        kwargs.get(str(config.get("model"))) or kwargs.get("default")
+    ).convention
     if task in rows.LOCALIZE and convention not in (None, rows.LOCALIZE[task]):
         right = next(name for name, other in rows.LOCALIZE.items() if other == convention)
         raise ValueError(
-            f"this model gives boxes in the convention {convention}, but metaclue_{task} reads {rows.LOCALIZE[task]}: "
-            "run a task file of your own with `include: metaclue_localize.yaml` and "
-            f"`dataset_name: MetaCLUE,task={right}` (docs/cards/metaclue.md)"
+            f"this model gives boxes in the convention {convention}, but metaclue_{task} reads"
+            f" {rows.LOCALIZE[task]}: run a task file of your own with `include:"
+            f" metaclue_localize.yaml` and `dataset_name: MetaCLUE,task={right}`"
+            " (docs/cards/metaclue.md)"
         )
 
 
@@ -89,7 +104,9 @@ def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
 
 
 def shown_texts(doc: Document) -> list[str]:
-    """The texts of a row in its prompt, in this order: statements to choose from, a question, or a concept."""
+    """The texts of a row in its prompt, in this order: statements to choose from, a question, or a
+    concept.
+    """
     texts = [*doc.get("candidates", ()), doc.get("question"), doc.get("concept")]
     return [text for text in texts if text]
 
@@ -101,14 +118,18 @@ def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> li
     return [images.decode({"path": doc["image"]}, f"{doc['dataset']} {doc['id']}", doc["dataset"])]
 
 
-def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
+def doc_to_messages(
+    doc: Document, lmms_eval_specific_kwargs: Kwargs = None
+) -> list[dict[str, Any]]:
     """The prompt as one user turn, the picture before the text."""
     kwargs = lmms_eval_specific_kwargs
     return [user_turn(doc_to_visual(doc, kwargs), doc_to_text(doc, kwargs))]
 
 
 def doc_to_target(doc: Document) -> str:
-    """The right answer: Yes or No, a statement, the references, the boxes, or the path of the real picture."""
+    """The right answer: Yes or No, a statement, the references, the boxes, or the path of the real
+    picture.
+    """
     if "metaphor" in doc:
         return ANSWERS[doc["metaphor"]]
     if "candidates" in doc:
@@ -123,7 +144,8 @@ def doc_to_target(doc: Document) -> str:
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
     """The possible answers to `doc` by label, and the right label.
 
-    Where there is no chance level, the one answer is empty, so that baselines can run a group with such a task.
+    Where there is no chance level, the one answer is empty, so that baselines can run a group with
+    such a task.
     """
     if "metaphor" in doc:
         return {label: label for label in ANSWERS}, doc_to_target(doc)
@@ -225,9 +247,15 @@ def _caption_record(doc: Document, output: str | None, statement: Read[Statement
         "references_secondary": list(doc["references_secondary"]),
         "em_secondary": 0.0,
     }
-    record["em_primary"] = captions.exact_match(record["primary"] or "", record["references_primary"])
-    record["em_relationship"] = captions.exact_match(record["relationship"] or "", record["references_relationship"])
-    record["em_secondary"] = captions.exact_match(record["secondary"] or "", record["references_secondary"])
+    record["em_primary"] = captions.exact_match(
+        record["primary"] or "", record["references_primary"]
+    )
+    record["em_relationship"] = captions.exact_match(
+        record["relationship"] or "", record["references_relationship"]
+    )
+    record["em_secondary"] = captions.exact_match(
+        record["secondary"] or "", record["references_secondary"]
+    )
     return record
 
 
@@ -271,7 +299,10 @@ def localization_record(doc: Document, output: str | None) -> BoxesRecord:
         "convention": convention,
         "truth": [list(map(float, box)) for box in doc["boxes"]],
         "types": list(doc["types"]),
-        "predicted": [[edge * factor for edge, factor in zip(box, scale, strict=True)] for box in getattr(boxes, role)],
+        "predicted": [
+            [edge * factor for edge, factor in zip(box, scale, strict=True)]
+            for box in getattr(boxes, role)
+        ],
         "dropped": boxes.dropped + len(other),
         "status": found.status,
         "rule": found.rule,
@@ -284,8 +315,8 @@ def localization_record(doc: Document, output: str | None) -> BoxesRecord:
 def generation_record(doc: Document, output: str | None) -> PictureRecord:
     """The record of a picture that the model made.
 
-    Classes of the harness answer JSON with a list ``images`` of paths, the path of a picture, or that of a folder with
-    ``{number}.png`` or ``{number}_s0.png``.
+    Classes of the harness answer JSON with a list ``images`` of paths, the path of a picture, or
+    that of a folder with ``{number}.png`` or ``{number}_s0.png``.
     """
     file = generated_picture(output, doc["number"])
     if file is not None:
@@ -308,7 +339,9 @@ def generated_picture(output: str | None, number: int) -> Path | None:
     try:
         found = json.loads(text)
         listed = found.get("images") or found.get("generated_images")
-        text = listed[0] if isinstance(listed, list) and listed and isinstance(listed[0], str) else ""
+        text = (
+            listed[0] if isinstance(listed, list) and listed and isinstance(listed[0], str) else ""
+        )
     except (ValueError, AttributeError, RecursionError):
         pass
     try:
@@ -323,7 +356,9 @@ def generated_picture(output: str | None, number: int) -> Path | None:
 
 
 def _in_folder(folder: Path, number: int) -> Path | None:
-    """The picture for the document `number` in a folder of generated ones; None if there is none."""
+    """The picture for the document `number` in a folder of generated ones; None if there is
+    none.
+    """
     names = [f"{number:04d}{end}{suffix}" for end in ("", "_s0") for suffix in SUFFIXES]
     return next((folder / name for name in names if (folder / name).is_file()), None)
 
@@ -368,7 +403,9 @@ CAPTION = _task(
 )
 VQA = _task(
     name="metaclue_vqa",
-    description="Answer a question about the primary concept, the secondary concept or their relationship.",
+    description=(
+        "Answer a question about the primary concept, the secondary concept or their relationship."
+    ),
     is_for=_named("vqa"),
     record=vqa_record,
     answer_field="answer",

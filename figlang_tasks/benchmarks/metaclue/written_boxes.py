@@ -1,4 +1,5 @@
-"""A box as written: its numbers, what keys call its edges, and how edges, sizes and orders make a box.
+"""A box as written: its numbers, what keys call its edges, and how edges, sizes and orders make a
+box.
 
 Each expression takes linear time: what repeats is bounded.
 """
@@ -15,7 +16,9 @@ Value = TypeVar("Value")
 
 
 class Coordinate(NamedTuple):
-    """A number as written, and its unit: "%", "px", "" where none is written, "mixed" for a sum of different ones."""
+    """A number as written, and its unit: "%", "px", "" where none is written, "mixed" for a sum of
+    different ones.
+    """
 
     value: float
     unit: str
@@ -23,7 +26,9 @@ class Coordinate(NamedTuple):
 
 @dataclass(frozen=True)
 class WrittenBox:
-    """Left, top, right and bottom of one box as written, and the part of the text that gives them."""
+    """Left, top, right and bottom of one box as written, and the part of the text that gives
+    them.
+    """
 
     edges: tuple[Coordinate, Coordinate, Coordinate, Coordinate]
     start: int
@@ -45,14 +50,16 @@ class WrittenBox:
 # --- numbers, points, and what edges are called ---
 
 NUMBER: Final = (
-    r"""["']?(-?(?:[0-9]{1,7}(?:\.[0-9]{0,20})?|\.[0-9]{1,20}))["']?(?:\s?(%|px|pixels?))?["']?(?!\.?[0-9a-z%])"""
+    r"""["']?(-?(?:[0-9]{1,7}(?:\.[0-9]{0,20})?|\.[0-9]{1,20}))["']?"""
+    r"""(?:\s?(%|px|pixels?))?["']?(?!\.?[0-9a-z%])"""
 )
 APART: Final = r"[\s,]{1,24}"
 OPEN: Final = r"[(\[{]\s{0,9}"
 CLOSE: Final = r"\s{0,9}[)\]}]"
 POINT: Final = rf"[(\[]\s{{0,9}}{NUMBER}{APART}{NUMBER}\s{{0,9}}[)\]]"
 XY_POINT: Final = (
-    rf"""(?:{OPEN})?["']?x["']?\s?[:=]\s?{NUMBER}[\s,;]{{1,24}}["']?y["']?\s?[:=]\s?{NUMBER}(?:{CLOSE})?"""
+    rf"""(?:{OPEN})?["']?x["']?\s?[:=]\s?{NUMBER}[\s,;]{{1,24}}"""
+    rf"""["']?y["']?\s?[:=]\s?{NUMBER}(?:{CLOSE})?"""
 )
 
 XY: Final = ("left", "top", "right", "bottom")
@@ -61,7 +68,10 @@ _KEYS: Final = {
     "left": "x0|x min|min x|x start|start x|x left|left x|top left x|x top left|xtl|left|l|x",
     "top": "y0|y min|min y|y start|start y|y top|top y|top left y|y top left|ytl|top|upper|t|y",
     "right": "x2|x max|max x|x end|end x|x right|right x|bottom right x|x bottom right|xbr|right|r",
-    "bottom": "y2|y max|max y|y end|end y|y bottom|bottom y|bottom right y|y bottom right|ybr|bottom|lower|b",
+    "bottom": (
+        "y2|y max|max y|y end|end y|y bottom|bottom y|bottom right y|y bottom"
+        " right|ybr|bottom|lower|b"
+    ),
     "x1": "x1",  # the right edge beside x0, else the left one
     "y1": "y1",
     "width": "width|w",
@@ -77,7 +87,9 @@ _WORD_BREAK = re.compile("[ _-]")
 def edge_of_key(key: str) -> str:
     """The edge that a key names, however its words are joined: "x_min", "xMin", "X min"."""
     plain_key = _WORD_BREAK.sub("", key.lower())
-    return next(edge for edge, keys in _KEYS.items() if plain_key in keys.replace(" ", "").split("|"))
+    return next(
+        edge for edge, keys in _KEYS.items() if plain_key in keys.replace(" ", "").split("|")
+    )
 
 
 def resolve(edges: Mapping[str, Value]) -> dict[str, Value]:
@@ -90,7 +102,9 @@ def resolve(edges: Mapping[str, Value]) -> dict[str, Value]:
     return resolved
 
 
-def box_of_edges(edges: Mapping[str, Coordinate], start: int, end: int, form: Form) -> WrittenBox | None:
+def box_of_edges(
+    edges: Mapping[str, Coordinate], start: int, end: int, form: Form
+) -> WrittenBox | None:
     """The box that these edges and sizes make; None if they are not enough for one."""
     edges = resolve(edges)
     across = _ends(edges.get("left"), edges.get("right"), edges.get("width"), edges.get("middle_x"))
@@ -108,7 +122,10 @@ def ordered_box(order: Sequence[str], match: re.Match[str], form: Form) -> Writt
 
 
 def _ends(
-    low: Coordinate | None, high: Coordinate | None, size: Coordinate | None, middle: Coordinate | None
+    low: Coordinate | None,
+    high: Coordinate | None,
+    size: Coordinate | None,
+    middle: Coordinate | None,
 ) -> tuple[Coordinate, Coordinate] | None:
     """Both ends of a box on one axis: as given, or from a size and the low end or the middle."""
     if low is not None and high is not None:
@@ -121,7 +138,9 @@ def _ends(
 
 
 def _move(place: Coordinate, size: Coordinate, share: float) -> Coordinate:
-    """The place that lies a share of a size further on; rounded, so that .7 + .3 is not more than 1."""
+    """The place that lies a share of a size further on; rounded, so that .7 + .3 is not more than
+    1.
+    """
     unit = place.unit if place.unit == size.unit else "mixed"
     return Coordinate(round(place.value + share * size.value, 6), unit)
 

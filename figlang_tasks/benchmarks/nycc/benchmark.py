@@ -1,4 +1,6 @@
-"""New Yorker Caption Contest: which caption belongs to a cartoon, which is funnier, and why? (arXiv 2209.06293)"""
+"""New Yorker Caption Contest: which caption belongs to a cartoon, which is funnier, and why? (arXiv
+2209.06293)
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ BENCHMARK = Benchmark(
   eprint = {2209.06293},
   url = {https://arxiv.org/abs/2209.06293},
   archivePrefix = {arXiv}
-}""",
+}""",  # noqa: E501
     sources=(
         Source(
             name="NYCC",

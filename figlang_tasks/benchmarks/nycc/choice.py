@@ -27,5 +27,7 @@ def _fields(record: Record, letter: str) -> Mapping[str, Any]:
 
 
 MATCHING = Choice("Which caption belongs to the cartoon?", _captions, _fields, needs_document=True)
-RANKING = Choice("Which caption is funnier for the cartoon?", _captions, _fields, needs_document=True)
+RANKING = Choice(
+    "Which caption is funnier for the cartoon?", _captions, _fields, needs_document=True
+)
 _CHOICES = {tasks.MATCHING.name: MATCHING, tasks.RANKING.name: RANKING}

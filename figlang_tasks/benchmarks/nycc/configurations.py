@@ -1,4 +1,6 @@
-"""The configurations of the New Yorker Caption Contest: their names on the hub, and what they mean."""
+"""The configurations of the New Yorker Caption Contest: their names on the hub, and what they
+mean.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ _CONFIG = re.compile(rf"(?P<task>{'|'.join(TASKS)})(?P<pixels>_from_pixels)?(_(?
 
 
 class Config(NamedTuple):
-    """A configuration: its task, whether the model sees the cartoon (else its description), and its fold, 0 to 4."""
+    """A configuration: its task, whether the model sees the cartoon (else its description), and its
+    fold, 0 to 4.
+    """
 
     task: str
     pixels: bool
@@ -28,22 +32,40 @@ class Config(NamedTuple):
         """The columns that are read; the release has more."""
         told = () if self.pixels else (*DESCRIPTION.values(), "entities")
         ranked = ("winner_source",) if self.task == "ranking" else ()
-        return ("image", "contest_number", "caption_choices", *told, *ranked, "label", "instance_id")
+        return (
+            "image",
+            "contest_number",
+            "caption_choices",
+            *told,
+            *ranked,
+            "label",
+            "instance_id",
+        )
 
 
 def config(name: str) -> Config:
     """The configuration that a name means; a `DataError` if it means none."""
     found = _CONFIG.fullmatch(name)
     if found is None:
-        raise DataError(f"NYCC has no configuration {name!r}; valid: {', '.join(TASKS)}, with _from_pixels, _1 to _4")
+        raise DataError(
+            f"NYCC has no configuration {name!r}; valid: {', '.join(TASKS)}, with _from_pixels, _1"
+            " to _4"
+        )
     return Config(found["task"], found["pixels"] is not None, int(found["fold"] or 0))
 
 
 def configs(request: Mapping[str, str]) -> list[str]:
-    """The configurations that a task reads, one for each of its folds; a `DataError` if there are none such."""
+    """The configurations that a task reads, one for each of its folds; a `DataError` if there are
+    none such.
+    """
     name, fold = request["config"], request["fold"]
     if config(name).fold:
         raise DataError(f"NYCC,config={name}: write the fold apart, as config=matching,fold=3")
     if fold != ALL and fold not in tuple("01234"):
-        raise DataError(f"NYCC,config={name},fold={fold}: the fold must be all, or one of 0, 1, 2, 3, 4")
-    return [name if number == "0" else f"{name}_{number}" for number in ("01234" if fold == ALL else fold)]
+        raise DataError(
+            f"NYCC,config={name},fold={fold}: the fold must be all, or one of 0, 1, 2, 3, 4"
+        )
+    return [
+        name if number == "0" else f"{name}_{number}"
+        for number in ("01234" if fold == ALL else fold)
+    ]

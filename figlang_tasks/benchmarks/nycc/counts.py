@@ -13,11 +13,17 @@ TEST = {
 """Test rows of each fold. Validation of a fold is the test of the next one; all others train."""
 OTHER = {"ranking_1": 507}  # its twin ranking_from_pixels_1 has 506
 SEEN = {
-    *("matching", "matching_from_pixels", *(f"matching_from_pixels_{fold}" for fold in range(1, 5))),
+    *(
+        "matching",
+        "matching_from_pixels",
+        *(f"matching_from_pixels_{fold}" for fold in range(1, 5)),
+    ),
     *("ranking_1", "ranking_from_pixels", *(f"ranking_from_pixels_{fold}" for fold in range(1, 4))),
     "explanation",
 }
-"""Configurations whose number of test rows the hub's pages show; the others are inferred from totals and twins."""
+"""Configurations whose number of test rows the hub's pages show; the others are inferred from
+totals and twins.
+"""
 
 
 def count(request: Request) -> int:

@@ -1,4 +1,5 @@
-"""The measures of the New Yorker Caption Contest (arXiv 2209.06293, Tables 2 and 5; released ``eval_crossval.py``).
+"""The measures of the New Yorker Caption Contest (arXiv 2209.06293, Tables 2 and 5; released
+``eval_crossval.py``).
 
 The value of a task is the unweighted mean of its folds.
 """
@@ -96,7 +97,10 @@ def _official_accuracy(suffix: str) -> Measure:
     winners = _WINNERS[suffix]
     return Measure(
         f"acc{suffix}_official",
-        description=f"Share with the right letter by the released rules, which guess one, of {winners.rows}.",
+        description=(
+            "Share with the right letter by the released rules, which guess one, of"
+            f" {winners.rows}."
+        ),
         source="New Yorker Caption Contest, arXiv 2209.06293, released eval_crossval.py",
         value_of_record=_is_right_officially,
         applies=winners.applies,
@@ -111,7 +115,10 @@ def _choice(*suffixes: str) -> Measures:
     return Measures.of(
         *map(_accuracy, suffixes),
         *map(_official_accuracy, suffixes),
-        tie_rate("Share of rows by scores in which several captions have the highest score.", scopes=FOLDS),
+        tie_rate(
+            "Share of rows by scores in which several captions have the highest score.",
+            scopes=FOLDS,
+        ),
         parse_rate(scopes=FOLDS),
         replace(PARSE_DISAGREEMENT, scopes=FOLDS),
     )
@@ -127,18 +134,24 @@ def _corpus_bleu(records: Sequence[ExplanationRecord]) -> Statistic:
 
 
 SCHEME = Scheme(thresholds("explained", (0.0, 0.53, 0.60), "figlang_tasks", "all"), headline="")
-"""Of explanations alone, with the thresholds of V-FLUTE: a row is right if there is an explanation."""
+"""Of explanations alone, with the thresholds of V-FLUTE: a row is right if there is an
+explanation.
+"""
 
 
 def _of_explanations() -> Iterator[Measure]:
-    """The measures of explanation scores: no label is asked for, so those of labels say nothing here."""
+    """The measures of explanation scores: no label is asked for, so those of labels say nothing
+    here.
+    """
     least_scores = {threshold.name: threshold.at for threshold in SCHEME.thresholds}
     for measure in explained_measures(SCHEME, FOLDS):
         if measure.name in least_scores:
             least_score = least_scores[measure.name]
             description = "Share of outputs with an explanation."
             if least_score > 0:
-                description = f"Share of outputs with an explanation that scores at least {least_score:g}."
+                description = (
+                    f"Share of outputs with an explanation that scores at least {least_score:g}."
+                )
             yield replace(measure, description=description, in_table=False)
         elif measure.name == MEAN_SCORE:
             yield replace(measure, description="Mean score of the explanations.")

@@ -1,9 +1,9 @@
 """From a model's words to a letter or an explanation, by the rules of the released scripts.
 
-Source: jmhessel/caption_contest_corpus at d5f68b6, ``gpt4/gpt4_from_description.py`` (from a description) and
-``lite_llm_leaderboard/run_leaderboard_inference.py`` (from pixels), with their defects. What they do last is left out:
-a letter that no rule finds is asked of a second model and then drawn at random (description), or is E of five and B of
-two (pixels, :data:`DEFAULTS`).
+Source: jmhessel/caption_contest_corpus at d5f68b6, ``gpt4/gpt4_from_description.py`` (from a
+description) and ``lite_llm_leaderboard/run_leaderboard_inference.py`` (from pixels), with their
+defects. What they do last is left out: a letter that no rule finds is asked of a second model and
+then drawn at random (description), or is E of five and B of two (pixels, :data:`DEFAULTS`).
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _AT_THE_END = (
 def parse_official(output: str, options: int, pixels: bool) -> str | None:
     """The letter that the released rules find.
 
-    From a description: the one of "Answer: A" to "Answer: E" that occurs, of two options too; none where several do.
-    From pixels: the first "Final Answer: X"; else, at the end of the last paragraph, "Answer: X" or "Therefore, the
-    answer is X" and the like.
+    From a description: the one of "Answer: A" to "Answer: E" that occurs, of two options too; none
+    where several do. From pixels: the first "Final Answer: X"; else, at the end of the last
+    paragraph, "Answer: X" or "Therefore, the answer is X" and the like.
     """
     if not pixels:
         found = [letter for letter in "ABCDE" if f"Answer: {letter}" in output]
@@ -42,8 +42,11 @@ def parse_official(output: str, options: int, pixels: bool) -> str | None:
     return next((match[1] for pattern, text in rules if (match := re.search(pattern, text))), None)
 
 
-def letter(output: str | None, options: int, pixels: bool, captions: Sequence[str] | None = None) -> Read[str]:
-    """The letter of an answer: by the released rules, else as the readers of all benchmarks find it; never a guess.
+def letter(
+    output: str | None, options: int, pixels: bool, captions: Sequence[str] | None = None
+) -> Read[str]:
+    """The letter of an answer: by the released rules, else as the readers of all benchmarks find
+    it; never a guess.
 
     The readers stand in the place of the released script's second model. Thoughts are left out.
     """
@@ -60,16 +63,20 @@ def letter(output: str | None, options: int, pixels: bool, captions: Sequence[st
 
 
 def common(output: str | None, options: int, captions: Sequence[str] | None = None) -> Read[str]:
-    """The letter of an answer by :func:`figlang_tasks.answers.option.option`, which also knows the captions."""
+    """The letter of an answer by :func:`figlang_tasks.answers.option.option`, which also knows the
+    captions.
+    """
     reading = option(output, options, texts=captions)
     letter_read = None if reading.value is None else "ABCDE"[reading.value]
     return Read(letter_read, reading.status, reading.rule)
 
 
 def explanation(output: str | None) -> Read[str]:
-    """The explanation in an answer, by the released rules: what stands behind the first "Explanation:", up to a second.
+    """The explanation in an answer, by the released rules: what stands behind the first
+    "Explanation:", up to a second.
 
-    Without one it is the whole answer. Where that is nothing, it is what a thought says that is meant for a reader.
+    Without one it is the whole answer. Where that is nothing, it is what a thought says that is
+    meant for a reader.
     """
     answer = opened(output)
     found = answer if isinstance(answer, Read) else _released_explanation(answer)
@@ -81,7 +88,12 @@ def explanation(output: str | None) -> Read[str]:
 
 def _released_explanation(answer: Answer) -> Read[str]:
     text = answer.raw
-    for mark in ("Here's my best explanation:", "Step 3: Explanation -", "Summary:", "explanation:"):
+    for mark in (
+        "Here's my best explanation:",
+        "Step 3: Explanation -",
+        "Summary:",
+        "explanation:",
+    ):
         text = text.replace(mark, "Explanation:")
     _, marked, behind = text.partition("Explanation:")
     if not marked:

@@ -30,7 +30,8 @@ class RankingRecord(ChoiceRecord, total=False):
     """The record of a choice between two captions.
 
     Attributes:
-        winner_source: who chose the better one: ``crowd_winner``, or the editors. Matching has none.
+        winner_source: who chose the better one: ``crowd_winner``, or the editors. Matching has
+            none.
     """
 
     winner_source: str

@@ -1,8 +1,9 @@
 """The 30 configurations of the release as documents.
 
-The name of a configuration is ``matching``, ``ranking`` or ``explanation``, then ``_from_pixels`` where the description
-is left out, then ``_1`` to ``_4`` for the other folds. Its folder has one or more Parquet files for each split. A task
-asks for all five folds (``fold=all``) or for one of them (``fold=3``).
+The name of a configuration is ``matching``, ``ranking`` or ``explanation``, then ``_from_pixels``
+where the description is left out, then ``_1`` to ``_4`` for the other folds. Its folder has one or
+more Parquet files for each split. A task asks for all five folds (``fold=all``) or for one of them
+(``fold=3``).
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ OPTIONS = {"matching": "ABCDE", "ranking": "AB", "explanation": ""}
 def load(dataset: str, name: str, fold: str = ALL, check_images: bool = True) -> datasets.Dataset:
     """The test rows of one fold, or of all, as documents.
 
-    `family` is the contest, whose captions are not independent; `candidates` are as the paper gives them to CLIP;
-    `label` is a letter, or the reference explanation.
+    `family` is the contest, whose captions are not independent; `candidates` are as the paper gives
+    them to CLIP; `label` is a letter, or the reference explanation.
     """
     import datasets
 
@@ -73,7 +74,12 @@ def _fold(dataset: str, name: str, check_images: bool) -> datasets.Dataset:
     row_files.end_with_the_first([*faults, *_other_number(dataset, name, len(table))], "nycc")
     texts = [{key: value for key, value in made.items() if key != "image"} for made in found]
     digest = hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()[:12]
-    common: dict[str, Any] = {"dataset": dataset, "config": name, "fold": of.fold, "revision": revision}
+    common: dict[str, Any] = {
+        "dataset": dataset,
+        "config": name,
+        "fold": of.fold,
+        "revision": revision,
+    }
     common["data"] = str(DataId(dataset, name, digest, revision))
     documents = datasets.Dataset.from_list([common | made for made in found])
     return documents.cast_column("image", datasets.Image(decode=False))
@@ -83,24 +89,32 @@ def _other_number(dataset: str, name: str, rows: int) -> list[str]:
     """Faults of the number of test rows; warns if it differs from one that was only inferred."""
     expected = count_of(name)
     if rows != expected and name in SEEN:
-        return [f"{dataset}/{name} has {rows} test rows, the published one has {expected}. {hub.USE_THE_RELEASE}"]
+        return [
+            f"{dataset}/{name} has {rows} test rows, the published one has {expected}."
+            f" {hub.USE_THE_RELEASE}"
+        ]
     if rows != expected:
         logger.warning(
-            f"figlang_tasks: {dataset}/{name} has {rows} test rows, where {expected} were expected. The hub's pages do "
-            "not show this number: it was inferred from other folds and may be wrong (docs/cards/nycc.md)"
+            f"figlang_tasks: {dataset}/{name} has {rows} test rows, where {expected} were expected."
+            " The hub's pages do not show this number: it was inferred from other folds and may be"
+            " wrong (docs/cards/nycc.md)"
         )
     return []
 
 
 @hub.kept(maxsize=8)
 def _table(dataset: str, name: str, split: str) -> tuple[datasets.Dataset, str]:
-    """The rows of a split, pictures undecoded, and the revision that was read; a `DataError` if they are not there."""
+    """The rows of a split, pictures undecoded, and the revision that was read; a `DataError` if
+    they are not there.
+    """
     columns = list(config(name).columns)
     found = hub.snapshot(source_of(dataset), [f"{name}/{split}-*.parquet"])
     where = f"{dataset}/{name}: split {split!r} in {found.folder}"
     files = hub.split_files(dataset, split, found.folder / name)
     if not files:
-        raise PartMissing(f"{where}: there is no file {name}/{split}-*.parquet. {hub.USE_THE_RELEASE}")
+        raise PartMissing(
+            f"{where}: there is no file {name}/{split}-*.parquet. {hub.USE_THE_RELEASE}"
+        )
     table = hub.read_parquet(files, columns, where)
     return images.undecoded(table, where), found.revision
 
@@ -110,15 +124,24 @@ def _document(row: Mapping[str, Any], where: str, of: Config) -> dict[str, Any]:
     row_id, label = (row_files.text(row, column, where) for column in ("instance_id", "label"))
     where, letters, choices = f"{where} ({row_id})", OPTIONS[of.task], row["caption_choices"]
     captions = choices if letters else [choices]
-    whole = isinstance(captions, list) and all(isinstance(caption, str) and caption.strip() for caption in captions)
+    whole = isinstance(captions, list) and all(
+        isinstance(caption, str) and caption.strip() for caption in captions
+    )
     if not whole or len(captions) != max(1, len(letters)):
         wanted = f"{len(letters)} texts" if letters else "a text"
         raise DataError(f"{where}: caption_choices is {row_files.brief(choices)}, must be {wanted}")
     for caption in captions:
         row_files.require_no_placeholder(caption, "caption_choices", where)
     if letters and label not in tuple(letters):
-        raise DataError(f"{where}: label is {row_files.brief(label)}, must be one of {', '.join(letters)}")
-    made: dict[str, Any] = {"id": row_id, "image": row["image"], "captions": captions, "label": label}
+        raise DataError(
+            f"{where}: label is {row_files.brief(label)}, must be one of {', '.join(letters)}"
+        )
+    made: dict[str, Any] = {
+        "id": row_id,
+        "image": row["image"],
+        "captions": captions,
+        "label": label,
+    }
     made["family"] = f"contest {row['contest_number']}"
     if letters:
         made["candidates"] = [render("nycc/clip.jinja", caption=caption) for caption in captions]
@@ -130,9 +153,13 @@ def _document(row: Mapping[str, Any], where: str, of: Config) -> dict[str, Any]:
         for name, column in DESCRIPTION.items():
             row_files.text(row, column, where, optional=True)
             made[name] = row[column] or ""  # with its white space, as released
-        if not isinstance(row["entities"], list) or not all(isinstance(url, str) for url in row["entities"]):
+        if not isinstance(row["entities"], list) or not all(
+            isinstance(url, str) for url in row["entities"]
+        ):
             found = row_files.brief(row["entities"])
-            raise DataError(f"{where}: entities is {found}, must be a list of links. {hub.USE_THE_RELEASE}")
+            raise DataError(
+                f"{where}: entities is {found}, must be a list of links. {hub.USE_THE_RELEASE}"
+            )
         made["entities"] = [entity(url, where) for url in row["entities"]]
         for name in made["entities"]:
             row_files.require_no_placeholder(name, "entities", where)
@@ -140,33 +167,59 @@ def _document(row: Mapping[str, Any], where: str, of: Config) -> dict[str, Any]:
 
 
 def entity(url: str, where: str) -> str:
-    """The name in a link to Wikipedia, cleaned exactly as the released script does; a `DataError` if it is none."""
-    text = url.split("#")[0].replace("&redirect=no", "").replace("https://en.wikipedia.org/?title=", "/wiki/")
+    """The name in a link to Wikipedia, cleaned exactly as the released script does; a `DataError`
+    if it is none.
+    """
+    text = (
+        url.split("#")[0]
+        .replace("&redirect=no", "")
+        .replace("https://en.wikipedia.org/?title=", "/wiki/")
+    )
     if "/wiki/" not in text:
-        raise DataError(f"{where}: entities holds {url!r}, which is no page of Wikipedia. {hub.USE_THE_RELEASE}")
-    text = text.split("/wiki/")[1].replace("%27s", "'").replace("(disambiguation)", "").replace("_", " ")
+        raise DataError(
+            f"{where}: entities holds {url!r}, which is no page of Wikipedia. {hub.USE_THE_RELEASE}"
+        )
+    text = (
+        text.split("/wiki/")[1]
+        .replace("%27s", "'")
+        .replace("(disambiguation)", "")
+        .replace("_", " ")
+    )
     return " ".join(text.split())
 
 
 def exemplars(dataset: str, name: str, row_id: str, shots: int, seed: int) -> list[dict[str, Any]]:
-    """Training rows to show before the question of a row: as released, one of each of `shots` contests.
+    """Training rows to show before the question of a row: as released, one of each of `shots`
+    contests.
 
     The draw depends on the seed and the row's id, not on the order of rows.
     """
     table, _ = _table(dataset, name, "train")
     contests = _contests(dataset, name)
     if shots > len(contests):
-        raise DataError(f"{dataset}/{name}: {shots} exemplars asked for; there are {len(contests)} train contests")
+        raise DataError(
+            f"{dataset}/{name}: {shots} exemplars asked for; there are {len(contests)} train"
+            " contests"
+        )
     generator = random.Random(f"{seed}/{row_id}")
-    numbers = [generator.choice(contests[contest]) for contest in generator.sample(sorted(contests), shots)]
-    return [_document(table[number], f"{dataset}/{name}, train row {number}", config(name)) for number in numbers]
+    numbers = [
+        generator.choice(contests[contest]) for contest in generator.sample(sorted(contests), shots)
+    ]
+    return [
+        _document(table[number], f"{dataset}/{name}, train row {number}", config(name))
+        for number in numbers
+    ]
 
 
 def check_exemplars(dataset: str, name: str) -> None:
-    """Check the training rows of a configuration, of which each may become an exemplar; pictures are not opened."""
+    """Check the training rows of a configuration, of which each may become an exemplar; pictures
+    are not opened.
+    """
     table, _ = _table(dataset, name, "train")
     texts = enumerate(table.remove_columns("image"))
-    rows = ((f"{dataset}/{name}, train row {number}", {**row, "image": None}) for number, row in texts)
+    rows = (
+        (f"{dataset}/{name}, train row {number}", {**row, "image": None}) for number, row in texts
+    )
     wanted = config(name)
     faults = row_files.valid(rows, lambda row, where: _document(row, where, wanted))[1]
     row_files.end_with_the_first(faults, "nycc")
@@ -174,7 +227,9 @@ def check_exemplars(dataset: str, name: str) -> None:
 
 def training_faults(dataset: str) -> Iterator[DataError]:
     """The faults of the training rows that are on this machine."""
-    for task, pixels, fold in itertools.product(TEST, ("", "_from_pixels"), ("", "_1", "_2", "_3", "_4")):
+    for task, pixels, fold in itertools.product(
+        TEST, ("", "_from_pixels"), ("", "_1", "_2", "_3", "_4")
+    ):
         try:
             check_exemplars(dataset, f"{task}{pixels}{fold}")
         except PartMissing:  # they are needed by tasks with exemplars alone

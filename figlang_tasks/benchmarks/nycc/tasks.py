@@ -1,4 +1,6 @@
-"""The kinds of tasks of the New Yorker Caption Contest, and what its task files name in both harnesses."""
+"""The kinds of tasks of the New Yorker Caption Contest, and what its task files name in both
+harnesses.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,10 @@ class Options(TaskOptions):
     """Options of a task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file.
 
     Attributes:
-        num_shots: exemplars before the question, drawn anew for each row; with them no reasoning is asked for.
-        scorer: explanation scorer (`scoring.explanations`); None takes ours for V-FLUTE, ``$FIGLANG_SCORER`` any.
+        num_shots: exemplars before the question, drawn anew for each row; with them no reasoning is
+            asked for.
+        scorer: explanation scorer (`scoring.explanations`); None takes ours for V-FLUTE,
+            ``$FIGLANG_SCORER`` any.
     """
 
     OF: ClassVar[str] = "NYCC"
@@ -48,36 +52,54 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
             rows.check_exemplars(request.dataset, name)
             rows.exemplars(request.dataset, name, "", options.num_shots, SEED)
         if configurations.config(request["config"]).task == "explanation":
-            explanations.preflight(request.dataset, options.scorer, required=config.get("needs_scorer", False))
+            explanations.preflight(
+                request.dataset, options.scorer, required=config.get("needs_scorer", False)
+            )
 
 
 def turns(doc: Document, kwargs: Kwargs) -> list[tuple[str, str, Document | None]]:
-    """The prompt as the released scripts build it: role, text, and the document whose cartoon follows, of each turn."""
+    """The prompt as the released scripts build it: role, text, and the document whose cartoon
+    follows, of each turn.
+    """
     of = configurations.config(doc["config"])
     shots = doc.get("num_shots") or Options.of(kwargs).num_shots  # in lm-eval documents have it
     values = {"task": of.task, "pixels": of.pixels, "direct": bool(shots)}
-    found: list[tuple[str, str, Document | None]] = [("system", render("nycc/system.jinja", **values), None)]
+    found: list[tuple[str, str, Document | None]] = [
+        ("system", render("nycc/system.jinja", **values), None)
+    ]
     task = render("nycc/task.jinja", **values)
-    examples = rows.exemplars(doc["dataset"], doc["config"], doc["id"], shots, SEED) if shots else []
+    examples = (
+        rows.exemplars(doc["dataset"], doc["config"], doc["id"], shots, SEED) if shots else []
+    )
     if not shots:
         found += [("user", task, None), ("assistant", render("nycc/reply.jinja", **values), None)]
     for number, each in enumerate([*examples, doc]):
-        told = {name: each[name] for name in ("captions", *configurations.DESCRIPTION, "entities") if name in each}
+        told = {
+            name: each[name]
+            for name in ("captions", *configurations.DESCRIPTION, "entities")
+            if name in each
+        }
         text = render("nycc/question.jinja", **values, **told, another=number > 0)
         text = f"{task}\n\n{text}" if shots and not number else text
         found.append(("user", text, each if of.pixels else None))
         if each is not doc:
-            found.append(("assistant", render("nycc/answer.jinja", **values, label=each["label"]), None))
+            found.append(
+                ("assistant", render("nycc/answer.jinja", **values, label=each["label"]), None)
+            )
     return found
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
-    """The prompt as one text; where there are several pictures ``<image>`` marks the place of each."""
+    """The prompt as one text; where there are several pictures ``<image>`` marks the place of
+    each.
+    """
     return render("nycc/text.jinja", turns=turns(doc, lmms_eval_specific_kwargs))
 
 
 def shown_texts(doc: Document) -> list[str]:
-    """The texts of a row in its question, in this order: what describes the cartoon, if anything does, and captions."""
+    """The texts of a row in its question, in this order: what describes the cartoon, if anything
+    does, and captions.
+    """
     described = [doc[name] for name in configurations.DESCRIPTION if name in doc]
     entities = [", ".join(doc["entities"])] if "entities" in doc else []
     return [*described, *entities, *doc["captions"]]
@@ -85,10 +107,14 @@ def shown_texts(doc: Document) -> list[str]:
 
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
     """The cartoons in prompt order, each RGB; none where descriptions stand in the prompt."""
-    return [_picture(shown) for *_, shown in turns(doc, lmms_eval_specific_kwargs) if shown is not None]
+    return [
+        _picture(shown) for *_, shown in turns(doc, lmms_eval_specific_kwargs) if shown is not None
+    ]
 
 
-def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
+def doc_to_messages(
+    doc: Document, lmms_eval_specific_kwargs: Kwargs = None
+) -> list[dict[str, Any]]:
     """The prompt as chat turns of system, user and assistant; a cartoon follows its question."""
     messages = []
     for role, text, shown in turns(doc, lmms_eval_specific_kwargs):
@@ -104,7 +130,13 @@ def _picture(shown: Document) -> Image.Image:
 def doc_to_target(doc: Document, label: str = "") -> str:
     """The right answer, or another one, in the form that is asked for."""
     of = configurations.config(doc["config"])
-    return render("nycc/answer.jinja", task=of.task, pixels=of.pixels, direct=False, label=label or doc["label"])
+    return render(
+        "nycc/answer.jinja",
+        task=of.task,
+        pixels=of.pixels,
+        direct=False,
+        label=label or doc["label"],
+    )
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
@@ -113,7 +145,11 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
     There is no chance level of explanations: the baselines say nothing, which scores 0.
     """
     letters = rows.OPTIONS[configurations.config(doc["config"]).task]
-    return ({letter: doc_to_target(doc, letter) for letter in letters}, doc["label"]) if letters else ({"": ""}, "")
+    return (
+        ({letter: doc_to_target(doc, letter) for letter in letters}, doc["label"])
+        if letters
+        else ({"": ""}, "")
+    )
 
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
@@ -174,7 +210,9 @@ def explanation_record(doc: Document, output: str | None) -> ExplanationRecord:
     from rouge_score.rouge_scorer import RougeScorer
 
     explanation = parse.explanation(whole(output))
-    reading = Explained(1 if explanation.value else None, explanation.status, explanation.rule, explanation.value)
+    reading = Explained(
+        1 if explanation.value else None, explanation.status, explanation.rule, explanation.value
+    )
     text = explanation.value or ""
     rouge = RougeScorer(["rougeL"])  # without stemming, as `evaluate` has it
     return {
@@ -200,7 +238,9 @@ def _asks(task: str) -> Callable[[Request], bool]:
 
 
 _task = partial(Task, documents=rows.documents, options=Options, preflight=preflight)
-_choice = partial(_task, record=choice_record, record_of_scores=choice_record_of_scores, candidates="captions")
+_choice = partial(
+    _task, record=choice_record, record_of_scores=choice_record_of_scores, candidates="captions"
+)
 
 MATCHING = _choice(
     name="nycc_match",

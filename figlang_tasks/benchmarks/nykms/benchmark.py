@@ -20,7 +20,7 @@ BENCHMARK = Benchmark(
   eprint = {2409.01037},
   url = {https://arxiv.org/abs/2409.01037},
   archivePrefix = {arXiv}
-}""",
+}""",  # noqa: E501
     sources=(
         # The annotations have no public release; their cartoons and descriptions have.
         Source(name="NYK-MS", bring="figlang data template nykms (docs/cards/nykms.md)"),

@@ -47,7 +47,9 @@ def answer(records: Sequence[Record]) -> Answer:
         "outcome": outcome(is_right, record["status"] == "read", otherwise),
         "said": [(NAMES[name], YES.get(text, text)) for name, text in predicted.items()],
     }
-    scores = {f"{NAMES[name]}, BLEU-4": float(words["bleu4"]) for name, words in record["words"].items()}
+    scores = {
+        f"{NAMES[name]}, BLEU-4": float(words["bleu4"]) for name, words in record["words"].items()
+    }
     if scores:
         score_name, score = list(scores.items())[-1]
         shown.update({"score": score, "score_name": score_name, "scores": scores})

@@ -1,4 +1,6 @@
-"""What NYK-MS offers to choose, and what its records say of a choice: the label, the first answer of a question."""
+"""What NYK-MS offers to choose, and what its records say of a choice: the label, the first answer
+of a question.
+"""
 
 from __future__ import annotations
 

@@ -16,7 +16,9 @@ def part(question: str) -> str:
 
 
 def count(request: Request) -> int | None:
-    """The number of rows for this request in the paper; None for a split, and for other datasets."""
+    """The number of rows for this request in the paper; None for a split, and for other
+    datasets.
+    """
     if "split" in request or request.dataset != "NYK-MS":
         return None
     question = request["question"]

@@ -1,4 +1,6 @@
-"""What ``figlang data prefetch nykms`` downloads: cartoons and descriptions, which the rows name."""
+"""What ``figlang data prefetch nykms`` downloads: cartoons and descriptions, which the rows
+name.
+"""
 
 from __future__ import annotations
 

@@ -55,7 +55,9 @@ _REFUSAL_RATE = Measure(
 )
 
 
-def _of_labels(score: Callable[..., Any], field: str) -> Callable[[Sequence[CartoonRecord]], Statistic]:
+def _of_labels(
+    score: Callable[..., Any], field: str
+) -> Callable[[Sequence[CartoonRecord]], Statistic]:
     """The statistic of a score of the labels of a field."""
 
     def statistic(records: Sequence[CartoonRecord]) -> Statistic:
@@ -89,7 +91,9 @@ def _labels(field: str) -> Iterator[Measure]:
 
 
 def _words(field: str) -> Iterator[Measure]:
-    """The measures of Tables 9 and 10, over all positives, whatever was answered to the first question."""
+    """The measures of Tables 9 and 10, over all positives, whatever was answered to the first
+    question.
+    """
     name = field.lower()
 
     def is_positive(record: CartoonRecord) -> bool:
@@ -108,7 +112,9 @@ def _words(field: str) -> Iterator[Measure]:
     if field in WORDS:
         yield Measure(
             f"{name}_em",
-            description=f"Share of positives whose {field} equals the annotated one, without its mark.",
+            description=(
+                f"Share of positives whose {field} equals the annotated one, without its mark."
+            ),
             source=_TABLE_9,
             value_of_record=score("em"),
             applies=is_positive,
@@ -116,7 +122,10 @@ def _words(field: str) -> Iterator[Measure]:
         )
         yield Measure(
             f"{name}_relaxed_em",
-            description=f"The same as {name}_em without case, surrounding punctuation and a leading article.",
+            description=(
+                f"The same as {name}_em without case, surrounding punctuation and a leading"
+                " article."
+            ),
             source="figlang_tasks",
             value_of_record=score("relaxed_em"),
             applies=is_positive,
@@ -145,7 +154,9 @@ def _disagreement(field: str) -> Measure:
     """How often a careful reader finds another label of a field than the published rules."""
     return replace(
         PARSE_DISAGREEMENT,
-        value_of_record=lambda record: float(record["predicted_strict"] != record["predicted"][field]),
+        value_of_record=lambda record: float(
+            record["predicted_strict"] != record["predicted"][field]
+        ),
         in_table=False,
     )
 

@@ -1,6 +1,8 @@
-"""From a model's words to the answers of NYK-MS by the published post-processing, and the marks of gold answers.
+"""From a model's words to the answers of NYK-MS by the published post-processing, and the marks of
+gold answers.
 
-`parse_official` follows section 3.4 of the paper (arXiv 2409.01037), `read_annotation` its Appendix C.
+`parse_official` follows section 3.4 of the paper (arXiv 2409.01037), `read_annotation` its Appendix
+C.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "sarcasm": ("SC", "SW", "ST", "SE"),
     **{name.lower(): (name,) for name in ("MC", "MW", "ME", "SC", "SW", "ST", "SE")},
 }
-"""The answers that each question asks for: all about metaphor or sarcasm in one prompt, or a single one."""
+"""The answers that each question asks for: all about metaphor or sarcasm in one prompt, or a single
+one.
+"""
 
 QUESTIONS = tuple(FIELDS)
 LABELS = ("MC", "SC")
@@ -30,16 +34,20 @@ Answers: TypeAlias = dict[str, int | str]
 
 # --- the published rules ---
 
-_NUMBER = re.compile(r"\A[ \t]*\d{1,2}\.(?!\d)[ \t]*")  # "1. ", as in the paper; not the start of "3.5 million"
+# "1. ", as in the paper; not the start of "3.5 million"
+_NUMBER = re.compile(r"\A[ \t]*\d{1,2}\.(?!\d)[ \t]*")
 _YES = re.compile(r"Yes\b")
 _NO = re.compile(r"No\b")
 _QUOTED = re.compile(
     r'["\u201c\u201d\u201e\u00ab\u00bb]([^"\u201c\u201d\u201e\u00ab\u00bb]+)["\u201c\u201d\u00bb\u00ab]'
 )
 _APOSTROPHES = str.maketrans({"\u2019": "'", "\u02bc": "'"})
-_CANNOT = r"(?:can't|cannot|can not|could not|couldn't|won't|will not|(?:am |'m )(?:unable|not able) to)"
+_CANNOT = (
+    r"(?:can't|cannot|can not|could not|couldn't|won't|will not|(?:am |'m )(?:unable|not able) to)"
+)
 _SERVE = (
-    r"(?:assist|help|provide|answer|comply|fulfil|do that|do this|discuss|analy[sz]e|see|view|determine|process|comment"
+    r"(?:assist|help|provide|answer|comply|fulfil|do that|do"
+    r" this|discuss|analy[sz]e|see|view|determine|process|comment"
     r"|respond|support|engage|identify|describe|access|continue|make|give)"
 )
 _TOPICS = {
@@ -49,35 +57,47 @@ _TOPICS = {
 _TOPIC = rf"(?:{_TOPICS['metaphor']}|{_TOPICS['sarcasm']})"
 _BEGIN = r"\A\W*(?:\d{1,2}\W+)?(?:unfortunately,? |however,? )?"
 _PICTURE = r"(?:images?|pictures?|cartoons?|photos?|drawings?)"
-# What can be nothing but a refusal, also as the answer to a question in words: an apology with what cannot be done, an
-# assistant that speaks of itself, no help with the thing that was asked.
+# What can be nothing but a refusal, also as the answer to a question in words: an apology with what
+# cannot be done, an assistant that speaks of itself, no help with the thing that was asked.
 _SURE_REFUSAL = re.compile(
-    rf"{_BEGIN}(?:(?:(?:i'?m |i am |we'?re |we are )?(?:very |really |so |terribly )?sorry\b|(?:i |my |we )?"
+    rf"{_BEGIN}(?:(?:(?:i'?m |i am |we'?re |we are )?(?:very |really |so |terribly )?sorry\b|(?:i"
+    r" |my |we )?"
     rf"apolog(?:ies|i[sz]e)\b)[^.\n]{{0,80}}?{_CANNOT}"
-    rf"|as an? (?:[\w-]+ ){{0,3}}?(?:ai|model|assistant)\b[^.\n]{{0,80}}\bi(?: do not| don't| {_CANNOT}|'m | am )"
-    rf"|(?:i |i|we ){_CANNOT} (?:\w+ ){{0,2}}?(?:assist|help|provide|comply|fulfil|answer|discuss|analy[sz]e|process"
-    r"|respond|support|engage|describe|view|access)\b(?: \w+){0,2}?(?: (?:this|that|it)(?:\W*\Z|[.!\n])"
-    rf"| (?:this|that|the|your|such|any|these|those) (?:\w+ )?(?:{_PICTURE}|content|requests?|questions?|material)\b"
+    r"|as an? (?:[\w-]+ ){0,3}?(?:ai|model|assistant)\b[^.\n]{0,80}\bi(?: do not| don't|"
+    rf" {_CANNOT}|'m | am )"
+    rf"|(?:i |i|we ){_CANNOT} (?:\w+"
+    r" ){0,2}?(?:assist|help|provide|comply|fulfil|answer|discuss|analy[sz]e|process"
+    r"|respond|support|engage|describe|view|access)\b(?: \w+){0,2}?(?:"
+    r" (?:this|that|it)(?:\W*\Z|[.!\n])"
+    r"| (?:this|that|the|your|such|any|these|those) (?:\w+"
+    rf" )?(?:{_PICTURE}|content|requests?|questions?|material)\b"
     rf"| {_PICTURE}\b)"
     rf"|i (?:do not|don't) have the (?:ability|capability) to|(?:there (?:is|was) )?no {_PICTURE} "
-    r"(?:was |is |has been )?(?:\w+ )?(?:provided|attached|given|visible|available|included|shown|uploaded)\b"
+    r"(?:was |is |has been )?(?:\w+"
+    r" )?(?:provided|attached|given|visible|available|included|shown|uploaded)\b"
     rf"|i (?:do not|don't) see an? (?:\w+ )?{_PICTURE}\b)",
     re.I,
 )
-# Words that begin many refusals and, where words are asked for, many answers: for questions of yes or no alone.
+# Words that begin many refusals and, where words are asked for, many answers: for questions of yes
+# or no alone.
 _REFUSAL = re.compile(
-    rf"{_BEGIN}(?:(?:(?:i'?m |i am |we'?re |we are )?(?:very |really |so |terribly )?afraid\b|apolog(?:ies|i[sz]e)\b)"
+    rf"{_BEGIN}(?:(?:(?:i'?m |i am |we'?re |we are )?(?:very |really |so |terribly"
+    r" )?afraid\b|apolog(?:ies|i[sz]e)\b)"
     rf"[^.\n]{{0,80}}?{_CANNOT}|(?:i |i|we ){_CANNOT} (?:\w+ ){{0,3}}{_SERVE}\b"
     r"|i(?:'m| am) not comfortable|i must (?:decline|refuse)|i decline|i refuse)",
     re.I,
 )
 _SEES_NONE = re.compile(
-    rf"{_CANNOT} (?:\w+ ){{0,2}}(?:see|find|identify|detect|spot|discern|recogni[sz]e) (?:\w+ ){{0,3}}{_TOPIC}", re.I
+    rf"{_CANNOT} (?:\w+ ){{0,2}}(?:see|find|identify|detect|spot|discern|recogni[sz]e) (?:\w+"
+    rf" ){{0,3}}{_TOPIC}",
+    re.I,
 )
 
 
 def _declines(output: str, in_words: bool) -> bool:
-    """Whether an output is a refusal; that no metaphor can be seen answers a question of yes or no."""
+    """Whether an output is a refusal; that no metaphor can be seen answers a question of yes or
+    no.
+    """
     start = output.translate(_APOSTROPHES)[:1000]
     if in_words:
         return _SURE_REFUSAL.match(start) is not None
@@ -89,18 +109,21 @@ def _declines(output: str, in_words: bool) -> bool:
 def parse_official(output: str | None, question: str) -> Read[Answers]:
     """The answers by the published post-processing; without a value they count as `nothing`.
 
-    1. The non-empty lines are taken, padded with blank ones to 4. What follows the fourth is not looked at.
+    1. The non-empty lines are taken, padded with blank ones to 4. What follows the fourth is not
+       looked at.
     2. A question number such as ``1. `` is removed from the front of each.
-    3. ``metaphor`` and ``sarcasm``: the first line "matches the word Yes" if it begins with it, in this spelling (the
-       paper does not say whether it must be all of the line, which would make a No of "Yes." and "Yes, it does").
-       Then MC (SC) is 1, else 0, and all other answers are empty.
-    4. The second line is the word (MW, SW); if it has double quotation marks, straight or curly, what stands between
-       the first pair of them.
-    5. ``metaphor``: lines 3 and 4, joined by a blank, are ME. ``sarcasm``: line 3 is ST, line 4 is SE.
+    3. ``metaphor`` and ``sarcasm``: the first line "matches the word Yes" if it begins with it, in
+       this spelling (the paper does not say whether it must be all of the line, which would make a
+       No of "Yes." and "Yes, it does"). Then MC (SC) is 1, else 0, and all other answers are empty.
+    4. The second line is the word (MW, SW); if it has double quotation marks, straight or curly,
+       what stands between the first pair of them.
+    5. ``metaphor``: lines 3 and 4, joined by a blank, are ME. ``sarcasm``: line 3 is ST, line 4 is
+       SE.
 
-    Of a single question (ours, after the same rules) ``mc`` and ``sc`` are decided by the first line, ``mw`` and
-    ``sw`` are the first line as in rule 4; ``me``, ``st`` and ``se`` are all lines, joined by blanks. An explanation
-    (``me``, ``se``) may stand in a thought that is meant for a reader, if nothing stands outside.
+    Of a single question (ours, after the same rules) ``mc`` and ``sc`` are decided by the first
+    line, ``mw`` and ``sw`` are the first line as in rule 4; ``me``, ``st`` and ``se`` are all
+    lines, joined by blanks. An explanation (``me``, ``se``) may stand in a thought that is meant
+    for a reader, if nothing stands outside.
 
     Source: NYK-MS, section 3.4.
     """
@@ -132,7 +155,9 @@ def parse_official(output: str | None, question: str) -> Read[Answers]:
         return Read(None, "refused", "refusal")
     if asks_for_label:
         return Read(None, "unreadable", "not-yes")
-    text, rule = _word(first) if question in ("mw", "sw") else (" ".join(filter(None, lines)), "lines")
+    text, rule = (
+        _word(first) if question in ("mw", "sw") else (" ".join(filter(None, lines)), "lines")
+    )
     return read(rule, text) if text else Read(None, "empty", rule)
 
 
@@ -146,12 +171,15 @@ def _word(line: str) -> tuple[str, str]:
     return (quoted[1].strip(), "quoted") if quoted and quoted[1].strip() else (line, "line")
 
 
-_ASKED = re.compile(r"does (?:it|the cartoon|this) contain (?:an? |any )?(?:metaphors?|sarcasm)\?", re.I)
+_ASKED = re.compile(
+    r"does (?:it|the cartoon|this) contain (?:an? |any )?(?:metaphors?|sarcasm)\?", re.I
+)
 _LETTER = re.compile(r"[^\W\d_]")
 
 
 def first_answer(output: str | None, question: str) -> Read[bool]:
-    """The label as a careful reader takes it, from the first line that is more than the question said again.
+    """The label as a careful reader takes it, from the first line that is more than the question
+    said again.
 
     Of several numbered answers the others are not about the label.
     """
@@ -167,14 +195,16 @@ def first_answer(output: str | None, question: str) -> Read[bool]:
 # --- marks of annotated answers ---
 
 Kind: TypeAlias = Literal["word", "object", "image", "free"]
-"""What an annotated answer names: words of the caption (no mark), an object in the image (``[I] object``), the whole
-image (``[I]``; of MW and SW only), or the annotators' own words (``[S] text``)."""
+"""What an annotated answer names: words of the caption (no mark), an object in the image (``[I]
+object``), the whole image (``[I]``; of MW and SW only), or the annotators' own words (``[S]
+text``)."""
 
 WHOLE_IMAGE = "the whole image"
 _ANY_MARK = re.compile(r"\[\s*[IS]\s*\]", re.I)
 _MARK = re.compile(r"\A\s*\[([^\[\]]*)\]\s*")
 _WHOLE_IMAGE = re.compile(
-    r"\A\W*(?:the |this )?(?:whole |entire |complete |full )?(?:image|picture|cartoon|drawing|scene)(?: itself)?\W*\Z",
+    r"\A\W*(?:the |this )?(?:whole |entire |complete |full"
+    r" )?(?:image|picture|cartoon|drawing|scene)(?: itself)?\W*\Z",
     re.I,
 )
 
@@ -196,8 +226,12 @@ def read_annotation(raw: str, field: str) -> Annotation:
         raise DataError("is empty")
     mark = _MARK.match(text) if field in MARKED_FIELDS else None
     rest = text[mark.end() :].strip() if mark is not None else text
-    if field in MARKED_FIELDS and _ANY_MARK.search(rest):  # no prediction could ever equal such an answer
-        raise DataError("has two marks, or a mark that is not at the start: write one mark, then the words")
+    if field in MARKED_FIELDS and _ANY_MARK.search(
+        rest
+    ):  # no prediction could ever equal such an answer
+        raise DataError(
+            "has two marks, or a mark that is not at the start: write one mark, then the words"
+        )
     if mark is None:
         return Annotation(text, "word")
     if mark[1] in ("I", "S") and rest and rest[0] in ",;:.!?-\u2013\u2014":
@@ -212,7 +246,9 @@ def read_annotation(raw: str, field: str) -> Annotation:
         if not rest:
             raise DataError("is [S] without words after it")
         return Annotation(rest, "free")
-    raise DataError(f"has the unknown mark [{mark[1]}]; known: [I] object, [I] (the whole image), [S] text")
+    raise DataError(
+        f"has the unknown mark [{mark[1]}]; known: [I] object, [I] (the whole image), [S] text"
+    )
 
 
 def without_mark(text: str) -> tuple[str, bool]:

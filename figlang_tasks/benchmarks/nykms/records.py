@@ -24,7 +24,8 @@ class WordScores(TypedDict, total=False):
 
 
 class CartoonRecord(SharedFields):
-    """The record of an answer; its unit is the cartoon: up to three captions of one are not independent.
+    """The record of an answer; its unit is the cartoon: up to three captions of one are not
+    independent.
 
     Its status and rule are those of the published post-processing.
 
@@ -33,9 +34,11 @@ class CartoonRecord(SharedFields):
         modality: ``image``, or ``text`` where the cartoon is described.
         gold: by field the annotated answer with its marks; labels as 0 or 1.
         predicted: the same by the model.
-        predicted_strict: the label as a careful reader takes it; None: there is none, or none was asked for.
+        predicted_strict: the label as a careful reader takes it; None: there is none, or none was
+            asked for.
         kinds: of a positive, what the annotated MW, SW and ST name, by their marks.
-        words: of a positive, the scores of the answers in words, whatever was answered to the first question.
+        words: of a positive, the scores of the answers in words, whatever was answered to the first
+            question.
         predicted_marks: the fields whose predicted answer has a mark.
     """
 

@@ -1,8 +1,10 @@
-"""NYK-MS rows as documents: the import format, its checks, and cartoons joined from their public source.
+"""NYK-MS rows as documents: the import format, its checks, and cartoons joined from their public
+source.
 
-The annotations have no public release, so the user brings them; what a row has, the template says (`template`). A
-picture or description that it lacks is taken from the New Yorker Caption Contest dataset, from which the paper took
-both, by the contest that the id names (``NYK_{contest}_{caption}``).
+The annotations have no public release, so the user brings them; what a row has, the template says
+(`template`). A picture or description that it lacks is taken from the New Yorker Caption Contest
+dataset, from which the paper took both, by the contest that the id names
+(``NYK_{contest}_{caption}``).
 """
 
 from __future__ import annotations
@@ -32,9 +34,12 @@ from figlang_tasks.core.request import Request
 if TYPE_CHECKING:
     import datasets
 
-MODALITIES = ("image", "text")  # what is shown of the cartoon: the picture, or its description in words
+# What is shown of the cartoon: the picture, or its description in words
+MODALITIES = ("image", "text")
 CONTESTS = "NewYorkerCaptionContest"
-CONTEST_CONFIG = "ranking"  # holds all 679 cartoons that the paper drew its captions from (section 3.1)
+CONTEST_CONFIG = (  # holds all 679 cartoons that the paper drew its captions from (section 3.1)
+    "ranking"
+)
 _ANSWERS = {"nyk_m": FIELDS["metaphor"], "nyk_s": FIELDS["sarcasm"]}
 SPLITS = ("train", "validation", "test")
 _CONTEST_IN_ID = re.compile(r"NYK_([0-9]{1,9})_[0-9]+\Z")
@@ -62,24 +67,39 @@ class AnnotatedCaption:
 
     @property
     def cartoon(self) -> str:
-        """What rows about one cartoon share: its contest, else its file; without either the row's id."""
+        """What rows about one cartoon share: its contest, else its file; without either the row's
+        id.
+        """
         if self.contest is not None:
             return f"contest {self.contest}"
-        return f"{self.image.parent.name}/{self.image.name}" if isinstance(self.image, Path) else self.id
+        return (
+            f"{self.image.parent.name}/{self.image.name}"
+            if isinstance(self.image, Path)
+            else self.id
+        )
 
 
 def split_of(row: AnnotatedCaption) -> str:
     """One of `SPLITS`: what the row says, else by a digest of its cartoon, about 8:1:1.
 
-    The paper's split is not published. So all captions of a cartoon, in both files, are in the same split.
+    The paper's split is not published. So all captions of a cartoon, in both files, are in the same
+    split.
     """
     tenth = int(hashlib.sha256(row.cartoon.encode()).hexdigest(), 16) % 10
     return row.split or {0: "test", 1: "validation"}.get(tenth, "train")
 
 
 def documents(request: Request, check_images: bool) -> datasets.Dataset:
-    """The documents for a request, as ``NYK-MS,question=mc,modality=image``; errors as of `load`."""
-    return load(request.dataset, request["question"], request["modality"], check_images, request.get("split"))
+    """The documents for a request, as ``NYK-MS,question=mc,modality=image``; errors as of
+    `load`.
+    """
+    return load(
+        request.dataset,
+        request["question"],
+        request["modality"],
+        check_images,
+        request.get("split"),
+    )
 
 
 @hub.kept(maxsize=18)
@@ -88,8 +108,8 @@ def load(
 ) -> datasets.Dataset:
     """The documents of one task.
 
-    MW, ME, SW, ST and SE are asked of rows whose label is 1: they presuppose a metaphor (sarcasm), and the paper's
-    scores of words are shares of all positives.
+    MW, ME, SW, ST and SE are asked of rows whose label is 1: they presuppose a metaphor (sarcasm),
+    and the paper's scores of words are shares of all positives.
     """
     import datasets
 
@@ -104,9 +124,17 @@ def load(
     path = folder / f"{part(question)}.jsonl"
     everything, data = _shown(name, path, modality, check_images)
     asks_for_label = FIELDS[question][0] in LABELS
-    rows = [row for row in everything if (row.label or asks_for_label) and split in (None, split_of(row))]
+    rows = [
+        row
+        for row in everything
+        if (row.label or asks_for_label) and split in (None, split_of(row))
+    ]
     if not rows:
-        wanted = f"of the split {split}: name it in the field split" if split else f"with the label 1, for {question}"
+        wanted = (
+            f"of the split {split}: name it in the field split"
+            if split
+            else f"with the label 1, for {question}"
+        )
         raise DataError(f"{path}: no row {wanted}")
     documents = datasets.Dataset.from_list(
         [
@@ -120,22 +148,32 @@ def load(
                 "caption": row.caption,
                 "label": row.label,
                 **row.answers,
-                **({"description": row.description} if modality == "text" else {"image": _cell(row, folder)}),
+                **(
+                    {"description": row.description}
+                    if modality == "text"
+                    else {"image": _cell(row, folder)}
+                ),
             }
             for row in rows
         ]
     )
-    return documents if modality == "text" else documents.cast_column("image", datasets.Image(decode=False))
+    return (
+        documents
+        if modality == "text"
+        else documents.cast_column("image", datasets.Image(decode=False))
+    )
 
 
 @hub.kept(maxsize=8)
-def _shown(name: str, path: Path, modality: str, check_images: bool) -> tuple[list[AnnotatedCaption], str]:
+def _shown(
+    name: str, path: Path, modality: str, check_images: bool
+) -> tuple[list[AnnotatedCaption], str]:
     """The rows of a file, each with what is shown of its cartoon, and the identity of the data."""
     if not path.exists():
         present = ", ".join(sorted(found.name for found in path.parent.glob("*.jsonl"))) or "none"
         raise PartMissing(
-            f"{name}: {path} does not exist (.jsonl files there: {present}). Put the annotations there; `figlang data "
-            "template nykms` writes example files"
+            f"{name}: {path} does not exist (.jsonl files there: {present}). Put the annotations"
+            " there; `figlang data template nykms` writes example files"
         )
     rows, faults = read(path)
     row_files.end_with_the_first(faults, "nykms")
@@ -154,8 +192,13 @@ def _shown(name: str, path: Path, modality: str, check_images: bool) -> tuple[li
         raise PartMissing(faults[0])
     else:
         described = ((row.where, row) for row in rows if row.id in joined)
-        row_files.end_with_the_first(row_files.valid(described, _check_joined_description)[1], "nykms")
-    texts = [[row.id, row.caption, row.label, row.answers, row.description * (modality == "text")] for row in rows]
+        row_files.end_with_the_first(
+            row_files.valid(described, _check_joined_description)[1], "nykms"
+        )
+    texts = [
+        [row.id, row.caption, row.label, row.answers, row.description * (modality == "text")]
+        for row in rows
+    ]
     digest = hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
     return rows, str(DataId(name, path.stem, digest[:12], joined=origin))
 
@@ -178,14 +221,21 @@ def read(path: Path) -> tuple[list[AnnotatedCaption], list[str]]:
     """The valid rows of a file of annotations, whose cartoons may be missing, and its faults."""
     answers = _ANSWERS[path.stem]
     rows, faults = row_files.valid(
-        row_files.lines(path), lambda values, where: _row(values, where, path.parent, answers), lambda row: row.id
+        row_files.lines(path),
+        lambda values, where: _row(values, where, path.parent, answers),
+        lambda row: row.id,
     )
     if not (rows or faults):
-        faults = [f"{path} is empty: put one JSON object on each line (`figlang data template nykms` has examples)"]
+        faults = [
+            f"{path} is empty: put one JSON object on each line (`figlang data template nykms` has"
+            " examples)"
+        ]
     return rows, faults
 
 
-def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str, ...]) -> AnnotatedCaption:
+def _row(
+    values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str, ...]
+) -> AnnotatedCaption:
     row_id = row_files.text(values, "id", where)
     where = f"{where} ({row_id[:80]})"
     caption = row_files.text(values, "caption", where)
@@ -193,23 +243,29 @@ def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str
     image = row_files.text(values, "image", where, optional=True)
     split = row_files.text(values, "split", where, optional=True)
     if split and split not in SPLITS:
-        raise DataError(f"{where}: split is {row_files.brief(split)}, must be {', '.join(SPLITS)} or left out")
+        raise DataError(
+            f"{where}: split is {row_files.brief(split)}, must be {', '.join(SPLITS)} or left out"
+        )
     label = values.get(answers[0])
     if isinstance(label, bool) or not isinstance(label, int) or label not in (0, 1):
-        raise DataError(f"{where}: {answers[0]} is {row_files.brief(label)}, must be 0 or 1 (a number)")
+        raise DataError(
+            f"{where}: {answers[0]} is {row_files.brief(label)}, must be 0 or 1 (a number)"
+        )
     texts = {}
     for field in answers[1:]:
         texts[field] = row_files.text(values, field, where, optional=True)
         if (label == 1) != bool(texts[field]):
             raise DataError(
-                f"{where}: {answers[0]} is {label}, but {field} is {row_files.brief(texts[field])}: a positive has "
-                "one, and a negative none"
+                f"{where}: {answers[0]} is {label}, but {field} is {row_files.brief(texts[field])}:"
+                " a positive has one, and a negative none"
             )
         if label == 1 and field in MARKED_FIELDS:
             try:
                 read_annotation(texts[field], field)
             except DataError as error:
-                raise DataError(f"{where}: {field} {error}. Correct it (NYK-MS, Appendix C)") from error
+                raise DataError(
+                    f"{where}: {field} {error}. Correct it (NYK-MS, Appendix C)"
+                ) from error
     file = images.below(folder, image, where) if image else None
     told = _CONTEST_IN_ID.match(row_id)
     contest = int(told[1]) if told else None
@@ -219,8 +275,12 @@ def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str
 # --- the New Yorker Caption Contest dataset ---
 
 
-def _join(rows: Sequence[AnnotatedCaption], what: str) -> tuple[Mapping[str, Any], str | None, list[str]]:
-    """The image, or the description, of rows by id; which contest dataset it is from; faults of other rows."""
+def _join(
+    rows: Sequence[AnnotatedCaption], what: str
+) -> tuple[Mapping[str, Any], str | None, list[str]]:
+    """The image, or the description, of rows by id; which contest dataset it is from; faults of
+    other rows.
+    """
     found: Mapping[str, Any] = {}
     origin = None
     if of_contests := [row for row in rows if row.contest is not None]:
@@ -234,7 +294,10 @@ def _join(rows: Sequence[AnnotatedCaption], what: str) -> tuple[Mapping[str, Any
         if row.id not in found:
             has_none = f"{CONTESTS} has no {what} of contest {row.contest}"
             why = "the id names no contest" if row.contest is None else has_none
-            faults.append(f"{row.where}: {what} is missing, and {why}: give the {what}, or an id like NYK_722_3")
+            faults.append(
+                f"{row.where}: {what} is missing, and {why}: give the {what}, or an id like"
+                " NYK_722_3"
+            )
     return found, origin, faults
 
 
@@ -245,34 +308,51 @@ def fetch_contests() -> hub.Snapshot:
 
 
 def _tables() -> tuple[list[Path], str]:
-    """The files of the contest dataset, and what to say of them under ``data`` (:attr:`DataId.joined`)."""
+    """The files of the contest dataset, and what to say of them under ``data``
+    (:attr:`DataId.joined`).
+    """
     snapshot = hub.snapshot(source_of(CONTESTS), [f"{CONTEST_CONFIG}/*.parquet"])
     found = snapshot.folder / CONTEST_CONFIG
     files = [path for split in SPLITS for path in sorted(found.glob(f"{split}-*.parquet"))]
     if not files:
         raise DataError(
-            f"{CONTESTS}: no file {CONTEST_CONFIG}/<split>-*.parquet in {snapshot.folder}: load the dataset again"
+            f"{CONTESTS}: no file {CONTEST_CONFIG}/<split>-*.parquet in {snapshot.folder}: load the"
+            " dataset again"
         )
     return files, f"{CONTESTS}:{snapshot.revision[:12]}"
 
 
-def _of_contests(rows: Sequence[AnnotatedCaption], files: Sequence[Path], what: str) -> dict[str, Any]:
+def _of_contests(
+    rows: Sequence[AnnotatedCaption], files: Sequence[Path], what: str
+) -> dict[str, Any]:
     """The cartoon of each row's contest, or its description, by row id.
 
-    A cartoon has several descriptions, by different people. The paper took cartoon, caption and description from one
-    instance, so an instance with the row's caption goes first; else the first of the contest, in the order of the
-    files.
+    A cartoon has several descriptions, by different people. The paper took cartoon, caption and
+    description from one instance, so an instance with the row's caption goes first; else the first
+    of the contest, in the order of the files.
     """
-    columns = ["contest_number", *(["image"] if what == "image" else ["image_description", "caption_choices"])]
+    columns = [
+        "contest_number",
+        *(["image"] if what == "image" else ["image_description", "caption_choices"]),
+    ]
     where = f"{CONTESTS}: {files[0].parent}"
     table = hub.read_parquet(files, columns, where)
     table = images.undecoded(table, where) if what == "image" else table
     wanted = {row.contest for row in rows}
     found: dict[Any, Any] = {}
-    for each in table.select([place for place, number in enumerate(table["contest_number"]) if number in wanted]):
+    for each in table.select(
+        [place for place, number in enumerate(table["contest_number"]) if number in wanted]
+    ):
         contest = each["contest_number"]
-        value = (each["image"] or {}).get("bytes") if what == "image" else (each["image_description"] or "").strip()
-        for key in [contest, *((contest, _comparable(caption)) for caption in each.get("caption_choices") or ())]:
+        value = (
+            (each["image"] or {}).get("bytes")
+            if what == "image"
+            else (each["image_description"] or "").strip()
+        )
+        for key in [
+            contest,
+            *((contest, _comparable(caption)) for caption in each.get("caption_choices") or ()),
+        ]:
             if value:
                 found.setdefault(key, value)
     return {

@@ -1,4 +1,5 @@
-"""The kinds of tasks of NYK-MS (arXiv 2409.01037), and what its task files name in lmms-eval and in lm-eval.
+"""The kinds of tasks of NYK-MS (arXiv 2409.01037), and what its task files name in lmms-eval and in
+lm-eval.
 
 A document carries its question and whether the cartoon is shown or told.
 """
@@ -66,7 +67,9 @@ def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> li
     return [images.decode(doc["image"], f"{doc['dataset']} {doc['id']}", doc["dataset"])]
 
 
-def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
+def doc_to_messages(
+    doc: Document, lmms_eval_specific_kwargs: Kwargs = None
+) -> list[dict[str, Any]]:
     """The prompt as one turn of the user: the cartoon, if it is shown, and the question."""
     return [user_turn(doc_to_visual(doc), doc_to_text(doc))]
 
@@ -79,7 +82,9 @@ def doc_to_target(doc: Document) -> str:
             lines.append("Yes" if doc["label"] else "No")
         elif doc["label"]:
             lines.append(read_annotation(doc[field], field).text)
-    return render("nykms/answer.jinja", lines=lines, numbered=doc["question"] in ("metaphor", "sarcasm"))
+    return render(
+        "nykms/answer.jinja", lines=lines, numbered=doc["question"] in ("metaphor", "sarcasm")
+    )
 
 
 # --- scoring ---
@@ -106,7 +111,9 @@ def record(doc: Document, output: str | None) -> CartoonRecord:
         text, has_mark = without_mark(predicted) if field in MARKED_FIELDS else (predicted, False)
         if has_mark:
             predicted_marks.append(field)
-        if doc["label"] == 1:  # scores of words are over all positives (Table 9: 56 of 687 is the 8.15 of LLaVA's SW)
+        if (
+            doc["label"] == 1
+        ):  # scores of words are over all positives (Table 9: 56 of 687 is the 8.15 of LLaVA's SW)
             annotated = read_annotation(doc[field], field)
             if field in MARKED_FIELDS:
                 kinds[field] = annotated.kind
@@ -148,7 +155,8 @@ def _scores(field: str, predicted: str, annotated: Annotation) -> WordScores:
 def answered_as_annotated(record: Record) -> bool:
     """Whether each answer of a record is the annotated one, word for word."""
     return all(
-        record["predicted"][field] == (gold if field in LABELS or not gold else read_annotation(gold, field).text)
+        record["predicted"][field]
+        == (gold if field in LABELS or not gold else read_annotation(gold, field).text)
         for field, gold in record["gold"].items()
     )
 
@@ -156,13 +164,16 @@ def answered_as_annotated(record: Record) -> bool:
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
     """The possible answers to `doc` by label, and the right label.
 
-    There is no chance level of words: baselines answer the first of the joint questions only, and of a question in
-    words nothing, so that groups that hold both kinds run to their end.
+    There is no chance level of words: baselines answer the first of the joint questions only, and
+    of a question in words nothing, so that groups that hold both kinds run to their end.
     """
     if FIELDS[doc["question"]][0] not in LABELS:
         return {"": ""}, ""
     numbered = doc["question"] in ("metaphor", "sarcasm")
-    answers = {word: render("nykms/answer.jinja", lines=[word], numbered=numbered) for word in ("No", "Yes")}
+    answers = {
+        word: render("nykms/answer.jinja", lines=[word], numbered=numbered)
+        for word in ("No", "Yes")
+    }
     return answers, "Yes" if doc["label"] else "No"
 
 
@@ -186,7 +197,9 @@ def _task(question: str, description: str) -> Task:
 
 
 METAPHOR = _task(
-    "metaphor", "The paper's joint prompt: is there a metaphor, in which word or object, and what does it mean?"
+    "metaphor",
+    "The paper's joint prompt: is there a metaphor, in which word or object, and what does it"
+    " mean?",
 )
 SARCASM = _task("sarcasm", "The paper's joint prompt: is there sarcasm, in what, of what, and why?")
 MC = _task("mc", "Does a cartoon with its caption contain metaphor?")
@@ -200,7 +213,12 @@ TASKS = (METAPHOR, SARCASM, MC, MW, ME, SC, SW, ST, SE)
 
 METAPHOR_METRICS, SARCASM_METRICS = METAPHOR.metric_list, SARCASM.metric_list
 MC_METRICS, MW_METRICS, ME_METRICS = MC.metric_list, MW.metric_list, ME.metric_list
-SC_METRICS, SW_METRICS, ST_METRICS, SE_METRICS = SC.metric_list, SW.metric_list, ST.metric_list, SE.metric_list
+SC_METRICS, SW_METRICS, ST_METRICS, SE_METRICS = (
+    SC.metric_list,
+    SW.metric_list,
+    ST.metric_list,
+    SE.metric_list,
+)
 (
     METAPHOR_LM_EVAL,
     SARCASM_LM_EVAL,

@@ -36,20 +36,29 @@ image (not ST); "[S] text" for words of one's own.
 
 Check, with FIGLANG_DATA_DIR set to the folder above this one: figlang data check nykms
 Try:   lmms_eval --tasks nykms_joint --model figlang_random --limit 5
-"""
+"""  # noqa: E501
 
 
 def template(folder: Path) -> list[Path]:
-    """Write a folder of example files in the import format, and words that say how to fill them in."""
+    """Write a folder of example files in the import format, and words that say how to fill them
+    in.
+    """
     (folder / "images").mkdir(parents=True)
     for picture in (mini.NYKMS_DIR / "images").iterdir():
         shutil.copyfile(picture, folder / "images" / picture.name)
     for name in counts.PAPER_ROWS:
-        found = map(json.loads, (mini.NYKMS_DIR / f"{name}.jsonl").read_text(encoding="utf-8").splitlines())
-        kept = [{field: value for field, value in row.items() if field != "contest_number"} for row in found]
+        found = map(
+            json.loads, (mini.NYKMS_DIR / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        )
+        kept = [
+            {field: value for field, value in row.items() if field != "contest_number"}
+            for row in found
+        ]
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept)
         (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
     repository = source_of(rows.CONTESTS).repository
-    text = _README.format(variable=hub.DATA_DIR_VARIABLE, repository=repository, **counts.PAPER_ROWS)
+    text = _README.format(
+        variable=hub.DATA_DIR_VARIABLE, repository=repository, **counts.PAPER_ROWS
+    )
     (folder / "README.txt").write_text(text, encoding="utf-8")
     return [path for path in sorted(folder.rglob("*")) if path.is_file()]

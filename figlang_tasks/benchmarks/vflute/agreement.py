@@ -17,4 +17,6 @@ PUBLISHED: Mapping[str, Any] = {
     "best_f1": 0.77,
     "threshold": 0.53,
 }
-"""The paper's figures, shares 0 to 1. It does not say which area (steps or straight lines) and average it means."""
+"""The paper's figures, shares 0 to 1. It does not say which area (steps or straight lines) and
+average it means.
+"""

@@ -22,7 +22,7 @@ BENCHMARK = Benchmark(
   eprint = {2405.01474},
   url = {https://arxiv.org/abs/2405.01474},
   archivePrefix = {arXiv}
-}""",
+}""",  # noqa: E501
     sources=(
         Source(
             name="V-FLUTE",

@@ -8,7 +8,9 @@ from collections.abc import Collection, Iterator, Mapping
 from figlang_tasks.core.presentation import Bars, BarSection
 
 
-def _by_instruction(dataset: str, task: str, scopes: Mapping[str, Collection[str]]) -> Iterator[Bars]:
+def _by_instruction(
+    dataset: str, task: str, scopes: Mapping[str, Collection[str]]
+) -> Iterator[Bars]:
     for scope in scopes.get("f1@0", ()):
         if scope.startswith("instruction_"):
             yield Bars(

@@ -31,5 +31,8 @@ def _answer_in(output: str) -> str:
 
 
 ENTAILMENT = Choice(
-    "Does the image entail the claim, or does it contradict it?", _labels, _fields, answer_in=_answer_in
+    "Does the image entail the claim, or does it contradict it?",
+    _labels,
+    _fields,
+    answer_in=_answer_in,
 )

@@ -14,7 +14,8 @@ from figlang_tasks.scoring.explained import Scheme, explained_measures, threshol
 from figlang_tasks.scoring.measure import over_parts
 
 SCHEME = Scheme(
-    thresholds("f1", (0.0, 0.53, 0.60), "V-FLUTE, arXiv 2405.01474, section 4.2 and Table 4"), headline="f1@60"
+    thresholds("f1", (0.0, 0.53, 0.60), "V-FLUTE, arXiv 2405.01474, section 4.2 and Table 4"),
+    headline="f1@60",
 )
 
 VFLUTE = Measures.of(*explained_measures(SCHEME, by_field("report_group", REPORT_GROUPS)))
@@ -26,7 +27,9 @@ def _instruction(record: Record) -> tuple[str]:
 
 
 _INSTRUCTIONS = Scopes(
-    tuple(f"instruction_{number:02}" for number in range(1, INSTRUCTION_COUNT + 1)), _instruction, averaged=True
+    tuple(f"instruction_{number:02}" for number in range(1, INSTRUCTION_COUNT + 1)),
+    _instruction,
+    averaged=True,
 )
 _BY_INSTRUCTION = explained_measures(SCHEME, _INSTRUCTIONS)
 
@@ -59,8 +62,15 @@ INSTRUCTIONS = Measures.of(
         higher_is_better=False,
     ),
 )
-"""Of all rows asked with each of the 21 instructions (Table 8): means over the instructions, and their spread."""
+"""Of all rows asked with each of the 21 instructions (Table 8): means over the instructions, and
+their spread.
+"""
 
-_BOARD = Scheme(thresholds("f1", (0.0, 0.50, 0.60), "FigLang 2024 shared task, scoring script"), headline="f1@60")
-FIGLANG24 = Measures.of(*(measure for measure in explained_measures(_BOARD) if not measure.is_diagnostic))
+_BOARD = Scheme(
+    thresholds("f1", (0.0, 0.50, 0.60), "FigLang 2024 shared task, scoring script"),
+    headline="f1@60",
+)
+FIGLANG24 = Measures.of(
+    *(measure for measure in explained_measures(_BOARD) if not measure.is_diagnostic)
+)
 """Of the board of the FigLang 2024 shared task (``figlang submit score2024``)."""

@@ -1,7 +1,8 @@
 """From a model's words to a label and an explanation by V-FLUTE's published rules.
 
-The rules are those behind the published numbers (Appendix D says that they were made by hand from sample outputs), with
-their defects, since the numbers depend on them. They take any string in linear time.
+The rules are those behind the published numbers (Appendix D says that they were made by hand from
+sample outputs), with their defects, since the numbers depend on them. They take any string in
+linear time.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ _OFFICIAL_AFTER: Final = {
     1: re.compile(r"entailment|Entailment|entails|Entails"),
     0: re.compile(r"contradiction|Contradiction|contradicts|Contradicts"),
 }
-# In the order of the published rules: the first phrase of the first group that occurs decides, wherever it stands.
+# In the order of the published rules: the first phrase of the first group that occurs decides,
+# wherever it stands.
 _OFFICIAL_REFUSALS = (
     "not possible to definitively label",
     "neither",
@@ -40,35 +42,46 @@ _OFFICIAL_CONTRADICTS = ("contradict", "appears to contest")
 
 
 def parse_official(output: str | None, *, scene_graph: bool = False) -> Explained:
-    """Label (1 entailment, 0 contradiction) and explanation by the published rules, quirks included.
+    """Label (1 entailment, 0 contradiction) and explanation by the published rules, quirks
+    included.
 
     1. No output: no label, no explanation.
-    2. Behind the first ``LABEL:`` / ``Label:`` / ``label:`` (these three spellings only): "neither" gives no label,
-       else "contradict" gives 0, else "entail" gives 1, else there is none. So ``LABEL: entailment, does not
-       contradict`` is a contradiction. The explanation is what precedes the marker; if that is blank, what follows
-       the first label word of the output; if that is blank too, the whole output.
-    3. Without a marker, over the whole output: phrases of refusal give no label; else "entail" or a phrase of
-       agreement gives 1; else "contradict" or "appears to contest" gives 0. So "does not entail; it contradicts" is
-       an entailment. The explanation is the whole output.
-    4. From the explanation, always: ``Contradiction.`` / ``Entailment.``, then the same with ``:``, then with a
-       newline are deleted wherever they stand; then everything from the last ``Therefore,`` on is dropped. Nothing
-       may be left.
+    2. Behind the first ``LABEL:`` / ``Label:`` / ``label:`` (these three spellings only): "neither"
+       gives no label, else "contradict" gives 0, else "entail" gives 1, else there is none. So
+       ``LABEL: entailment, does not contradict`` is a contradiction. The explanation is what
+       precedes the marker; if that is blank, what follows the first label word of the output; if
+       that is blank too, the whole output.
+    3. Without a marker, over the whole output: phrases of refusal give no label; else "entail" or a
+       phrase of agreement gives 1; else "contradict" or "appears to contest" gives 0. So "does not
+       entail; it contradicts" is an entailment. The explanation is the whole output.
+    4. From the explanation, always: ``Contradiction.`` / ``Entailment.``, then the same with ``:``,
+       then with a newline are deleted wherever they stand; then everything from the last
+       ``Therefore,`` on is dropped. Nothing may be left.
     5. The explanation of a scene-graph run is rewritten (`rewrite_scene_graph_talk`).
 
-    Source: V-FLUTE, Appendix D ("we looked at the sample outputs of each model and designed rules").
+    Source: V-FLUTE, Appendix D ("we looked at the sample outputs of each model and designed
+    rules").
     """
     if output is None:
         return Explained(None, "missing", "missing")
     marker = _OFFICIAL_MARKER.search(output)
-    found = _official_without_marker(output) if marker is None else _official_with_marker(output, marker)
+    found = (
+        _official_without_marker(output)
+        if marker is None
+        else _official_with_marker(output, marker)
+    )
     explanation = _official_cleaning(found.explanation or "")
     if scene_graph:
         explanation = rewrite_scene_graph_talk(explanation)
-    return replace(found, explanation=explanation, status=found.status if output.strip() else "empty")
+    return replace(
+        found, explanation=explanation, status=found.status if output.strip() else "empty"
+    )
 
 
 def _official_with_marker(output: str, marker: re.Match[str]) -> Explained:
-    """The reading by what follows the first marker; the explanation is what precedes it, if anything does."""
+    """The reading by what follows the first marker; the explanation is what precedes it, if
+    anything does.
+    """
     before, after = output[: marker.start()].strip(), output[marker.end() :].lower()
     if "neither" in after:
         return Explained(None, "refused", "marker-neither", before or output)
@@ -95,7 +108,9 @@ def _official_without_marker(output: str) -> Explained:
 
 def _official_cleaning(explanation: str) -> str:
     for end in (".", ":", "\n"):
-        explanation = explanation.replace(f"Contradiction{end}", "").replace(f"Entailment{end}", "").strip()
+        explanation = (
+            explanation.replace(f"Contradiction{end}", "").replace(f"Entailment{end}", "").strip()
+        )
     head, found, _ = explanation.rpartition("Therefore,")
     return head.strip() if found else explanation
 
@@ -117,7 +132,9 @@ _GRAPH_PHRASES = (
     ("  ", " "),
 )
 _MOST_NODE_NAMES: Final = 200
-"""Different words with underscores that are rewritten; 256 new tokens cannot hold so many. Keeps the cost linear."""
+"""Different words with underscores that are rewritten; 256 new tokens cannot hold so many. Keeps
+the cost linear.
+"""
 
 
 def rewrite_scene_graph_talk(explanation: str) -> str:
@@ -131,7 +148,9 @@ def rewrite_scene_graph_talk(explanation: str) -> str:
         explanation = explanation.replace(phrase, replacement)
     explanation = explanation.strip()
     # Names of nodes lose their underscores and quotes, wherever their letters stand in the text.
-    node_names = dict.fromkeys(word for word in explanation.split() if "_" in word and "emoji" not in word)
+    node_names = dict.fromkeys(
+        word for word in explanation.split() if "_" in word and "emoji" not in word
+    )
     for word in islice(node_names, _MOST_NODE_NAMES):
         explanation = explanation.replace(word, word.replace("_", " ").replace('"', ""))
     return explanation

@@ -14,7 +14,8 @@ PARTS = Parts(
         "memecap": Part("MemeCap"),
         "nycartoons": Part(
             "NYCartoons",
-            "NYCartoons is all entailment: one predicted contradiction halves its macro F1. Read accuracy beside it.",
+            "NYCartoons is all entailment: one predicted contradiction halves its macro F1. Read"
+            " accuracy beside it.",
         ),
     },
 )

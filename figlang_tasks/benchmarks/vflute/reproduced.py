@@ -1,4 +1,6 @@
-"""The prompts of the released test rows, and their number by source, Table 3 (``figlang reproduce``)."""
+"""The prompts of the released test rows, and their number by source, Table 3 (``figlang
+reproduce``).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,11 @@ def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
     released = released_table(folder / "vflute_test.csv")
     numbers = rows.instruction_numbers(source_of("V-FLUTE").splits, "test")
     prompts = (
-        render("vflute/question.jinja", instruction=numbers[int(row["id"].rpartition("-")[2])], claim=row["claim"])
+        render(
+            "vflute/question.jinja",
+            instruction=numbers[int(row["id"].rpartition("-")[2])],
+            claim=row["claim"],
+        )
         == row["prompt"].replace("REPLACE_CLAIM", f'"{row["claim"]}"')
         for row in released
     )

@@ -1,8 +1,9 @@
 """V-FLUTE rows as documents: ids, the instruction of each row, report groups, few-shot exemplars.
 
-Serves every dataset in V-FLUTE's schema (V-FLUTE itself and figlang_mini), and rows of the user in the place of one:
-``$FIGLANG_DATA_DIR/V-FLUTE/test.csv``, else ``test.jsonl`` (also ``train``, ``validation``), with the columns
-`REQUIRED` and, where the user has them, `OPTIONAL` (docs/cards/vflute.md). A source gets results of its own.
+Serves every dataset in V-FLUTE's schema (V-FLUTE itself and figlang_mini), and rows of the user in
+the place of one: ``$FIGLANG_DATA_DIR/V-FLUTE/test.csv``, else ``test.jsonl`` (also ``train``,
+``validation``), with the columns `REQUIRED` and, where the user has them, `OPTIONAL`
+(docs/cards/vflute.md). A source gets results of its own.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ REQUIRED = ("id", "image", "claim", "label", "explanation")
 OPTIONAL = ("source_dataset", "phenomenon")
 NO_SOURCE = "other"
 """The source of rows that name none."""
-_SOURCE = re.compile(r"(?!all$|.*ci_(low|high)$)[\w-]{1,60}")  # it becomes part of the names of metrics
+# It becomes part of the names of metrics
+_SOURCE = re.compile(r"(?!all$|.*ci_(low|high)$)[\w-]{1,60}")
 LABELS = {"entailment": 1, "contradiction": 0}
 INSTRUCTION_COUNT = 21  # Table 8 of the paper
 INSTRUCTION_SEED = 42  # reproduces all 723 released prompts of the test split
@@ -42,17 +44,21 @@ REPORT_GROUPS = ("vismet", "irfl_metaphor_simile", "irfl_idiom", "muse", "memeca
 def instruction_numbers(split_sizes: dict[str, int], split: str) -> list[int]:
     """The instruction (1 to 21, Table 8's order) of each row of `split`, as published.
 
-    One generator draws for the rows of all splits, in the order of `split_sizes`: train, validation, test.
+    One generator draws for the rows of all splits, in the order of `split_sizes`: train,
+    validation, test.
     """
     generator = random.Random(INSTRUCTION_SEED)
     numbers = range(1, INSTRUCTION_COUNT + 1)
-    return {name: [generator.choice(numbers) for _ in range(rows)] for name, rows in split_sizes.items()}[split]
+    return {
+        name: [generator.choice(numbers) for _ in range(rows)] for name, rows in split_sizes.items()
+    }[split]
 
 
 def report_group(source_dataset: str, phenomenon: str) -> str:
     """The paper's source group of a row.
 
-    `phenomenon` splits IRFL alone, as in the official scorer: the hub's values for HAIVMet differ from the paper's.
+    `phenomenon` splits IRFL alone, as in the official scorer: the hub's values for HAIVMet differ
+    from the paper's.
     """
     if source_dataset == "irfl":
         return "irfl_idiom" if phenomenon == "idiom" else "irfl_metaphor_simile"
@@ -63,10 +69,11 @@ def report_group(source_dataset: str, phenomenon: str) -> str:
 def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
     """The documents of one split.
 
-    Beside the dataset's columns (`image` undecoded) they have `dataset`, `data`, `id`, `instruction` (1 to 21) and
-    `report_group`; with `check_images`, which looks at every picture, `family`: the first id of the rows that share a
-    claim or a picture with it (a meme of MemeCap has a claim and its opposite). Rows of the user have the instructions
-    of the release's rows in the same places, and `revision`: ``own``.
+    Beside the dataset's columns (`image` undecoded) they have `dataset`, `data`, `id`,
+    `instruction` (1 to 21) and `report_group`; with `check_images`, which looks at every picture,
+    `family`: the first id of the rows that share a claim or a picture with it (a meme of MemeCap
+    has a claim and its opposite). Rows of the user have the instructions of the release's rows in
+    the same places, and `revision`: ``own``.
     """
     import datasets
 
@@ -79,7 +86,9 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
     def valid(row: dict[str, Any], where: str) -> tuple[dict[str, Any], str]:
         cell = row.pop("image", None)
         if wrong := _wrong(row, any_source=own is not None):
-            raise DataError(f"{where}: {wrong}. {'Correct the row.' if own else hub.USE_THE_RELEASE}")
+            raise DataError(
+                f"{where}: {wrong}. {'Correct the row.' if own else hub.USE_THE_RELEASE}"
+            )
         if check_images:
             images.check(cell, where, name)
         return row, _picture(cell) if check_images else ""
@@ -88,22 +97,33 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
     found, wrong = row_files.valid(places, valid)
     row_files.end_with_the_first([*faults, *wrong], "vflute")
     texts = [row for row, _ in found]
-    digest = hashlib.sha256("".join(json.dumps(row, sort_keys=True) for row in texts).encode()).hexdigest()
+    digest = hashlib.sha256(
+        "".join(json.dumps(row, sort_keys=True) for row in texts).encode()
+    ).hexdigest()
     added = {
         "dataset": [name] * len(texts),
         "data": [str(DataId(name, split, digest[:12]))] * len(texts),
         "instruction": instruction_numbers({**source_of(name).splits, split: len(texts)}, split),
-        "report_group": [report_group(row["source_dataset"], row["phenomenon"]) or NO_SOURCE for row in texts],
+        "report_group": [
+            report_group(row["source_dataset"], row["phenomenon"]) or NO_SOURCE for row in texts
+        ],
         **({"revision": [hub.OWN] * len(texts)} if own else {}),
     }
     if check_images:
-        ids, shown = table["id"][:], [(("claim", row["claim"]), ("picture", picture)) for row, picture in found]
+        ids, shown = (
+            table["id"][:],
+            [(("claim", row["claim"]), ("picture", picture)) for row, picture in found],
+        )
         added["family"] = [ids[first] for first in linked(shown)]
-    return datasets.concatenate_datasets([table.remove_columns("where"), datasets.Dataset.from_dict(added)], axis=1)
+    return datasets.concatenate_datasets(
+        [table.remove_columns("where"), datasets.Dataset.from_dict(added)], axis=1
+    )
 
 
 def with_all_instructions(documents: datasets.Dataset) -> datasets.Dataset:
-    """Each document of `load` once for each instruction, with ids of their own; `row` is the id of the row."""
+    """Each document of `load` once for each instruction, with ids of their own; `row` is the id of
+    the row.
+    """
     numbers = range(1, INSTRUCTION_COUNT + 1)
     found = documents.select([place for place in range(len(documents)) for _ in numbers])
     asked = [number for _ in range(len(documents)) for number in numbers]
@@ -113,25 +133,32 @@ def with_all_instructions(documents: datasets.Dataset) -> datasets.Dataset:
 
 
 def _released(name: str, split: str) -> tuple[datasets.Dataset, Sequence[str]]:
-    """The published rows, with an `id` and the place (`where`) of each; and the fault of their number, if any."""
+    """The published rows, with an `id` and the place (`where`) of each; and the fault of their
+    number, if any.
+    """
     origin = source_of(name)
     if split not in origin.splits:
         raise DataError(f"{name} has no split {split!r}; it has: {', '.join(origin.splits)}")
     folder = hub.snapshot(origin, ["README.md", f"*{split}-*.parquet"]).folder
     files = hub.split_files(name, split, folder)
     if not files:
-        present = ", ".join(sorted(str(path.relative_to(folder)) for path in folder.glob("**/*.parquet"))) or "none"
+        present = (
+            ", ".join(sorted(str(path.relative_to(folder)) for path in folder.glob("**/*.parquet")))
+            or "none"
+        )
         raise PartMissing(
-            f"{name}: no file {split}-*.parquet for split {split!r} in {folder} (parquet files there: {present}). "
-            "The folder must have the layout of the hub repository: data/<split>-00000-of-0000N.parquet"
+            f"{name}: no file {split}-*.parquet for split {split!r} in {folder} (parquet files"
+            f" there: {present}). The folder must have the layout of the hub repository:"
+            " data/<split>-00000-of-0000N.parquet"
             + (f"; for rows of your own see {origin.bring}" if origin.bring else "")
         )
     columns, where = ["image", *TEXTS], f"{name}: split {split!r} in {folder}"
     rows, faults = hub.read_parquet(files, columns, where), []
     if len(rows) != origin.splits[split]:
         faults.append(
-            f"{where} has {len(rows)} rows, the published one has {origin.splits[split]}. "
-            "Ids and instructions depend on the row order of the whole split; to run fewer rows use --limit."
+            f"{where} has {len(rows)} rows, the published one has {origin.splits[split]}. Ids and"
+            " instructions depend on the row order of the whole split; to run fewer rows use"
+            " --limit."
         )
     ids = [f"{source}-{split}-{number}" for number, source in enumerate(rows["source_dataset"])]
     places = [f"{name}/{split} row {number} ({row_id})" for number, row_id in enumerate(ids)]
@@ -140,18 +167,30 @@ def _released(name: str, split: str) -> tuple[datasets.Dataset, Sequence[str]]:
 
 
 def _own(path: Path, what: str) -> tuple[datasets.Dataset, Sequence[str]]:
-    """The rows of a user's file, in the columns of `_released`, and the faults of those that are left out."""
+    """The rows of a user's file, in the columns of `_released`, and the faults of those that are
+    left out.
+    """
     import datasets
 
-    found, faults = row_files.valid(row_files.lines(path, REQUIRED), _own_row, key=lambda row: f"the id {row['id']}")
+    found, faults = row_files.valid(
+        row_files.lines(path, REQUIRED), _own_row, key=lambda row: f"the id {row['id']}"
+    )
     if not found and not faults:
-        faults = [f"{path} has no rows: write one for each picture and claim (`figlang data template vflute` does)"]
+        faults = [
+            f"{path} has no rows: write one for each picture and claim (`figlang data template"
+            " vflute` does)"
+        ]
     logger.info(f"figlang_tasks: {what}: {len(found)} rows of your own from {path}")
     text = datasets.Value("string")
     features = datasets.Features(
         {**dict.fromkeys((*TEXTS, "id", "where"), text), "image": datasets.Image(decode=False)}
     )
-    return datasets.Dataset.from_dict({name: [row[name] for row in found] for name in features}, features), faults
+    return (
+        datasets.Dataset.from_dict(
+            {name: [row[name] for row in found] for name in features}, features
+        ),
+        faults,
+    )
 
 
 def _own_row(values: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -161,8 +200,8 @@ def _own_row(values: Mapping[str, Any], where: str) -> dict[str, Any]:
     cells |= {column: row_files.text(values, column, where, optional=True) for column in OPTIONAL}
     if cells["source_dataset"] and not _SOURCE.fullmatch(cells["source_dataset"]):
         raise DataError(
-            f"{where}: source_dataset is {row_files.brief(cells['source_dataset'])}; it becomes part of the names of "
-            "metrics: write letters, digits, _ and - (60 at most), not `all`"
+            f"{where}: source_dataset is {row_files.brief(cells['source_dataset'])}; it becomes"
+            " part of the names of metrics: write letters, digits, _ and - (60 at most), not `all`"
         )
     return {**cells, "where": where, "image": {"bytes": None, "path": cells["image"]}}
 
@@ -182,10 +221,19 @@ def _wrong(texts: Mapping[str, Any], any_source: bool) -> str:
     if not texts["claim"].strip():
         return "claim is empty"
     if texts["label"] not in LABELS:
-        return f"unknown label {row_files.brief(texts['label'])}; it must be one of {', '.join(LABELS)}"
-    if not any_source and report_group(texts["source_dataset"], texts["phenomenon"]) not in REPORT_GROUPS:
+        return (
+            f"unknown label {row_files.brief(texts['label'])}; it must be one of"
+            f" {', '.join(LABELS)}"
+        )
+    if (
+        not any_source
+        and report_group(texts["source_dataset"], texts["phenomenon"]) not in REPORT_GROUPS
+    ):
         known = ", ".join(REPORT_GROUPS)
-        return f"unknown source_dataset {row_files.brief(texts['source_dataset'])}; results are reported for {known}"
+        return (
+            f"unknown source_dataset {row_files.brief(texts['source_dataset'])}; results are"
+            f" reported for {known}"
+        )
     return ""
 
 
@@ -193,13 +241,20 @@ def _wrong(texts: Mapping[str, Any], any_source: bool) -> str:
 def exemplars(name: str, count: int, seed: int) -> tuple[dict[str, Any], ...]:
     """Few-shot exemplars of the *train* split, drawn over sources and labels.
 
-    So 5 exemplars hold every source of V-FLUTE once. The paper's own were not released. Their `image` is decoded.
+    So 5 exemplars hold every source of V-FLUTE once. The paper's own were not released. Their
+    `image` is decoded.
     """
     documents = load(name, "train", check_images=False)
     shots = []
-    for number in drawn(documents["source_dataset"][:], documents["label"][:], tuple(LABELS), count, seed):
+    for number in drawn(
+        documents["source_dataset"][:], documents["label"][:], tuple(LABELS), count, seed
+    ):
         document = dict(documents[number])
-        document["image"] = images.decode(document["image"], f"{name}/train row {number} ({document['id']})", name)
+        document["image"] = images.decode(
+            document["image"], f"{name}/train row {number} ({document['id']})", name
+        )
         shots.append(document)
-    logger.info(f"figlang_tasks: {count} exemplars (seed {seed}): {', '.join(shot['id'] for shot in shots)}")
+    logger.info(
+        f"figlang_tasks: {count} exemplars (seed {seed}): {', '.join(shot['id'] for shot in shots)}"
+    )
     return tuple(shots)

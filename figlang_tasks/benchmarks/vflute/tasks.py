@@ -35,12 +35,14 @@ class Options(TaskOptions):
     """Options of a V-FLUTE task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file.
 
     Attributes:
-        instruction: 1 to 21 asks every row with that instruction of Table 8; None takes the published one of the row.
+        instruction: 1 to 21 asks every row with that instruction of Table 8; None takes the
+            published one of the row.
         num_shots: exemplars before the question, drawn from the train split.
         fewshot_seed: seed of that draw.
         blind: show a white square instead of the picture (hypothesis-only baseline).
         label_only: ask for the label without an explanation (Appendix J).
-        scorer: explanation scorer (`scoring.explanations`); None takes the paper's, ``$FIGLANG_SCORER`` any.
+        scorer: explanation scorer (`scoring.explanations`); None takes the paper's,
+            ``$FIGLANG_SCORER`` any.
     """
 
     OF: ClassVar[str] = "V-FLUTE"
@@ -59,7 +61,9 @@ class Options(TaskOptions):
 def documents(request: Request, check_images: bool) -> datasets.Dataset:
     """The documents for a request, as ``V-FLUTE,split=test,instructions=all``."""
     if request.get("instructions", "all") != "all":
-        raise DataError(f"dataset_name: instructions={request['instructions']}; it must be all, or be left out")
+        raise DataError(
+            f"dataset_name: instructions={request['instructions']}; it must be all, or be left out"
+        )
     documents = rows.load(request.dataset, request["split"], check_images=check_images)
     return rows.with_all_instructions(documents) if "instructions" in request else documents
 
@@ -68,11 +72,18 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
     """Draw the exemplars and fetch the scorer's weights; see `Task.preflight`."""
     blocks = Options.blocks(config)
     if "instructions" in request and any(options.instruction for options in blocks):
-        raise ValueError("V-FLUTE task option instruction: dataset_name asks with all; leave one out")
+        raise ValueError(
+            "V-FLUTE task option instruction: dataset_name asks with all; leave one out"
+        )
     in_two_calls = config.get("output_type") == "generate_until_agentic"
     if in_two_calls and any(options.num_shots or options.label_only for options in blocks):
-        raise ValueError("V-FLUTE scene-graph tasks take neither num_shots nor label_only; valid: instruction, blind")
-    for count, seed in {(options.num_shots, options.fewshot_seed) for options in blocks if options.num_shots}:
+        raise ValueError(
+            "V-FLUTE scene-graph tasks take neither num_shots nor label_only; valid: instruction,"
+            " blind"
+        )
+    for count, seed in {
+        (options.num_shots, options.fewshot_seed) for options in blocks if options.num_shots
+    }:
         rows.exemplars(request.dataset, count, seed)
     for scorer in {options.scorer for options in blocks}:
         explanations.preflight(request.dataset, scorer)
@@ -83,7 +94,11 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
 
 def question(doc: Document, options: Options) -> str:
     """The text of the question about `doc`, without its image."""
-    text = render("vflute/question.jinja", instruction=options.instruction or doc["instruction"], claim=doc["claim"])
+    text = render(
+        "vflute/question.jinja",
+        instruction=options.instruction or doc["instruction"],
+        claim=doc["claim"],
+    )
     return render("vflute/label_only.jinja", question=text) if options.label_only else text
 
 
@@ -93,8 +108,13 @@ def shown_texts(doc: Document) -> list[str]:
 
 
 def other_wordings(doc: Document) -> list[str]:
-    """The question about `doc` by each instruction; exemplars before it may have another one than its own."""
-    return [question(doc, Options(instruction=number)) for number in range(1, rows.INSTRUCTION_COUNT + 1)]
+    """The question about `doc` by each instruction; exemplars before it may have another one than
+    its own.
+    """
+    return [
+        question(doc, Options(instruction=number))
+        for number in range(1, rows.INSTRUCTION_COUNT + 1)
+    ]
 
 
 def doc_to_target(doc: Document) -> str:
@@ -123,8 +143,12 @@ def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> li
     return [*(picture for picture, _, _ in _shots(doc, options)), _picture(doc, options)]
 
 
-def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
-    """The prompt as chat turns: image and question as user, answer as assistant, last the open question."""
+def doc_to_messages(
+    doc: Document, lmms_eval_specific_kwargs: Kwargs = None
+) -> list[dict[str, Any]]:
+    """The prompt as chat turns: image and question as user, answer as assistant, last the open
+    question.
+    """
     options = Options.of(lmms_eval_specific_kwargs)
     messages = []
     for picture, text, answer in _shots(doc, options):
@@ -140,7 +164,8 @@ def scene_graph_doc_to_text(
     round_idx: int | None = None,
     previous_round_info: Any = None,
 ) -> str | tuple[list[Image.Image] | None, str | None, bool, list[str], None]:
-    """The prompt of the next call of compositional chain-of-thought, as the harness takes it of agentic tasks.
+    """The prompt of the next call of compositional chain-of-thought, as the harness takes it of
+    agentic tasks.
 
     After both calls it is none, and the output is a JSON object of ``scene_graph`` and ``answer``.
     """
@@ -150,7 +175,9 @@ def scene_graph_doc_to_text(
         return render("vflute/scene_graph.jinja", question=text)
     outputs = list(previous_output)
     if len(outputs) == 1:
-        prompt = render("vflute/scene_graph_answer.jinja", scene_graph=outputs[0].strip(), question=text)
+        prompt = render(
+            "vflute/scene_graph_answer.jinja", scene_graph=outputs[0].strip(), question=text
+        )
         return [_picture(doc, options)], prompt, False, outputs, None
     final = json.dumps({"scene_graph": outputs[0], "answer": outputs[-1]}, ensure_ascii=False)
     return None, None, True, [final], None
@@ -175,13 +202,17 @@ def _picture(doc: Document, options: Options) -> Image.Image:
 
 
 def scene_graph_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
-    """The record of the answer in a two-stage run (:func:`scene_graph_doc_to_text`), and its numbers."""
+    """The record of the answer in a two-stage run (:func:`scene_graph_doc_to_text`), and its
+    numbers.
+    """
     task = task_of(doc)
     stages = stages_of(results[0])
     if stages is None:
         # The run was cut short (max_agentic_steps below 2): what there is, is no answer.
         if results[0]:  # else the request failed, which is reported elsewhere
-            logger.error(f"figlang_tasks: {doc['id']}: the output has no second stage; judged as no answer")
+            logger.error(
+                f"figlang_tasks: {doc['id']}: the output has no second stage; judged as no answer"
+            )
         return task.values(doc, record(doc, "", scene_graph=True))
     answer = str(stages["answer"])
     answer = before_next_question(answer, other_wordings(doc), shown_texts(doc))
@@ -225,7 +256,9 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
     """The possible answers to `doc` by label, and the right label."""
     # Not the claim: one released claim begins with "Label: entailment".
     text = "The picture and the claim belong together, or they do not."
-    return {label: render("vflute/answer.jinja", explanation=text, label=label) for label in rows.LABELS}, doc["label"]
+    return {
+        label: render("vflute/answer.jinja", explanation=text, label=label) for label in rows.LABELS
+    }, doc["label"]
 
 
 # --- the kinds ---
@@ -235,7 +268,14 @@ def _is_for_all_instructions(request: Request) -> bool:
     return "instructions" in request
 
 
-_task = partial(Task, documents=documents, options=Options, preflight=preflight, record=record, scheme=measures.SCHEME)
+_task = partial(
+    Task,
+    documents=documents,
+    options=Options,
+    preflight=preflight,
+    record=record,
+    scheme=measures.SCHEME,
+)
 
 INSTRUCTIONS = _task(
     name="vflute_instructions",

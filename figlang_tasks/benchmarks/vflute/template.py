@@ -30,11 +30,13 @@ Keep this folder free of the Parquet files of the release. Published results are
 
 Check, with FIGLANG_DATA_DIR set to the folder above this one: figlang data check vflute
 Try:   FIGLANG_SCORER=off lmms_eval --tasks vflute --model figlang_random --limit 5
-"""
+"""  # noqa: E501
 
 
 def template(folder: Path) -> list[Path]:
-    """Write a table of example rows, one for each source and label, their pictures, and how to replace them."""
+    """Write a table of example rows, one for each source and label, their pictures, and how to
+    replace them.
+    """
     import pyarrow.parquet as pq
 
     (folder / "images").mkdir(parents=True)
@@ -43,8 +45,13 @@ def template(folder: Path) -> list[Path]:
     with table.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, [*rows.REQUIRED, *rows.OPTIONAL], lineterminator="\n")
         writer.writeheader()
-        for example in pq.read_table(mini.DATA_DIR / "data" / "test-00000-of-00001.parquet").to_pylist():
-            kind = (rows.report_group(example["source_dataset"], example["phenomenon"]), example["label"])
+        for example in pq.read_table(
+            mini.DATA_DIR / "data" / "test-00000-of-00001.parquet"
+        ).to_pylist():
+            kind = (
+                rows.report_group(example["source_dataset"], example["phenomenon"]),
+                example["label"],
+            )
             if kind in kinds:
                 continue
             kinds.add(kind)
@@ -52,7 +59,10 @@ def template(folder: Path) -> list[Path]:
             pictures[-1].write_bytes(example["image"]["bytes"])
             writer.writerow(
                 {
-                    **{column: example[column] for column in ("claim", "label", "explanation", "phenomenon")},
+                    **{
+                        column: example[column]
+                        for column in ("claim", "label", "explanation", "phenomenon")
+                    },
                     "id": f"example-{len(kinds)}",
                     "image": f"images/{len(kinds)}.png",
                     "source_dataset": f"mini_{example['phenomenon']}",

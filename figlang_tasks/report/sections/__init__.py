@@ -1,4 +1,5 @@
-"""What a report shows, as plain data: which tables and charts there are depends on the tasks that the runs have.
+"""What a report shows, as plain data: which tables and charts there are depends on the tasks that
+the runs have.
 
 Shares are in percent, as the papers print them.
 """
@@ -20,18 +21,35 @@ __all__ = ["Group", "Section", "Table", "build"]
 
 
 def build(runs: Sequence[Run]) -> list[Group]:
-    """What a report on some runs shows, in the order of the page; what has no content is left out."""
+    """What a report on some runs shows, in the order of the page; what has no content is left
+    out.
+    """
     results = by_task(runs)
     tests, notes = compared(runs, results)
     groups = [_group("overview", "Overview", overview(runs, results, tests))]
     datasets = dict.fromkeys(of_task[0].of.data.dataset for of_task in results.values())
     for dataset in datasets:
-        prefix, own = slug(dataset), {task: of for task, of in results.items() if of[0].of.data.dataset == dataset}
+        prefix, own = (
+            slug(dataset),
+            {task: of for task, of in results.items() if of[0].of.data.dataset == dataset},
+        )
         charts = next(iter(own.values()))[0].of.benchmark.module("charts")
-        bars = [] if charts is None else [bar_section(prefix, section, own) for section in charts.CHARTS]
-        shown = [explanation_quality(prefix, own), *bars, numbers(prefix, own)]  # charts before tables
+        bars = (
+            []
+            if charts is None
+            else [bar_section(prefix, section, own) for section in charts.CHARTS]
+        )
+        # Charts before tables
+        shown = [explanation_quality(prefix, own), *bars, numbers(prefix, own)]
         groups.append(_group(prefix, dataset_name(dataset), *shown))
-    groups.append(_group("differences", "Differences between runs", differences(results, tests, notes), after=True))
+    groups.append(
+        _group(
+            "differences",
+            "Differences between runs",
+            differences(results, tests, notes),
+            after=True,
+        )
+    )
     groups.append(_group("parsing", "Parsing", parsing(results), after=True))
     return [group for group in groups if group.sections]
 

@@ -17,7 +17,9 @@ def bar_section(prefix: str, section: BarSection, results: Results) -> Section |
     drawn: dict[tuple[str, str], dict[str, dict[str, dict[str, Estimate]]]] = {}
     beside: dict[tuple[str, str], dict[tuple[str, str], list[Reference]]] = {}
     for task, of_task in results.items():
-        for bars in section.bars(dataset_name(of_task[0].of.data.dataset), task, of_task[0].of.estimates):
+        for bars in section.bars(
+            dataset_name(of_task[0].of.data.dataset), task, of_task[0].of.estimates
+        ):
             scope = bars.scope or OVERALL
             found = values_of(of_task, bars.measure, scope)
             if not found:
@@ -41,4 +43,6 @@ def bar_section(prefix: str, section: BarSection, results: Results) -> Section |
     ]
     if not found_charts:
         return None
-    return Section(f"{prefix}-{section.id}", section.title, section.intro, charts=tuple(found_charts))
+    return Section(
+        f"{prefix}-{section.id}", section.title, section.intro, charts=tuple(found_charts)
+    )

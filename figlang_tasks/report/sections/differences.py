@@ -19,7 +19,9 @@ from figlang_tasks.results.comparison import ComparisonError, Difference
 from figlang_tasks.results.task_run import Run
 
 
-def differences(results: Results, found: Sequence[Difference], notes: Sequence[str]) -> Section | None:
+def differences(
+    results: Results, found: Sequence[Difference], notes: Sequence[str]
+) -> Section | None:
     """Every two runs by the main metric of the tasks that they share."""
     tests = count_tests(found)
     drawn = []
@@ -29,13 +31,18 @@ def differences(results: Results, found: Sequence[Difference], notes: Sequence[s
     if not drawn and not notes:
         return None
     intro = (
-        "Differences in points with their 95 % intervals (paired bootstrap). p is that of approximate randomization "
-        f"(two-sided, 10,000 swaps) after Holm's correction for the {tests} test{'s' * (tests != 1)} shown here. "
-        f"Filled and bold: p < {ALPHA:.2f}, blue if better, orange if worse."
+        "Differences in points with their 95 % intervals (paired bootstrap). p is that of"
+        " approximate randomization (two-sided, 10,000 swaps) after Holm's correction for the"
+        f" {tests} test{'s' * (tests != 1)} shown here. Filled and bold: p < {ALPHA:.2f}, blue if"
+        " better, orange if worse."
     )
     if any(each.p_repeats is not None for each in found):
-        intro += " Runs of one name are repeats: t over rows and seeds, and a hierarchical bootstrap."
-    return Section("differences-pairs", "Every two runs", intro, charts=tuple(drawn), notes=tuple(notes))
+        intro += (
+            " Runs of one name are repeats: t over rows and seeds, and a hierarchical bootstrap."
+        )
+    return Section(
+        "differences-pairs", "Every two runs", intro, charts=tuple(drawn), notes=tuple(notes)
+    )
 
 
 def compared(runs: Sequence[Run], results: Results) -> tuple[list[Difference], list[str]]:
@@ -44,7 +51,9 @@ def compared(runs: Sequence[Run], results: Results) -> tuple[list[Difference], l
     notes: list[str] = []
     for task in results:
         own = [run for run in runs if task in run.tasks]
-        alone = [replace(run, name=run.given or run.name, tasks={task: run.tasks[task]}) for run in own]
+        alone = [
+            replace(run, name=run.given or run.name, tasks={task: run.tasks[task]}) for run in own
+        ]
         names = dict.fromkeys(run.name for run in alone)
         if len(names) < 2:
             continue
@@ -57,12 +66,16 @@ def compared(runs: Sequence[Run], results: Results) -> tuple[list[Difference], l
                 except ComparisonError as error:
                     notes.append(f"Not compared: {error}.")
     if notes:
-        logger.warning(f"figlang_tasks: the report lacks comparisons ({len(notes)}). {printable(notes[0])}")
+        logger.warning(
+            f"figlang_tasks: the report lacks comparisons ({len(notes)}). {printable(notes[0])}"
+        )
     return comparison.adjusted(found), notes
 
 
 def _forest(chart_id: str, dataset: str, found: Sequence[Difference]) -> Chart:
-    """A row for each metric of each task; with several pairs of runs, a panel for each with a row for each pair."""
+    """A row for each metric of each task; with several pairs of runs, a panel for each with a row
+    for each pair.
+    """
     pairs = list(dict.fromkeys((each.first, each.second) for each in found))
     short = short_names({each.task for each in found})
     panels: dict[str, list[Line]] = {}

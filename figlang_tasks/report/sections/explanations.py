@@ -1,4 +1,6 @@
-"""Labels and their explanations: F1@t of V-FLUTE, Acc@t of FLUTE, by part and over the threshold."""
+"""Labels and their explanations: F1@t of V-FLUTE, Acc@t of FLUTE, by part and over the
+threshold.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,14 @@ from figlang_tasks.metrics import classification
 from figlang_tasks.report import charts
 from figlang_tasks.report.charts import Chart, Reference
 from figlang_tasks.report.sections.layout import Section
-from figlang_tasks.report.sections.results import Result, Results, percent, places, references, values_of
+from figlang_tasks.report.sections.results import (
+    Result,
+    Results,
+    percent,
+    places,
+    references,
+    values_of,
+)
 from figlang_tasks.results import measures
 from figlang_tasks.scoring import OVERALL, Estimate, Measures, Record
 from figlang_tasks.scoring.explained import Scheme, Threshold, curve
@@ -26,16 +35,27 @@ def explanation_quality(prefix: str, results: Results) -> Section | None:
         by_part.append(_by_part(f"{prefix}-parts-{number}", task, of_task, scheme))
         if scored:
             curves.append(_curves(f"{prefix}-curves-{number}", task, scored, scheme))
-        if missing := [result.run for result in of_task if result not in scored and _explains(result)]:
-            notes.append(f"{task}: explanations of {', '.join(missing)} are not scored (figlang score adds scores).")
+        if missing := [
+            result.run for result in of_task if result not in scored and _explains(result)
+        ]:
+            notes.append(
+                f"{task}: explanations of {', '.join(missing)} are not scored (figlang score adds"
+                " scores)."
+            )
     found = [chart for chart in (*by_part, *curves) if chart is not None]
     if not found:
         return None
     intro = (
-        "A label counts only if the score of its explanation lies above the threshold t. The farther a curve "
-        "reaches to the right, the better the explanations."
+        "A label counts only if the score of its explanation lies above the threshold t. The"
+        " farther a curve reaches to the right, the better the explanations."
     )
-    return Section(f"{prefix}-explanations", "Labels and explanations", intro, charts=tuple(found), notes=tuple(notes))
+    return Section(
+        f"{prefix}-explanations",
+        "Labels and explanations",
+        intro,
+        charts=tuple(found),
+        notes=tuple(notes),
+    )
 
 
 def _explains(result: Result) -> bool:
@@ -44,8 +64,12 @@ def _explains(result: Result) -> bool:
 
 
 def _thresholds(scheme: Scheme) -> tuple[str, list[Threshold]]:
-    """``f1`` or ``acc``, and the thresholds of it, without those of the first version of the paper (``v1_acc``)."""
-    thresholds = [threshold for threshold in scheme.thresholds if not threshold.name.startswith("v1")]
+    """``f1`` or ``acc``, and the thresholds of it, without those of the first version of the paper
+    (``v1_acc``).
+    """
+    thresholds = [
+        threshold for threshold in scheme.thresholds if not threshold.name.startswith("v1")
+    ]
     return scheme.of_labels.partition("@")[0], thresholds
 
 
@@ -76,7 +100,9 @@ def _by_part(chart_id: str, task: str, results: Sequence[Result], scheme: Scheme
 
 def _curves(chart_id: str, task: str, results: Sequence[Result], scheme: Scheme) -> Chart:
     """Figure 11 of V-FLUTE's paper; of FLUTE the same for its accuracy."""
-    by_run = {result.run: result.of.computed(partial(_curves_by_scope, scheme)) for result in results}
+    by_run = {
+        result.run: result.of.computed(partial(_curves_by_scope, scheme)) for result in results
+    }
     panels: dict[str, dict[str, list[Estimate]]] = {}
     for scope in places(results):
         for run, curves in by_run.items():
@@ -94,7 +120,9 @@ def _curves(chart_id: str, task: str, results: Sequence[Result], scheme: Scheme)
     )
 
 
-def _curves_by_scope(scheme: Scheme, declared: Measures, records: Sequence[Record]) -> dict[str, list[Estimate]]:
+def _curves_by_scope(
+    scheme: Scheme, declared: Measures, records: Sequence[Record]
+) -> dict[str, list[Estimate]]:
     """F1@t or Acc@t in percent at `classification.CURVE_THRESHOLDS`, of all rows with intervals."""
     of_labels = declared.by_name[scheme.of_labels]
     curve_by_scope: dict[str, list[Estimate]] = {}

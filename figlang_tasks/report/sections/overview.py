@@ -1,4 +1,6 @@
-"""All tasks and runs in one picture, and what to know about the runs before their numbers are read."""
+"""All tasks and runs in one picture, and what to know about the runs before their numbers are
+read.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,18 @@ from figlang_tasks.scoring import Estimate
 
 
 def overview(runs: Sequence[Run], results: Results, differences: Sequence[Difference]) -> Section:
-    """Which of every two runs is better on each task, the main metric of each task, and notes on the runs."""
+    """Which of every two runs is better on each task, the main metric of each task, and notes on
+    the runs.
+    """
     panels: dict[str, dict[str, dict[str, Estimate]]] = {}
     beside: dict[tuple[str, str], list[Reference]] = {}
     for task, of_task in results.items():
         if (metric := headline(of_task)) is None:
             continue
         dataset = of_task[0].of.data.dataset
-        short = short_names([each for each, own in results.items() if own[0].of.data.dataset == dataset])
+        short = short_names(
+            [each for each, own in results.items() if own[0].of.data.dataset == dataset]
+        )
         panel, category = dataset_name(dataset), f"{short[task]} {metric}"
         panels.setdefault(panel, {})[category] = values_of(of_task, metric)
         beside[panel, category] = references(task, of_task, metric)
@@ -46,7 +52,15 @@ def overview(runs: Sequence[Run], results: Results, differences: Sequence[Differ
             whole=True,
         )
         drawn.append(chart)
-    return Section("overview-tasks", "Overview", "", (), tuple(drawn), tuple(notes), tuple(verdicts(differences)))
+    return Section(
+        "overview-tasks",
+        "Overview",
+        "",
+        (),
+        tuple(drawn),
+        tuple(notes),
+        tuple(verdicts(differences)),
+    )
 
 
 def _notes(runs: Sequence[Run]) -> list[str]:

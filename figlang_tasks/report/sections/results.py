@@ -41,18 +41,27 @@ def by_task(runs: Sequence[Run]) -> Results:
     for run in runs:
         for task, of in run.tasks.items():
             found.setdefault(task, []).append(Result(run.name, of, names))
-    return dict(sorted(found.items(), key=lambda each: (order.index(each[1][0].of.data.dataset), each[0])))
+    return dict(
+        sorted(found.items(), key=lambda each: (order.index(each[1][0].of.data.dataset), each[0]))
+    )
 
 
 def headline(results: Sequence[Result]) -> str | None:
-    """The metric that stands for a task, if it is a share of right answers; of those that are comparable, if any is."""
+    """The metric that stands for a task, if it is a share of right answers; of those that are
+    comparable, if any is.
+    """
     shared = [head for head in results[0].heads if all(head in result.heads for result in results)]
-    if results[0].of.explained and len({result.of.signature or result.of.scorer for result in results}) > 1:
+    if (
+        results[0].of.explained
+        and len({result.of.signature or result.of.scorer for result in results}) > 1
+    ):
         shared = [head for head in shared if head not in results[0].of.metrics_of_explanations]
     declared: dict[str, Measure] = {}
     for result in results:
         declared.update(result.of.measures.by_name)
-    metric = measures.headline(shared or [head for result in results for head in result.heads], declared)
+    metric = measures.headline(
+        shared or [head for result in results for head in result.heads], declared
+    )
     if not metric:
         return None
     is_share = declared[metric].percent and not declared[metric].is_diagnostic
@@ -61,7 +70,9 @@ def headline(results: Sequence[Result]) -> str | None:
 
 def places(results: Sequence[Result]) -> list[str]:
     """The scopes that a measure has a value in, all first."""
-    found = [scope for result in results for scopes in result.of.estimates.values() for scope in scopes]
+    found = [
+        scope for result in results for scopes in result.of.estimates.values() for scope in scopes
+    ]
     return list(dict.fromkeys((OVERALL, *found)))
 
 
@@ -71,7 +82,9 @@ def values_of(results: Sequence[Result], measure: str, scope: str = OVERALL) -> 
     return {run: percent(value) for run, value in found.items() if value is not None}
 
 
-def references(task: str, results: Sequence[Result], measure: str, scope: str = OVERALL) -> list[Reference]:
+def references(
+    task: str, results: Sequence[Result], measure: str, scope: str = OVERALL
+) -> list[Reference]:
     """Published values of a share, in percent, that are comparable with all results."""
     metric = full_name(measure, scope)
     shown, _ = papers.comparable(task, [metric], [result.of.measured for result in results])

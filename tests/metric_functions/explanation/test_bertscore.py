@@ -1,4 +1,6 @@
-"""BERTScore is not that of the bert-score package if this fails: real MiniLM weights, and a small random DeBERTa."""
+"""BERTScore is not that of the bert-score package if this fails: real MiniLM weights, and a small
+random DeBERTa.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from figlang_tasks.metrics.explanation import WeightsError
-from figlang_tasks.metrics.explanation.bertscore import LAYERS, MAX_TOKENS, BertScore, tokenizer_input
+from figlang_tasks.metrics.explanation.bertscore import (
+    LAYERS,
+    MAX_TOKENS,
+    BertScore,
+    tokenizer_input,
+)
 from figlang_tasks.metrics.explanation.cache import ScoreCache
 from figlang_tasks.metrics.explanation.scorers import MINILM
 from figlang_tasks.metrics.explanation.weights import Located, Weights, locate
@@ -37,7 +44,9 @@ def ours(model: str, token_budget: int = 2048) -> BertScore:
 
 
 class Package:
-    """BERTScore F1 of the ``bert-score`` package itself, its two faults on transformers 5 avoided from outside."""
+    """BERTScore F1 of the ``bert-score`` package itself, its two faults on transformers 5 avoided
+    from outside.
+    """
 
     def __init__(self, located: Located, layer: int) -> None:
         from bert_score import BERTScorer
@@ -47,11 +56,16 @@ class Package:
         self._scorer._tokenizer.model_max_length = MAX_TOKENS
 
     def score(self, pairs: Iterable[Pair]) -> dict[Pair, float]:
-        """Of every distinct pair, each in a batch of its own: in larger ones the package lets padding in."""
+        """Of every distinct pair, each in a batch of its own: in larger ones the package lets
+        padding in.
+        """
         full = [pair for pair in set(pairs) if all(tokenizer_input(text) for text in pair)]
-        scores = dict.fromkeys(pairs, 0.0)  # what the package gives empty texts where it does not fail on them
+        # What the package gives empty texts where it does not fail on them
+        scores = dict.fromkeys(pairs, 0.0)
         if full:
-            references, candidates = ([tokenizer_input(pair[side]) for pair in full] for side in (0, 1))
+            references, candidates = (
+                [tokenizer_input(pair[side]) for pair in full] for side in (0, 1)
+            )
             with torch.inference_mode():
                 f1 = self._scorer.score(candidates, references, batch_size=1)[2]
             scores |= zip(full, f1.tolist(), strict=True)
@@ -71,7 +85,8 @@ def assert_same(found: dict[Pair, float], expected: dict[Pair, float]) -> None:
 
 
 WORDS = (
-    "the lawyer shark fins is calm, like a storm! Ein Schiff naïve 🙂 狐狸 ½ CAFÉ don't re-read (why?) \u0301x".split()
+    "the lawyer shark fins is calm, like a storm! Ein Schiff naïve 🙂 狐狸 ½ CAFÉ don't re-read"
+    " (why?) \u0301x".split()
 )
 
 
@@ -119,8 +134,14 @@ ODD_TEXTS = [
 
 @pytest.mark.parametrize("model", [pytest.param("minilm", marks=pytest.mark.slow), "deberta"])
 def test_odd_texts(model: str) -> None:
-    """Empty and whitespace-only texts score 0; 600 tokens are cut at 512; markers in a text have no weight."""
-    pairs = [(reference, candidate) for reference in ODD_TEXTS for candidate in ("a b", *ODD_TEXTS[:2], ODD_TEXTS[-2])]
+    """Empty and whitespace-only texts score 0; 600 tokens are cut at 512; markers in a text have no
+    weight.
+    """
+    pairs = [
+        (reference, candidate)
+        for reference in ODD_TEXTS
+        for candidate in ("a b", *ODD_TEXTS[:2], ODD_TEXTS[-2])
+    ]
     pairs += [(candidate, reference) for reference, candidate in pairs]
     found = ours(model).score(pairs)
     assert_same(found, package(model).score(pairs))
@@ -143,9 +164,13 @@ def text(value: str | dict[str, Any]) -> str:
 
 @pytest.mark.slow
 def test_equals_the_package_on_transformers_4() -> None:
-    """Values stored from bert-score on transformers 4.57, where it needs no help but a declared maximum length."""
+    """Values stored from bert-score on transformers 4.57, where it needs no help but a declared
+    maximum length.
+    """
     expected = {
-        (text(case["reference"]), text(case["candidate"])): case["f1"] for case in golden_cases() if "f1" in case
+        (text(case["reference"]), text(case["candidate"])): case["f1"]
+        for case in golden_cases()
+        if "f1" in case
     }
     assert len(expected) > 50
     assert_same(ours("deberta").score(list(expected)), expected)
@@ -181,7 +206,9 @@ def test_layers_above_the_cut_and_heads_are_neither_needed_nor_read(tmp_path: Pa
 def test_the_first_and_the_last_layer() -> None:
     for layer in (1, 6):
         expected = Package(Located(DEBERTA, "x"), layer).score([("a b", "a c")])
-        assert score_one(Located(DEBERTA, "x"), layer) == pytest.approx(expected["a b", "a c"], abs=TOLERANCE)
+        assert score_one(Located(DEBERTA, "x"), layer) == pytest.approx(
+            expected["a b", "a c"], abs=TOLERANCE
+        )
     for layer in (0, 7):
         with pytest.raises(WeightsError, match=f"layers 1 to 6, not {layer}"):
             score_one(Located(DEBERTA, "x"), layer=layer)
@@ -189,7 +216,9 @@ def test_the_first_and_the_last_layer() -> None:
 
 def test_weights_that_give_no_numbers_are_an_error(tmp_path: Path) -> None:
     """For a token of one of the two texts."""
-    (only,) = set(ours("deberta").token_ids(["a c"])[0]) - set(ours("deberta").token_ids(["a b"])[0])
+    (only,) = set(ours("deberta").token_ids(["a c"])[0]) - set(
+        ours("deberta").token_ids(["a b"])[0]
+    )
 
     def damage(state: dict[str, torch.Tensor]) -> None:
         state["deberta.embeddings.word_embeddings.weight"][only] = torch.nan
@@ -200,12 +229,16 @@ def test_weights_that_give_no_numbers_are_an_error(tmp_path: Path) -> None:
 
 
 def test_no_tokenizer_and_one_that_knows_no_word_are_refused(tmp_path: Path) -> None:
-    """transformers 5 makes the second of the first. Words are nothing at all to one kind of it, [UNK] to the other."""
+    """transformers 5 makes the second of the first. Words are nothing at all to one kind of it,
+    [UNK] to the other.
+    """
     deberta = deberta_copy(tmp_path, lambda state: None)
     (tmp_path / "merges.txt").unlink()
     with pytest.raises(WeightsError, match="holds no tokenizer"):
         score_one(deberta)
-    (tmp_path / "vocab.json").write_text(json.dumps({word: number for number, word in enumerate(SPECIAL)}))
+    (tmp_path / "vocab.json").write_text(
+        json.dumps({word: number for number, word in enumerate(SPECIAL)})
+    )
     (tmp_path / "merges.txt").write_text("#version: 0.2\n")
     bert = Located(Path(shutil.copytree(locate(MINILM).folder, tmp_path / "bert")), "x")
     (bert.folder / "tokenizer.json").unlink()

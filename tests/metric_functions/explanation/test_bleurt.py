@@ -1,4 +1,6 @@
-"""BLEURT is not that of bleurt-pytorch if this fails: values of transformers 4.57, a small random checkpoint."""
+"""BLEURT is not that of bleurt-pytorch if this fails: values of transformers 4.57, a small random
+checkpoint.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def bleurt(token_budget: int | None = None, folder: Path = FOLDER) -> Bleurt:
 def test_ids_and_token_types_equal_the_original_tokenizer() -> None:
     tokenizer = PairTokenizer(LOCATED)
     for case in golden():
-        ids, types = tokenizer.join(tokenizer.ids(case["reference"]), tokenizer.ids(case["candidate"]))
+        ids, types = tokenizer.join(
+            tokenizer.ids(case["reference"]), tokenizer.ids(case["candidate"])
+        )
         assert ids == case["input_ids"], (case["reference"], case["candidate"])
         assert types == case["token_type_ids"]
         assert len(ids) <= MAX_TOKENS
@@ -52,7 +56,9 @@ def test_ids_and_token_types_equal_the_original_tokenizer() -> None:
 
 @pytest.mark.parametrize("token_budget", [1, 2048, 40_000])
 def test_scores_equal_bleurt_pytorch(token_budget: int) -> None:
-    """Within 1e-5, from one pair a batch to all of them, short ones padded beside those of 512 tokens."""
+    """Within 1e-5, from one pair a batch to all of them, short ones padded beside those of 512
+    tokens.
+    """
     expected = {(case["reference"], case["candidate"]): case["logit"] for case in golden()}
     assert max(expected.values()) - min(expected.values()) > 0.2, "the checkpoint tells pairs apart"
     scores = bleurt(token_budget).score(list(expected))
@@ -74,7 +80,9 @@ def test_half_a_surrogate_pair_is_scored_as_the_replacement_character() -> None:
 # --- the checkpoint ---
 
 
-def copy(folder: Path, change: Any = lambda state: None, config: dict[str, Any] | None = None) -> Path:
+def copy(
+    folder: Path, change: Any = lambda state: None, config: dict[str, Any] | None = None
+) -> Path:
     for path in FOLDER.iterdir():
         if path.name != "golden.json":
             (folder / path.name).write_bytes(path.read_bytes())
@@ -89,8 +97,16 @@ def copy(folder: Path, change: Any = lambda state: None, config: dict[str, Any] 
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        (lambda state: state.pop("bleurt.pooler.dense.bias"), WeightsError, r"it lacks rembert\.pooler\.dense\.bias"),
-        (lambda state: state.update({"classifier.bias": torch.ones(2)}), WeightsError, r"not fit its config\.json"),
+        (
+            lambda state: state.pop("bleurt.pooler.dense.bias"),
+            WeightsError,
+            r"it lacks rembert\.pooler\.dense\.bias",
+        ),
+        (
+            lambda state: state.update({"classifier.bias": torch.ones(2)}),
+            WeightsError,
+            r"not fit its config\.json",
+        ),
         (lambda state: state["classifier.bias"].fill_(torch.nan), ArithmeticError, "not finite"),
     ],
 )
@@ -111,12 +127,16 @@ def test_another_architecture_or_tokenizer_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("choice", kernels.choices(torch.bfloat16))
-def test_fast_is_close_to_fp32(choice: str, warnings_of_loguru: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fast_is_close_to_fp32(
+    choice: str, warnings_of_loguru: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With the kernels of bfloat16, and in float32 as on a processor that is quicker so."""
     pairs = [(case["reference"], case["candidate"]) for case in golden()][:30]
     exact = bleurt().score(pairs)
     model = Bleurt(LOCATED, "cpu", "fast", ScoreCache(None))
-    monkeypatch.setattr(compute, "choose", lambda dtype: choice if dtype == torch.bfloat16 else "torch")
+    monkeypatch.setattr(
+        compute, "choose", lambda dtype: choice if dtype == torch.bfloat16 else "torch"
+    )
     fast = model.score(pairs)
     difference = max(abs(fast[pair] - exact[pair]) for pair in pairs)
     assert 0 < difference < 0.1

@@ -16,7 +16,9 @@ PAIR = ("a reference", "a candidate")
 
 
 @settings(max_examples=50)
-@given(pairs=st.lists(st.tuples(st.text(), st.text()), unique=True, max_size=5), score=st.floats(-2, 2))
+@given(
+    pairs=st.lists(st.tuples(st.text(), st.text()), unique=True, max_size=5), score=st.floats(-2, 2)
+)
 def test_no_two_pairs_or_models_share_an_entry(
     pairs: list[tuple[str, str]], score: float, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -25,17 +27,25 @@ def test_no_two_pairs_or_models_share_an_entry(
     cache = ScoreCache(folder)
     assert cache.scores("model", pairs) == {pair: score + index for index, pair in enumerate(pairs)}
     assert cache.scores("model 2", pairs) == {}
-    turned = [(candidate, reference) for reference, candidate in pairs if (candidate, reference) not in pairs]
+    turned = [
+        (candidate, reference)
+        for reference, candidate in pairs
+        if (candidate, reference) not in pairs
+    ]
     assert cache.scores("model", turned) == {}
 
 
-def test_the_environment_names_the_folder_or_switches_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_names_the_folder_or_switches_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path / "mine"))
     open_cache(True).store("model", {PAIR: 1.0})
     assert (tmp_path / "mine" / "explanation" / "scores.sqlite").is_file()
     monkeypatch.setenv("FIGLANG_CACHE", "OFF")
     open_cache(True).store("model", {PAIR: 1.0})
-    assert open_cache(True).scores("model", [PAIR]) == open_cache(False).scores("model", [PAIR]) == {}
+    assert (
+        open_cache(True).scores("model", [PAIR]) == open_cache(False).scores("model", [PAIR]) == {}
+    )
     monkeypatch.delenv("FIGLANG_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     open_cache(True).store("model", {PAIR: 1.0})
@@ -50,7 +60,9 @@ def test_a_folder_that_cannot_be_used_is_told_once_and_costs_nothing(
     for _ in range(3):
         assert reader.scores("model", [PAIR]) == {}
         writer.store("model", {PAIR: 1.0})
-    assert len(warnings_of_loguru) == 2 and all("FIGLANG_CACHE" in message for message in warnings_of_loguru)
+    assert len(warnings_of_loguru) == 2 and all(
+        "FIGLANG_CACHE" in message for message in warnings_of_loguru
+    )
 
 
 @pytest.mark.parametrize("stored", [85.0, -1.5, 1e300, float("inf"), "0.5 or so", b"\x00", None])

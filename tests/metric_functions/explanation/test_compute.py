@@ -19,7 +19,9 @@ def runner(token_budget: int | None = 64, dtype: str = "fp32", device: str = "cp
     return made
 
 
-falling = st.lists(st.integers(1, 100), max_size=60).map(lambda lengths: sorted(lengths, reverse=True))
+falling = st.lists(st.integers(1, 100), max_size=60).map(
+    lambda lengths: sorted(lengths, reverse=True)
+)
 
 
 @given(lengths=falling, budget=st.integers(1, 500), data=st.data())
@@ -27,15 +29,24 @@ falling = st.lists(st.integers(1, 100), max_size=60).map(lambda lengths: sorted(
 def test_batches_cover_everything_once_keep_to_the_budget_and_are_planned_again_as_before(
     lengths: list[int], budget: int, data: st.DataObject
 ) -> None:
-    """So a run that goes on after a kill computes the same batches, and the same numbers to the last bit."""
-    ranges = [(start, stop) for start, stop, _ in runner(budget).batches(lengths, lambda start, stop: 0)]
-    assert [index for start, stop in ranges for index in range(start, stop)] == list(range(len(lengths)))
+    """So a run that goes on after a kill computes the same batches, and the same numbers to the
+    last bit.
+    """
+    ranges = [
+        (start, stop) for start, stop, _ in runner(budget).batches(lengths, lambda start, stop: 0)
+    ]
+    assert [index for start, stop in ranges for index in range(start, stop)] == list(
+        range(len(lengths))
+    )
     for start, stop in ranges:
         assert stop - start == 1 or (stop - start) * padded(lengths[start]) <= budget
     if ranges:
         done = data.draw(st.integers(0, len(ranges) - 1))
         begin = ranges[done][0]
-        again = [(start, stop) for start, stop, _ in runner(budget).batches(lengths[begin:], lambda start, stop: 0)]
+        again = [
+            (start, stop)
+            for start, stop, _ in runner(budget).batches(lengths[begin:], lambda start, stop: 0)
+        ]
         assert [(start + begin, stop + begin) for start, stop in again] == ranges[done:]
 
 
@@ -45,10 +56,15 @@ def test_batches_cover_everything_once_keep_to_the_budget_and_are_planned_again_
         torch.OutOfMemoryError("2 GiB"),
         MemoryError(),
         RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
-        RuntimeError("[enforce fail at alloc_cpu.cpp] DefaultCPUAllocator: can't allocate memory: you tried ..."),
+        RuntimeError(
+            "[enforce fail at alloc_cpu.cpp] DefaultCPUAllocator: can't allocate memory: you"
+            " tried ..."
+        ),
     ],
 )
-def test_out_of_memory_halves_the_budget_and_goes_on(error: Exception, warnings_of_loguru: list[str]) -> None:
+def test_out_of_memory_halves_the_budget_and_goes_on(
+    error: Exception, warnings_of_loguru: list[str]
+) -> None:
     sizes = []
 
     def step(start: int, stop: int) -> list[int]:
@@ -101,7 +117,9 @@ def test_a_device_too_full_for_one_text_gives_way_to_the_cpu(warnings_of_loguru:
 
 
 class Large(nn.Linear):
-    """Finds no room on the meta device, which stands for a GPU that is full when the model arrives."""
+    """Finds no room on the meta device, which stands for a GPU that is full when the model
+    arrives.
+    """
 
     def to(self, *where: Any, **how: Any) -> Any:
         if torch.device("meta") in where:
@@ -109,9 +127,13 @@ class Large(nn.Linear):
         return super().to(*where, **how)
 
 
-def test_a_model_that_does_not_fit_its_device_runs_on_the_cpu(warnings_of_loguru: list[str]) -> None:
+def test_a_model_that_does_not_fit_its_device_runs_on_the_cpu(
+    warnings_of_loguru: list[str],
+) -> None:
     made = Runner(lambda dtype: Large(8, 8), "meta", "fp32")
-    assert [result for _, _, result in made.batches([8], lambda start, stop: made.device.type)] == ["cpu"]
+    assert [result for _, _, result in made.batches([8], lambda start, stop: made.device.type)] == [
+        "cpu"
+    ]
     assert "meta is too full" in warnings_of_loguru[0]
 
 
@@ -124,7 +146,9 @@ def test_unknown_device() -> None:
 
 
 def test_no_reduced_precision_inside_fp32_whatever_the_process_asked_for() -> None:
-    """A GPU's convolutions are in TensorFloat-32 if nobody asks: those of Inception and CLIP must not be."""
+    """A GPU's convolutions are in TensorFloat-32 if nobody asks: those of Inception and CLIP must
+    not be.
+    """
     known: Any = torch.backends
     gpu, cpu = (known.cuda.matmul, known.cudnn.conv), (known.mkldnn.matmul, known.mkldnn.conv)
     asked = {**dict.fromkeys(gpu, "tf32"), **dict.fromkeys(cpu, "bf16")}
@@ -141,7 +165,9 @@ def test_no_reduced_precision_inside_fp32_whatever_the_process_asked_for() -> No
 
 
 def test_the_emptiest_gpu_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What torch says of three GPUs is put in its mouth; the first is so full that it does not even answer."""
+    """What torch says of three GPUs is put in its mouth; the first is so full that it does not even
+    answer.
+    """
 
     def memory(index: int) -> tuple[int, int]:
         if index == 0:

@@ -1,4 +1,6 @@
-"""The encoder computes something else than the modules of transformers if this fails: random weights and lengths."""
+"""The encoder computes something else than the modules of transformers if this fails: random
+weights and lengths.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,14 @@ import pytest
 import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from transformers import BertConfig, BertModel, DebertaConfig, DebertaModel, RemBertConfig, RemBertModel
+from transformers import (
+    BertConfig,
+    BertModel,
+    DebertaConfig,
+    DebertaModel,
+    RemBertConfig,
+    RemBertModel,
+)
 
 from figlang_tasks.metrics.explanation.compute import exact_float32
 from figlang_tasks.metrics.explanation.encoder import Encoder
@@ -30,7 +39,11 @@ LONGEST = 64
 
 
 def deberta(**options: Any) -> DebertaModel:
-    given = {"relative_attention": True, "position_biased_input": False, "type_vocab_size": 0} | options
+    given = {
+        "relative_attention": True,
+        "position_biased_input": False,
+        "type_vocab_size": 0,
+    } | options
     return DebertaModel(DebertaConfig(**SIZES, **given))
 
 
@@ -41,8 +54,12 @@ MAKERS = {
     "deberta": lambda: deberta(pos_att_type=["c2p", "p2c"], max_relative_positions=-1),
     "deberta-short-span": lambda: deberta(pos_att_type=["c2p", "p2c"], max_relative_positions=7),
     "deberta-c2p": lambda: deberta(pos_att_type=["c2p"], max_relative_positions=-1),
-    "deberta-p2c": lambda: deberta(pos_att_type=["p2c"], max_relative_positions=-1, hidden_act="gelu_new"),
-    "deberta-absolute": lambda: deberta(relative_attention=False, position_biased_input=True, pos_att_type=["c2p"]),
+    "deberta-p2c": lambda: deberta(
+        pos_att_type=["p2c"], max_relative_positions=-1, hidden_act="gelu_new"
+    ),
+    "deberta-absolute": lambda: deberta(
+        relative_attention=False, position_biased_input=True, pos_att_type=["c2p"]
+    ),
 }
 NAMES = list(MAKERS)
 FIRST = ("bert", "rembert")
@@ -53,7 +70,9 @@ FIRST = ("bert", "rembert")
 def model(name: str, dtype: torch.dtype) -> Any:
     torch.manual_seed(NAMES.index(name))
     made = MAKERS[name]().eval().requires_grad_(False)
-    for parameter in made.parameters():  # that every weight and bias counts, and none makes the values explode
+    for (
+        parameter
+    ) in made.parameters():  # that every weight and bias counts, and none makes the values explode
         if parameter.dim() == 1:
             parameter.normal_(float(parameter.mean() > 0.5), 0.2)
         else:
@@ -69,7 +88,9 @@ def ours(name: str, dtype: torch.dtype, kernel: str, first: bool) -> Encoder:
     return encoder
 
 
-def inputs(lengths: list[int], extra: int, seed: int, name: str) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def inputs(
+    lengths: list[int], extra: int, seed: int, name: str
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Token ids, mask and token types; `extra` columns of nothing but padding."""
     generator = torch.Generator().manual_seed(seed)
     shape = (len(lengths), min(LONGEST, max(lengths) + extra))

@@ -64,7 +64,9 @@ def test_the_choice_is_kept_for_later_processes(
     ((key, kept),) = json.loads(path.read_text()).items()
     assert kept == first
     assert torch.__version__ in key and str(dtype) in key
-    for other in choices(dtype):  # what stands there is taken, and what is known of other machines stays
+    for other in choices(
+        dtype
+    ):  # what stands there is taken, and what is known of other machines stays
         path.write_text(json.dumps({"another machine": "torch", key: other}))
         choose.cache_clear()
         assert choose(dtype) == other

@@ -44,11 +44,17 @@ def test_the_mean_of_bertscore_and_bleurt(tmp_path: Path) -> None:
 
 def test_the_published_recipes() -> None:
     """datasets.md A and E of the project's facts; layers from bert-score's table."""
-    assert (SCORERS["vflute25"].bertscore.name, SCORERS["vflute25"].layer) == ("microsoft/deberta-xlarge-mnli", 40)
+    assert (SCORERS["vflute25"].bertscore.name, SCORERS["vflute25"].layer) == (
+        "microsoft/deberta-xlarge-mnli",
+        40,
+    )
     assert SCORERS["vflute25"].bleurt == SCORERS["flute22"].bleurt == BLEURT_20
     assert SCORERS["figlang24"] == replace(SCORERS["vflute25"], bleurt=None)
     # The organisers' notebook names this model, and no layer: bert-score takes its own.
-    assert (SCORERS["flute22"].bertscore.name, SCORERS["flute22"].layer) == ("microsoft/deberta-large-mnli", 18)
+    assert (SCORERS["flute22"].bertscore.name, SCORERS["flute22"].layer) == (
+        "microsoft/deberta-large-mnli",
+        18,
+    )
     assert SCORERS["flute22-xlarge"] == SCORERS["vflute25"]
     assert SCORERS["vflute25"].layer == LAYERS["deberta-xlarge-mnli"]
     assert SCORERS["flute22"].layer == LAYERS["deberta-large-mnli"]
@@ -58,9 +64,13 @@ def test_the_signature_names_all_that_decides_a_score() -> None:
     from figlang_tasks import __version__
 
     fast = get_scorer("vflute25", cache=False, dtype="fast", **TINY)
-    digest = {name: locate(Weights(str(FIXTURES / name))).identity.rpartition(":")[2] for name in ("deberta", "bleurt")}
-    assert fast.signature == (
-        f"vflute25 (with other models)|bertscore:deberta@sha256:{digest['deberta']},layer:4,idf:no,rescale:no,max:512"
+    digest = {
+        name: locate(Weights(str(FIXTURES / name))).identity.rpartition(":")[2]
+        for name in ("deberta", "bleurt")
+    }
+    assert (
+        fast.signature == "vflute25 (with other"
+        f" models)|bertscore:deberta@sha256:{digest['deberta']},layer:4,idf:no,rescale:no,max:512"
         f"|bleurt:bleurt@sha256:{digest['bleurt']},max:512|dtype:fast|version:{__version__}"
     )
     assert get_scorer("vflute25", cache=False, **TINY).signature != fast.signature
@@ -103,7 +113,10 @@ def test_what_is_no_text_is_named(references: list, candidates: list, message: s
         ({"name": "embedded", "bleurt_model": "a/b"}, "no BLEURT in it"),
         (
             {"name": "figlang24", "bertscore_model": "org/own"},
-            r"give bertscore_layer for org/own, a BERT or DeBERTa \(version 1\): it is known for deb",
+            (
+                r"give bertscore_layer for org/own, a BERT or DeBERTa \(version 1\): it is known"
+                r" for deb"
+            ),
         ),
     ],
 )
@@ -119,7 +132,9 @@ def test_names_of_repositories(tmp_path: Path) -> None:
     assert weights_named("org/own") == Weights("org/own", None)
     folder = tmp_path / "bert-base-uncased"
     shutil.copytree(FIXTURES / "deberta", folder)
-    with pytest.raises(WeightsError, match="has layers 1 to 6, not 9"):  # 9 is bert-score's choice for that name
+    with pytest.raises(
+        WeightsError, match="has layers 1 to 6, not 9"
+    ):  # 9 is bert-score's choice for that name
         get_scorer("figlang24", bertscore_model=str(folder))
 
 
@@ -127,15 +142,37 @@ def test_names_of_repositories(tmp_path: Path) -> None:
 
 
 ANCHORS = [
-    ("lucadiliello/BLEURT-20", "a bird chirps by the window", "a bird chirps by the window", 0.99905),
-    ("lucadiliello/BLEURT-20", "this is a random sentence", "this looks like a random sentence", 0.79302),
-    ("lucadiliello/BLEURT-20-D12", "a bird chirps by the window", "a bird chirps by the window", 0.96044),
-    ("lucadiliello/BLEURT-20-D12", "this is a random sentence", "this looks like a random sentence", 0.80801),
+    (
+        "lucadiliello/BLEURT-20",
+        "a bird chirps by the window",
+        "a bird chirps by the window",
+        0.99905,
+    ),
+    (
+        "lucadiliello/BLEURT-20",
+        "this is a random sentence",
+        "this looks like a random sentence",
+        0.79302,
+    ),
+    (
+        "lucadiliello/BLEURT-20-D12",
+        "a bird chirps by the window",
+        "a bird chirps by the window",
+        0.96044,
+    ),
+    (
+        "lucadiliello/BLEURT-20-D12",
+        "this is a random sentence",
+        "this looks like a random sentence",
+        0.80801,
+    ),
 ]
 
 
 @pytest.mark.weights
-def test_the_published_deberta_loads_and_finds_a_text_equal_to_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_published_deberta_loads_and_finds_a_text_equal_to_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(weights_module, "find_on_hub", from_cache)
     text = "The lawyer has fins, which says that he is as dangerous as a shark."
     scores = get_scorer("figlang24", cache=False).score([text, text], [text, "He is calm."])
@@ -154,7 +191,11 @@ def from_cache(weights: Weights) -> Path:
 @pytest.mark.weights
 @pytest.mark.parametrize(("checkpoint", "reference", "candidate", "published"), ANCHORS)
 def test_published_scores_of_bleurt(
-    checkpoint: str, reference: str, candidate: str, published: float, monkeypatch: pytest.MonkeyPatch
+    checkpoint: str,
+    reference: str,
+    candidate: str,
+    published: float,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The scores that the model cards and the package's README print."""
     from figlang_tasks.metrics.explanation.bleurt import Bleurt
@@ -162,4 +203,6 @@ def test_published_scores_of_bleurt(
 
     monkeypatch.setattr(weights_module, "find_on_hub", from_cache)
     model = Bleurt(locate(weights_named(checkpoint)), "auto", "fp32", ScoreCache(None))
-    assert model.score([(reference, candidate)])[reference, candidate] == pytest.approx(published, abs=1e-5)
+    assert model.score([(reference, candidate)])[reference, candidate] == pytest.approx(
+        published, abs=1e-5
+    )

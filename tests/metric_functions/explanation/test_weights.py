@@ -1,4 +1,6 @@
-"""A metric model has other weights than its signature says, or none and no remedy, if this fails."""
+"""A metric model has other weights than its signature says, or none and no remedy, if this
+fails.
+"""
 
 from __future__ import annotations
 
@@ -41,15 +43,25 @@ def test_a_configuration_that_is_no_object(content: str, tmp_path: Path) -> None
         read_config(Located(tmp_path, ""))
 
 
-def test_a_folder_of_weights_by_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_of_weights_by_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shutil.copytree(FIXTURES / "deberta", tmp_path / "deberta-xlarge-mnli")
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
     located = locate(DEBERTA_XLARGE_MNLI)
     assert located.folder == tmp_path / "deberta-xlarge-mnli"
-    # The digests of the files that are read, by name, and a digest of these; golden.json is not read.
+    # The digests of the files that are read, by name, and a digest of these; golden.json is not
+    # read.
     read = ["config.json", "merges.txt", "pytorch_model.bin", "tokenizer_config.json", "vocab.json"]
-    read += [name for name in ("added_tokens.json", "special_tokens_map.json") if (located.folder / name).is_file()]
-    digests = {name: hashlib.sha256((located.folder / name).read_bytes()).hexdigest() for name in sorted(read)}
+    read += [
+        name
+        for name in ("added_tokens.json", "special_tokens_map.json")
+        if (located.folder / name).is_file()
+    ]
+    digests = {
+        name: hashlib.sha256((located.folder / name).read_bytes()).hexdigest()
+        for name in sorted(read)
+    }
     expected = hashlib.sha256(json.dumps(digests).encode()).hexdigest()[:12]
     assert located.identity == f"deberta-xlarge-mnli@sha256:{expected}"
 
@@ -66,20 +78,31 @@ print(scorer.score(["He is calm."], ["He is a storm."]).mean[0], scorer.signatur
 """
 
 
-def run(server: HubServer, home: Path, script: str = LOCATE, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(
+    server: HubServer, home: Path, script: str = LOCATE, **environment: str
+) -> subprocess.CompletedProcess[str]:
     home.mkdir(exist_ok=True)
     env = server.env(home=home) | environment
     return warm.run([sys.executable, "-c", script], env=env, cwd=home, timeout=600)
 
 
-def test_from_the_hub_at_the_pinned_commits_only_what_is_needed_then_offline(tmp_path: Path) -> None:
+def test_from_the_hub_at_the_pinned_commits_only_what_is_needed_then_offline(
+    tmp_path: Path,
+) -> None:
     repository = tmp_path / "deberta"
     shutil.copytree(FIXTURES / "deberta", repository)
     for needless in ("tf_model.h5", "rust_model.ot", "README.md"):
         (repository / needless).write_bytes(b"0" * 100)
     with HubServer() as server:
-        server.add_repo(DEBERTA_XLARGE_MNLI.name, repository, repo_type="model", commit=DEBERTA_XLARGE_MNLI.revision)
-        server.add_repo(BLEURT_20.name, FIXTURES / "bleurt", repo_type="model", commit=BLEURT_20.revision)
+        server.add_repo(
+            DEBERTA_XLARGE_MNLI.name,
+            repository,
+            repo_type="model",
+            commit=DEBERTA_XLARGE_MNLI.revision,
+        )
+        server.add_repo(
+            BLEURT_20.name, FIXTURES / "bleurt", repo_type="model", commit=BLEURT_20.revision
+        )
         # The branches have moved on since.
         newer = tmp_path / "newer"
         newer.mkdir()
@@ -91,10 +114,14 @@ def test_from_the_hub_at_the_pinned_commits_only_what_is_needed_then_offline(tmp
         fetched = [request.path for request in server.requests if "/resolve/" in request.path]
         commits = {path.partition("/resolve/")[2].partition("/")[0] for path in fetched}
         assert commits == {DEBERTA_XLARGE_MNLI.revision, BLEURT_20.revision}
-        assert not any(name in path for path in fetched for name in ("tf_model", "rust_model", "README"))
+        assert not any(
+            name in path for path in fetched for name in ("tf_model", "rust_model", "README")
+        )
         asked = len(server.requests)
         assert run(server, tmp_path / "home").returncode == 0
-        assert len(server.requests) == asked, "a pinned commit that is here needs no question to the hub"
+        assert len(server.requests) == asked, (
+            "a pinned commit that is here needs no question to the hub"
+        )
     mean, signature = done.stdout.strip().split(" ", 1)
     expected = get_scorer(
         "vflute25",
@@ -126,17 +153,25 @@ def test_without_a_commit_the_newest_is_taken_and_recorded(tmp_path: Path) -> No
 def test_weights_that_cannot_be_had_say_what_to_do(state: str, tmp_path: Path) -> None:
     with HubServer() as server:
         if state == "no such commit":
-            server.add_repo(DEBERTA_XLARGE_MNLI.name, FIXTURES / "deberta", repo_type="model", commit="e" * 40)
+            server.add_repo(
+                DEBERTA_XLARGE_MNLI.name, FIXTURES / "deberta", repo_type="model", commit="e" * 40
+            )
         if state == "no weights":
             (tmp_path / "empty").mkdir()
             (tmp_path / "empty" / "config.json").write_text("{}")
             server.add_repo(
-                DEBERTA_XLARGE_MNLI.name, tmp_path / "empty", repo_type="model", commit=DEBERTA_XLARGE_MNLI.revision
+                DEBERTA_XLARGE_MNLI.name,
+                tmp_path / "empty",
+                repo_type="model",
+                commit=DEBERTA_XLARGE_MNLI.revision,
             )
         if state == "stopped":
             server.stop()
         done = run(server, tmp_path / "home")
     assert done.returncode == 1 and "Retrying" not in done.stderr
     assert "WeightsError" in done.stderr and "deberta-xlarge-mnli" in done.stderr
-    remedy = {"no such commit": "RevisionNotFoundError", "no weights": "holds no weights: none of model.safetensors"}
+    remedy = {
+        "no such commit": "RevisionNotFoundError",
+        "no weights": "holds no weights: none of model.safetensors",
+    }
     assert remedy.get(state, "FIGLANG_WEIGHTS_DIR/deberta-xlarge-mnli") in done.stderr

@@ -58,7 +58,9 @@ def document(kind: str, row: dict[str, str]) -> dict[str, Any]:
     return found | known | {"id": row["compound"], "paths": names}
 
 
-@pytest.mark.parametrize("shared_file", ["data/admire/official_sample/a_scores_test_phase.json"], indirect=True)
+@pytest.mark.parametrize(
+    "shared_file", ["data/admire/official_sample/a_scores_test_phase.json"], indirect=True
+)
 def test_rankings_score_as_the_official_scorer_scored_its_own_samples(shared_file: Path) -> None:
     official = json.loads(shared_file.read_text())
     for board, kind in (("en", "en"), ("xe", "en"), ("pt", "pt"), ("xp", "pt")):
@@ -75,10 +77,16 @@ def test_rankings_score_as_the_official_scorer_scored_its_own_samples(shared_fil
         for ours, theirs in (("acc", "acc"), ("dcg", "dcg"), ("file_name_correlation", "corr")):
             for scope, suffix in ((OVERALL, "all"), ("idiomatic", "id"), ("literal", "lit")):
                 expected = official[f"{theirs}_{suffix}_{board}"]
-                assert found[ours][scope].value == pytest.approx(expected, rel=1e-15, abs=1e-15), (board, ours, scope)
+                assert found[ours][scope].value == pytest.approx(expected, rel=1e-15, abs=1e-15), (
+                    board,
+                    ours,
+                    scope,
+                )
 
 
-@pytest.mark.parametrize("shared_file", ["data/admire/official_sample/b_scores_train_phase.json"], indirect=True)
+@pytest.mark.parametrize(
+    "shared_file", ["data/admire/official_sample/b_scores_train_phase.json"], indirect=True
+)
 def test_sequences_score_as_the_official_scorer_scored_its_own_samples(shared_file: Path) -> None:
     official = json.loads(shared_file.read_text())
     targets = table_of(shared_file.parents[1] / "targets" / "b_en_train_targets.tsv")
@@ -88,7 +96,10 @@ def test_sequences_score_as_the_official_scorer_scored_its_own_samples(shared_fi
     for compound, row in targets.items():
         doc = document("sequence", candidates[compound] | row)
         given = handed_in[compound]
-        answer = f"Image: {rows.LETTERS[doc['names'].index(given['expected_item'])]}\nSense: {given['sentence_type']}"
+        answer = (
+            f"Image: {rows.LETTERS[doc['names'].index(given['expected_item'])]}\nSense:"
+            f" {given['sentence_type']}"
+        )
         records.append(process_results(doc, [answer])["sample"])
     found = evaluate(records, measures.SEQUENCE, 0)
     for ours, theirs in (("item_acc", "item"), ("sense_acc", "sent")):
@@ -97,14 +108,20 @@ def test_sequences_score_as_the_official_scorer_scored_its_own_samples(shared_fi
 
 
 @given(ORDERS, ORDERS)
-def test_scores_of_an_order_are_those_of_other_libraries(gold: list[str], predicted: list[str]) -> None:
+def test_scores_of_an_order_are_those_of_other_libraries(
+    gold: list[str], predicted: list[str]
+) -> None:
     gain = [measures.WEIGHTS[gold.index(name)] for name in NAMES]
     place = [-predicted.index(name) for name in NAMES]
     assert measures.dcg(gold, predicted) == pytest.approx(dcg_score([gain], [place]), rel=1e-12)
     ranks = [[order.index(name) for name in NAMES] for order in (gold, predicted)]
-    assert measures.rank_correlation(gold, predicted) == pytest.approx(spearmanr(*ranks).statistic, abs=1e-12)
+    assert measures.rank_correlation(gold, predicted) == pytest.approx(
+        spearmanr(*ranks).statistic, abs=1e-12
+    )
     # The organisers' program ranks the names themselves, in alphabetical order.
-    as_official = spearmanr(*(np.unique(order, return_inverse=True)[1] for order in (gold, predicted))).statistic
+    as_official = spearmanr(
+        *(np.unique(order, return_inverse=True)[1] for order in (gold, predicted))
+    ).statistic
     assert measures.file_name_correlation(gold, predicted) == pytest.approx(as_official, abs=1e-12)
 
 
@@ -113,21 +130,42 @@ def test_bounds_and_chance_of_the_dcg() -> None:
     # neighbours.md, section 3.3: computed with the official scorer.
     assert [round(value, 5) for value in (max(every), min(every))] == [3.63093, 1.59123]
     assert math.fsum(every) / len(every) == pytest.approx(2.35877, abs=5e-6)
-    assert min(measures.dcg(NAMES, order) for order in permutations(NAMES) if order[0] == NAMES[0]) > 3.38684
+    assert (
+        min(measures.dcg(NAMES, order) for order in permutations(NAMES) if order[0] == NAMES[0])
+        > 3.38684
+    )
     assert measures.dcg(NAMES, None) == 0
 
 
 def record(compound: str, sense: str, right: bool | None) -> dict[str, Any]:
     predicted = None if right is None else list(NAMES if right else NAMES[::-1])
     status = "unreadable" if right is None else "read"
-    found = {"id": f"{compound}-{sense}", "unit": compound, "sense": sense, "gold": list(NAMES), "predicted": predicted}
-    found |= {"task": "admire_rank_both", "request": request_for("en_both"), "data": "AdMIRe/en_both:0"}
+    found = {
+        "id": f"{compound}-{sense}",
+        "unit": compound,
+        "sense": sense,
+        "gold": list(NAMES),
+        "predicted": predicted,
+    }
+    found |= {
+        "task": "admire_rank_both",
+        "request": request_for("en_both"),
+        "data": "AdMIRe/en_both:0",
+    }
     return found | {"status": status, "scores": None}
 
 
 def test_a_compound_is_right_in_both_senses_or_not() -> None:
-    records = [record("a", "idiomatic", True), record("a", "literal", True), record("b", "idiomatic", True)]
-    records += [record("b", "literal", False), record("c", "idiomatic", True), record("c", "literal", None)]
+    records = [
+        record("a", "idiomatic", True),
+        record("a", "literal", True),
+        record("b", "idiomatic", True),
+    ]
+    records += [
+        record("b", "literal", False),
+        record("c", "idiomatic", True),
+        record("c", "literal", None),
+    ]
     records += [record("cut", "literal", True)]  # a limit has cut its other row
     assert measures_of(records) is measures.RANK_BOTH
     found = evaluate(records, measures.RANK_BOTH, 0)
@@ -160,7 +198,9 @@ def test_ties_keep_the_order_shown_and_are_counted() -> None:
     }
 
 
-@pytest.mark.parametrize(("part", "expected"), [("test", measures.SEQUENCE), ("both", measures.SEQUENCE_BOTH)])
+@pytest.mark.parametrize(
+    ("part", "expected"), [("test", measures.SEQUENCE), ("both", measures.SEQUENCE_BOTH)]
+)
 def test_sequences(part: str, expected: Measures) -> None:
     doc: dict[str, Any] = {
         "id": "sequence_dev-0",
@@ -170,7 +210,11 @@ def test_sequences(part: str, expected: Measures) -> None:
         "compound": "a b",
     }
     doc |= {"names": list(NAMES[:4]), "order": [NAMES[2]]}
-    answers = [("idiomatic", "Image: C\nSense: idiomatic"), ("literal", "Image: C"), ("literal", "Sense: literal")]
+    answers = [
+        ("idiomatic", "Image: C\nSense: idiomatic"),
+        ("literal", "Image: C"),
+        ("literal", "Sense: literal"),
+    ]
     records = [process_results(doc | {"sense": sense}, [said])["sample"] for sense, said in answers]
     assert measures_of(records[:1]) is expected
     assert [record["status"] for record in records] == ["read", "unreadable", "unreadable"]

@@ -1,4 +1,6 @@
-"""AdMIRe's files as documents: the layout of the release, what is refused, and the real annotations where they are."""
+"""AdMIRe's files as documents: the layout of the release, what is refused, and the real annotations
+where they are.
+"""
 
 from __future__ import annotations
 
@@ -43,14 +45,25 @@ def test_documents(table: str, here: Path) -> None:
         part = document["id"].rpartition("-")[0]
         (row,) = [each for each in generated.rows(part) if each["compound"] == document["compound"]]
         cells = {row[f"image{n}_name"]: n for n in range(1, len(document["names"]) + 1)}
-        captions = [row[f"image{cells[name]}_caption{'_pt' * part.startswith('pt')}"] for name in document["names"]]
-        assert document["captions"][-len(captions) :] == [caption.replace("\\n", "\n") for caption in captions]
-        assert document["sense"] == row["sentence_type"] and Path(document["paths"][-1]).name == document["names"][-1]
+        captions = [
+            row[f"image{cells[name]}_caption{'_pt' * part.startswith('pt')}"]
+            for name in document["names"]
+        ]
+        assert document["captions"][-len(captions) :] == [
+            caption.replace("\\n", "\n") for caption in captions
+        ]
+        assert (
+            document["sense"] == row["sentence_type"]
+            and Path(document["paths"][-1]).name == document["names"][-1]
+        )
         target = tasks.doc_to_target(document)
         if part.startswith("sequence"):
             item, sense = parse.sequence(target, 4)
             assert item.value is not None
-            assert document["names"][item.value] == row["expected_item"] and sense.value == row["sentence_type"]
+            assert (
+                document["names"][item.value] == row["expected_item"]
+                and sense.value == row["sentence_type"]
+            )
             assert 'A "middle"\nhere.' in tasks.doc_to_text(document, {"prompt": "sequence"})
         else:
             ranked = parse.ranking(target, 5).value
@@ -60,7 +73,8 @@ def test_documents(table: str, here: Path) -> None:
     if table in counts.BOTH:
         assert found["compound"][::2] == found["compound"][1::2]
         assert all(
-            set(pair) == set(rows.SENSES) for pair in zip(found["sense"][::2], found["sense"][1::2], strict=True)
+            set(pair) == set(rows.SENSES)
+            for pair in zip(found["sense"][::2], found["sense"][1::2], strict=True)
         )
 
 
@@ -73,7 +87,9 @@ def test_the_order_shown_depends_on_names_alone(here: Path) -> None:
     ]
     generated.write_table(here, "en_test", other[::-1])
     hub.look_again()
-    assert {each["compound"]: each["names"] for each in rows.load("AdMIRe", "en_test", "captions")} == found
+    assert {
+        each["compound"]: each["names"] for each in rows.load("AdMIRe", "en_test", "captions")
+    } == found
 
 
 def test_labels_from_the_files_of_the_scorer(here: Path) -> None:
@@ -81,10 +97,13 @@ def test_labels_from_the_files_of_the_scorer(here: Path) -> None:
         generated.write(here, table)
         found = generated.rows(table)
         document = rows.load("AdMIRe", table, "captions")[3]
-        generated.write_table(here, table, [row | {"sentence_type": "", label: ""} for row in found])
+        generated.write_table(
+            here, table, [row | {"sentence_type": "", label: ""} for row in found]
+        )
         hub.look_again()
         with pytest.raises(
-            DataError, match=rf"line 2: {label} is empty, and no file \*targets\*.tsv below .*more fault"
+            DataError,
+            match=rf"line 2: {label} is empty, and no file \*targets\*.tsv below .*more fault",
         ):
             rows.load("AdMIRe", table, "captions")
         place, name = generated.home(here, table)
@@ -95,9 +114,13 @@ def test_labels_from_the_files_of_the_scorer(here: Path) -> None:
         assert rows.load("AdMIRe", table, "captions")[3] == document, "and the digest is the same"
         names = [row["image1_name"] for row in found[:2]]
         twice = kept[:2] + [{**kept[1], "sentence_type": "literal", label: names[1]}]
-        generated.write_table(here / "elsewhere", table, twice).rename(here / "AdMIRe" / f"b_{table}_targets.tsv")
+        generated.write_table(here / "elsewhere", table, twice).rename(
+            here / "AdMIRe" / f"b_{table}_targets.tsv"
+        )
         hub.look_again()
-        with pytest.raises(DataError, match=r"line 3: .*a_.*targets.tsv, line 3 and .*b_.*, line 4 have different"):
+        with pytest.raises(
+            DataError, match=r"line 3: .*a_.*targets.tsv, line 3 and .*b_.*, line 4 have different"
+        ):
             rows.load("AdMIRe", table, "captions")
 
 
@@ -134,10 +157,11 @@ def test_the_released_annotations(shared_file: Path, here: Path) -> None:
         "sequence_dev": (2, 3),
     }
     both = rows.load("AdMIRe", "en_both", "captions")
-    assert Counter(Counter(both["compound"]).values()) == {2: 100} and Counter(both["sense"]) == dict.fromkeys(
-        rows.SENSES, 100
-    )
+    assert Counter(Counter(both["compound"]).values()) == {2: 100} and Counter(
+        both["sense"]
+    ) == dict.fromkeys(rows.SENSES, 100)
     assert {each["compound"] for each in both if "extended" in each["id"]} == set(both["compound"])
     assert not any(re.search("<image>", caption) for each in both for caption in each["captions"])
     places = Counter(each["names"].index(each["order"][0]) for each in both)
-    assert sum((places[place] - 40) ** 2 / 40 for place in range(5)) < 9.49  # chi squared, 4 degrees, 5 %
+    # Chi squared, 4 degrees, 5 %
+    assert sum((places[place] - 40) ** 2 / 40 for place in range(5)) < 9.49

@@ -36,7 +36,11 @@ def estimates(results: dict[str, Any], task: str) -> Any:
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
-    tables = [f"{kind}_{part}" for kind in ("en", "sequence") for part in ("train", "dev", "test", "extended")]
+    tables = [
+        f"{kind}_{part}"
+        for kind in ("en", "sequence")
+        for part in ("train", "dev", "test", "extended")
+    ]
     return generated.write(folder, *tables)
 
 
@@ -52,8 +56,9 @@ def other_forms(folder: Path) -> str:
     """Task files of a user, as the card has them: words in place of scores, and a team's prompt."""
     for name, prompt in OTHER_FORMS.items():
         (folder / f"{name}.yaml").write_text(
-            f"include: [{tasks_dir()}/_shared.yaml, {tasks_dir()}/admire/admire_rank_en.yaml]\ntask: {name}\n"
-            f"lmms_eval_specific_kwargs: {{default: {{prompt: {prompt}}}}}\n"
+            f"include: [{tasks_dir()}/_shared.yaml,"
+            f" {tasks_dir()}/admire/admire_rank_en.yaml]\ntask: {name}\nlmms_eval_specific_kwargs:"
+            f" {{default: {{prompt: {prompt}}}}}\n"
         )
     return str(folder)
 
@@ -61,16 +66,20 @@ def other_forms(folder: Path) -> str:
 def test_the_demo_model_in_words_and_by_score(tmp_path: Path) -> None:
     words = [*OTHER_FORMS, "admire_rank_en_text", "admire_sequence"]
     results = demo_runs.evaluate(
-        [*words, "admire_rank_en"], "figlang_vlm", demo_runs.DEMO, include_path=other_forms(tmp_path),
-        gen_kwargs=SHORT, limit=2,
+        [*words, "admire_rank_en"], "figlang_vlm", demo_runs.DEMO,
+        include_path=other_forms(tmp_path), gen_kwargs=SHORT, limit=2,
     )  # fmt: skip
     for name in words:
-        assert len(demo_runs.answers(results, name)) == 2 and all(demo_runs.answers(results, name).values())
+        assert len(demo_runs.answers(results, name)) == 2 and all(
+            demo_runs.answers(results, name).values()
+        )
         for sample in results["samples"][name]:
             assert sample["sample"]["status"] != "scores" and sample["sample"]["predicted"] is None
     for sample in results["samples"]["admire_rank_en"]:
         record = sample["sample"]
-        ranked = sorted(zip(record["scores"], record["names"], strict=True), key=lambda each: -each[0])
+        ranked = sorted(
+            zip(record["scores"], record["names"], strict=True), key=lambda each: -each[0]
+        )
         assert record["status"] == "scores" and record["predicted"] == [name for _, name in ranked]
         assert sample["dcg"] > 1.59
 
@@ -80,7 +89,9 @@ def test_a_dual_encoder_ranks_and_what_is_handed_in_scores_the_same(tmp_path: Pa
     checkpoint = tiny_encoders.write("clip", tmp_path / "clip")
     tasks = ["admire_rank_en", "admire_rank_extended_en"]
     arguments = f"pretrained={checkpoint},device=cpu"
-    results = demo_runs.evaluate(tasks, "figlang_clip", arguments, saved=tmp_path / "run", log_samples=True)
+    results = demo_runs.evaluate(
+        tasks, "figlang_clip", arguments, saved=tmp_path / "run", log_samples=True
+    )
     done = submit(tmp_path / "run", "-o", tmp_path / "a.zip")
     assert done.exit_code == 0, done.output
     assert f"(submission_EN.tsv, submission_XE.tsv, of {', '.join(tasks)})" in done.stdout
@@ -90,10 +101,15 @@ def test_a_dual_encoder_ranks_and_what_is_handed_in_scores_the_same(tmp_path: Pa
     for name, file, table in zip(
         tasks, ("submission_EN.tsv", "submission_XE.tsv"), ("en_test", "en_extended"), strict=True
     ):
-        gold = {row["compound"]: ast.literal_eval(row["expected_order"]) for row in generated.rows(table)}
+        gold = {
+            row["compound"]: ast.literal_eval(row["expected_order"])
+            for row in generated.rows(table)
+        }
         found = list(csv.DictReader(io.StringIO(handed_in[file]), delimiter="\t"))
         assert list(found[0]) == ["compound", "expected_order"] and len(found) == len(gold)
-        first = [ast.literal_eval(row["expected_order"])[0] == gold[row["compound"]][0] for row in found]
+        first = [
+            ast.literal_eval(row["expected_order"])[0] == gold[row["compound"]][0] for row in found
+        ]
         assert sum(first) / len(first) == estimates(results, name)["acc"][OVERALL].value
     shown = [answer([sample["sample"]]) for sample in results["samples"]["admire_rank_en"]]
     assert [each["outcome"] == "right" for each in shown] == [
@@ -111,13 +127,19 @@ def test_tasks_that_the_board_does_not_take_are_left_out(tmp_path: Path) -> None
     assert "(submission_EN.tsv, of admire_rank_en)" in " ".join(done.stdout.split()), done.output
     next(tmp_path.glob("*samples_admire_rank_en.jsonl")).unlink()
     done = submit(tmp_path, "-o", tmp_path / "b.zip")
-    assert done.exit_code == 1 and "results of admire_rank_en have no samples: restore " in done.stderr
+    assert (
+        done.exit_code == 1 and "results of admire_rank_en have no samples: restore " in done.stderr
+    )
 
 
 def test_what_is_not_whole_is_not_handed_in(tmp_path: Path) -> None:
     tasks, forms = ["in_words", "admire_rank_en_text", "admire_sequence"], other_forms(tmp_path)
-    demo_runs.evaluate(tasks, "figlang_random", include_path=forms, saved=tmp_path / "words", log_samples=True)
-    demo_runs.evaluate("admire_rank_en", "figlang_random", saved=tmp_path / "cut", limit=2, log_samples=True)
+    demo_runs.evaluate(
+        tasks, "figlang_random", include_path=forms, saved=tmp_path / "words", log_samples=True
+    )
+    demo_runs.evaluate(
+        "admire_rank_en", "figlang_random", saved=tmp_path / "cut", limit=2, log_samples=True
+    )
     saved = sorted((tmp_path / "words").rglob("*_samples_*.jsonl"))
     samples = [str(path.relative_to(tmp_path / "words")) for path in saved]
     for arguments, message in (

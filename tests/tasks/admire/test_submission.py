@@ -1,4 +1,6 @@
-"""A file for AdMIRe's boards has a wrong name, or says something else than the samples, if this fails."""
+"""A file for AdMIRe's boards has a wrong name, or says something else than the samples, if this
+fails.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,10 @@ def records_of(table: str) -> list[dict[str, Any]]:
     """A record for each row of a table, with the fields that a submission reads."""
     common = {"status": "read", "predicted_sense": "literal"}
     predicted = "12.png" if table.startswith("sequence") else NAMES
-    return [{**common, "id": f"{n}", "unit": f"unit {n}", "predicted": predicted} for n in range(ROWS[table])]
+    return [
+        {**common, "id": f"{n}", "unit": f"unit {n}", "predicted": predicted}
+        for n in range(ROWS[table])
+    ]
 
 
 @pytest.mark.parametrize(
@@ -35,7 +40,10 @@ def test_the_file_of_a_table(table: str, name: str) -> None:
     head, first, *others = content.decode().splitlines()
     assert (written, len(others)) == (name, ROWS[table] - 1)
     if table.startswith("sequence"):
-        assert (head, first) == ("compound\tsentence_type\texpected_item", "unit 0\tliteral\t12.png")
+        assert (head, first) == (
+            "compound\tsentence_type\texpected_item",
+            "unit 0\tliteral\t12.png",
+        )
     else:
         assert head == "compound\texpected_order"
         assert first == f"unit 0\t{NAMES}"

@@ -1,4 +1,6 @@
-"""COLUMBUS's rows, prompts or readings are not the paper's, or Table 2 does not come out, if this fails."""
+"""COLUMBUS's rows, prompts or readings are not the paper's, or Table 2 does not come out, if this
+fails.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ from figlang_tasks.scoring import process_results
 SHARED = "data/columbus/benchmark.json"
 EXAMPLE = Path(__file__).parents[3] / "examples" / "columbus_outputs"
 REQUEST = "COLUMBUS,order=benchmark"
-OPTIONS = dict(zip("ABCD", ["up and about", "about to", "just about", "last of the Mohicans"], strict=True))
+OPTIONS = dict(
+    zip("ABCD", ["up and about", "about to", "just about", "last of the Mohicans"], strict=True)
+)
 
 
 def request_for(order: str, **graph: str) -> Request:
@@ -46,19 +50,28 @@ def released(shared_file: Path, folder: Path) -> Path:
     return shared_file.parent
 
 
-@pytest.mark.parametrize(("scores", "ours", "official"), [([1, 3, 2, 0], "B", "B"), ([1, 3, 3, 0], None, "B")])
-def test_the_first_of_equal_scores_is_official(scores: list[float], ours: str | None, official: str) -> None:
+@pytest.mark.parametrize(
+    ("scores", "ours", "official"), [([1, 3, 2, 0], "B", "B"), ([1, 3, 3, 0], None, "B")]
+)
+def test_the_first_of_equal_scores_is_official(
+    scores: list[float], ours: str | None, official: str
+) -> None:
     doc = dict.fromkeys(("id", "data", "unit", "kind", "overlap"), "x") | {
         "request": REQUEST,
         "candidates": [*OPTIONS.values()],
         "answer": "B",
     }
     record = process_results(doc, [json.dumps({"scores": scores})])["sample"]
-    assert (record["predicted"], record["predicted_official"], record["status"]) == (ours, official, "scores")
+    assert (record["predicted"], record["predicted_official"], record["status"]) == (
+        ours,
+        official,
+        "scores",
+    )
 
 
 def test_accuracies_of_both_rules_by_kind_and_overlap() -> None:
-    answers = [  # kind, whether the words of the phrase stand in the picture, right letter, what was said
+    # Kind, whether the words of the phrase stand in the picture, right letter, what was said
+    answers = [
         ("text", True, "A", "(A) up and about"),  # both rules read A
         ("text", False, "B", "The answer is (B)."),  # the careful reader alone reads it
         ("icon", True, "C", "B) about to"),
@@ -67,18 +80,30 @@ def test_accuracies_of_both_rules_by_kind_and_overlap() -> None:
     ]
     records = []
     for number, (kind, overlap, right, said) in enumerate(answers):
-        doc = {"id": f"{number}", "data": "x", "unit": f"{number}", "kind": kind, "overlap": overlap, "answer": right}
+        doc = {
+            "id": f"{number}",
+            "data": "x",
+            "unit": f"{number}",
+            "kind": kind,
+            "overlap": overlap,
+            "answer": right,
+        }
         doc |= {"request": REQUEST, "candidates": [*OPTIONS.values()]}
         records.append(process_results(doc, [said])["sample"])
     estimates = evaluate_records(records, COLUMBUS, stderr_resamples=0)
-    values = {metric: {scope: own.value for scope, own in scopes.items()} for metric, scopes in estimates.items()}
+    values = {
+        metric: {scope: own.value for scope, own in scopes.items()}
+        for metric, scopes in estimates.items()
+    }
     shares = {"all": 3 / 5, "text": 1.0, "icon": 1 / 3, "overlap_text": 1.0, "overlap_icon": 0.0}
     assert values["acc"] == pytest.approx(shares)
     assert values["acc_official"] == pytest.approx(shares | {"all": 2 / 5, "text": 1 / 2})
     assert (values["parse_rate"]["all"], values["parse_rate_official"]["all"]) == (4 / 5, 3 / 5)
 
 
-def test_both_layouts_and_both_releases(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_layouts_and_both_releases(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     table = release.invented(1005)
     for row, right in zip(table, ("A", {"A": None, "B": "phrase 0"}, "phrase 1"), strict=False):
         row["correct"] = right  # the hub may have it in these ways too
@@ -88,7 +113,9 @@ def test_both_layouts_and_both_releases(folder: Path, tmp_path: Path, monkeypatc
     with pytest.raises(DataError, match="need the archive of the authors' repository"):
         BENCHMARK.documents(request_for("benchmark", graph="true"), check_images=True)
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path / "other"))
-    release.write(tmp_path / "other" / "COLUMBUS", release.invented(1005)[::-1], archive=True, runs=True)
+    release.write(
+        tmp_path / "other" / "COLUMBUS", release.invented(1005)[::-1], archive=True, runs=True
+    )
     archive = accepted(BENCHMARK, "COLUMBUS", order="benchmark")
     assert hub["data"][0] == archive["data"][0] and hub["id"] == archive["id"]
     assert DataId.parse(hub["data"][0]).part == "v2" and archive[2]["unit"] == "phrase 100"
@@ -98,7 +125,10 @@ def test_both_layouts_and_both_releases(folder: Path, tmp_path: Path, monkeypatc
         assert data.digest != DataId.parse(hub["data"][0]).digest
         # A record names the request by which the same documents are found again.
         record = process_results(documents[0], ["A"])["sample"]
-        assert (record["task"], parse_request(record["request"])) == ("columbus", (BENCHMARK, request))
+        assert (record["task"], parse_request(record["request"])) == (
+            "columbus",
+            (BENCHMARK, request),
+        )
         assert BENCHMARK.documents(parse_request(record["request"])[1])["data"][0] == record["data"]
         for one, other in zip(archive, documents, strict=True):
             right = one["candidates"]["ABCD".index(one["answer"])]
@@ -106,7 +136,8 @@ def test_both_layouts_and_both_releases(folder: Path, tmp_path: Path, monkeypatc
     assert other["nodes_and_edges"] == "Node 1\nEdge 1\n"
 
 
-# SHA-256 of the 1,008 prompts in the order of benchmark.json, joined by NUL: of the released prompts, shared/facts
+# SHA-256 of the 1,008 prompts in the order of benchmark.json, joined by NUL: of the released
+# prompts, shared/facts
 PROMPTS = {
     ("plain", True): ("590bfb7aab087b5d", "caee786059c0d6b2"),
     ("rebus", True): ("ac8d675a287d51de", "da4f89520ecb27f3"),
@@ -127,7 +158,10 @@ def test_the_counts_and_every_prompt_of_the_release(shared_file: Path, released:
         documents = BENCHMARK.documents(request_for(order, graph="true"), check_images=True)
         by_id = {doc["id"]: doc for doc in documents.remove_columns("image")}
         for (prompt, picture), digests in PROMPTS.items():
-            texts = [tasks.doc_to_text(by_id[each], {"prompt": prompt, "picture": picture}) for each in ids]
+            texts = [
+                tasks.doc_to_text(by_id[each], {"prompt": prompt, "picture": picture})
+                for each in ids
+            ]
             assert hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16] == digests[place], (
                 prompt,
                 picture,
@@ -141,10 +175,16 @@ def test_the_counts_and_every_prompt_of_the_release(shared_file: Path, released:
     ("model", "text", "icon"),  # Table 2 of v1
     [("clip", "56.3", "52.7"), ("blip-2_flan-t5-xxl", "68.2", "72.2"), ("qwenvl", "57.8", "64.3")],
 )
-def test_table_2_from_released_outputs(released: Path, model: str, text: str, icon: str, tmp_path: Path) -> None:
-    samples = runpy.run_path(str(EXAMPLE / "convert.py"))["samples"](released / "rows" / f"rows_{model}.json")
+def test_table_2_from_released_outputs(
+    released: Path, model: str, text: str, icon: str, tmp_path: Path
+) -> None:
+    samples = runpy.run_path(str(EXAMPLE / "convert.py"))["samples"](
+        released / "rows" / f"rows_{model}.json"
+    )
     (tmp_path / "samples_columbus_released.jsonl").write_text(samples)
-    results = evaluate("columbus_released", "figlang_replay", f"samples={tmp_path}", include_path=str(EXAMPLE))
+    results = evaluate(
+        "columbus_released", "figlang_replay", f"samples={tmp_path}", include_path=str(EXAMPLE)
+    )
     found = estimates(results, "columbus_released")
     shares = [Decimal(100 * found[f"acc_official_{kind}"].value) for kind in ("text", "icon")]
     assert [str(share.quantize(Decimal("0.1"), ROUND_HALF_UP)) for share in shares] == [text, icon]

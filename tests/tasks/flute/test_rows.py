@@ -1,4 +1,6 @@
-"""FLUTE's rows: the release in both forms, types, ids, the held-out part, and what can be wrong with a file."""
+"""FLUTE's rows: the release in both forms, types, ids, the held-out part, and what can be wrong
+with a file.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,12 @@ from figlang_tasks.benchmarks.flute import rows
 from figlang_tasks.benchmarks.flute.benchmark import BENCHMARK
 from figlang_tasks.core import hub
 
-PORTIONS = {"sarcasm": (241, 509), "simile": (125, 125), "metaphor": (125, 125), "idiom": (125, 125)}
+PORTIONS = {
+    "sarcasm": (241, 509),
+    "simile": (125, 125),
+    "metaphor": (125, 125),
+    "idiom": (125, 125),
+}
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +78,12 @@ def test_the_held_out_part_of_the_release_is_the_one_written_down(
     assert not warnings_of_loguru, "the digest of its ids is that of HELDOUT_DIGEST"
     assert held["id"][0] == "metaphor-453-561f5bf8"
     shots = [shot["id"] for shot in rows.exemplars("FLUTE", 4, "v2")]  # as the card names them
-    assert shots == ["sarcasm-1301-84ea6770", "metaphor-532-d7ad93b6", "simile-556-6ec7b2cd", "idiom-803-6c3506f3"]
+    assert shots == [
+        "sarcasm-1301-84ea6770",
+        "metaphor-532-d7ad93b6",
+        "simile-556-6ec7b2cd",
+        "idiom-803-6c3506f3",
+    ]
     check_parts(held, rest)
 
 
@@ -79,7 +91,10 @@ def check_parts(held: Dataset, rest: Dataset) -> None:
     labels = zip(held["id"][:], held["label"][:], strict=True)
     counts = Counter((row_id.split("-")[0], label) for row_id, label in labels)
     for portion, (entailments, contradictions) in PORTIONS.items():
-        assert (counts[portion, "Entailment"], counts[portion, "Contradiction"]) == (entailments, contradictions)
+        assert (counts[portion, "Entailment"], counts[portion, "Contradiction"]) == (
+            entailments,
+            contradictions,
+        )
     assert (len(held), len(rest)) == (1500, 6034)
     assert not set(held["id"][:]) & set(rest["id"][:])
     assert not sentences(held) & sentences(rest), "no premise and no hypothesis stands in both"
@@ -100,7 +115,9 @@ def parts_of() -> dict[str, Dataset]:
 
 
 @pytest.mark.slow
-def test_parquet_in_another_order_gives_the_same_ids_and_parts(data_dir: Path, invented: list[Values]) -> None:
+def test_parquet_in_another_order_gives_the_same_ids_and_parts(
+    data_dir: Path, invented: list[Values]
+) -> None:
     lines = write_lines(data_dir / "train.jsonl", invented)
     by_lines = parts_of()
     shots = [shot["id"] for shot in rows.exemplars("FLUTE", 4, "v2")]
@@ -124,7 +141,8 @@ def test_texts_other_than_the_released_ones_are_told(
 ) -> None:
     write_lines(data_dir / "train.jsonl", invented)
     rows.load("FLUTE", "heldout")
-    # The digest is of what the rule in words gives (`rows.heldout`), computed once apart from the package.
+    # The digest is of what the rule in words gives (`rows.heldout`), computed once apart from the
+    # package.
     told = "texts differ from those of the fixed held-out part (13c602320331, not d75fcb192f3c)"
     assert any(told in message for message in warnings_of_loguru)
 

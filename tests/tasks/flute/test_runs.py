@@ -16,15 +16,23 @@ from figlang_tasks.core.task_files import folder
 TASKS = ("figlang_mini_flute", "mini_flute_v1")
 
 
-@pytest.mark.parametrize(("task", "zero", "sixty"), [(TASKS[0], "acc@0", "v1_acc@60"), (TASKS[1], "acc@0", "acc@60")])
+@pytest.mark.parametrize(
+    ("task", "zero", "sixty"), [(TASKS[0], "acc@0", "v1_acc@60"), (TASKS[1], "acc@0", "acc@60")]
+)
 def test_chance(task: str, zero: str, sixty: str) -> None:
     most_frequent = metrics(evaluate(task, "figlang_majority", include_path=mini_tasks()), task)
     assert most_frequent[f"{zero},none"] == most_frequent["acc,none"] == 17 / 32
-    assert most_frequent[f"{sixty},none"] == 0, "its contradictions are not explained, and it says nothing else"
+    assert most_frequent[f"{sixty},none"] == 0, (
+        "its contradictions are not explained, and it says nothing else"
+    )
     drawn = evaluate(task, "figlang_random", include_path=mini_tasks())
     found = metrics(drawn, task)
     assert found["parse_rate,none"] == 1 and 0.2 < found["acc,none"] < 0.8
-    entailments = [s["sample"] for s in drawn["samples"][task] if s["sample"]["gold"] == s["sample"]["predicted"] == 1]
+    entailments = [
+        s["sample"]
+        for s in drawn["samples"][task]
+        if s["sample"]["gold"] == s["sample"]["predicted"] == 1
+    ]
     assert found[f"{sixty},none"] == len(entailments) / 32
 
 
@@ -47,6 +55,14 @@ def test_four_exemplars_in_both_harnesses(tmp_path: Path, monkeypatch: pytest.Mo
     for sample in theirs["samples"]["flute_4shot"]:
         prompt, settings = sample["arguments"][0]
         assert prompt.count("\n\n") == 4 and len(prompt.split(*settings["until"])) == 5
-    found = {name: value for name, value in theirs["results"]["flute_4shot"].items() if isinstance(value, float)}
-    assert found == {name: value for name, value in metrics(ours, "flute_4shot").items() if isinstance(value, float)}
+    found = {
+        name: value
+        for name, value in theirs["results"]["flute_4shot"].items()
+        if isinstance(value, float)
+    }
+    assert found == {
+        name: value
+        for name, value in metrics(ours, "flute_4shot").items()
+        if isinstance(value, float)
+    }
     assert ours["n-shot"]["flute_4shot"] == 4 and 0 < found["acc,none"] < 1

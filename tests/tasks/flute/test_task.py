@@ -1,4 +1,6 @@
-"""FLUTE is asked in other words than the papers', or an answer is judged in another way, if this fails."""
+"""FLUTE is asked in other words than the papers', or an answer is judged in another way, if this
+fails.
+"""
 
 from __future__ import annotations
 
@@ -39,13 +41,16 @@ def document(**changes: Any) -> dict[str, Any]:
 
 def test_the_prompts_are_the_papers_word_for_word() -> None:
     """datasets.md E; v1 is printed in arXiv 2205.12404v1, section 3."""
-    assert tasks.doc_to_text(document()) == (
-        'Does the sentence "He said "no" {{ 7 * 7 }}." entail or contradict the sentence "He was as quiet as snow."? '
-        'Please answer between "Entails" or "Contradicts" and explain your decision in a sentence.'
+    assert (
+        tasks.doc_to_text(document())
+        == 'Does the sentence "He said "no" {{ 7 * 7 }}." entail or contradict the sentence "He was'
+        ' as quiet as snow."? Please answer between "Entails" or "Contradicts" and explain your'
+        " decision in a sentence."
     )
-    assert tasks.doc_to_text(document(prompt="v1")) == (
-        'Do the sentences "He said "no" {{ 7 * 7 }}." and "He was as quiet as snow.", contradict each other? '
-        'Please answer between "Yes" or "No". If "Yes", please explain why.'
+    assert (
+        tasks.doc_to_text(document(prompt="v1"))
+        == 'Do the sentences "He said "no" {{ 7 * 7 }}." and "He was as quiet as snow.", contradict'
+        ' each other? Please answer between "Yes" or "No". If "Yes", please explain why.'
     )
 
 
@@ -54,13 +59,21 @@ def test_four_exemplars_are_turns_before_the_question_word_for_word(
 ) -> None:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
     write_lines(tmp_path / "FLUTE" / "train.jsonl", released_shape())
-    asked = 'Does the sentence "{}" entail or contradict the sentence "{}"? ' + (
-        'Please answer between "Entails" or "Contradicts" and explain your decision in a sentence.'
+    asked = (
+        'Does the sentence "{}" entail or contradict the sentence "{}"? '
+        + 'Please answer between "Entails" or "Contradicts" and explain your decision in a'
+        " sentence."
     )
     said = "{}. What {} says of {!r} is why it is {}."
     expected = [
-        ("user", asked.format("The kettle number 268 broke again.", "I adore how kettle 268 broke.")),
-        ("assistant", said.format("Contradicts", 268, "I adore how kettle 268 broke.", "Contradiction")),
+        (
+            "user",
+            asked.format("The kettle number 268 broke again.", "I adore how kettle 268 broke."),
+        ),
+        (
+            "assistant",
+            said.format("Contradicts", 268, "I adore how kettle 268 broke.", "Contradiction"),
+        ),
         ("user", asked.format("Entailment of metaphor 525.", "He was wall 525.")),
         ("assistant", said.format("Entails", 525, "He was wall 525.", "Entailment")),
         ("user", asked.format("Entailment of simile 485.", "Her voice was like bell 485.")),
@@ -70,12 +83,20 @@ def test_four_exemplars_are_turns_before_the_question_word_for_word(
         ("user", asked.format('He said "no" {{ 7 * 7 }}.', "He was as quiet as snow.")),
     ]
     messages = tasks.doc_to_messages(document(), {"num_shots": 4})
-    assert [(turn["role"], *(part["text"] for part in turn["content"])) for turn in messages] == expected
+    assert [
+        (turn["role"], *(part["text"] for part in turn["content"])) for turn in messages
+    ] == expected
     texts = [text for _, text in expected]
-    pairs = [f"{question}\n{answer}" for question, answer in zip(texts[:-1:2], texts[1::2], strict=True)]
-    assert tasks.doc_to_text(document(num_shots=4)) == "\n\n".join([*pairs, texts[-1]]), "as lm-eval has it"
+    pairs = [
+        f"{question}\n{answer}" for question, answer in zip(texts[:-1:2], texts[1::2], strict=True)
+    ]
+    assert tasks.doc_to_text(document(num_shots=4)) == "\n\n".join([*pairs, texts[-1]]), (
+        "as lm-eval has it"
+    )
     questions = rows.load("FLUTE", "heldout")
-    shots = {shot[key] for shot in rows.exemplars("FLUTE", 60, "v2") for key in ("premise", "hypothesis")}
+    shots = {
+        shot[key] for shot in rows.exemplars("FLUTE", 60, "v2") for key in ("premise", "hypothesis")
+    }
     assert not shots & {*questions["premise"], *questions["hypothesis"]}
 
 
@@ -124,20 +145,46 @@ def test_a_record() -> None:
 @pytest.mark.parametrize(
     ("prompt", "output", "predicted", "official", "rule", "explanation"),
     [
-        ("v2", 'The sentence "He is " loud" does entail the sentence "He is not".', 1, None, "statement", "whole"),
+        (
+            "v2",
+            'The sentence "He is " loud" does entail the sentence "He is not".',
+            1,
+            None,
+            "statement",
+            "whole",
+        ),
         ("v2", "Contradicts, as snow is quiet.", 0, 0, "opening-contradicts", "as snow is quiet."),
         ("v2", "It does entail it, but it does contradict it.", None, None, "conflict", "whole"),
-        ("v1", 'The sentences "A b" and "C d" do not contradict each other.', 1, None, "statement", None),
+        (
+            "v1",
+            'The sentences "A b" and "C d" do not contradict each other.',
+            1,
+            None,
+            "statement",
+            None,
+        ),
     ],
 )
 def test_the_released_rule_comes_first_then_the_common_reader(
-    prompt: str, output: str, predicted: int | None, official: int | None, rule: str, explanation: str | None
+    prompt: str,
+    output: str,
+    predicted: int | None,
+    official: int | None,
+    rule: str,
+    explanation: str | None,
 ) -> None:
     record = process_results(document(prompt=prompt), [output])["sample"]
-    assert (record["predicted"], record["predicted_official"], record["rule"]) == (predicted, official, rule)
+    assert (record["predicted"], record["predicted_official"], record["rule"]) == (
+        predicted,
+        official,
+        rule,
+    )
     assert record["explanation"] == (output if explanation == "whole" else explanation)
     scores = evaluate([record], measures_of([record]))
-    assert (scores["acc"]["all"].value, scores["acc_official"]["all"].value) == (predicted == 0, official == 0)
+    assert (scores["acc"]["all"].value, scores["acc_official"]["all"].value) == (
+        predicted == 0,
+        official == 0,
+    )
 
 
 @pytest.mark.parametrize(
@@ -147,15 +194,31 @@ def test_the_released_rule_comes_first_then_the_common_reader(
         ("v2", "<rationale>Snow is quiet.</rationale>**Contradiction**", 0, "Snow is quiet."),
         ("v2", "Contradicts\n<reason>Snow is quiet.</reason>", 0, "Snow is quiet."),
         ("v2", "<analysis>It entails it.</analysis>LABEL: contradiction", 0, "It entails it."),
-        ("v2", "<reflection>Snow is quiet.</reflection>So the final answer is contradiction.", 0, "Snow is quiet."),
+        (
+            "v2",
+            "<reflection>Snow is quiet.</reflection>So the final answer is contradiction.",
+            0,
+            "Snow is quiet.",
+        ),
         ("v2", "<reasoning>Hm.</reasoning>Contradicts. Snow is quiet.", 0, "Snow is quiet."),
         ("v2", "<think>Snow is quiet.</think>Contradicts.", 0, ""),
-        ("v2", "<reasoning>The label is contradiction.</reasoning>", None, "The label is contradiction."),
+        (
+            "v2",
+            "<reasoning>The label is contradiction.</reasoning>",
+            None,
+            "The label is contradiction.",
+        ),
         ("v2", "<reasoning>Snow is", None, ""),
         ("v1", "<reason>Snow is quiet.</reason>Yes", 0, "Snow is quiet."),
         ("v1", "<reason>They say the same.</reason>No.", 1, None),
-        # By the released rule, which knows no tags, what is behind the label is the explanation, tags and all.
-        ("v2", "Contradicts. <reason>Snow is quiet.</reason>", 0, "<reason>Snow is quiet.</reason>"),
+        # By the released rule, which knows no tags, what is behind the label is the explanation,
+        # tags and all.
+        (
+            "v2",
+            "Contradicts. <reason>Snow is quiet.</reason>",
+            0,
+            "<reason>Snow is quiet.</reason>",
+        ),
     ],
 )
 def test_a_thought_for_a_reader_is_the_explanation_where_none_stands_outside(
@@ -169,7 +232,10 @@ def test_prompt_v1_has_one_definition_and_asks_no_explanation_of_entailments() -
     judged = process_results(document(prompt="v1", label="Entailment", scorer="embedded"), ["No."])
     record = judged["sample"]
     assert not any(name.startswith("v1_") for name in judged)
-    assert not tasks.V1.measures.by_name["explanation_score"].counts(record) and judged["explanation_score"] is None
+    assert (
+        not tasks.V1.measures.by_name["explanation_score"].counts(record)
+        and judged["explanation_score"] is None
+    )
     assert (record["task"], record["scorer"]) == ("flute_v1", "embedded")
 
 
@@ -182,7 +248,9 @@ def test_a_row_counts_for_its_type_and_the_papers_portion(group: str, scopes: se
     assert set(tasks.V2.measures.by_name["acc@0"].in_scopes([judged["sample"]])) == {"all", *scopes}
 
 
-def test_blind_rows_are_read_and_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blind_rows_are_read_and_not_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
     write_lines(tmp_path / "FLUTE" / rows.BLIND_FILE, blind_rows())
     preflight({"dataset_name": "FLUTE,part=codalab"})

@@ -70,4 +70,7 @@ def test_grid_shows_each_picture_in_its_place() -> None:
     corners = [(0, 0), (108, 0), (0, 108), (108, 108)]
     badges = [whole.crop((x, y, x + 15, y + 15)) for x, y in corners]
     assert len({badge.tobytes() for badge in badges}) == 4  # four letters
-    assert all((0, 0, 0) in {badge.getpixel((x, y)) for x in range(15) for y in range(15)} for badge in badges)
+    assert all(
+        (0, 0, 0) in {badge.getpixel((x, y)) for x in range(15) for y in range(15)}
+        for badge in badges
+    )

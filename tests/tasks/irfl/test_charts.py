@@ -1,4 +1,6 @@
-"""If these fail, the report draws another level of chance beside IRFL's accuracies than the rows have."""
+"""If these fail, the report draws another level of chance beside IRFL's accuracies than the rows
+have.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from figlang_tasks.benchmarks.irfl.charts import CHARTS
 BOTH = ("figurative", "figurative_literal")
 
 
-def levels(task: str, measure: str, records: list[dict[str, Any]], *scopes: str) -> dict[str, float]:
+def levels(
+    task: str, measure: str, records: list[dict[str, Any]], *scopes: str
+) -> dict[str, float]:
     """Chance by category of the bars of a measure, which has values in `scopes`."""
     drawn = CHARTS[0].bars("IRFL", task, {measure: ("all", *scopes)})
     return {bar.category: bar.chance(records) for bar in drawn if bar.measure == measure}
@@ -21,15 +25,27 @@ def levels(task: str, measure: str, records: list[dict[str, Any]], *scopes: str)
 def test_of_choices_the_number_of_images_and_the_literal_ones_among_the_wrong() -> None:
     roles = (["answer", "literal", "random", "random"], ["random", "answer"])
     records = [{"roles": each, "type": "figurative"} for each in roles]
-    assert levels("irfl_detect_idiom", "acc", records) == {"idiom": pytest.approx((1 / 4 + 1 / 2) / 2)}
+    assert levels("irfl_detect_idiom", "acc", records) == {
+        "idiom": pytest.approx((1 / 4 + 1 / 2) / 2)
+    }
     literal = levels("irfl_detect_idiom", "literal_preference", records)
     assert literal == {"idiom": pytest.approx((1 / 3 + 0) / 2)}
 
 
 def test_of_retrieval_the_share_of_right_images_in_whole_rows_of_a_class() -> None:
-    rows = {"figurative": [True, False, False, False], "figurative_literal": [True, True, False, False]}
+    rows = {
+        "figurative": [True, False, False, False],
+        "figurative_literal": [True, True, False, False],
+    }
     records = [
-        {"id": f"{kind}-{number}", "row": kind, "type": kind, "value": 0.5, "positive": positive, "images": 4}
+        {
+            "id": f"{kind}-{number}",
+            "row": kind,
+            "type": kind,
+            "value": 0.5,
+            "positive": positive,
+            "images": 4,
+        }
         for kind, row in rows.items()
         for number, positive in enumerate(row)
     ]

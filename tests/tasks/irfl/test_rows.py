@@ -1,4 +1,6 @@
-"""Released tables lose rows, digits or roles, or answers stand elsewhere in documents, if these fail."""
+"""Released tables lose rows, digits or roles, or answers stand elsewhere in documents, if these
+fail.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,11 @@ def released(shared_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
     folder = tmp_path / "figlang_mini_irfl"
-    write_table(folder, "metaphor-detection-task", [metaphor_row(), metaphor_row(10, phrase="a sea of troubles")])
+    write_table(
+        folder,
+        "metaphor-detection-task",
+        [metaphor_row(), metaphor_row(10, phrase="a sea of troubles")],
+    )
     write_pictures(folder, [uuid(number) for number in range(20)])
     return folder
 
@@ -39,20 +45,33 @@ def chi_square(counts: Counter[int]) -> float:
 @pytest.mark.usefixtures("released")
 def test_counts_of_the_released_detection_tables() -> None:
     idioms, metaphors, similes = (
-        tables.detection("IRFL", f"{kind}-detection-task").rows for kind in ("idiom", "metaphor", "simile")
+        tables.detection("IRFL", f"{kind}-detection-task").rows
+        for kind in ("idiom", "metaphor", "simile")
     )
     assert (len(idioms), len(metaphors), len(similes)) == (200, 333, 277)
     assert Counter(row.type for row in idioms) == {"figurative": 131, "figurative+literal": 69}
     assert set(Counter(len(row.definitions) for row in idioms)) == {1, 2, 3, 4}
     literal = Counter(list(row.roles.values()).count("literal") for row in idioms)
     assert literal == {1: 120, 2: 80}
-    assert Counter(list(row.roles.values()).count("literal") for row in metaphors) == {3: 197, 2: 124, 1: 10, 0: 2}
-    assert {tuple(sorted(row.roles.values())) for row in similes} == {("random", "source", "target")}
+    assert Counter(list(row.roles.values()).count("literal") for row in metaphors) == {
+        3: 197,
+        2: 124,
+        1: 10,
+        0: 2,
+    }
+    assert {tuple(sorted(row.roles.values())) for row in similes} == {
+        ("random", "source", "target")
+    }
     assert len({row.phrase for row in metaphors}) == 35
     assert len({row.phrase for row in similes}) == 142
     assert not any(row.definitions for row in (*metaphors, *similes))
-    assert idioms[0].answer == "63706241105000335873917995039219892466282882761200412752654159602345548098977"
-    assert {len(each) for row in idioms for each in row.uuids} <= set(range(72, 79)), "ids keep all their digits"
+    assert (
+        idioms[0].answer
+        == "63706241105000335873917995039219892466282882761200412752654159602345548098977"
+    )
+    assert {len(each) for row in idioms for each in row.uuids} <= set(range(72, 79)), (
+        "ids keep all their digits"
+    )
 
 
 @pytest.mark.parametrize("shared_file", [SHARED], indirect=True)
@@ -120,7 +139,9 @@ def test_rotations_bring_the_answer_to_each_place(local: Path) -> None:
         assert {doc["row"] for doc in four} == {plain[number]["row"]}
         assert sorted(doc["answer"] for doc in four) == [0, 1, 2, 3]
         shown = plain[number]["candidates"]
-        assert [doc["candidates"] for doc in four] == [shown[turn:] + shown[:turn] for turn in range(4)]
+        assert [doc["candidates"] for doc in four] == [
+            shown[turn:] + shown[:turn] for turn in range(4)
+        ]
         for doc in four:
             assert doc["candidates"][doc["answer"]] == uuid(10 * number)
             by_uuid = dict(zip(plain[number]["candidates"], plain[number]["roles"], strict=True))
@@ -138,14 +159,19 @@ def test_documents_of_retrieval() -> None:
     assert all(sizes[doc["row"]] == doc["images"] for doc in documents)
     assert {doc["role"] for doc in documents if doc["positive"]} == {"answer"}
     # The order of the images of a row says nothing about which are positive.
-    places = [int(doc["id"].rpartition("-")[2]) / doc["images"] for doc in documents if doc["positive"]]
+    places = [
+        int(doc["id"].rpartition("-")[2]) / doc["images"] for doc in documents if doc["positive"]
+    ]
     assert abs(sum(places) / len(places) - 0.5) < 0.06
 
 
 def test_images_of_a_ranking_stand_in_the_order_of_their_ids(local: Path) -> None:
     metadata = [{"uuid": uuid(number), "category": "x"} for number in range(6)]
     row = {"images_metadata": metadata, "type": "FvsPL", "phrase": "time is a thief"}
-    row |= {"first_category": [uuid(4), uuid(1)], "second_category": [uuid(5), uuid(0), uuid(3), uuid(2)]}
+    row |= {
+        "first_category": [uuid(4), uuid(1)],
+        "second_category": [uuid(5), uuid(0), uuid(3), uuid(2)],
+    }
     write_table(local, "metaphor-retrieval-task", [row])
     documents = rows.load("figlang_mini_irfl", "metaphor-retrieval-task")
     assert [doc["candidates"] for doc in documents] == [[uuid(number)] for number in range(6)]

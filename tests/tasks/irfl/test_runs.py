@@ -1,4 +1,6 @@
-"""Which models a task of matching scores takes, and what they are asked; every task file finds its documents."""
+"""Which models a task of matching scores takes, and what they are asked; every task file finds its
+documents.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,11 @@ from figlang_tasks.core.benchmark import parse_request
 from figlang_tasks.core.request import Request
 from figlang_tasks.harness import plugin
 
-FILES = [path for path in sorted((plugin.tasks_dir() / "irfl").glob("irfl_*.yaml")) if "group:" not in path.read_text()]
+FILES = [
+    path
+    for path in sorted((plugin.tasks_dir() / "irfl").glob("irfl_*.yaml"))
+    if "group:" not in path.read_text()
+]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -40,10 +46,14 @@ def test_every_task_finds_its_documents_and_asks(path: Path) -> None:
 @pytest.mark.parametrize("file", ["irfl/irfl_match_idiom", "columbus/columbus_match"])
 @pytest.mark.parametrize("model", ["llava_hf", "vllm", "figlang_majority", demo_runs.Says("B")])
 def test_a_model_of_words_is_not_matched(model: Any, file: str, tmp_path: Path) -> None:
-    """Nor in a variant of the task. It is refused before it is loaded: vLLM is not even installed."""
+    """Nor in a variant of the task. It is refused before it is loaded: vLLM is not even
+    installed.
+    """
     (tmp_path / "mine.yaml").write_text(f"include: {plugin.tasks_dir()}/{file}.yaml\ntask: mine\n")
     name = model if isinstance(model, str) else "this model"
-    with pytest.raises(FigLangError, match=f"task mine: it compares scores, but {name} answers in words. Use"):
+    with pytest.raises(
+        FigLangError, match=f"task mine: it compares scores, but {name} answers in words. Use"
+    ):
         demo_runs.evaluate("mine", model, "pretrained=there/is_none", include_path=str(tmp_path))
 
 
@@ -55,7 +65,10 @@ class Numbers(demo_runs.Says):
     def generate_until(self, requests: list[Any]) -> list[str]:
         assert all(request.args[1][score_requests.KEY] == {"kind": "match"} for request in requests)
         self.read = [request.args[0] for request in requests]
-        return [score_requests.answer(range(len(request.args[2](self._doc(request))))) for request in requests]
+        return [
+            score_requests.answer(range(len(request.args[2](self._doc(request)))))
+            for request in requests
+        ]
 
     def _doc(self, request: Any) -> Any:
         _, _, _, doc_id, task, split = request.args
@@ -77,16 +90,21 @@ def test_a_class_that_declares_it_is_asked_for_scores(
     names = ["figlang_mini_irfl_match_idiom", "mini_irfl_random4_metaphor"]
     model = kind()
     as_model = "my_numbers" if given == "name" else None
-    results = demo_runs.evaluate(names, model, include_path=demo_runs.mini_tasks(), as_model=as_model, limit=2)
+    results = demo_runs.evaluate(
+        names, model, include_path=demo_runs.mini_tasks(), as_model=as_model, limit=2
+    )
     for name in names:
-        (first, second) = results["samples"][name]
+        first, second = results["samples"][name]
         assert first["sample"]["scores"] == second["sample"]["scores"] == [0, 1, 2, 3]
         options = {"prompt": prompt}
         assert first["arguments"][0] == tasks.doc_to_text(first["doc"], options) in model.read
 
 
 def test_a_class_of_scores_alone_is_not_asked_for_words() -> None:
-    with pytest.raises(FigLangError, match="this model: task figlang_mini_irfl_detect_idiom asks for an answer in w"):
+    with pytest.raises(
+        FigLangError,
+        match="this model: task figlang_mini_irfl_detect_idiom asks for an answer in w",
+    ):
         demo_runs.evaluate("figlang_mini_irfl_detect_idiom", OnlyNumbers())
 
 
@@ -96,5 +114,10 @@ def test_a_class_that_is_known_to_give_no_scores_is_not_asked(model: str, tmp_pa
         f"include: {plugin.tasks_dir()}/mini/irfl/figlang_mini_irfl_match_idiom.yaml\ntask: mine\n"
         f"model_specific_generation_kwargs: {{{model}: {{figlang_score: {{kind: match}}}}}}\n"
     )
-    with pytest.raises(FigLangError, match="task mine: it asks llava_hf for scores .*, and this class answers in wor"):
-        demo_runs.evaluate("mine", "llava_hf", "pretrained=there/is_none", include_path=str(tmp_path))
+    with pytest.raises(
+        FigLangError,
+        match="task mine: it asks llava_hf for scores .*, and this class answers in wor",
+    ):
+        demo_runs.evaluate(
+            "mine", "llava_hf", "pretrained=there/is_none", include_path=str(tmp_path)
+        )

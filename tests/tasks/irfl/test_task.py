@@ -24,11 +24,15 @@ def test_ordinal_says_which_picture_has_which_letter_behind_all_pictures() -> No
     [message] = tasks.doc_to_messages(doc, {"prompt": "ordinal"})
     assert [part["type"] for part in message["content"]] == ["image"] * 4 + ["text"]
     words = message["content"][-1]["text"]
-    lines = [f"Image {letter}: the {name} image" for letter, name in zip("ABCD", ORDINALS, strict=True)]
+    lines = [
+        f"Image {letter}: the {name} image" for letter, name in zip("ABCD", ORDINALS, strict=True)
+    ]
     assert words.splitlines()[2:6] == lines and "<image>" not in words
     # Beside the places of the pictures, both prompts ask the same.
     choose = tasks.doc_to_text(doc, {"prompt": "choose"}).splitlines()
-    assert [line for line in words.splitlines() if line not in lines] == [c for c in choose if "<image>" not in c]
+    assert [line for line in words.splitlines() if line not in lines] == [
+        c for c in choose if "<image>" not in c
+    ]
 
 
 def preflight(config: dict[str, Any], table: str) -> None:
@@ -63,20 +67,37 @@ def test_an_answer_in_words() -> None:
     assert (judged["acc"], judged["parse_rate"]) == (1.0, 1.0)
     assert judged["literal_preference"] is None and judged["tie_rate"] is None
     assert (judged["sample"]["chosen"], judged["sample"]["scores"]) == (1, None)
-    assert judged["sample"]["unit"] == choice_doc()["phrase"], "rows of one phrase are not independent"
-    for output, place in (("The top-left image", 0), ("D (bottom right)", 3), ("the top image", None)):
+    assert judged["sample"]["unit"] == choice_doc()["phrase"], (
+        "rows of one phrase are not independent"
+    )
+    for output, place in (
+        ("The top-left image", 0),
+        ("D (bottom right)", 3),
+        ("the top image", None),
+    ):
         assert tasks.grid_process_results(choice_doc(), [output])["sample"]["chosen"] == place
-    assert process_results(choice_doc(), ["The top right image."])["parse_rate"] == 0, "of several none is there"
+    assert process_results(choice_doc(), ["The top right image."])["parse_rate"] == 0, (
+        "of several none is there"
+    )
 
 
 @pytest.mark.parametrize(
     ("output", "chosen", "literal"),
     [("A", 0, 1), ("C", 2, 1), ("D", 3, 0)]
-    + [(unread, None, None) for unread in ("", "A or B", "E", '{"scores": [NaN, 1, 2, 3]}', '{"scores": [1, 2]}')],
+    + [
+        (unread, None, None)
+        for unread in ("", "A or B", "E", '{"scores": [NaN, 1, 2, 3]}', '{"scores": [1, 2]}')
+    ],
 )
-def test_a_failure_says_whether_it_was_literal(output: str, chosen: int | None, literal: int | None) -> None:
+def test_a_failure_says_whether_it_was_literal(
+    output: str, chosen: int | None, literal: int | None
+) -> None:
     judged = process_results(choice_doc(), [output])
-    assert (judged["acc"], judged["parse_rate"], judged["sample"]["chosen"]) == (0, chosen is not None, chosen)
+    assert (judged["acc"], judged["parse_rate"], judged["sample"]["chosen"]) == (
+        0,
+        chosen is not None,
+        chosen,
+    )
     assert judged["literal_preference"] == literal
 
 
@@ -90,17 +111,23 @@ def test_a_tie_at_the_top_is_wrong_and_chose_nothing() -> None:
     assert (record["status"], record["rule"]) == ("scores", "argmax")
     turn = process_results(choice_doc(request=ROTATIONS, id="x-rotation0"), scores(*values))
     assert (turn["parse_rate"], turn["acc"]) == (1.0, 0.0)
-    assert not [name for name in evaluate([turn["sample"]], measures.CIRCULAR) if name.startswith("share_")]
+    assert not [
+        name for name in evaluate([turn["sample"]], measures.CIRCULAR) if name.startswith("share_")
+    ]
 
 
 def test_match_does_not_take_words(warnings_of_loguru: list[str]) -> None:
     notes.noted()
     for _ in range(2):
         judged = tasks.match_process_results(choice_doc(), ["B"])
-    numbers = {name: number for name, number in judged.items() if name != "sample" and number is not None}
+    numbers = {
+        name: number for name, number in judged.items() if name != "sample" and number is not None
+    }
     assert numbers == {"parse_rate": 0.0} and judged["sample"]["status"] == "no_scores"
     assert len([each for each in warnings_of_loguru if "figlang_clip" in each]) == 1
-    assert notes.noted() == ["irfl_match: answers without matching scores have no accuracy, see the log"]
+    assert notes.noted() == [
+        "irfl_match: answers without matching scores have no accuracy, see the log"
+    ]
 
 
 def test_retrieval_by_score_and_in_words() -> None:
@@ -114,7 +141,10 @@ def test_retrieval_by_score_and_in_words() -> None:
     assert value(["No, it does not."], True) == (0.0, 1.0)
     assert value(["The image visualizes the figurative meaning of the idiom."], True) == (1.0, 1.0)
     assert value(["The image does not visualize the figurative meaning."], False) == (0.0, 1.0)
-    for unread in ("The picture conveys the literal meaning.", "The idiom has the figurative meaning of being busy."):
+    for unread in (
+        "The picture conveys the literal meaning.",
+        "The idiom has the figurative meaning of being busy.",
+    ):
         assert value([unread], True) == (-1.0, 0.0)
     assert value(["perhaps"], True) == (-1.0, 0.0)
     assert value(["perhaps"], False) == (2.0, 0.0)

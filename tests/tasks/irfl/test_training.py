@@ -1,4 +1,6 @@
-"""``figlang train irfl``: what is trained on, that it helps, and that a run measures what the training measured."""
+"""``figlang train irfl``: what is trained on, that it helps, and that a run measures what the
+training measured.
+"""
 
 from __future__ import annotations
 
@@ -33,16 +35,23 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def train(clip: Path, output: Path, table: str, **options: Any) -> probe.Probe:
-    training.train(encoder=str(clip), dataset=MINI, table=table, output=output, epochs=20, **options)
+    training.train(
+        encoder=str(clip), dataset=MINI, table=table, output=output, epochs=20, **options
+    )
     return probe.read(output)[0]
 
 
 @pytest.mark.slow
 def test_a_probe_beats_its_encoder(clip: Path, tmp_path: Path) -> None:
-    """Trained on idioms, tested on metaphors: every one of five seeds, and less drawn to what is literal."""
+    """Trained on idioms, tested on metaphors: every one of five seeds, and less drawn to what is
+    literal.
+    """
     found = train(clip, tmp_path / "ranks", "metaphor-retrieval-task")
     assert found.seeds == (0, 1, 2, 3, 4)
-    assert all(of["p@k"] > found.measured["encoder"]["p@k"] + 0.1 for of in found.measured["seeds"].values())
+    assert all(
+        of["p@k"] > found.measured["encoder"]["p@k"] + 0.1
+        for of in found.measured["seeds"].values()
+    )
     task = f"{MINI}_retrieve_metaphor"
     run = metrics(evaluate(task, "figlang_probe", f"probe={tmp_path / 'ranks'},seed=3"), task)
     encoder = metrics(evaluate(task, "figlang_clip", f"pretrained={clip}"), task)
@@ -73,15 +82,32 @@ def test_it_runs_from_another_folder_than_the_one_it_was_trained_in(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--table", "idioms-dataset"], "--table idioms-dataset: must be a table of detection or retrieval"),
+        (
+            ["--table", "idioms-dataset"],
+            "--table idioms-dataset: must be a table of detection or retrieval",
+        ),
         (["--table", "x-detection-task"], "figlang_mini_irfl"),
-        ([], "idioms-dataset has only pictures and phrases of idiom-detection-task: nothing to train on"),
+        (
+            [],
+            (
+                "idioms-dataset has only pictures and phrases of idiom-detection-task: nothing to"
+                " train on"
+            ),
+        ),
         (["--output", "."], "already exists and is not overwritten"),
         (["--encoder", "/nowhere/at/all"], "there is no folder /nowhere/at/all"),
     ],
 )
 def test_what_will_not_do(options: list[str], message: str, clip: Path, tmp_path: Path) -> None:
-    given = ["--dataset", MINI, "--encoder", str(clip), "--output", str(tmp_path / "probe"), *options]
+    given = [
+        "--dataset",
+        MINI,
+        "--encoder",
+        str(clip),
+        "--output",
+        str(tmp_path / "probe"),
+        *options,
+    ]
     done = CliRunner().invoke(app, ["train", "irfl", *given])
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.splitlines()[-1].startswith("figlang: ") and message in done.stderr
@@ -106,14 +132,19 @@ def test_a_picture_of_the_test_is_not_trained_on_under_another_phrase(
         folder,
         "idioms-dataset",
         [
-            {"phrase": f"idiom {n}", "category": kinds[n % 2], "uuid": uuid(n), "definition": ["It means that"]}
+            {
+                "phrase": f"idiom {n}",
+                "category": kinds[n % 2],
+                "uuid": uuid(n),
+                "definition": ["It means that"],
+            }
             for n in range(12)
         ],
     )
     write_pictures(folder, map(uuid, range(12)))
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
     train(clip, tmp_path / "probe", "metaphor-detection-task", seeds=1, hidden=0)
-    (trained, _) = probe.read(tmp_path / "probe")
+    trained, _ = probe.read(tmp_path / "probe")
     assert (trained.trained_on["pictures"], trained.trained_on["idioms"]) == (8, 8)
 
 
@@ -139,15 +170,27 @@ def test_what_the_released_table_shows_is_not_trained_on(
 ) -> None:
     with shared_file.open(newline="", encoding="utf-8") as file:
         tested = list(csv.DictReader(file))
-    shown = {each["uuid"]: each["phrase"] for row in tested for each in json.loads(row["images_metadata"])}
-    # its own pictures; one of its idioms; one that shows what a picture of the test shows; and 90 others
+    shown = {
+        each["uuid"]: each["phrase"]
+        for row in tested
+        for each in json.loads(row["images_metadata"])
+    }
+    # its own pictures; one of its idioms; one that shows what a picture of the test shows; and 90
+    # others
     base = [*shown.items(), (uuid(0), tested[0]["phrase"]), (uuid(1), "a copy")]
     base += [(uuid(number), f"idiom {number % 50}") for number in range(2, 92)]
     kinds = ("Figurative", "Figurative+Literal", "Partial Literal", "Literal", "None")
     folder = tmp_path / "IRFL"
     table = [
-        {"phrase": phrase, "category": kinds[place % 5], "uuid": each, "definition": ["What it means"]}
-        for place, (each, phrase) in enumerate([*base, *((uuid(99), "idiom 0") for _ in range(6697 - len(base)))])
+        {
+            "phrase": phrase,
+            "category": kinds[place % 5],
+            "uuid": each,
+            "definition": ["What it means"],
+        }
+        for place, (each, phrase) in enumerate(
+            [*base, *((uuid(99), "idiom 0") for _ in range(6697 - len(base)))]
+        )
     ]
     write_table(folder, "idioms-dataset", table)
     (folder / shared_file.name).write_bytes(shared_file.read_bytes())
@@ -155,9 +198,9 @@ def test_what_the_released_table_shows_is_not_trained_on(
         for place, (each, phrase) in enumerate([*base, (uuid(99), "idiom 0")]):
             picture = io.BytesIO()
             seen = 0 if phrase == "a copy" else place
-            Image.frombytes("L", (8, 8), bytes(255 * (seen >> bit & 1) for bit in range(16) for _ in range(4))).save(
-                picture, "PNG"
-            )
+            Image.frombytes(
+                "L", (8, 8), bytes(255 * (seen >> bit & 1) for bit in range(16) for _ in range(4))
+            ).save(picture, "PNG")
             archive.writestr(f"images/{each}.jpeg", picture.getvalue())
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
     told = training.train(str(clip), output=tmp_path / "probe", seeds=1, epochs=1, hidden=0)

@@ -27,7 +27,8 @@ def put(folder: Path, rows: list[dict[str, Any]]) -> None:
     hub.look_again()
 
 
-# The draw as it is published: a change makes scores incomparable, so raise the version of the task files then.
+# The draw as it is published: a change makes scores incomparable, so raise the version of the task
+# files then.
 DIGESTS = {
     "random50": "e17d3459adcd",
     "random100": "81b8b412b02f",
@@ -45,7 +46,12 @@ DIGESTS = {
 def test_of_the_published_candidates_one_is_the_images_own(name: str) -> None:
     drawn = candidates.draw("figlang_mini_metaclue", name)
     rows = {row.image: row for row in annotation_file.read("figlang_mini_metaclue").rows}
-    pool = {normal(each.statement) for row in rows.values() if row.split == "test" for each in row.metaphors}
+    pool = {
+        normal(each.statement)
+        for row in rows.values()
+        if row.split == "test"
+        for each in row.metaphors
+    }
     for image, texts, answer in drawn:
         own = {normal(each.statement) for each in rows[image].metaphors}
         said = [normal(text) for text in texts]
@@ -61,12 +67,21 @@ def test_the_order_of_images_and_annotators_is_of_no_effect(name: str, local: Pa
     put(local, rows)
     before = candidates.draw("MetaCLUE", name)
     mixed = random.Random(1).sample(rows, len(rows))
-    put(local, [each | {"metaphors": each["metaphors"][::-1]} if "metaphors" in each else each for each in mixed])
+    put(
+        local,
+        [
+            each | {"metaphors": each["metaphors"][::-1]} if "metaphors" in each else each
+            for each in mixed
+        ],
+    )
     assert sorted(candidates.draw("MetaCLUE", name)) == sorted(before)
 
 
 def test_a_swap_that_is_right_too_is_not_asked(local: Path, warnings_of_loguru: list[str]) -> None:
-    both = [metaphor(0, primary="a", secondary="b"), metaphor(0, primary="b", secondary="a", best=False)]
+    both = [
+        metaphor(0, primary="a", secondary="b"),
+        metaphor(0, primary="b", secondary="a", best=False),
+    ]
     one = [*both, metaphor(0, primary="a", secondary="c", best=False)]
     put(local, [row(0, metaphors=both), row(1, metaphors=one), row(2)])
     found = {each.image: each for each in candidates.draw("MetaCLUE", "swap")}
@@ -77,7 +92,10 @@ def test_a_swap_that_is_right_too_is_not_asked(local: Path, warnings_of_loguru: 
 
 def test_too_few_statements_are_told(local: Path) -> None:
     put(local, [row(number) for number in range(10)])  # 50 statements, 45 of them of other images
-    with pytest.raises(DataError, match=r"line 1 \(0/0.jpg\): 45 distinct negatives for retrieve_random50, .*needs 49"):
+    with pytest.raises(
+        DataError,
+        match=r"line 1 \(0/0.jpg\): 45 distinct negatives for retrieve_random50, .*needs 49",
+    ):
         candidates.draw("MetaCLUE", "random50")
     put(local, [row(0, metaphors=[], boxes=None), negative(1)])
     with pytest.raises(DataError, match="has no test image with metaphors"):

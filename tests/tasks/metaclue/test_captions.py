@@ -32,7 +32,8 @@ PHONE = ("this phone", "fast", "a rocket")
     ],
 )
 @pytest.mark.parametrize(
-    "behind", ["", ", suggesting speed", ", clearly showing speed", " (with flames)", " because of fire"]
+    "behind",
+    ["", ", suggesting speed", ", clearly showing speed", " (with flames)", " because of fire"],
 )
 def test_what_stands_around_is_left_out(output: str, behind: str, rule: str) -> None:
     found = parse_caption(output.format(f"This phone is as fast as a rocket{behind}."))

@@ -1,4 +1,6 @@
-"""Another picture is scored than the prompt's, or a mean of some pictures passes for that of all, if this fails."""
+"""Another picture is scored than the prompt's, or a mean of some pictures passes for that of all,
+if this fails.
+"""
 
 from __future__ import annotations
 
@@ -71,8 +73,13 @@ def test_a_damaged_picture_is_none_and_a_mean_of_the_others_is_not_given(
     assert [record["file"] is not None for record in records] == [True, False, True]
     notes.noted()
     found = estimates_of([record | {"data": "MetaCLUE/generate@local:x"} for record in records])
-    assert found.keys() == {"image_rate"} and found["image_rate"]["all"].value == pytest.approx(2 / 3)
-    assert [note.partition(" is left out")[0] for note in notes.noted()] == ["CLIP similarity", "FID"]
+    assert found.keys() == {"image_rate"} and found["image_rate"]["all"].value == pytest.approx(
+        2 / 3
+    )
+    assert [note.partition(" is left out")[0] for note in notes.noted()] == [
+        "CLIP similarity",
+        "FID",
+    ]
     text = "\n".join(warnings_of_loguru)
     assert f"{docs[1]['id']}: counts as no picture: generated picture" in text
     assert "CLIP similarity is left out: 1 of 3 pictures are missing or damaged" in text
@@ -86,22 +93,34 @@ def test_the_order_of_annotations_gives_no_picture_to_another_prompt(
     numbers = []
     for place, found in enumerate((given, given[::-1])):
         monkeypatch.setenv("FIGLANG_DATA_DIR", str(write(tmp_path / str(place), found, same=True)))
-        numbers.append([(doc["number"], doc["image"], doc["primary"]) for doc in rows.load("MetaCLUE", "generate")])
+        numbers.append(
+            [
+                (doc["number"], doc["image"], doc["primary"])
+                for doc in rows.load("MetaCLUE", "generate")
+            ]
+        )
     assert numbers[0] == numbers[1] and [number for number, _, _ in numbers[0]] == [*range(8)]
 
 
 def test_pictures_of_any_generator_are_scored_as_saved_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_clip: Path
 ) -> None:
-    """As the card has it: the prompts are in the samples of a baseline, and a folder of pictures is the answer."""
+    """As the card has it: the prompts are in the samples of a baseline, and a folder of pictures is
+    the answer.
+    """
     (tmp_path / generated_images.CLIP_MODEL.rpartition("/")[2]).symlink_to(tiny_clip)
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
     name, made = f"{MINI}_generate", tmp_path / "made"
-    demo_runs.evaluate(name, "figlang_majority", saved=tmp_path / "prompts", log_samples=True, limit=5)
+    demo_runs.evaluate(
+        name, "figlang_majority", saved=tmp_path / "prompts", log_samples=True, limit=5
+    )
     (path,) = (tmp_path / "prompts").rglob(f"*_samples_{name}.jsonl")
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     best = rows.load(MINI, "generate")[1]
-    prompt = f"An advertisement where {best['primary']} is as {best['relationship']} as {best['secondary']}."
+    prompt = (
+        f"An advertisement where {best['primary']} is as {best['relationship']} as"
+        f" {best['secondary']}."
+    )
     assert lines[1]["sample"]["prompt"] == prompt
     made.mkdir()
     shown = [Image.new("RGB", (16, 16), (50 * place, 0, 200)) for place in range(5)]
@@ -110,7 +129,9 @@ def test_pictures_of_any_generator_are_scored_as_saved_answers(
         line["filtered_resps"] = line["resps"] = [str(made)]
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     results = demo_runs.evaluate(name, "figlang_replay", f"samples={tmp_path / 'prompts'}", limit=5)
-    expected = generated_images.clip_similarity(shown, [line["sample"]["prompt"] for line in lines], str(tiny_clip))
+    expected = generated_images.clip_similarity(
+        shown, [line["sample"]["prompt"] for line in lines], str(tiny_clip)
+    )
     found = demo_runs.estimates(results, name)
     assert found.keys() == {"clip_similarity", "image_rate"}  # of so few pictures there is no FID
     assert found["image_rate"].value == 1

@@ -36,7 +36,9 @@ def written(doc: Any, found: Sequence[Sequence[float]]) -> str:
     convention = doc["convention"]
     if convention == "loc1024":
         places = [[box[1], box[0], box[3], box[2]] for box in unit]
-        return " ; ".join("".join(f"<loc{round(edge * 1024):04d}>" for edge in box) + " it" for box in places)
+        return " ; ".join(
+            "".join(f"<loc{round(edge * 1024):04d}>" for edge in box) + " it" for box in places
+        )
     scale = {
         "unit": (1.0, 1.0),
         "thousand": (1000.0, 1000.0),
@@ -46,7 +48,9 @@ def written(doc: Any, found: Sequence[Sequence[float]]) -> str:
     }[convention]
     boxes_of = [[edge * scale[place % 2] for place, edge in enumerate(box)] for box in unit]
     if convention == "thousand_yx":
-        return json.dumps([{"box_2d": [y0, x0, y1, x1], "label": doc["role"]} for x0, y0, x1, y1 in boxes_of])
+        return json.dumps(
+            [{"box_2d": [y0, x0, y1, x1], "label": doc["role"]} for x0, y0, x1, y1 in boxes_of]
+        )
     return json.dumps([{"bbox_2d": box, "label": doc["role"]} for box in boxes_of])
 
 
@@ -54,14 +58,18 @@ def written(doc: Any, found: Sequence[Sequence[float]]) -> str:
 def test_right_boxes_are_found_in_each_convention(name: str) -> None:
     for doc in documents(name):
         record = process_results(doc, [written(doc, doc["boxes"])])["sample"]
-        assert record["status"] == "read" and np.allclose(record["predicted"], record["truth"], atol=0.2)
+        assert record["status"] == "read" and np.allclose(
+            record["predicted"], record["truth"], atol=0.2
+        )
 
 
 def test_average_precision_is_that_of_the_evaluator_by_role_and_type() -> None:
     generator, records = random.Random(3), []
     for doc in documents("localize"):
         shown = [[edge + generator.uniform(-9, 9) for edge in box] for box in doc["boxes"]]
-        shown = [[max(0.0, x0), max(0.0, y0), min(x1, 159.0), min(y1, 127.0)] for x0, y0, x1, y1 in shown]
+        shown = [
+            [max(0.0, x0), max(0.0, y0), min(x1, 159.0), min(y1, 127.0)] for x0, y0, x1, y1 in shown
+        ]
         output = written(doc, [*shown[: generator.randint(0, 2)], [1, 1, 30, 30]])
         records.append(process_results(doc, [output])["sample"])
     found = evaluate(records, measures_of(records), stderr_resamples=9)
@@ -73,8 +81,14 @@ def test_average_precision_is_that_of_the_evaluator_by_role_and_type() -> None:
         shown = [
             boxes.BoxImage(
                 each["id"],
-                tuple(boxes.TrueBox(tuple(b), role, of) for b, of in zip(each["truth"], each["types"], strict=True)),
-                tuple(boxes.PredictedBox(tuple(b), role, 1 / (1 + n)) for n, b in enumerate(each["predicted"])),
+                tuple(
+                    boxes.TrueBox(tuple(b), role, of)
+                    for b, of in zip(each["truth"], each["types"], strict=True)
+                ),
+                tuple(
+                    boxes.PredictedBox(tuple(b), role, 1 / (1 + n))
+                    for n, b in enumerate(each["predicted"])
+                ),
             )
             for each in records
             if each["role"] == role
@@ -96,16 +110,26 @@ def test_size_that_qwen_sees_is_that_of_transformers() -> None:
     generator = random.Random(1)
     for _ in range(300):
         width, height = generator.randint(60, 3000), generator.randint(60, 3000)
-        expected = module.smart_resize(height, width, factor=28, min_pixels=256 * 28 * 28, max_pixels=1605632)
+        expected = module.smart_resize(
+            height, width, factor=28, min_pixels=256 * 28 * 28, max_pixels=1605632
+        )
         assert tasks.resized(width, height) == expected[::-1]
 
 
 def test_a_model_of_another_convention_is_sent_to_the_right_task() -> None:
-    config = load_yaml_config(str(tasks_dir() / "mini" / "metaclue" / "figlang_mini_metaclue_localize.yaml"))
+    config = load_yaml_config(
+        str(tasks_dir() / "mini" / "metaclue" / "figlang_mini_metaclue_localize.yaml")
+    )
     preflight(config | {"model": "qwen3_vl"})
     preflight(config | {"model": None})
-    for model, convention, right in (("qwen2_5_vl", "pixel28", "_pixel28"), ("llava_hf", "unit", "_unit")):
-        message = f"convention {convention}, but metaclue_localize reads thousand: .*MetaCLUE,task=localize{right}`"
+    for model, convention, right in (
+        ("qwen2_5_vl", "pixel28", "_pixel28"),
+        ("llava_hf", "unit", "_unit"),
+    ):
+        message = (
+            f"convention {convention}, but metaclue_localize reads thousand:"
+            f" .*MetaCLUE,task=localize{right}`"
+        )
         with pytest.raises(FigLangError, match=message):
             preflight(config | {"model": model})
 

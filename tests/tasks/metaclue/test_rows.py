@@ -27,7 +27,9 @@ def test_metaphors_and_negatives_of_the_test_split_are_classified(
 def test_candidates_are_numbered_unless_their_probability_is_asked() -> None:
     doc = rows.load(MINI, "retrieve_random50")[0]
     text = tasks.doc_to_text(doc, {"prompt": "choose"})
-    assert f"{doc['answer'] + 1}. {doc['candidates'][doc['answer']]}\n" in text and text.endswith("1 to 50.")
+    assert f"{doc['answer'] + 1}. {doc['candidates'][doc['answer']]}\n" in text and text.endswith(
+        "1 to 50."
+    )
     assert "candidates" not in tasks.doc_to_text(doc, {"prompt": "state"})
 
 
@@ -41,10 +43,12 @@ def test_requests_for_many_candidates_are_built_without_a_picture(
     task = get_task_dict([name], manager, "simple")[name]
     choose_prompts(None, {name: task})  # as `evaluate` does
     for path in (folder / "MetaCLUE").glob("*/*.jpg"):
-        path.write_bytes(b"to decode this would be an error")  # all were looked at once, when the data was read
+        # All were looked at once, when the data was read
+        path.write_bytes(b"to decode this would be an error")
     task.build_all_requests(rank=0, world_size=1)
     assert len(task.instances) == 30 and len(task.dataset_no_image["test"][7]["candidates"]) == 100
-    assert "thing" not in task.instances[7].args[0]  # a dual encoder's prompt does not list the candidates
+    # a dual encoder's prompt does not list the candidates
+    assert "thing" not in task.instances[7].args[0]
 
 
 def test_questions_are_the_papers_where_it_shows_any() -> None:

@@ -1,4 +1,6 @@
-"""A right answer of MetaCLUE counts as wrong, or a score depends on the order of rows, if this fails."""
+"""A right answer of MetaCLUE counts as wrong, or a score depends on the order of rows, if this
+fails.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def without_java(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def records_of(docs: Sequence[Any], outputs: Sequence[str]) -> list[dict[str, Any]]:
     """Records as samples files give them back."""
-    records = [process_results(doc, [output])["sample"] for doc, output in zip(docs, outputs, strict=True)]
+    records = [
+        process_results(doc, [output])["sample"] for doc, output in zip(docs, outputs, strict=True)
+    ]
     return list(json.loads(json.dumps(records)))
 
 
@@ -80,7 +84,12 @@ def test_classification(gold: bool, output: str, expected: dict[str, float]) -> 
 
 def retrieval_doc(count: int = 4, answer: int = 2) -> dict[str, Any]:
     texts = [f"statement {number}" for number in range(count)]
-    shared = {"id": "0/1.jpg", "data": f"{MINI}/retrieve_random50@package:x+y", "dataset": MINI, "image": "0/1.jpg"}
+    shared = {
+        "id": "0/1.jpg",
+        "data": f"{MINI}/retrieve_random50@package:x+y",
+        "dataset": MINI,
+        "image": "0/1.jpg",
+    }
     shared["request"] = f"{MINI},task=retrieve_random50"
     return shared | {"candidates": texts, "answer": answer}
 
@@ -95,11 +104,23 @@ def retrieval_doc(count: int = 4, answer: int = 2) -> dict[str, Any]:
         ([1, 2, -3, 4], 4, 3, 0),
     ],
 )
-def test_scores_give_rank_and_choice(scores: list[float], rank: int, chosen: int | None, tied: int) -> None:
+def test_scores_give_rank_and_choice(
+    scores: list[float], rank: int, chosen: int | None, tied: int
+) -> None:
     found = process_results(retrieval_doc(), [json.dumps({"scores": scores})])
-    assert values_of(found) == {"p@1": float(rank == 1), "rank": rank, "tie_rate": tied, "parse_rate": 1}
+    assert values_of(found) == {
+        "p@1": float(rank == 1),
+        "rank": rank,
+        "tie_rate": tied,
+        "parse_rate": 1,
+    }
     record = found["sample"]
-    assert (record["rank"], record["chosen"], record["status"], record["rule"]) == (rank, chosen, "scores", "argmax")
+    assert (record["rank"], record["chosen"], record["status"], record["rule"]) == (
+        rank,
+        chosen,
+        "scores",
+        "argmax",
+    )
     text = None if chosen is None else f"statement {chosen}"
     assert (record["answer_text"], record["chosen_text"]) == ("statement 2", text)
 
@@ -127,10 +148,14 @@ def test_captions_are_judged_whole_and_in_parts() -> None:
     docs = list(documents("caption"))[:12]
     outputs = [doc["references"][-1] for doc in docs[:6]]  # right
     outputs += ["this is no statement"] * 3
-    outputs += [f"nothing is as {doc['references_relationship'][0]} as anything" for doc in docs[9:]]
+    outputs += [
+        f"nothing is as {doc['references_relationship'][0]} as anything" for doc in docs[9:]
+    ]
     notes.noted()
     found = evaluated(docs, outputs)
-    assert notes.noted() == [f"{name} could not be computed and is missing, see the log" for name in JAVA]
+    assert notes.noted() == [
+        f"{name} could not be computed and is missing, see the log" for name in JAVA
+    ]
     assert found["parse_rate"]["all"].value == 9 / 12
     assert found.keys() == {"em", "bleu4", "rouge_l", "cider", "parse_rate"}
     for metric in ("em", "bleu4", "rouge_l", "cider"):
@@ -140,12 +165,16 @@ def test_captions_are_judged_whole_and_in_parts() -> None:
             assert estimate.low <= estimate.value + 1e-9 and estimate.value <= estimate.high + 1e-9
     assert [each.value for each in found["em"].values()] == [0.5, 0.5, 0.5, 0.75]
     whole = captions.caption_scores(outputs, [doc["references"] for doc in docs])
-    parts = [doc["references_relationship"][0] if place >= 9 else "" for place, doc in enumerate(docs)]
+    parts = [
+        doc["references_relationship"][0] if place >= 9 else "" for place, doc in enumerate(docs)
+    ]
     parts[:6] = [output.split(" is as ")[1].split(" as ")[0] for output in outputs[:6]]
     of_part = captions.caption_scores(parts, [doc["references_relationship"] for doc in docs])
     for metric in ("em", "bleu4", "rouge_l", "cider"):
         for scope, expected in (("all", whole), ("relationship", of_part)):
-            assert found[metric][scope].value == pytest.approx(expected.metrics[metric].value, abs=1e-12)
+            assert found[metric][scope].value == pytest.approx(
+                expected.metrics[metric].value, abs=1e-12
+            )
 
 
 METEOR = """
@@ -158,8 +187,12 @@ for line in () if "-version" in sys.argv else sys.stdin:
 """
 
 
-def test_meteor_is_that_of_its_program_and_has_no_interval(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a stand-in, which says how many it was asked about; METEOR itself runs in test_captions.py."""
+def test_meteor_is_that_of_its_program_and_has_no_interval(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a stand-in, which says how many it was asked about; METEOR itself runs in
+    test_captions.py.
+    """
     (tmp_path / "java").write_text(f"#!{sys.executable}\n{METEOR}")
     (tmp_path / "java").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -181,14 +214,18 @@ def test_an_unreadable_caption_scores_0_on_its_parts() -> None:
 def test_words_around_a_statement_count_unless_read_with_care() -> None:
     doc = documents("caption")[0]
     output = f"Metaphor: {doc['references'][0]}"
-    strict, careful = (judge(doc, [output]) for judge in (process_results, tasks.careful_caption_process_results))
+    strict, careful = (
+        judge(doc, [output]) for judge in (process_results, tasks.careful_caption_process_results)
+    )
     assert not strict["sample"]["em"] and careful["sample"]["em"]
     assert strict["em"] == 0 and careful["em"] == 1
 
 
 def test_answers_are_judged_by_role() -> None:
     docs = [doc for doc in documents("vqa_best")][:30]
-    outputs = [doc["references"][0] if doc["role"] == "primary" else "something else" for doc in docs]
+    outputs = [
+        doc["references"][0] if doc["role"] == "primary" else "something else" for doc in docs
+    ]
     found = evaluated(docs, outputs)["em"]
     assert {scope: estimate.value for scope, estimate in found.items() if scope != "all"} == {
         "primary": 1,
@@ -197,11 +234,18 @@ def test_answers_are_judged_by_role() -> None:
     }
     whole = found["all"]
     assert whole.value == pytest.approx(1 / 3) and whole.rows == len({doc["image"] for doc in docs})
-    # Images are what counts, and in each a third is right: they vary less than rows, whose Wilson interval is left.
-    # What ten images can tell of their variance is less: a little wider.
+    # Images are what counts, and in each a third is right: they vary less than rows, whose Wilson
+    # interval is left. What ten images can tell of their variance is less: a little wider.
     of_rows = binomtest(10, 30).proportion_ci(method="wilson")
     assert whole.low is not None and whole.high is not None
-    assert of_rows.low - 0.05 < whole.low < of_rows.low < of_rows.high < whole.high < of_rows.high + 0.07
+    assert (
+        of_rows.low - 0.05
+        < whole.low
+        < of_rows.low
+        < of_rows.high
+        < whole.high
+        < of_rows.high + 0.07
+    )
 
 
 def test_thoughts_are_no_answers() -> None:

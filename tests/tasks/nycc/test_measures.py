@@ -26,16 +26,18 @@ ROWS = (60, 12, 10, 10, 8)
 def records(hits: Sequence[int]) -> list[dict[str, Any]]:
     """Answers of which so many are right in each fold."""
     return [
-        {"id": f"{fold}-{row}", "unit": f"contest {fold}-{row}", "data": DATA, "fold": fold, "gold": "A",
-         "predicted": "A" if row < hits[fold] else "B", "predicted_strict": "A", "predicted_official": "A",
-         "scores": None, "status": "read", "rule": "alone"}
+        {"id": f"{fold}-{row}", "unit": f"contest {fold}-{row}", "data": DATA, "fold": fold,
+         "gold": "A", "predicted": "A" if row < hits[fold] else "B", "predicted_strict": "A",
+         "predicted_official": "A", "scores": None, "status": "read", "rule": "alone"}
         for fold, rows in enumerate(ROWS)
         for row in range(rows)
     ]  # fmt: skip
 
 
 def run(name: str, hits: Sequence[int]) -> Run:
-    lines = tuple({"sample": record, "filtered_resps": [record["predicted"]]} for record in records(hits))
+    lines = tuple(
+        {"sample": record, "filtered_resps": [record["predicted"]]} for record in records(hits)
+    )
     task = TaskRun(
         task="nycc_match",
         path=Path(name),
@@ -60,25 +62,35 @@ def wilson(hits: int, rows: int) -> tuple[float, float]:
 FEW, MANY = (12, 6, 5, 6, 5), (57, 7, 5, 5, 4)
 
 
-def test_the_value_is_the_unweighted_mean_of_the_folds_and_its_interval_that_of_independent_values() -> None:
+def test_the_value_is_the_unweighted_mean_of_the_folds_and_its_interval_that_of_independent_values() -> None:  # fmt: skip  # noqa: E501
     shares = [hits / rows for hits, rows in zip(FEW, ROWS, strict=True)]
     estimates = evaluate(records(FEW), MATCHING.measures, 0)["acc"]
     assert [estimates[f"fold_{fold}"].value for fold in range(5)] == pytest.approx(shares)
     value = sum(shares) / 5
-    assert estimates["all"].value == pytest.approx(value) and value != pytest.approx(sum(FEW) / sum(ROWS), abs=0.05)
+    assert estimates["all"].value == pytest.approx(value) and value != pytest.approx(
+        sum(FEW) / sum(ROWS), abs=0.05
+    )
     # MOVER, Zou & Donner 2008, of Wilson's intervals by scipy.
     ends = [wilson(hits, rows) for hits, rows in zip(FEW, ROWS, strict=True)]
     below = math.dist(shares, [low for low, _ in ends]) / 5
     above = math.dist(shares, [high for _, high in ends]) / 5
-    assert (estimates["all"].low, estimates["all"].high) == pytest.approx((value - below, value + above))
+    assert (estimates["all"].low, estimates["all"].high) == pytest.approx(
+        (value - below, value + above)
+    )
 
 
 def test_a_comparison_is_of_the_mean_of_the_folds() -> None:
-    """Of all rows the second run has far more right, by one fold alone: the mean of the folds differs less."""
+    """Of all rows the second run has far more right, by one fold alone: the mean of the folds
+    differs less.
+    """
     runs = [run("few", FEW), run("many", MANY)]
     (acc,) = comparison.compare(runs, ["acc"], resamples=2000)
     before, after = (np.mean(np.array(hits) / ROWS) for hits in (FEW, MANY))
-    assert (acc.scope, acc.value_first, acc.value_second) == ("all", pytest.approx(before), pytest.approx(after))
+    assert (acc.scope, acc.value_first, acc.value_second) == (
+        "all",
+        pytest.approx(before),
+        pytest.approx(after),
+    )
     # Rows change places at random: each counts for its fold.
     changes = []
     for few, many, rows in zip(FEW, MANY, ROWS, strict=True):

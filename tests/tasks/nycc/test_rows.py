@@ -1,4 +1,6 @@
-"""NYCC's rows are other ones than the release has, or a fold sees another's exemplars, if this fails."""
+"""NYCC's rows are other ones than the release has, or a fold sees another's exemplars, if this
+fails.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,25 @@ CONFIGS = [
     for task, pixels in product(counts.TEST, ("", "_from_pixels"))
     for name in configurations.configs({"config": f"{task}{pixels}", "fold": "all"})
 ]
-# Train, validation and test as the hub's pages show them (facts: neighbours.md 1.2); None where they were not seen.
+# Train, validation and test as the hub's pages show them (facts: neighbours.md 1.2); None where
+# they were not seen.
 SHOWN: dict[str, list[tuple[int | None, int | None, int | None]]] = {
-    "matching": [(1632, None, 528), (None, None, 531), (1605, 540, 546), (1605, 546, 540), (1617, 528, 546)],
-    "ranking": [(1596, 506, 513), (1575, 534, 506), (1550, 531, 534), (1553, 531, 531), (None, None, None)],
-    "explanation": [(2340 // 6, 130, 131), *[(None, None, None)] * 4],  # a description has six rows of each to train
+    "matching": [
+        (1632, None, 528),
+        (None, None, 531),
+        (1605, 540, 546),
+        (1605, 546, 540),
+        (1617, 528, 546),
+    ],
+    "ranking": [
+        (1596, 506, 513),
+        (1575, 534, 506),
+        (1550, 531, 534),
+        (1553, 531, 531),
+        (None, None, None),
+    ],
+    # a description has six rows of each to train
+    "explanation": [(2340 // 6, 130, 131), *[(None, None, None)] * 4],
 }
 
 
@@ -38,10 +54,17 @@ def test_numbers_of_rows_are_those_of_the_hub() -> None:
         test = counts.TEST[task]
         assert sum(test) == totals[task]
         for fold, shown in enumerate(folds):
-            following = test[(fold + 1) % 5]  # the test of a fold is the validation of the one before
+            # The test of a fold is the validation of the one before
+            following = test[(fold + 1) % 5]
             found = (totals[task] - test[fold] - following, following, test[fold])
-            assert all(known in (None, own) for known, own in zip(shown, found, strict=True)), (task, fold)
-    assert [counts.count(Request.of("NYCC", config=name, fold="1")) for name in ("ranking", "ranking_from_pixels")] == [
+            assert all(known in (None, own) for known, own in zip(shown, found, strict=True)), (
+                task,
+                fold,
+            )
+    assert [
+        counts.count(Request.of("NYCC", config=name, fold="1"))
+        for name in ("ranking", "ranking_from_pixels")
+    ] == [
         507,
         506,
     ]
@@ -57,9 +80,17 @@ def test_documents_of_a_choice(folder: Path, name: str, fold: str) -> None:
     assert len(found) == counts.count(Request.of("NYCC", config=name, fold=fold))
     assert found[0]["data"].startswith(f"NYCC/{config}@local:")
     first = release.row(config, 0)
-    assert (found[0]["id"], found[0]["captions"]) == (first["instance_id"], first["caption_choices"])
-    assert found[0]["candidates"][0] == f"a new yorker cartoon with winning caption: {first['caption_choices'][0]}"
-    assert ("entities" in found.column_names) != of.pixels and ("winner_source" in first) == (of.task == "ranking")
+    assert (found[0]["id"], found[0]["captions"]) == (
+        first["instance_id"],
+        first["caption_choices"],
+    )
+    assert (
+        found[0]["candidates"][0]
+        == f"a new yorker cartoon with winning caption: {first['caption_choices'][0]}"
+    )
+    assert ("entities" in found.column_names) != of.pixels and ("winner_source" in first) == (
+        of.task == "ranking"
+    )
     if not of.pixels:
         assert found[0]["entities"] == ["Snail", "Watch"]
 
@@ -68,7 +99,8 @@ def test_documents_of_all_folds_tell_their_fold_and_share_their_data(folder: Pat
     for name in configurations.configs({"config": "explanation_from_pixels", "fold": "all"}):
         release.release(folder, name, test=2)
     found, alone = (
-        BENCHMARK.documents(Request.of("NYCC", config="explanation_from_pixels", fold=fold)) for fold in ("all", "3")
+        BENCHMARK.documents(Request.of("NYCC", config="explanation_from_pixels", fold=fold))
+        for fold in ("all", "3")
     )
     assert found["fold"] == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4] and found["id"][6:8] == alone["id"]
     (data,) = set(found["data"])
@@ -94,10 +126,16 @@ def test_entities_are_cleaned_as_in_the_released_script(url: str, name: str) -> 
     assert rows.entity(url, "row 3") == name
 
 
-def test_a_number_that_was_inferred_is_no_fault(folder: Path, warnings_of_loguru: list[str]) -> None:
-    release.write(folder, "ranking_4", "test", [release.row("ranking_4", number) for number in range(3)])
+def test_a_number_that_was_inferred_is_no_fault(
+    folder: Path, warnings_of_loguru: list[str]
+) -> None:
+    release.write(
+        folder, "ranking_4", "test", [release.row("ranking_4", number) for number in range(3)]
+    )
     assert len(rows.load("NYCC", "ranking", "4")) == 3
-    assert any("ranking_4 has 3 test rows, where 531 were expected" in each for each in warnings_of_loguru)
+    assert any(
+        "ranking_4 has 3 test rows, where 531 were expected" in each for each in warnings_of_loguru
+    )
 
 
 def test_exemplars_are_of_contests_drawn_for_each_row(folder: Path) -> None:

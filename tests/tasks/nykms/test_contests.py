@@ -1,4 +1,6 @@
-"""Cartoons and descriptions that rows lack come from the New Yorker Caption Contest dataset, by contest number."""
+"""Cartoons and descriptions that rows lack come from the New Yorker Caption Contest dataset, by
+contest number.
+"""
 
 from __future__ import annotations
 
@@ -35,15 +37,30 @@ def instance(contest: int | None, description: str, captions: list[str]) -> dict
 INSTANCES = {
     "train-00000-of-00002": [
         instance(9001, "The first description of the cage.", ["Another one.", "And another."]),
-        instance(9001, "The description beside the caption.", ["no", "The  corner office comes with a LOVELY view."]),
-        instance(9001, "A later description beside the caption.", ["The corner office comes with a lovely view.", "x"]),
+        instance(
+            9001,
+            "The description beside the caption.",
+            ["no", "The  corner office comes with a LOVELY view."],
+        ),
+        instance(
+            9001,
+            "A later description beside the caption.",
+            ["The corner office comes with a lovely view.", "x"],
+        ),
     ],
-    "train-00001-of-00002": [instance(9002, " ", ["x", "y"]), instance(9002, "A house on fire.", ["x", "y"])],
+    "train-00001-of-00002": [
+        instance(9002, " ", ["x", "y"]),
+        instance(9002, "A house on fire.", ["x", "y"]),
+    ],
     "validation-00000-of-00001": [instance(9003, "A snail.", ["x", "y"])],
-    "test-00000-of-00002": [instance(9010, "A lion.", ["x", "y"]), instance(9002, "Too late.", ["x", "y"])],
+    "test-00000-of-00002": [
+        instance(9010, "A lion.", ["x", "y"]),
+        instance(9002, "Too late.", ["x", "y"]),
+    ],
     "test-00001-of-00002": [instance(None, "Of no contest.", ["x", "y"])],
 }
-# Of 9001, 9002, 9003 and 9010: of the first instance with the row's caption; else the first of the contest with words.
+# Of 9001, 9002, 9003 and 9010: of the first instance with the row's caption; else the first of the
+# contest with words.
 DESCRIPTIONS = ["The description beside the caption.", "A house on fire.", "A snail.", "A lion."]
 
 
@@ -73,10 +90,14 @@ def labels_only(folder: Path, contests: tuple[int, ...], **changes: Any) -> None
 def test_by_contest_number(folder: Path) -> None:
     labels_only(folder, (9001, 9002, 9003, 9010))
     shown, told = (rows.load("NYK-MS", "metaphor", modality) for modality in rows.MODALITIES)
-    assert [doc["image"]["bytes"] for doc in shown] == [png(contest) for contest in (9001, 9002, 9003, 9010)]
+    assert [doc["image"]["bytes"] for doc in shown] == [
+        png(contest) for contest in (9001, 9002, 9003, 9010)
+    ]
     assert tasks.doc_to_visual(shown[0])[0].size == (32, 32)
     assert told["description"] == DESCRIPTIONS
-    assert {doc["data"].partition("+")[2] for doc in (*shown, *told)} == {"NewYorkerCaptionContest:local"}
+    assert {doc["data"].partition("+")[2] for doc in (*shown, *told)} == {
+        "NewYorkerCaptionContest:local"
+    }
 
 
 def test_what_a_row_has_is_not_replaced(folder: Path) -> None:

@@ -20,7 +20,8 @@ LABELS = {"mc_acc", "mc_macro_precision", "mc_macro_recall", "mc_macro_f1", "par
 ALWAYS = {"parse_rate", "refusal_rate"}
 WORD = {"mw_em", "mw_relaxed_em", "mw_bleu4", "mw_corpus_bleu4"}
 EXPLANATION = {"me_bleu4", "me_corpus_bleu4"}
-NOT_IN_THE_TABLE = ("_relaxed_em", "_corpus_bleu4", "parse_disagreement")  # the paper's tables have none of them
+# The paper's tables have none of them
+NOT_IN_THE_TABLE = ("_relaxed_em", "_corpus_bleu4", "parse_disagreement")
 
 
 def record_of(doc: dict[str, Any], output: str) -> dict[str, Any]:
@@ -49,7 +50,9 @@ def test_what_is_scored_depends_on_the_annotation_alone(output: str) -> None:
         assert counted == {name for name in measured if not name.endswith(NOT_IN_THE_TABLE)}
         judged = process_results(doc, [output])
         assert judged.keys() == {"sample"} | {measure.name for measure in in_table}
-        assert all(judged[measure.name] is None for measure in in_table if measure.name not in counted)
+        assert all(
+            judged[measure.name] is None for measure in in_table if measure.name not in counted
+        )
 
 
 @pytest.mark.parametrize(
@@ -68,7 +71,10 @@ def test_what_is_scored_depends_on_the_annotation_alone(output: str) -> None:
     ],
 )
 def test_words_are_compared_without_marks(gold: str, answer: str, em: int, relaxed: int) -> None:
-    for record in (record_of(document(MW=gold), f"Yes\n{answer}"), record_of(document("mw", MW=gold), answer)):
+    for record in (
+        record_of(document(MW=gold), f"Yes\n{answer}"),
+        record_of(document("mw", MW=gold), answer),
+    ):
         found = values([record])
         assert (found["mw_em"], found["mw_relaxed_em"]) == (em, relaxed)
 
@@ -77,7 +83,9 @@ def test_a_small_yes_is_no_for_the_published_rules_alone() -> None:
     """Refusals, and answers that both read, are in the run that is worked out by hand."""
     record = record_of(document("mc"), "yes")
     assert (record["predicted"], record["predicted_strict"]) == ({"MC": 0}, 1)
-    assert {name: values([record])[name] for name in ("mc_acc", "parse_rate", "parse_disagreement")} == {
+    assert {
+        name: values([record])[name] for name in ("mc_acc", "parse_rate", "parse_disagreement")
+    } == {
         "mc_acc": 0,
         "parse_rate": 0,
         "parse_disagreement": 1,
@@ -85,12 +93,18 @@ def test_a_small_yes_is_no_for_the_published_rules_alone() -> None:
 
 
 def test_bleu() -> None:
-    texts = [("the cat sat on the mat", "the cat sat on a mat"), ("a flat house", "the flat house"), ("", "x y")]
+    texts = [
+        ("the cat sat on the mat", "the cat sat on a mat"),
+        ("a flat house", "the flat house"),
+        ("", "x y"),
+    ]
     pairs = [overlap.bleu_statistics(*pair) for pair in texts]
     records = [record_of(document("me", ME=reference), said) for said, reference in texts]
     found = values(records)
     assert found["me_bleu4"] == pytest.approx(sum(map(overlap.sentence_bleu4, pairs)) / 3)
-    assert found["me_corpus_bleu4"] == pytest.approx(float(overlap.corpus_bleu4(np.sum(pairs, axis=0))), abs=1e-12)
+    assert found["me_corpus_bleu4"] == pytest.approx(
+        float(overlap.corpus_bleu4(np.sum(pairs, axis=0))), abs=1e-12
+    )
 
 
 def test_exact_match_by_what_the_annotation_names() -> None:
@@ -105,24 +119,30 @@ def test_exact_match_by_what_the_annotation_names() -> None:
 
 
 # Exact match in Table 9, and its numerators over all positives of the run: 689 for metaphor (see
-# tests/metric_functions/test_classification.py), 687 for sarcasm. No whole number of positives that a model found does.
+# tests/metric_functions/test_classification.py), 687 for sarcasm. No whole number of positives that
+# a model found does.
 EXACT_MATCH = [("MW LLaVA", 29.75, 205, 689), ("MW GPT-3.5", 31.20, 215, 689)]
 EXACT_MATCH += [("SW LLaVA", 8.15, 56, 687), ("SW GPT-3.5", 18.34, 126, 687)]
 
 
 @pytest.mark.parametrize(("name", "published", "right", "positives"), EXACT_MATCH)
-def test_exact_match_is_over_all_positives(name: str, published: float, right: int, positives: int) -> None:
+def test_exact_match_is_over_all_positives(
+    name: str, published: float, right: int, positives: int
+) -> None:
     doc = document("sarcasm", SW="flat") if name.startswith("SW") else document()
     key = "sw_em" if name.startswith("SW") else "mw_em"
     hit, miss = (record_of(doc, answer) for answer in ("Yes\nflat", "No"))
-    negative = record_of(document("sarcasm" if name.startswith("SW") else "metaphor", label=0), "No")
+    negative = record_of(
+        document("sarcasm" if name.startswith("SW") else "metaphor", label=0), "No"
+    )
     records = [hit] * right + [miss] * (positives - right) + [negative] * 891
     assert round(100 * values(records)[key], 2) == published
 
 
 # --- by hand ---
 
-SAID = {  # by a part of the prompt: a right answer, a wrong word, a No, a refusal, words without Yes, nothing
+# By a part of the prompt: a right answer, a wrong word, a No, a refusal, words without Yes, nothing
+SAID = {
     "lovely view": '1. Yes\n2. "cage"\n3. The job.\n4. The bird cannot leave.',
     "project warm": "1. Yes\n2. Warm.\n3. It is in ruins.\n4. The project is on fire.",
     "refund": "1. Yes\n2. refund\n3. It will be late.\n4. A snail is slow.",
@@ -135,11 +155,17 @@ SAID = {  # by a part of the prompt: a right answer, a wrong word, a No, a refus
 
 def test_numbers_of_a_run_worked_out_by_hand() -> None:
     records = []
-    for doc in BENCHMARK.documents(Request.of("figlang_mini_nykms", question="metaphor", modality="text")):
+    for doc in BENCHMARK.documents(
+        Request.of("figlang_mini_nykms", question="metaphor", modality="text")
+    ):
         prompt = tasks.doc_to_text(doc)
-        records.append(record_of(doc, next((answer for part, answer in SAID.items() if part in prompt), "1. No")))
-    # Gold: 7 Yes, 5 No. Said Yes to 4 of the 7 and to 1 of the 5. Words, over the 7 positives: cage and the cartoon
-    # right; "Warm." only when case and full stop do not count.
+        records.append(
+            record_of(
+                doc, next((answer for part, answer in SAID.items() if part in prompt), "1. No")
+            )
+        )
+    # Gold: 7 Yes, 5 No. Said Yes to 4 of the 7 and to 1 of the 5. Words, over the 7 positives: cage
+    # and the cartoon right; "Warm." only when case and full stop do not count.
     expected = {
         "mc_acc": 8 / 12,
         "mc_macro_precision": (4 / 5 + 4 / 7) / 2,

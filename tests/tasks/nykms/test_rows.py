@@ -20,13 +20,18 @@ MINI = mini.NYKMS_DIR
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """FIGLANG_DATA_DIR/NYK-MS with the files of the shipped benchmark, which are in the same format."""
+    """FIGLANG_DATA_DIR/NYK-MS with the files of the shipped benchmark, which are in the same
+    format.
+    """
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
     return Path(shutil.copytree(MINI, tmp_path / "NYK-MS"))
 
 
 def records(folder: Path, name: str = "nyk_m") -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+    return [
+        json.loads(line)
+        for line in (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
 
 
 def write(folder: Path, found: list[dict[str, Any]], name: str = "nyk_m") -> None:
@@ -43,7 +48,11 @@ def test_the_digest_tells_data_apart_and_knows_no_place(folder: Path) -> None:
         return found
 
     assert digest("NYK-MS") == digest("figlang_mini_nykms") == digest("NYK-MS", "mw")
-    assert digest("NYK-MS", modality="text") == digest("figlang_mini_nykms", modality="text") != digest("NYK-MS")
+    assert (
+        digest("NYK-MS", modality="text")
+        == digest("figlang_mini_nykms", modality="text")
+        != digest("NYK-MS")
+    )
     before, before_text = digest("NYK-MS"), digest("NYK-MS", modality="text")
     found = records(folder)
     found[0]["description"] += " And a cat."  # not shown with the picture
@@ -59,7 +68,9 @@ def test_blank_lines_line_separators_and_a_byte_order_mark_are_read(folder: Path
     found = records(folder)
     found[0]["caption"] = "One\u2028two\x85three"
     lines = [json.dumps(record, ensure_ascii=False) for record in found]
-    (folder / "nyk_m.jsonl").write_text("\ufeff" + "\r\n\n".join(lines), encoding="utf-8", newline="")
+    (folder / "nyk_m.jsonl").write_text(
+        "\ufeff" + "\r\n\n".join(lines), encoding="utf-8", newline=""
+    )
     documents = rows.load("NYK-MS", "mc", "image")
     assert len(documents) == 12 and documents[0]["caption"] == "One\u2028two\x85three"
 
@@ -86,5 +97,8 @@ def test_a_cartoon_has_one_split_and_a_row_may_name_another(folder: Path) -> Non
     cartoons = [set(part["cartoon"]) for part in parts.values()]
     assert sum(map(len, cartoons)) == len(set.union(*cartoons)), "no cartoon is in two splits"
 
-    write(folder, [record | {"split": "test" if record["id"] == "NYK_666_2" else "train"} for record in wide])
+    write(
+        folder,
+        [record | {"split": "test" if record["id"] == "NYK_666_2" else "train"} for record in wide],
+    )
     assert rows.load("NYK-MS", "mc", "image", split="test")["id"] == ["NYK_666_2"]

@@ -35,12 +35,17 @@ METAPHOR_PROMPT = joint_prompt("metaphor", "What is the word's real meaning?")
 
 def test_the_joint_prompts_are_those_of_table_4() -> None:
     assert tasks.doc_to_text(document()) == METAPHOR_PROMPT
-    assert tasks.doc_to_text(document("sarcasm")) == joint_prompt("sarcasm", "What does it satirize?")
+    assert tasks.doc_to_text(document("sarcasm")) == joint_prompt(
+        "sarcasm", "What does it satirize?"
+    )
 
 
 def test_a_description_stands_in_the_place_of_the_cartoon() -> None:
     told = document(modality="text", description="A piano in a house.")
-    assert tasks.doc_to_text(told) == f"Here is the description of the cartoon: A piano in a house.\n{METAPHOR_PROMPT}"
+    assert (
+        tasks.doc_to_text(told)
+        == f"Here is the description of the cartoon: A piano in a house.\n{METAPHOR_PROMPT}"
+    )
     assert tasks.doc_to_visual(told) == []
     single = tasks.doc_to_text(document("sw", modality="text", description="A piano."))
     assert single.startswith("Here is the description of the cartoon: A piano.\nYou are given")
@@ -53,7 +58,14 @@ def test_a_description_stands_in_the_place_of_the_cartoon() -> None:
         ("sc", "Does it contain sarcasm?", "The answer must be Yes or No."),
         ("mw", "Which word or object contains metaphor?", "The answer must be the word or object."),
         ("sw", "Which word or object contains sarcasm?", "The answer must be the word or object."),
-        ("me", "What is the real meaning of the word or object that contains metaphor? Why do you think so?", ""),
+        (
+            "me",
+            (
+                "What is the real meaning of the word or object that contains metaphor? Why do you"
+                " think so?"
+            ),
+            "",
+        ),
         ("st", "What does it satirize?", ""),
         ("se", "Why do you think so?", ""),
     ],
@@ -63,8 +75,9 @@ def test_single_questions(question: str, asks: str, ends: str) -> None:
     topic = "metaphor" if question.startswith("m") else "sarcasm"
     said = "" if question in ("mc", "sc") else f"It contains {topic}.\n"
     brief = f"You should answer this question as brief as you can. {ends}".strip()
-    assert text == (
-        f"You are given a cartoon and its caption.\nCaption: {CAPTION}\n{said}Please tell me:\n{asks}\n{brief}"
+    assert (
+        text == f"You are given a cartoon and its caption.\nCaption: {CAPTION}\n{said}Please tell"
+        f" me:\n{asks}\n{brief}"
     )
 
 
@@ -77,12 +90,16 @@ def test_single_questions(question: str, asks: str, ends: str) -> None:
         ("mw", {"MW": "[I] horse"}, "horse"),
     ],
 )
-def test_targets_are_answers_that_are_judged_right(question: str, changes: dict[str, Any], target: str) -> None:
+def test_targets_are_answers_that_are_judged_right(
+    question: str, changes: dict[str, Any], target: str
+) -> None:
     doc = document(question, **changes)
     assert tasks.doc_to_target(doc) == target
     record = process_results(doc, [target])["sample"]
     assert record["status"] == "read" and tasks.answered_as_annotated(record)
-    scores = [score for of in record["words"].values() for key, score in of.items() if key != "bleu4_sums"]
+    scores = [
+        score for of in record["words"].values() for key, score in of.items() if key != "bleu4_sums"
+    ]
     assert set(scores) <= {1.0} and bool(scores) == (doc["label"] == 1 and question != "mc")
 
 
@@ -92,7 +109,9 @@ SE = [3, 6, 2, 1, 0, 0, 3, 2, 1, 0]  # "No pitch ." for "A house has no pitch ."
 
 
 def test_the_record() -> None:
-    judged = process_results(document("sarcasm"), ['1. Yes\n2. "[I]"\n3. [S] home owners\n4. No pitch.'])
+    judged = process_results(
+        document("sarcasm"), ['1. Yes\n2. "[I]"\n3. [S] home owners\n4. No pitch.']
+    )
     assert judged["sample"] == {
         "task": "nykms_sarcasm",
         "request": "NYK-MS,question=sarcasm,modality=image",
@@ -108,10 +127,19 @@ def test_the_record() -> None:
         "predicted_strict": 1,
         "kinds": {"SW": "image", "ST": "free"},
         "words": {
-            "SW": {"em": True, "relaxed_em": True, "bleu4": 1.0, "bleu4_sums": [3, 3, 3, 2, 1, 0, 3, 2, 1, 0]},
+            "SW": {
+                "em": True,
+                "relaxed_em": True,
+                "bleu4": 1.0,
+                "bleu4_sums": [3, 3, 3, 2, 1, 0, 3, 2, 1, 0],
+            },
             "ST": {"bleu4": 1.0, "bleu4_sums": [2, 2, 2, 1, 0, 0, 2, 1, 0, 0]},
-            # Right are 2 of 3 tokens, 1 of 2 pairs, of the one triple none (counts half); half as long as annotated.
-            "SE": {"bleu4": pytest.approx(math.exp(1 - 6 / 3) * (2 / 3 * 1 / 2 * 1 / 2) ** (1 / 3)), "bleu4_sums": SE},
+            # Right are 2 of 3 tokens, 1 of 2 pairs, of the one triple none (counts half); half as
+            # long as annotated.
+            "SE": {
+                "bleu4": pytest.approx(math.exp(1 - 6 / 3) * (2 / 3 * 1 / 2 * 1 / 2) ** (1 / 3)),
+                "bleu4_sums": SE,
+            },
         },
         "predicted_marks": ["SW", "ST"],
         "bleu": overlap.signature(),

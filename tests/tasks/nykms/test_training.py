@@ -1,4 +1,6 @@
-"""``figlang train nykms`` gives no better model than chance, or trains on test cartoons, if this fails."""
+"""``figlang train nykms`` gives no better model than chance, or trains on test cartoons, if this
+fails.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +41,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for number in range(40):
         label = number % 2
         drawing(number, 64, "red" if label else "green").save(folder / "images" / f"{number}.png")
-        caption = f"{WORDS[number % 3]} {'the house is warm' if label else 'this snail is slow'} {WORDS[-number % 6]}"
-        answers = {"description": "A drawing."} | ({"MW": "warm", "ME": "in ruins"} if label else {})
+        caption = (
+            f"{WORDS[number % 3]} {'the house is warm' if label else 'this snail is slow'}"
+            f" {WORDS[-number % 6]}"
+        )
+        answers = {"description": "A drawing."} | (
+            {"MW": "warm", "ME": "in ruins"} if label else {}
+        )
         split = "train" if number < 24 else "validation" if number < 32 else "test"
         row = {
             "id": f"NYK_{number}_1",
@@ -50,7 +57,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "split": split,
         }
         found.append(row | answers)
-    (folder / "nyk_m.jsonl").write_text("".join(json.dumps(row) + "\n" for row in found), encoding="utf-8")
+    (folder / "nyk_m.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in found), encoding="utf-8"
+    )
     tiny_encoders.write_towers(above, WORDS)
     return above
 
@@ -67,7 +76,10 @@ def towers(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[
 def change(folder: Path, new: Callable[[int], dict[str, Any]]) -> None:
     path = folder / "NYK-MS" / "nyk_m.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines()
-    path.write_text("".join(json.dumps(json.loads(line) | new(n)) + "\n" for n, line in enumerate(lines)), "utf-8")
+    path.write_text(
+        "".join(json.dumps(json.loads(line) | new(n)) + "\n" for n, line in enumerate(lines)),
+        "utf-8",
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,7 +89,10 @@ def change(folder: Path, new: Callable[[int], dict[str, Any]]) -> None:
 def test_a_probe_answers_about_the_test_rows_and_beats_the_majority(
     options: list[str], towers: list[str], tmp_path: Path
 ) -> None:
-    done = RUN.invoke(app, ["train", "nykms", *towers, *options, "--seeds", "2", "--output", str(tmp_path / "probe")])
+    done = RUN.invoke(
+        app,
+        ["train", "nykms", *towers, *options, "--seeds", "2", "--output", str(tmp_path / "probe")],
+    )
     assert done.exit_code == 0, done.output
     assert "rows: train 24, validation 8, test 8\n" in done.output
     told = json.loads((tmp_path / "probe" / "probe.json").read_text())
@@ -87,7 +102,10 @@ def test_a_probe_answers_about_the_test_rows_and_beats_the_majority(
     results = evaluate("nykms_mc_test", "figlang_probe", f"{probe},seed=1")
     accuracy = {
         name: metrics(results, "nykms_mc_test")["mc_acc,none"]
-        for name, results in (("probe", results), ("majority", evaluate("nykms_mc_test", "figlang_majority")))
+        for name, results in (
+            ("probe", results),
+            ("majority", evaluate("nykms_mc_test", "figlang_majority")),
+        )
     }
     assert accuracy["majority"] == 0.5 and accuracy["probe"] > 0.7
     measured = [told["measured"][seed]["mc_acc"] for seed in "01"]
@@ -98,7 +116,8 @@ def test_a_probe_answers_about_the_test_rows_and_beats_the_majority(
     with pytest.raises(FigLangError, match="32 of 40 .* were in the probe's training data"):
         evaluate("nykms_mc", "figlang_probe", probe)
     with pytest.raises(
-        FigLangError, match=r"task nykms_mw: .* trained for the questions mc, metaphor of NYK-MS/nyk_m:"
+        FigLangError,
+        match=r"task nykms_mw: .* trained for the questions mc, metaphor of NYK-MS/nyk_m:",
     ):
         evaluate("nykms_mw", "figlang_probe", probe)
     if "text" not in options:
@@ -108,7 +127,9 @@ def test_a_probe_answers_about_the_test_rows_and_beats_the_majority(
 
 
 @pytest.mark.parametrize("shared", ["contest", "pixels"])
-def test_a_cartoon_of_the_test_among_the_others_is_refused(shared: str, towers: list[str], tmp_path: Path) -> None:
+def test_a_cartoon_of_the_test_among_the_others_is_refused(
+    shared: str, towers: list[str], tmp_path: Path
+) -> None:
     if shared == "contest":
         change(tmp_path, lambda number: {"id": f"NYK_30_{number}"} if number in (0, 39) else {})
     else:  # in another file
@@ -116,8 +137,13 @@ def test_a_cartoon_of_the_test_among_the_others_is_refused(shared: str, towers: 
         Image.open(folder / "24.png").save(folder / "39.png", dpi=(72, 72))
     done = RUN.invoke(app, ["train", "nykms", *towers, "--output", str(tmp_path / "probe")])
     assert done.exit_code == 1
-    assert "1 rows of the split test show a cartoon that is also in train or validation, such as " in done.output
-    assert ("such as NYK_30_39 (contest 30)" if shared == "contest" else "such as NYK_39_1 (") in done.output
+    assert (
+        "1 rows of the split test show a cartoon that is also in train or validation, such as "
+        in done.output
+    )
+    assert (
+        "such as NYK_30_39 (contest 30)" if shared == "contest" else "such as NYK_39_1 ("
+    ) in done.output
     assert not (tmp_path / "probe").exists()
 
 
@@ -125,26 +151,45 @@ def test_a_cartoon_of_the_test_among_the_others_is_refused(shared: str, towers: 
     ("options", "message"),
     [
         (["--topic", "irony"], "topic is 'irony'; valid: metaphor, sarcasm"),
-        (["--output", ".", "--topic", "sarcasm"], "already exists and is not overwritten"),  # before anything is read
+        # Before anything is read
+        (["--output", ".", "--topic", "sarcasm"], "already exists and is not overwritten"),
     ],
 )
-def test_what_cannot_be_trained(options: list[str], message: str, towers: list[str], tmp_path: Path) -> None:
-    done = RUN.invoke(app, ["train", "nykms", *towers, "--output", str(tmp_path / "probe"), *options])
+def test_what_cannot_be_trained(
+    options: list[str], message: str, towers: list[str], tmp_path: Path
+) -> None:
+    done = RUN.invoke(
+        app, ["train", "nykms", *towers, "--output", str(tmp_path / "probe"), *options]
+    )
     assert done.exit_code == 1 and message in done.output
     assert not (tmp_path / "probe").exists()
 
 
 @pytest.mark.slow
-def test_encoders_come_from_the_hub_and_their_commits_are_kept(towers: list[str], tmp_path: Path) -> None:
+def test_encoders_come_from_the_hub_and_their_commits_are_kept(
+    towers: list[str], tmp_path: Path
+) -> None:
     with HubServer() as server:
-        commits = [server.add_repo(f"tiny/{n}", tmp_path / n, repo_type="model") for n in ("bert", "vit")]
+        commits = [
+            server.add_repo(f"tiny/{n}", tmp_path / n, repo_type="model") for n in ("bert", "vit")
+        ]
         environment = server.env(home=tmp_path / "home") | {"CUDA_VISIBLE_DEVICES": ""}
         environment[hub.DATA_DIR_VARIABLE] = str(tmp_path)
         train = ["figlang", "train", "nykms", "--seeds", "1", "--epochs", "1"]
-        train += ["--image-encoder", "tiny/vit", "--output", str(tmp_path / "probe"), "--text-encoder"]
+        train += [
+            "--image-encoder",
+            "tiny/vit",
+            "--output",
+            str(tmp_path / "probe"),
+            "--text-encoder",
+        ]
         failed = warm.run([*train, "tiny/none"], cwd=tmp_path, env=environment)
         done = warm.run([*train, "tiny/bert"], cwd=tmp_path, env=environment)
-    assert failed.returncode == 1 and "tiny/none" in failed.stderr and "Check the name and the rev" in failed.stderr
+    assert (
+        failed.returncode == 1
+        and "tiny/none" in failed.stderr
+        and "Check the name and the rev" in failed.stderr
+    )
     assert "Traceback" not in failed.stderr
     assert done.returncode == 0, done.stderr[-3000:]
     network = json.loads((tmp_path / "probe" / "probe.json").read_text())["settings"]["network"]

@@ -1,4 +1,6 @@
-"""Rows of the user in place of V-FLUTE's: the example runs; a fault is named by file, line, column and remedy."""
+"""Rows of the user in place of V-FLUTE's: the example runs; a fault is named by file, line, column
+and remedy.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,8 @@ def test_the_example_has_documents_like_the_release(folder: Path) -> None:
     assert set(documents["report_group"]) == {
         f"mini_{each}" for each in ("simile", "metaphor", "idiom", "sarcasm", "humor")
     }
-    # The first places of the released test split (test_rows.py has the first twelve from the released prompts).
+    # The first places of the released test split (test_rows.py has the first twelve from the
+    # released prompts).
     assert documents["instruction"] == [9, 10, 19, 12, 13, 5, 4, 8, 15, 6, 4]
     assert documents.unique("revision") == ["own"]
 
@@ -72,8 +75,14 @@ def test_csv_json_lines_and_other_line_ends_are_the_same_data(folder: Path) -> N
     assert rows.load("V-FLUTE", "test")[0]["data"] != before[0]["data"]
 
 
-def test_rows_without_a_source_count_in_the_whole_and_exemplars_are_of_the_users_train(folder: Path) -> None:
-    write(folder, [{column: row[column] for column in [*row][:5]} for row in read(folder)], name="train.csv")
+def test_rows_without_a_source_count_in_the_whole_and_exemplars_are_of_the_users_train(
+    folder: Path,
+) -> None:
+    write(
+        folder,
+        [{column: row[column] for column in [*row][:5]} for row in read(folder)],
+        name="train.csv",
+    )
     assert rows.load("V-FLUTE", "train").unique("report_group") == ["other"]
     (shot,) = rows.exemplars("V-FLUTE", 1, 42)
     assert shot["image"].size == (224, 224) and shot["id"].startswith("example-")
@@ -88,7 +97,9 @@ def test_a_run_says_whose_rows_it_has_and_no_published_figure_is_with_it(
     monkeypatch.setenv("FIGLANG_SCORER", "off")
     results = evaluate("vflute", "figlang_random", saved=tmp_path / "out")
     metadata = results["configs"]["vflute"]["metadata"]
-    assert metadata["data_revision"] == "own" and re.fullmatch(r"V-FLUTE/test:[0-9a-f]{12}", metadata["data"])
+    assert metadata["data_revision"] == "own" and re.fullmatch(
+        r"V-FLUTE/test:[0-9a-f]{12}", metadata["data"]
+    )
     shown = summary_table(results)
     assert "| mini_humor " in shown and "Random Baseline" not in shown
     assert "published figures are left out: they are of 723 released rows" in shown

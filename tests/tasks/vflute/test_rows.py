@@ -1,4 +1,6 @@
-"""V-FLUTE's rows have other ids, instructions, groups or exemplars than the released ones if this fails."""
+"""V-FLUTE's rows have other ids, instructions, groups or exemplars than the released ones if this
+fails.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +27,14 @@ def test_all_723_released_prompts_and_ids_and_the_groups_of_table_3(shared_file:
     for row_id, row in released.items():
         source, split, position = row_id.rsplit("-", 2)
         assert (source, split) == (row["source_dataset"], "test")
-        prompt = render("vflute/question.jinja", instruction=numbers[int(position)], claim=row["claim"])
+        prompt = render(
+            "vflute/question.jinja", instruction=numbers[int(position)], claim=row["claim"]
+        )
         matching += prompt == row["prompt"].replace("REPLACE_CLAIM", '"' + row["claim"] + '"')
     assert (matching, len(released)) == (723, 723)
-    groups = Counter(rows.report_group(row["source_dataset"], row["phenomenon"]) for row in released.values())
+    groups = Counter(
+        rows.report_group(row["source_dataset"], row["phenomenon"]) for row in released.values()
+    )
     assert groups == {
         "vismet": 101,
         "irfl_metaphor_simile": 120,
@@ -40,7 +46,8 @@ def test_all_723_released_prompts_and_ids_and_the_groups_of_table_3(shared_file:
 
 
 def test_instructions_of_the_released_test_split() -> None:
-    # Read off the prompts of the released test file, not computed: first twelve, and a digest of all 723.
+    # Read off the prompts of the released test file, not computed: first twelve, and a digest of
+    # all 723.
     numbers = rows.instruction_numbers(SPLIT_SIZES, "test")
     assert numbers[:12] == [9, 10, 19, 12, 13, 5, 4, 8, 15, 6, 4, 7]
     digest = "00c1ff7fbeb0e09f3c314f64a5cd5a80aa4a50543c52d11ab957cbb337eff878"
@@ -56,7 +63,9 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
     for split, count in TINY.items():
         monkeypatch.setitem(source_of("V-FLUTE").splits, split, count)
-    write_vflute_repo(tmp_path / "V-FLUTE", {split: synthetic_rows(split, count) for split, count in TINY.items()})
+    write_vflute_repo(
+        tmp_path / "V-FLUTE", {split: synthetic_rows(split, count) for split, count in TINY.items()}
+    )
     return tmp_path / "V-FLUTE"
 
 
@@ -83,7 +92,9 @@ def test_irfl_alone_is_split_by_phenomenon(source: str, phenomenon: str, group: 
 
 
 @pytest.mark.parametrize("count", [1, 10])
-def test_exemplars_are_stratified_train_rows_and_depend_on_the_seed_alone(tiny: Path, count: int) -> None:
+def test_exemplars_are_stratified_train_rows_and_depend_on_the_seed_alone(
+    tiny: Path, count: int
+) -> None:
     shots = rows.exemplars("V-FLUTE", count, 42)
     assert all("-train-" in shot["id"] for shot in shots)
     assert len({shot["id"] for shot in shots}) == count

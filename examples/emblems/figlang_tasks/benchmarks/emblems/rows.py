@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 
 def documents(request: Request, check_images: bool) -> datasets.Dataset:
-    """The documents for a request: ``id``, ``data``, ``saying``, ``fits`` (1 or 0) and ``image`` (undecoded).
+    """The documents for a request: ``id``, ``data``, ``saying``, ``fits`` (1 or 0) and ``image``
+    (undecoded).
 
-    The split of the request names a JSON lines file. All pictures are checked in any case: they are few.
+    The split of the request names a JSON lines file. All pictures are checked in any case: they are
+    few.
 
     Raises:
         DataError: the data is missing, or a row is not valid; the message names file and line.
@@ -44,7 +46,9 @@ def read(path: Path, name: str) -> tuple[list[dict[str, Any]], list[str]]:
 
 
 def _row(row: dict[str, Any], where: str, name: str) -> dict[str, Any]:
-    row_id, path, saying = (row_files.text(row, column, where) for column in ("id", "image", "saying"))
+    row_id, path, saying = (
+        row_files.text(row, column, where) for column in ("id", "image", "saying")
+    )
     fits = row.get("fits")
     if not isinstance(fits, int) or fits not in (0, 1):
         raise DataError(f"{where}: fits is {row_files.brief(fits)}, must be 0 or 1")

@@ -30,7 +30,9 @@ def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> li
     return [images.decode(doc["image"], doc["id"], "Emblems")]
 
 
-def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
+def doc_to_messages(
+    doc: Document, lmms_eval_specific_kwargs: Kwargs = None
+) -> list[dict[str, Any]]:
     return [user_turn(doc_to_visual(doc), doc_to_text(doc))]
 
 
@@ -39,7 +41,9 @@ def doc_to_target(doc: Document) -> str:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """The possible answers by label, and the right label (``figlang_random``, ``figlang_majority``)."""
+    """The possible answers by label, and the right label (``figlang_random``,
+    ``figlang_majority``).
+    """
     return {"No": "No", "Yes": "Yes"}, doc_to_target(doc)
 
 

@@ -23,7 +23,9 @@ def test_what_counts_as_an_answer(output: str | None, value: bool | None, status
     assert (found.value, found.status) == (value, status)
 
 
-@pytest.mark.parametrize(("output", "fits", "acc"), [("Yes", 1, 1.0), ("Yes", 0, 0.0), ("No", 0, 1.0), ("Hm", 0, 0.0)])
+@pytest.mark.parametrize(
+    ("output", "fits", "acc"), [("Yes", 1, 1.0), ("Yes", 0, 0.0), ("No", 0, 1.0), ("Hm", 0, 0.0)]
+)
 def test_no_answer_is_a_wrong_answer(output: str, fits: int, acc: float) -> None:
     document = {"request": "Emblems,split=test", "id": "emblem-0", "data": "Emblems", "fits": fits}
     judgement = process_results(document, [output])
