@@ -1,5 +1,6 @@
-"""Every command in the documents is parsed by its program; those of README and the quick start
-run.
+"""Every command in the documents is parsed by its program, and some documents are run.
+
+The commands of README run in the slow tests, those of the quick start in the long ones.
 """
 
 from __future__ import annotations
@@ -145,17 +146,22 @@ def prepared(text: str) -> str:
     return text
 
 
-@pytest.mark.slow
-def test_every_command_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that stand in both run once."""
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("README.md", marks=pytest.mark.slow),
+        pytest.param("docs/quickstart.md", marks=pytest.mark.long),
+    ],
+)
+def test_every_command_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In their order, in one shell; a line that the document repeats runs once."""
     write_vflute_repo(tmp_path / "data" / "V-FLUTE", {"test": published.rows()}, image_size=8)
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("FIGLANG_SCORER", "embedded")
     lines = dict.fromkeys(
         prepared(line.text)
-        for name in ("README.md", "docs/quickstart.md")
         for script in scripts(ROOT / name)
         for line in script
-        if not any("activate" in each.text for each in script)  # the installation: .ci/run makes it
+        if not any("activate" in line.text for line in script)  # the installation: .ci/run makes it
     )
     shell(tmp_path, "set -x\n" + "\n".join(lines), ROOT)

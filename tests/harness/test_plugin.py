@@ -345,8 +345,14 @@ def test_which_answers_are_failed_requests(answer: object, failed: bool) -> None
         assert notes.is_no_answer(answer) is failed
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("program", ["lmms-eval", "python -m lmms_eval", "lmms_eval"])
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param("lmms_eval", marks=pytest.mark.slow),
+        pytest.param("lmms-eval", marks=pytest.mark.slow),
+        pytest.param("python -m lmms_eval", marks=pytest.mark.long),
+    ],
+)
 def test_every_way_to_the_harness_gives_the_same_results(program: str, tmp_path: Path) -> None:
     given = [
         "--tasks",

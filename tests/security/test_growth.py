@@ -169,7 +169,7 @@ def generated() -> list[str]:
     return sorted(pieces)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", ALL)
 def test_readers_take_linear_time_on_longer_texts(name: str) -> None:
     assert_linear(ALL[name], most_suspicious(ALL[name], ALPHABET, 1), LONGER)
