@@ -272,7 +272,7 @@ def test_differences_and_adjusted_p_are_those_of_the_comparison_and_of_the_verdi
         float(row["difference"]) == expected.difference
         and float(row["p_randomization"]) == expected.p_randomization
     )
-    assert row["first"] == HOSTILE and row["second"] == "strong"
+    assert row["baseline"] == HOSTILE and row["candidate"] == "strong"
     better = next(
         drawn.svg for drawn in significance.charts if "(V-FLUTE): strong against" in drawn.title
     )
@@ -283,9 +283,9 @@ def test_differences_and_adjusted_p_are_those_of_the_comparison_and_of_the_verdi
     assert told.endswith(f"], p {p_text(float(row['p_holm']))} (adjusted for {len(tested)} tests)")
     # Of a name given to two
     copies = [replace(run, name=f"copy {at}") for at, run in enumerate([*two(), *two()])]
-    assert [(each.first, each.second) for each in compared(copies, {"figlang_mini": []})[0]] == [
-        (HOSTILE, "strong")
-    ]
+    assert [
+        (each.baseline, each.candidate) for each in compared(copies, {"figlang_mini": []})[0]
+    ] == [(HOSTILE, "strong")]
 
 
 @pytest.mark.slow
@@ -300,7 +300,7 @@ def test_a_cut_run_is_shown_beside_a_whole_one_and_stops_no_other_comparison() -
     assert {row["panel"] for row in curves if row["run"] == "cut"} == {"all", "HAIVMet (vismet)"}
     compared = [row for drawn in section(found, "differences-pairs").charts for row in data(drawn)]
     assert any(row["task"] == "figlang_mini" for row in compared)
-    assert not any("cut" in (row["first"], row["second"]) for row in compared)
+    assert not any("cut" in (row["baseline"], row["candidate"]) for row in compared)
     notes = section(found, "differences-pairs").notes
     assert len(notes) == 2 and all("were not evaluated on the same rows" in note for note in notes)
 
