@@ -277,7 +277,8 @@ def _plan(unread: UnreadAnswers, to_ask: int) -> str:
     lines = []
     for task, readable in unread.tasks.items():
         lines.append(
-            f"{task}: our readers left {len(readable.unread)} of {len(readable.task.lines)} answers"
+            f"{task}: our readers left {len(readable.unread)} of {len(readable.task.samples)}"
+            " answers"
         )
     for task, reason in unread.left_out.items():
         lines.append(f"{task}: left out, because {reason}")

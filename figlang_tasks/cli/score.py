@@ -116,9 +116,9 @@ def _score(task: TaskRun, scorer: Scorer) -> ChangedTask:
             **scores.details[explained.pair(record)],
         }
     lines = tuple(
-        {**line, "sample": record} for line, record in zip(task.lines, records, strict=True)
+        {**line, "sample": record} for line, record in zip(task.samples, records, strict=True)
     )
-    scored = replace(task, lines=lines, signature=scores.signature)
+    scored = replace(task, samples=lines, signature=scores.signature)
     estimates = evaluate(records, scored.measures)
     facts = {"explanation_scorer": scores.signature, "explanation_kernel": scores.kernel}
     return ChangedTask(replace(scored, reported=estimates), estimates, facts)

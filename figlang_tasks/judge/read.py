@@ -157,9 +157,9 @@ def _with_readings(
             truncated += answer.is_truncated and reading["status"] == "unreadable"
 
     lines = []
-    for place, line in enumerate(task.lines):
+    for place, line in enumerate(task.samples):
         lines.append({**line, "sample": {**line["sample"], READ_BY: readings.get(place)}})
-    read_task = replace(task, lines=tuple(lines))
+    read_task = replace(task, samples=tuple(lines))
     metric, estimates, new_values = _estimates(task, read_task)
 
     statuses = Counter(reading["status"] for reading in readings.values())

@@ -164,7 +164,7 @@ def _unread_of(task: TaskRun, choice: Choice, model: str) -> tuple[UnreadAnswer,
     """The answers of a task that our readers left, in the order of the samples file."""
     documents = RunDocuments(task)
     unread: list[UnreadAnswer] = []
-    for place, line in enumerate(task.lines):
+    for place, line in enumerate(task.samples):
         record: Record = line["sample"]
         if record["status"] in _NOTHING_TO_READ:
             continue

@@ -190,7 +190,8 @@ def caveats(run: Run, tasks: Collection[str] = (), run_path: str | None = None) 
         told = task.warnings(run_path or str(run.path))
         if task.unanswered:
             told.insert(
-                0, f"{task.unanswered} of {len(task.lines)} rows have no answer and count as wrong"
+                0,
+                f"{task.unanswered} of {len(task.samples)} rows have no answer and count as wrong",
             )
         if task.sampled:
             told.append(f"answers were sampled ({task.sampled}); another run gives other answers")

@@ -195,7 +195,7 @@ def _check_comparable(task: str, sides: Sides, repeats: Mapping[str, int]) -> No
                 " with all of them, or name other tasks (--task)"
             )
         if len(
-            {str([(line["sample"]["id"], outputs(line)) for line in run.lines]) for run in own}
+            {str([(line["sample"]["id"], outputs(line)) for line in run.samples]) for run in own}
         ) < len(own):
             logger.warning(
                 f"figlang_tasks: {task}: repeats of {name} have equal answers in all rows: leave"

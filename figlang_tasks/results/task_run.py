@@ -43,7 +43,7 @@ class TaskRun:
         sha256: of the samples file.
         kind: the kind of task that wrote the records.
         request: what the task file asked of its dataset.
-        lines: the lines of the samples file; each has its record under ``sample``.
+        samples: the lines of the samples file; each has its record under ``sample``.
         reported: the estimates in the results file; NaN where the computation failed. Empty without
             a results file, and of lm-eval.
         config: the task's entry in the results file; empty without one.
@@ -60,7 +60,7 @@ class TaskRun:
     kind: Task
     request: Request
     data: DataId
-    lines: tuple[Mapping[str, Any], ...]
+    samples: tuple[Mapping[str, Any], ...]
     reported: Estimates
     config: Mapping[str, Any]
     scorer: str | None
@@ -73,12 +73,12 @@ class TaskRun:
     @cached_property
     def ids(self) -> tuple[str, ...]:
         """The rows' ids in the order of the file."""
-        return tuple(line["sample"]["id"] for line in self.lines)
+        return tuple(line["sample"]["id"] for line in self.samples)
 
     @cached_property
     def records(self) -> tuple[Record, ...]:
         """The record of each line."""
-        return tuple(line["sample"] for line in self.lines)
+        return tuple(line["sample"] for line in self.samples)
 
     @property
     def benchmark(self) -> Benchmark:
@@ -138,7 +138,7 @@ class TaskRun:
     @cached_property
     def unanswered(self) -> int:
         """How many requests have no answer: the harness wrote its error text instead."""
-        return sum(any(map(notes.is_no_answer, outputs(line))) for line in self.lines)
+        return sum(any(map(notes.is_no_answer, outputs(line))) for line in self.samples)
 
     # --- what is computed from the records ---
 
@@ -234,7 +234,7 @@ class TaskRun:
         """Warnings about the outputs, to be read before the numbers; `run` as a command line takes
         it.
         """
-        first_outputs = [next(iter(outputs(line)), None) for line in self.lines]
+        first_outputs = [next(iter(outputs(line)), None) for line in self.samples]
 
         def collect(measures: Measures, records: Sequence[Record]) -> list[str]:
             return notices(measures.by_name, records, first_outputs, run)

@@ -125,9 +125,9 @@ def asked_again(name: str, *answers: Run) -> Run:
     first, *_ = answers
     lines = []
     for number, run in enumerate(answers, start=1):
-        for line in run.tasks["figlang_mini"].lines:
+        for line in run.tasks["figlang_mini"].samples:
             lines.append({**line, "sample": {**line["sample"], "repeat": number}})
-    task = dataclasses.replace(first.tasks["figlang_mini"], lines=tuple(lines), reported={})
+    task = dataclasses.replace(first.tasks["figlang_mini"], samples=tuple(lines), reported={})
     return dataclasses.replace(first, name=name, tasks={"figlang_mini": task})
 
 
@@ -216,7 +216,7 @@ def test_rows_with_fewer_answers_than_others_are_refused(weak: Run, strong: Run)
     two = asked_again("two", weak, strong)
     task = two.tasks["figlang_mini"]
     cut = dataclasses.replace(
-        two, tasks={"figlang_mini": dataclasses.replace(task, lines=task.lines[:-1])}
+        two, tasks={"figlang_mini": dataclasses.replace(task, samples=task.samples[:-1])}
     )
     refused("figlang_mini: two has up to 2 answers to a row, but 151 to 76 rows", cut, strong)
 
@@ -227,7 +227,7 @@ def test_repeats_that_are_none(weak: Run, strong: Run) -> None:
     left = dataclasses.replace(first, tasks={"figlang_mini": first.tasks["figlang_mini"]})
     refused("1 of the 2 repeats of strong have it", left, strong, weak)
     cut = dataclasses.replace(
-        first.tasks["figlang_mini"], lines=first.tasks["figlang_mini"].lines[1:]
+        first.tasks["figlang_mini"], samples=first.tasks["figlang_mini"].samples[1:]
     )
     cut_run = dataclasses.replace(first, tasks={"figlang_mini": cut})
     refused(
@@ -243,10 +243,10 @@ def test_runs_of_other_units_are_not_compared(weak: Run, strong: Run) -> None:
     task = "figlang_mini_nykms_metaphor"
     of = strong.tasks[task]
     earlier = [
-        {**line, "sample": {**line["sample"], "unit": line["sample"]["id"]}} for line in of.lines
+        {**line, "sample": {**line["sample"], "unit": line["sample"]["id"]}} for line in of.samples
     ]
     told = r"not evaluated on the same rows; only in weak: 12 .*; only in strong, changed: 12 "
-    refused(told, weak, changed(strong, task, lines=tuple(earlier)), tasks=[task])
+    refused(told, weak, changed(strong, task, samples=tuple(earlier)), tasks=[task])
 
 
 def test_choice_of_metrics_and_sources(weak: Run, strong: Run) -> None:
@@ -308,7 +308,7 @@ def test_what_cannot_be_compared(weak: Run, strong: Run) -> None:
         rf"not evaluated on the same rows; only in weak: 52 \({ids}, and 47 more\)\. Evaluate both"
         r" .*--limit"
     )
-    refused(told, weak, changed(strong, task, lines=mini.lines[52:]))
+    refused(told, weak, changed(strong, task, samples=mini.samples[52:]))
     other_data = dataclasses.replace(mini, data=DataId.parse("figlang_mini/test:000000000000"))
     refused("evaluate both on one version", weak, changed(strong, task, data=other_data.data))
     other_scorer = changed(strong, task, signature="vflute25|...")

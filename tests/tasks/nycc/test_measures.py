@@ -45,7 +45,7 @@ def run(name: str, hits: Sequence[int]) -> Run:
         kind=MATCHING,
         request=Request.of("NYCC", config="matching_from_pixels", fold="all"),
         data=DataId.parse(DATA),
-        lines=lines,
+        samples=lines,
         reported={},
         config={},
         scorer=None,
