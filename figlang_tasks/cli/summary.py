@@ -15,7 +15,7 @@ from figlang_tasks import scoring
 from figlang_tasks.core.hub import OWN
 from figlang_tasks.results import frame, measures, published, results_file, tables
 from figlang_tasks.scoring import OVERALL, Estimates
-from figlang_tasks.scoring.notices import leaves_words, read_command, unread_notice
+from figlang_tasks.scoring.output_warnings import leaves_words, read_command, unread_warning
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,7 +84,7 @@ def next_commands(results: Iterable[Mapping[str, Any]], folder: Path) -> str:
     for content in results:
         for name in content["results"]:
             readings = (results_file.measured_metadata(content, name) or {}).get("readings")
-            if unread_notice(readings) and leaves_words(readings):
+            if unread_warning(readings) and leaves_words(readings):
                 return (
                     f"{report}\nto have a language model read what is left:"
                     f" {read_command(str(folder))}"
@@ -117,7 +117,7 @@ def _task(results: Mapping[str, Any], name: str, estimates: Estimates) -> _Task:
         version,
         figures,
         left_out,
-        unread_notice(metadata.get("readings")),
+        unread_warning(metadata.get("readings")),
     )
 
 

@@ -368,7 +368,7 @@ def _statistics_of_copies(
         statistics = {
             (name, scope): statistic
             for name in names
-            for scope, statistic in run.measures.by_name[name].statistics(records).items()
+            for scope, statistic in run.measures.by_name[name].statistics_by_scope(records).items()
         }
     return {full_name(*place): statistics[place] for place in places if place in statistics}
 

@@ -21,7 +21,7 @@ from figlang_tasks.results.contradictions import SavedTask, find_contradictions
 from figlang_tasks.results.published import Measured
 from figlang_tasks.scoring import Estimates, Measures, Record, Task
 from figlang_tasks.scoring.explained import check_records
-from figlang_tasks.scoring.notices import notices
+from figlang_tasks.scoring.output_warnings import output_warnings
 from figlang_tasks.scoring.read_by_model import with_read_by_model
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class TaskRun:
         """How many rows of the benchmark the lines are of."""
 
         def count_rows(measures: Measures, records: Sequence[Record]) -> int:
-            return measures.rows(records)
+            return measures.count_rows(records)
 
         return self.computed(count_rows)
 
@@ -165,7 +165,7 @@ class TaskRun:
         """
 
         def evaluate_sums(measures: Measures, records: Sequence[Record]) -> Estimates:
-            return scoring.evaluate(records, measures.sums, 0)
+            return scoring.evaluate(records, measures.recomputable, 0)
 
         if self.reported and not self.contradictions:
             return self.reported_estimates
@@ -189,7 +189,7 @@ class TaskRun:
         ) -> dict[tuple[str, str], Statistic]:
             statistics = {}
             for measure in measures.all:
-                for scope, statistic in measure.statistics(records).items():
+                for scope, statistic in measure.statistics_by_scope(records).items():
                     statistics[measure.name, scope] = statistic
             return statistics
 
@@ -237,7 +237,7 @@ class TaskRun:
         first_outputs = [next(iter(outputs(line)), None) for line in self.samples]
 
         def collect(measures: Measures, records: Sequence[Record]) -> list[str]:
-            return notices(measures.by_name, records, first_outputs, run)
+            return output_warnings(measures.by_name, records, first_outputs, run)
 
         return self.computed(collect)
 
