@@ -21,6 +21,7 @@ from figlang_tasks.core.text import alignment, latex, printable, printable_lines
 from figlang_tasks.report import verdict
 from figlang_tasks.results import comparison, frame, measures, published, tables
 from figlang_tasks.results.comparison import Difference
+from figlang_tasks.results.paired_statistics import answers_per_row
 from figlang_tasks.results.runs import read_all
 from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, full_name
@@ -198,7 +199,7 @@ class _Comparison:
         runs = [task_run for run, task_run in self.compared(task) if run.name == name]
         if len(runs) > 1:
             return f"{name} ({len(runs)} runs)"
-        answers = comparison.answers_per_row(task, name, runs[0])
+        answers = answers_per_row(task, name, runs[0])
         return f"{name} ({answers} answers to a row)" if answers > 1 else name
 
     def pairs(self, task: str) -> Iterator[tuple[str, pd.DataFrame]]:

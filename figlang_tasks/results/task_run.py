@@ -18,6 +18,7 @@ from figlang_tasks.core.hub import OWN
 from figlang_tasks.core.request import Request
 from figlang_tasks.core.text import listing
 from figlang_tasks.results.contradictions import SavedTask, find_contradictions
+from figlang_tasks.results.measures import MetricScope
 from figlang_tasks.results.published import RunConditions
 from figlang_tasks.scoring import Estimates, Measures, Record, Task
 from figlang_tasks.scoring.explained import check_records
@@ -179,18 +180,18 @@ class TaskRun:
         }
 
     @cached_property
-    def statistics(self) -> dict[tuple[str, str], Statistic]:
+    def statistics(self) -> dict[MetricScope, Statistic]:
         """The sufficient statistics of each measure in each scope; of METEOR, FID and the like
         there are none.
         """
 
         def compute_statistics(
             measures: Measures, records: Sequence[Record]
-        ) -> dict[tuple[str, str], Statistic]:
-            statistics = {}
+        ) -> dict[MetricScope, Statistic]:
+            statistics: dict[MetricScope, Statistic] = {}
             for measure in measures.all:
                 for scope, statistic in measure.statistics_by_scope(records).items():
-                    statistics[measure.name, scope] = statistic
+                    statistics[MetricScope(measure.name, scope)] = statistic
             return statistics
 
         return self.compute_from_records(compute_statistics)
