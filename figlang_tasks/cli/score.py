@@ -92,7 +92,7 @@ def _explained(run: Run) -> dict[str, str]:
     """The tasks of a run that have explanations to score, with their papers' scorers."""
     for task in run.tasks.values():
         task.check_consistent()
-    tasks = [task for task in run.tasks.values() if task.explained]
+    tasks = [task for task in run.tasks.values() if task.has_explanations]
     if not tasks:
         raise FigLangError(
             f"{run.path} has no explanations to score: its tasks ({listing(run.tasks)}) ask for"

@@ -29,7 +29,7 @@ class _Task:
 
     name: str
     estimates: Estimates
-    measured: published.Measured
+    conditions: published.RunConditions
     version: str  # of this package, which scored it
     published: Sequence[str]  # full names of measures
     left_out: str  # why other figures are left out
@@ -57,11 +57,11 @@ def summary_table(results: Mapping[str, Any]) -> str:
         parts += _of_task(alone) if alone else [_of_group(title, members)]
         parts += [
             f"explanation scorer: {each}"
-            for each in _unlike(task.measured.scorer for task in members)
+            for each in _unlike(task.conditions.scorer for task in members)
         ]
         places = [_place(task) for task in members]
         if alone:
-            about = published.protocol(alone.name, alone.published)
+            about = published.protocol_text(alone.name, alone.published)
             parts += _unlike([about and f"published, not measured here: {about}", alone.left_out])
             places.append(_shared(results_file.model_name(results), alone))
         parts += _unlike(["\n".join(_unlike(places))])
@@ -100,7 +100,7 @@ def _task(results: Mapping[str, Any], name: str, estimates: Estimates) -> _Task:
     counts = [
         estimate.rows for _, _, estimate in scoring.flat(estimates) if estimate.rows is not None
     ]
-    measured = published.Measured(
+    conditions = published.RunConditions(
         rows=max(counts, default=0),
         partial=results_file.partial_reason(results, name),
         scorer=metadata.get("explanation_scorer"),
@@ -109,11 +109,11 @@ def _task(results: Mapping[str, Any], name: str, estimates: Estimates) -> _Task:
     )
     version = str((metadata.get("versions") or {}).get("figlang-tasks", "of unknown version"))
     names = [scoring.full_name(measure, scope) for measure, scope, _ in scoring.flat(estimates)]
-    figures, left_out = published.comparable(name, names, [measured])
+    figures, left_out = published.comparable_metrics(name, names, [conditions])
     return _Task(
         name,
         estimates,
-        measured,
+        conditions,
         version,
         figures,
         left_out,
@@ -125,11 +125,11 @@ def _place(task: _Task) -> str:
     """Where a run would stand among published models, by the main metric or the first that has
     some; "" without any.
     """
-    main = [name for name in task.published if name == measures.headline(task.overall)]
+    main = [name for name in task.published if name == measures.headline_metric(task.overall)]
     for name in [*main, *task.published]:
-        measure, scope = published.named(name)
+        measure, scope = published.measure_and_scope(name)
         own, sign = task.estimates[measure.name][scope].value, -1 if measure.higher_is_better else 1
-        rows = published.rows(task.name, [name])
+        rows = published.published_rows(task.name, [name])
         models = [
             (row.label, row.values[name]) for row in rows if row.kind not in published.WITHOUT_MODEL
         ]
@@ -153,8 +153,8 @@ def _shared(model: str, task: _Task) -> str:
     """One line that says what was measured; "" for a run that was cut short, or of an unknown
     model.
     """
-    main, run = measures.headline(task.overall), task.measured
-    if not (model and main) or measures.of(main).is_diagnostic or run.partial:
+    main, run = measures.headline_metric(task.overall), task.conditions
+    if not (model and main) or measures.measure_of(main).is_diagnostic or run.partial:
         return ""
     value = measures.estimate_text(main, task.estimates[main][OVERALL], run.rows)
     rows = f"{run.rows} own rows" if run.has_user_rows else f"{run.rows} rows"
@@ -190,22 +190,22 @@ def _of_task(task: _Task) -> list[str]:
 
     lines = [
         (f"{label}: {measures.scope_text(scope)}" if scope != OVERALL else label, figures)
-        for label, scope, figures in published.lines(task.name, task.published)
+        for label, scope, figures in published.table_lines(task.name, task.published)
     ]
     wanted = (_telling(task.estimates) or list(task.estimates)) + [
         name for _, of in lines for name in of
     ]
     columns = [name for name in task.estimates if name in wanted]
-    numbers = frame.values([("", {task.name: task.estimates})])
+    numbers = frame.estimates_frame([("", {task.name: task.estimates})])
     own = numbers[numbers["metric"].isin(columns)]
     whole = own["scope"] == OVERALL
-    shown = tables.wide(pd.concat([own[whole], own[~whole]]), ["scope"], columns)
+    shown = tables.wide_table(pd.concat([own[whole], own[~whole]]), ["scope"], columns)
     if lines:
         rule = pd.DataFrame(
             [["published:", *[""] * (len(shown.columns) - 1)]], columns=shown.columns
         )
-        shown = pd.concat([shown, rule, tables.of_published(lines, shown)])
-    told = ["parts overlap: a row counts in each that it belongs to"] * measures.overlap(
+        shown = pd.concat([shown, rule, tables.published_table(lines, shown)])
+    told = ["parts overlap: a row counts in each that it belongs to"] * measures.scopes_overlap(
         task.estimates
     )
     return [_markdown(task.name, shown), *told]
@@ -219,19 +219,21 @@ def _of_group(title: str, tasks: Sequence[_Task]) -> str:
         for name in dict.fromkeys(name for task in tasks for name in task.overall)
         if name in telling
     ]
-    if sum(not measures.of(name).is_diagnostic for name in columns) > _WIDE:
-        main = {measures.headline(task.overall) for task in tasks}
-        columns = [name for name in columns if name in main or measures.of(name).is_diagnostic]
-    numbers = frame.values(
+    if sum(not measures.measure_of(name).is_diagnostic for name in columns) > _WIDE:
+        main = {measures.headline_metric(task.overall) for task in tasks}
+        columns = [
+            name for name in columns if name in main or measures.measure_of(name).is_diagnostic
+        ]
+    numbers = frame.estimates_frame(
         [("", {task.name.removeprefix(f"{title}_"): task.estimates for task in tasks})]
     )
     own = numbers[(numbers["scope"] == OVERALL) & numbers["metric"].isin(columns)]
-    return _markdown(title, tables.wide(own, ["task"], columns))
+    return _markdown(title, tables.wide_table(own, ["task"], columns))
 
 
 def _markdown(title: str, shown: pd.DataFrame) -> str:
     return tables.markdown(
-        shown.rename(columns={shown.columns[0]: title}).rename(columns=measures.with_arrow)
+        shown.rename(columns={shown.columns[0]: title}).rename(columns=measures.name_with_arrow)
     )
 
 
@@ -247,7 +249,7 @@ def _telling(estimates: Estimates) -> list[str]:
 
 
 def _tells(name: str, values: Sequence[float]) -> bool:
-    measure = measures.of(name)
+    measure = measures.measure_of(name)
     if any(map(math.isnan, values)):
         return True
     good = measure.text(1.0 if measure.higher_is_better else 0.0)
