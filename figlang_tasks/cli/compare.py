@@ -76,10 +76,11 @@ def compare(
     the test is over rows and seeds. Of several answers to a row in one run (--repeats) it compares
     the mean of each row.
 
-    \b figlang compare results/model_a results/model_b --paper figlang compare
-    base=a_samples_vflute.jsonl tuned=b_samples_vflute.jsonl --metric f1@0 --metric f1@60 figlang
-    compare results/model_a results/model_b --all --overall --format latex > table.tex figlang
-    compare "probe=runs/probe_seed*" "base=runs/base_seed*"
+    \b
+    figlang compare results/model_a results/model_b --paper
+    figlang compare base=a_samples_vflute.jsonl tuned=b_samples_vflute.jsonl --metric f1@60
+    figlang compare results/model_a results/model_b --all --overall --format latex > table.tex
+    figlang compare "probe=runs/probe_seed*" "base=runs/base_seed*"
     """
     found = read_all(runs, repeats=True)
     differences = comparison.compare(found, metric, task, overall, resamples, seed, every=every)
@@ -200,11 +201,11 @@ class _Comparison:
 
     def pairs(self, task: str) -> Iterator[tuple[str, pd.DataFrame]]:
         """A title, and the table of the differences, for each pair of runs."""
-        for (first, second), pair in itertools.groupby(
-            self.by_task[task], key=lambda each: (each.first, each.second)
+        for (baseline, candidate), pair in itertools.groupby(
+            self.by_task[task], key=lambda each: (each.baseline, each.candidate)
         ):
             yield (
-                f"{printable(second)} against {printable(first)}",
+                f"{printable(candidate)} against {printable(baseline)}",
                 verdict.of_differences(list(pair)),
             )
 
@@ -235,13 +236,13 @@ class _Comparison:
         """The runs that were compared on a task, each repeat on its own; across tasks a run has a
         single one.
         """
-        names = {name for each in self.by_task[task] for name in (each.first, each.second)}
+        names = {name for each in self.by_task[task] for name in (each.baseline, each.candidate)}
         found = [run for run in self.runs if run.name in names]
         return [(run, run.tasks.get(task) or next(iter(run.tasks.values()))) for run in found]
 
     def caveats(self) -> list[str]:
         found = verdict.contradicted(pair for task in self.by_task for pair in self.compared(task))
-        names = {name for each in self.differences for name in (each.first, each.second)}
+        names = {name for each in self.differences for name in (each.baseline, each.candidate)}
         found += [
             caveat
             for run in self.runs

@@ -11,7 +11,7 @@ from figlang_tasks import scoring
 from figlang_tasks.core.hub import OWN
 from figlang_tasks.results import measures, published, results_file
 from figlang_tasks.scoring import OVERALL, Estimates
-from figlang_tasks.scoring.notices import unread_notice
+from figlang_tasks.scoring.output_warnings import unread_warning
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def read_finished_task(results: Mapping[str, Any], name: str, estimates: Estimat
         version=str(versions.get("figlang-tasks", "of unknown version")),
         published_metrics=published_metrics,
         left_out=left_out,
-        unread_warning=unread_notice(metadata.get("readings")),
+        unread_warning=unread_warning(metadata.get("readings")),
     )
 
 

@@ -160,10 +160,10 @@ def llm(
     it keeps the answers so far. The sheet, and every result from it, says that a language model
     filled it in.
 
-    \b OPENAI_API_KEY=... figlang judge llm human/annotator1.csv --model gpt-4o -o gpt-4o.csv
-    OPENAI_BASE_URL=http://localhost:8000/v1 OPENAI_API_KEY=none figlang judge llm
-    human/annotator1.csv \\
-      --model Qwen/Qwen2.5-VL-7B-Instruct -o qwen.csv
+    \b
+    OPENAI_API_KEY=... figlang judge llm human/annotator1.csv --model gpt-4o -o gpt-4o.csv
+    OPENAI_BASE_URL=http://localhost:8000/v1 OPENAI_API_KEY=none \\
+      figlang judge llm human/annotator1.csv --model Qwen/Qwen2.5-VL-7B-Instruct -o qwen.csv
     """
     from figlang_tasks.judge.llm import fill
 
@@ -277,7 +277,8 @@ def _plan(unread: UnreadAnswers, to_ask: int) -> str:
     lines = []
     for task, readable in unread.tasks.items():
         lines.append(
-            f"{task}: our readers left {len(readable.unread)} of {len(readable.task.lines)} answers"
+            f"{task}: our readers left {len(readable.unread)} of {len(readable.task.samples)}"
+            " answers"
         )
     for task, reason in unread.left_out.items():
         lines.append(f"{task}: left out, because {reason}")

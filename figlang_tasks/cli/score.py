@@ -100,7 +100,7 @@ def _explained(run: Run) -> dict[str, str]:
         )
     for task in tasks:
         task.check_explanations()
-    return {task.task: explanations.papers_scorer(task.data.dataset) for task in tasks}
+    return {task.task: explanations.default_scorer(task.data.dataset) for task in tasks}
 
 
 def _score(task: TaskRun, scorer: Scorer) -> ChangedTask:
@@ -109,16 +109,16 @@ def _score(task: TaskRun, scorer: Scorer) -> ChangedTask:
     assert scheme is not None, "such a task has no explanations"
     records = [dict(record) for record in task.records]
     explained_records = [record for record in records if scheme.needs_score(record)]
-    scores = explanations.by_pair(list(map(explained.pair, explained_records)), scorer)
+    scores = explanations.score_pairs(list(map(explained.text_pair, explained_records)), scorer)
     for record in explained_records:
         record["explanation_scores"] = {
             "scorer": scorer.name,
-            **scores.details[explained.pair(record)],
+            **scores.details[explained.text_pair(record)],
         }
     lines = tuple(
-        {**line, "sample": record} for line, record in zip(task.lines, records, strict=True)
+        {**line, "sample": record} for line, record in zip(task.samples, records, strict=True)
     )
-    scored = replace(task, lines=lines, signature=scores.signature)
+    scored = replace(task, samples=lines, signature=scores.signature)
     estimates = evaluate(records, scored.measures)
     facts = {"explanation_scorer": scores.signature, "explanation_kernel": scores.kernel}
     return ChangedTask(replace(scored, reported=estimates), estimates, facts)

@@ -147,10 +147,10 @@ def for_figlang2022(
     if fallbacks:
         warn(
             f"{fallbacks} labels are the fallback, not the model's: they may add up to"
-            f" {100 * fallbacks / len(chosen.lines):.2f} points to its Acc@0. Say so next to its"
+            f" {100 * fallbacks / len(chosen.samples):.2f} points to its Acc@0. Say so next to its"
             " scores"
         )
-    _written(output, f"{len(chosen.lines)} rows of {chosen.data}", figlang2022.UPLOAD)
+    _written(output, f"{len(chosen.samples)} rows of {chosen.data}", figlang2022.UPLOAD)
 
 
 @app.command("irfl")
@@ -255,8 +255,9 @@ def for_every_eval_ever(
 
     It writes aggregate results as JSON, and samples as JSON lines.
 
-    \b figlang submit every-eval-ever results/MODEL -o eee --organization "My Lab" --relationship
-    third_party
+    \b
+    figlang submit every-eval-ever results/MODEL -o eee --organization "My Lab" \\
+      --relationship third_party
     """
     found = read_all(runs, whole=True)
     for path in every_eval_ever.write(

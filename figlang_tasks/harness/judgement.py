@@ -17,7 +17,7 @@ from figlang_tasks.harness.identity import PACKAGES, package_versions
 from figlang_tasks.scoring import OVERALL, Task, to_json
 from figlang_tasks.scoring.evaluation import guarded
 from figlang_tasks.scoring.measure import REPEAT
-from figlang_tasks.scoring.task_evaluation import Item, TaskEvaluation
+from figlang_tasks.scoring.task_evaluation import JudgedAnswer, TaskEvaluation
 
 _PACKAGES = (*PACKAGES, "torch")  # that a result depends on
 # Of numbers that the harness has of a metric
@@ -74,7 +74,7 @@ class JudgedTask:
         # --max_tokens may be spent early
         texts = [*results[0], *[""] * (self.task.config.repeats - len(results[0]))]
         judged = [self._judged(doc, [text]) for text in texts]
-        if not isinstance(judged[0].get(_ITEMS), Item):
+        if not isinstance(judged[0].get(_ITEMS), JudgedAnswer):
             return judged[0]
         for number, values in enumerate(judged, start=1):
             values[_ITEMS].record[REPEAT] = number
@@ -112,7 +112,7 @@ class JudgedTask:
         return {
             **dict.fromkeys(self.metrics),
             **values,
-            _ITEMS: Item(record, next(iter(results), None)),
+            _ITEMS: JudgedAnswer(record, next(iter(results), None)),
         }
 
     def _evaluate(self, items: Sequence[Any]) -> float:
@@ -124,7 +124,7 @@ class JudgedTask:
             scorer = (self.task.lmms_eval_specific_kwargs or {}).get("scorer")
             self._evaluation = guarded(
                 "evaluation",
-                lambda: TaskEvaluation.of(_each_answer(items), kind, self.name, scorer),
+                lambda: TaskEvaluation.compute(_each_answer(items), kind, self.name, scorer),
                 None,
             )
         return math.nan
@@ -217,10 +217,10 @@ class JudgedTask:
         sent.
         """
         item = sample.get(_ITEMS)
-        if isinstance(item, Item):
+        if isinstance(item, JudgedAnswer):
             sample[_ITEMS] = item.record
-            if self._evaluation is not None and self._evaluation.scored:
-                self._evaluation.scored.add_to([item.record])
+            if self._evaluation is not None and self._evaluation.explanation_scores:
+                self._evaluation.explanation_scores.add_to([item.record])
             for measure in self.kind.measures.in_table if self.kind else ():
                 if measure.omit_zero:
                     sample.pop(measure.name, None)
@@ -231,11 +231,11 @@ class JudgedTask:
         )
 
 
-def _each_answer(items: Sequence[Any]) -> list[Item]:
+def _each_answer(items: Sequence[Any]) -> list[JudgedAnswer]:
     """The items of all answers, one after the other, where documents that were asked several times
     have a list.
     """
-    answers: list[Item] = []
+    answers: list[JudgedAnswer] = []
     for item in items:
         answers += item if isinstance(item, list) else [item]
     return answers

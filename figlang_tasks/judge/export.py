@@ -95,7 +95,7 @@ def _explained(run: Run) -> TaskRun:
             f"{run.path} holds {len(found)} tasks with explanations ({named}): name the samples"
             " of one"
         )
-    if (answers := len(found[0].lines)) != len(set(found[0].ids)):
+    if (answers := len(found[0].samples)) != len(set(found[0].ids)):
         raise FigLangError(
             f"{run.path}: {answers} answers to {len(set(found[0].ids))} rows: leave out --repeats"
         )

@@ -22,7 +22,7 @@ from figlang_tasks.judge.kept_answers import key_of
 from figlang_tasks.judge.server import Content, last_object
 from figlang_tasks.results.task_run import Run, TaskRun, outputs
 from figlang_tasks.scoring.measure import Record
-from figlang_tasks.scoring.read_by_model import ReadingStatus, headline_of
+from figlang_tasks.scoring.read_by_model import ReadingStatus, headline_measure
 from figlang_tasks.scoring.readings import READ_BY
 
 _BY_SCORES: Final = ("scores", "no_scores")
@@ -156,7 +156,7 @@ def _why_left_out(task: TaskRun, choice: Choice | None) -> str:
         return "its answers choose nothing"
     if all(record["status"] in _BY_SCORES for record in task.records):
         return "answered by scores"
-    headline = task.computed(headline_of)
+    headline = task.computed(headline_measure)
     return "it has no main metric with a value" if headline is None else ""
 
 
@@ -164,7 +164,7 @@ def _unread_of(task: TaskRun, choice: Choice, model: str) -> tuple[UnreadAnswer,
     """The answers of a task that our readers left, in the order of the samples file."""
     documents = RunDocuments(task)
     unread: list[UnreadAnswer] = []
-    for place, line in enumerate(task.lines):
+    for place, line in enumerate(task.samples):
         record: Record = line["sample"]
         if record["status"] in _NOTHING_TO_READ:
             continue

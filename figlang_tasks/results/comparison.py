@@ -40,33 +40,50 @@ class ComparisonError(FigLangError):
 
 @dataclass(frozen=True)
 class Difference:
-    """The second run against the first, by one metric of one task; values are on the scale of the
-    metric.
+    """A candidate run minus a baseline run, by one metric of one task.
+
+    Attributes:
+        task: its name; across tasks the names of both: ``vflute / vflute_blind``.
+        name: the metric with its scope: ``f1@0_muse``.
+        scope: ``all`` for all rows.
+        baseline: the name of the run that was given earlier.
+        candidate: the name of the run that was given later.
+        baseline_value: on the scale of the metric; the mean over repeats, and over several answers
+            to a row.
+        difference: the candidate's value minus the baseline's.
+        low, high: the 95 % interval of the difference. Like each p, None without a test, or with
+            too few rows.
+        p_randomization: two-sided; None where a run has repeats.
+        p_holm: `p`, adjusted for all tests of the call.
+        baseline_rows: rows of the benchmark in the value; None if unknown, or if repeats differ.
+        smallest: the smallest true difference that these rows can show
+            (`figlang_tasks.metrics.significance.smallest_difference`).
+        p_repeats: two-sided, in place of `p_randomization` where a run has repeats.
+        baseline_repeats: runs of that name; several answers to a row (``--repeats``) are one run.
+        baseline_sd: the standard deviation over repeats; None for one run.
     """
 
-    task: str  # across tasks the names of both: ``vflute / vflute_blind``
-    name: str  # metric and scope: ``f1@0_muse``
+    task: str
+    name: str
     metric: str
-    scope: str  # ``all`` for all rows
-    first: str
-    second: str
-    value_first: float  # of several answers to a row, and of repeats, the mean
-    value_second: float
-    difference: float  # the second minus the first
-    low: float | None = None  # 95 % interval; like each p None without a test, or of too few rows
+    scope: str
+    baseline: str
+    candidate: str
+    baseline_value: float
+    candidate_value: float
+    difference: float
+    low: float | None = None
     high: float | None = None
-    p_randomization: float | None = None  # two-sided
-    p_holm: float | None = None  # adjusted for all tests of the call
-    n_first: int | None = (
-        None  # rows of the benchmark in the value; None if unknown, or if repeats differ in them
-    )
-    n_second: int | None = None
-    smallest: float | None = None  # `significance.smallest_difference`
-    p_repeats: float | None = None  # two-sided, in place of p_randomization where a run has repeats
-    repeats_first: int = 1  # runs of the name; several answers to a row (``--repeats``) are one run
-    repeats_second: int = 1
-    sd_first: float | None = None  # over repeats
-    sd_second: float | None = None
+    p_randomization: float | None = None
+    p_holm: float | None = None
+    baseline_rows: int | None = None
+    candidate_rows: int | None = None
+    smallest: float | None = None
+    p_repeats: float | None = None
+    baseline_repeats: int = 1
+    candidate_repeats: int = 1
+    baseline_sd: float | None = None
+    candidate_sd: float | None = None
 
     @property
     def p(self) -> float | None:
@@ -178,7 +195,7 @@ def _check_comparable(task: str, sides: Sides, repeats: Mapping[str, int]) -> No
                 " with all of them, or name other tasks (--task)"
             )
         if len(
-            {str([(line["sample"]["id"], outputs(line)) for line in run.lines]) for run in own}
+            {str([(line["sample"]["id"], outputs(line)) for line in run.samples]) for run in own}
         ) < len(own):
             logger.warning(
                 f"figlang_tasks: {task}: repeats of {name} have equal answers in all rows: leave"
@@ -351,7 +368,7 @@ def _statistics_of_copies(
         statistics = {
             (name, scope): statistic
             for name in names
-            for scope, statistic in run.measures.by_name[name].statistics(records).items()
+            for scope, statistic in run.measures.by_name[name].statistics_by_scope(records).items()
         }
     return {full_name(*place): statistics[place] for place in places if place in statistics}
 
@@ -378,8 +395,10 @@ def _difference(
     numbers = [[each.value for each in own] for own in pair]
     first, second = (float(np.mean(own)) for own in numbers)
     counts = [{each.rows for each in own} for own in pair]
-    n_first, n_second = (own.pop() if len(own) == 1 else None for own in counts)
-    sd_first, sd_second = (float(np.std(own, ddof=1)) if len(own) > 1 else None for own in numbers)
+    baseline_rows, candidate_rows = (own.pop() if len(own) == 1 else None for own in counts)
+    baseline_sd, candidate_sd = (
+        float(np.std(own, ddof=1)) if len(own) > 1 else None for own in numbers
+    )
     numbers_of_test = {name: getattr(test, name) for name in _OF_A_TEST} if test is not None else {}
     tested: dict[str, Any] = {
         name: None if np.isnan(each) else each for name, each in numbers_of_test.items()
@@ -389,14 +408,14 @@ def _difference(
         full_name(*place),
         *place,
         *names,
-        value_first=first,
-        value_second=second,
+        baseline_value=first,
+        candidate_value=second,
         difference=second - first,
-        n_first=n_first,
-        n_second=n_second,
-        repeats_first=len(numbers[0]),
-        repeats_second=len(numbers[1]),
-        sd_first=sd_first,
-        sd_second=sd_second,
+        baseline_rows=baseline_rows,
+        candidate_rows=candidate_rows,
+        baseline_repeats=len(numbers[0]),
+        candidate_repeats=len(numbers[1]),
+        baseline_sd=baseline_sd,
+        candidate_sd=candidate_sd,
         **tested,
     )

@@ -91,21 +91,21 @@ def _computed(task: SavedTask, metrics: Collection[str]) -> dict[str, dict[str, 
     """
     if not task.reported and not task.table:
         return {}
-    of_sums = task.measures.sums
+    of_sums = task.measures.recomputable
     whole = [measure for measure in of_sums.all if measure.name in metrics]
     estimates = (
-        evaluate(task.records, Measures.of(*whole, row=of_sums.row)) if task.reported else {}
+        evaluate(task.records, Measures.of(*whole, row_of=of_sums.row_of)) if task.reported else {}
     )
     for measure in of_sums.all:
         if measure.name in estimates:
             continue
         rows = {
-            scope: of_sums.rows(records)
-            for scope, records in measure.in_scopes(task.records).items()
+            scope: of_sums.count_rows(records)
+            for scope, records in measure.records_by_scope(task.records).items()
         }
         estimates[measure.name] = {
             scope: Estimate(statistic.total(), rows=rows[scope])
-            for scope, statistic in measure.statistics(task.records).items()
+            for scope, statistic in measure.statistics_by_scope(task.records).items()
         }
     return estimates
 
@@ -157,10 +157,10 @@ def _of_uncomputed(
     """What is impossible of a metric that is not computed from records alone: it may need Java,
     models or pictures.
     """
-    records = measure.in_scopes(task.records)
+    records = measure.records_by_scope(task.records)
     for scope, estimate in reported.items():
         name = full_name(measure.name, scope)
-        rows = task.measures.rows(records.get(scope, []))
+        rows = task.measures.count_rows(records.get(scope, []))
         if estimate.rows is not None and estimate.rows != rows:
             yield f"rows of {name} {estimate.rows} (its samples: {rows})"
         if not is_possible(measure, estimate):

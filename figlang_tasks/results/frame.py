@@ -113,9 +113,9 @@ def compare(
     Returns:
         A DataFrame with a row for each pair of runs, task, metric and scope.
 
-        ``difference`` is second minus first, ``low`` and ``high`` are its 95 % interval,
-        ``p_randomization`` is two-sided (of repeats ``p_repeats``), ``p_holm`` adjusted for all
-        tests of the call; NaN without a test.
+        ``difference`` is candidate minus baseline (the run given later minus the one given
+        earlier), ``low`` and ``high`` are its 95 % interval, ``p_randomization`` is two-sided (of
+        repeats ``p_repeats``), ``p_holm`` adjusted for all tests of the call; NaN without a test.
 
     Raises:
         RunError: a run cannot be read.

@@ -56,7 +56,7 @@ def of_task(task: TaskRun) -> dict[str, str]:
             "version": task.version,
             "data": data,
             "data revision": None if str(revision) in data else revision,
-            "rows": len(task.lines),
+            "rows": len(task.samples),
             "versions": about.get("versions"),
             "prompt hash": about.get("prompt_hash"),
             "generation": task.config.get("generation_kwargs"),

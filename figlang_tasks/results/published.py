@@ -230,7 +230,7 @@ def _needs_scores(benchmark: Benchmark, metric: str) -> bool:
     """Whether a figure of a benchmark depends on explanation scores."""
     name = named(metric)[0].name
     return any(
-        name in task.scheme.need_scores for task in benchmark.tasks if task.scheme is not None
+        name in task.scheme.score_metrics for task in benchmark.tasks if task.scheme is not None
     )
 
 

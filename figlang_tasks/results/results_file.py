@@ -155,7 +155,7 @@ def estimates_of(metadata: Mapping[str, Any], task: str) -> Estimates:
         ) from error
     failed = {
         name: {OVERALL: Estimate(math.nan)}
-        for name in scoring.failed(content)
+        for name in scoring.failed_metrics(content)
         if name not in estimates
     }
     return {**estimates, **failed}

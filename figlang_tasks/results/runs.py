@@ -146,7 +146,7 @@ def _read_task(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | N
         kind=kind,
         request=request,
         data=data,
-        lines=tuple(lines),
+        samples=tuple(lines),
         reported=estimates_of(metadata, f"{task} in {results_path(path)}"),
         config=config,
         scorer=scorer,

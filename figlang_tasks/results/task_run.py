@@ -21,7 +21,7 @@ from figlang_tasks.results.contradictions import SavedTask, find_contradictions
 from figlang_tasks.results.published import Measured
 from figlang_tasks.scoring import Estimates, Measures, Record, Task
 from figlang_tasks.scoring.explained import check_records
-from figlang_tasks.scoring.notices import notices
+from figlang_tasks.scoring.output_warnings import output_warnings
 from figlang_tasks.scoring.read_by_model import with_read_by_model
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class TaskRun:
         sha256: of the samples file.
         kind: the kind of task that wrote the records.
         request: what the task file asked of its dataset.
-        lines: the lines of the samples file; each has its record under ``sample``.
+        samples: the lines of the samples file; each has its record under ``sample``.
         reported: the estimates in the results file; NaN where the computation failed. Empty without
             a results file, and of lm-eval.
         config: the task's entry in the results file; empty without one.
@@ -60,7 +60,7 @@ class TaskRun:
     kind: Task
     request: Request
     data: DataId
-    lines: tuple[Mapping[str, Any], ...]
+    samples: tuple[Mapping[str, Any], ...]
     reported: Estimates
     config: Mapping[str, Any]
     scorer: str | None
@@ -73,12 +73,12 @@ class TaskRun:
     @cached_property
     def ids(self) -> tuple[str, ...]:
         """The rows' ids in the order of the file."""
-        return tuple(line["sample"]["id"] for line in self.lines)
+        return tuple(line["sample"]["id"] for line in self.samples)
 
     @cached_property
     def records(self) -> tuple[Record, ...]:
         """The record of each line."""
-        return tuple(line["sample"] for line in self.lines)
+        return tuple(line["sample"] for line in self.samples)
 
     @property
     def benchmark(self) -> Benchmark:
@@ -138,7 +138,7 @@ class TaskRun:
     @cached_property
     def unanswered(self) -> int:
         """How many requests have no answer: the harness wrote its error text instead."""
-        return sum(any(map(notes.is_no_answer, outputs(line))) for line in self.lines)
+        return sum(any(map(notes.is_no_answer, outputs(line))) for line in self.samples)
 
     # --- what is computed from the records ---
 
@@ -154,7 +154,7 @@ class TaskRun:
         """How many rows of the benchmark the lines are of."""
 
         def count_rows(measures: Measures, records: Sequence[Record]) -> int:
-            return measures.rows(records)
+            return measures.count_rows(records)
 
         return self.computed(count_rows)
 
@@ -165,7 +165,7 @@ class TaskRun:
         """
 
         def evaluate_sums(measures: Measures, records: Sequence[Record]) -> Estimates:
-            return scoring.evaluate(records, measures.sums, 0)
+            return scoring.evaluate(records, measures.recomputable, 0)
 
         if self.reported and not self.contradictions:
             return self.reported_estimates
@@ -189,7 +189,7 @@ class TaskRun:
         ) -> dict[tuple[str, str], Statistic]:
             statistics = {}
             for measure in measures.all:
-                for scope, statistic in measure.statistics(records).items():
+                for scope, statistic in measure.statistics_by_scope(records).items():
                     statistics[measure.name, scope] = statistic
             return statistics
 
@@ -234,10 +234,10 @@ class TaskRun:
         """Warnings about the outputs, to be read before the numbers; `run` as a command line takes
         it.
         """
-        first_outputs = [next(iter(outputs(line)), None) for line in self.lines]
+        first_outputs = [next(iter(outputs(line)), None) for line in self.samples]
 
         def collect(measures: Measures, records: Sequence[Record]) -> list[str]:
-            return notices(measures.by_name, records, first_outputs, run)
+            return output_warnings(measures.by_name, records, first_outputs, run)
 
         return self.computed(collect)
 

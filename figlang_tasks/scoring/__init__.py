@@ -5,7 +5,7 @@ from figlang_tasks.scoring.estimates import (
     OVERALL,
     Estimate,
     Estimates,
-    failed,
+    failed_metrics,
     flat,
     from_json,
     full_name,

@@ -121,6 +121,6 @@ def from_json(content: Any) -> dict[str, dict[str, Estimate]]:
         ) from error
 
 
-def failed(content: Mapping[str, Any]) -> tuple[str, ...]:
+def failed_metrics(content: Mapping[str, Any]) -> tuple[str, ...]:
     """The measures whose computation failed, of what :func:`to_json` returned."""
     return tuple(map(str, content.get("failed") or ()))

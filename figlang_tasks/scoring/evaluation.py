@@ -18,7 +18,7 @@ from loguru import logger
 from figlang_tasks.core import notes
 from figlang_tasks.scoring.estimates import OVERALL, Estimate, Estimates, flat, full_name
 from figlang_tasks.scoring.measure import REPEAT, Measure, Record, by_repeat, row_of
-from figlang_tasks.scoring.notices import UNFINISHED
+from figlang_tasks.scoring.output_warnings import UNFINISHED
 
 STDERR_RESAMPLES = 1_000
 """Resamples of the bootstrap of a standard error: it is then known to about 2 % of itself."""
@@ -32,14 +32,14 @@ class Measures:
 
     Attributes:
         by_name: the measures, in the order of tables.
-        row: the row of the benchmark that a record is of.
+        row_of: the row of the benchmark that a record is of.
     """
 
     by_name: Mapping[str, Measure]
-    row: Callable[[Record], str]
+    row_of: Callable[[Record], str]
 
     @classmethod
-    def of(cls, *measures: Measure, row: Callable[[Record], str] = row_of) -> Measures:
+    def of(cls, *measures: Measure, row_of: Callable[[Record], str] = row_of) -> Measures:
         """The measures, in the order of tables; beside ``parse_rate`` the share of unfinished
         answers.
         """
@@ -49,7 +49,7 @@ class Measures:
                 raise ValueError(f"two measures of one name: {measure.name}")
             if measure.name == "parse_rate":
                 by_name[UNFINISHED.name] = UNFINISHED
-        return cls(by_name, row)
+        return cls(by_name, row_of)
 
     @property
     def all(self) -> tuple[Measure, ...]:
@@ -77,15 +77,15 @@ class Measures:
         return values
 
     @property
-    def sums(self) -> Measures:
+    def recomputable(self) -> Measures:
         """Functions of sums over records; the others may need Java, large models or a run's
         pictures.
         """
         return Measures.of(
-            *(measure for measure in self.all if measure.estimate_of is None), row=self.row
+            *(measure for measure in self.all if measure.estimate_of is None), row_of=self.row_of
         )
 
-    def rows(self, records: Iterable[Record]) -> int:
+    def count_rows(self, records: Iterable[Record]) -> int:
         """Number of rows of the benchmark in `records`: rotations, pictures and several answers of
         a row count once.
 
@@ -95,7 +95,7 @@ class Measures:
             str, dict[str, Any]
         ] = {}  # of each row its documents, with the number of pictures of a ranking
         for record in records:
-            found.setdefault(self.row(record), {})[record["id"]] = record.get("images")
+            found.setdefault(self.row_of(record), {})[record["id"]] = record.get("images")
         return sum(set(ids.values()) <= {len(ids), None} for ids in found.values())
 
 
@@ -144,21 +144,21 @@ def _in_scopes(
     in_run: bool,
 ) -> dict[str, Estimate]:
     found: dict[str, Estimate] = {}
-    for scope, own in measure.in_scopes(records).items():
+    for scope, own in measure.records_by_scope(records).items():
         resamples = stderr_resamples if scope == OVERALL else 0
         if in_run and measure.warn and scope == OVERALL:
             measure.warn(by_repeat(own)[0])
         estimate = measure.estimate(own, scope, resamples)
         if estimate is not None:
             found[scope] = estimate._replace(
-                rows=measures.rows(own), stderr=estimate.stderr if resamples else None
+                rows=measures.count_rows(own), stderr=estimate.stderr if resamples else None
             )
         elif scope == OVERALL:
             return {}  # what has no value has none in a scope
     return found
 
 
-def headlines(records: Sequence[Record], measures: Measures) -> dict[str, float]:
+def headline_values(records: Sequence[Record], measures: Measures) -> dict[str, float]:
     """Values of the measures in the harness's table that are no diagnostics, by full name."""
     return {
         full_name(name, scope): estimate.value
@@ -167,7 +167,7 @@ def headlines(records: Sequence[Record], measures: Measures) -> dict[str, float]
     }
 
 
-def of_repeats(
+def evaluate_repeats(
     records: Sequence[Record], measures: Measures, estimates: Estimates
 ) -> dict[str, Any] | None:
     """The headline metric of a task whose rows were asked several times (``--repeats K``), else

@@ -84,7 +84,7 @@ class ExplainedRecord(ScoreFields):
     report_group: str
 
 
-def record_of(
+def explained_record(
     doc: Mapping[str, Any], gold: int, reading: Explained, careful: int | None
 ) -> ExplainedRecord:
     """The record of a document and what was read from the output; the harness drops documents from
@@ -159,19 +159,19 @@ class Scheme:
     headline: str
 
     @property
-    def of_labels(self) -> str:
+    def label_metric(self) -> str:
         """The metric that has a value without scores."""
         return self.thresholds[0].name
 
     @property
-    def need_scores(self) -> tuple[str, ...]:
+    def score_metrics(self) -> tuple[str, ...]:
         """The metrics that have no value without scores."""
         return (*(threshold.name for threshold in self.thresholds[1:]), MEAN_SCORE)
 
     @property
     def metrics(self) -> tuple[str, ...]:
         """The metrics whose values depend on scores, if there are any."""
-        return (self.of_labels, *self.need_scores)
+        return (self.label_metric, *self.score_metrics)
 
     def needs_score(self, record: Record) -> bool:
         """Whether an explanation is asked for: by the paper's first version of FLUTE, of
@@ -219,7 +219,7 @@ def check_records(records: Sequence[Record]) -> None:
             raise ValueError(f"row {record['id']} has an explanation that is no text")
 
 
-def pair(record: Record) -> tuple[str, str]:
+def text_pair(record: Record) -> tuple[str, str]:
     """What is scored: the reference explanation, and the predicted one."""
     return record["reference"], record["explanation"] or ""
 

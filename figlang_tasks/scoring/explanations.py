@@ -36,7 +36,7 @@ CHOICES = get_args(Name)
 # --- choice of the scorer ---
 
 
-def choose(option: str | Literal[False] | None, papers: str) -> str:
+def choose_scorer(option: str | Literal[False] | None, papers: str) -> str:
     """The scorer to use: ``$FIGLANG_SCORER``, else the task's option, else that of the paper.
 
     A task whose option is ``off`` (in YAML also without quotation marks, which reads as false) asks
@@ -53,7 +53,7 @@ def choose(option: str | Literal[False] | None, papers: str) -> str:
     return name
 
 
-def papers_scorer(dataset: str) -> str:
+def default_scorer(dataset: str) -> str:
     """The scorer of the paper whose benchmark a dataset belongs to."""
     benchmark = of_dataset(dataset)
     if benchmark.scorer is None:
@@ -94,7 +94,7 @@ def preflight(dataset: str, option: str | Literal[False] | None, required: bool 
     """
     from figlang_tasks.metrics.explanation import WeightsError
 
-    name = choose(option, papers_scorer(dataset))
+    name = choose_scorer(option, default_scorer(dataset))
     if name == OFF or not status.in_first_process():
         return
     try:
@@ -140,7 +140,7 @@ class Scored(NamedTuple):
     def add_to(self, records: Iterable[Any]) -> None:
         """Write the scores into records of the task, under ``explanation_scores``."""
         for record in records:
-            details = self.scores.details.get(explained.pair(record))
+            details = self.scores.details.get(explained.text_pair(record))
             if details and self.scheme.needs_score(record):
                 record["explanation_scores"] = {"scorer": self.name, **details}
             if self.labels_alone:
@@ -156,11 +156,13 @@ def score(
     if not records:
         return None
     option = records[0].get("scorer") if option is None else option
-    name = choose(option, papers_scorer(Request.parse(records[0]["request"]).dataset))
-    pairs = sorted({explained.pair(record) for record in records if scheme.needs_score(record)})
+    name = choose_scorer(option, default_scorer(Request.parse(records[0]["request"]).dataset))
+    pairs = sorted(
+        {explained.text_pair(record) for record in records if scheme.needs_score(record)}
+    )
     scores = _scores(name, pairs, scheme) if pairs and name != OFF else None
     if scores is None:
-        scores = PairScores(f"none ({scheme.of_labels} counts labels alone)", "", {})
+        scores = PairScores(f"none ({scheme.label_metric} counts labels alone)", "", {})
     scored = Scored(name, option in (OFF, False), scores, scheme)
     scored.add_to(records)
     return scored
@@ -177,7 +179,7 @@ def _scores(
         if _interrupted:  # in an earlier task of this evaluation
             raise KeyboardInterrupt
         status.tell(f"scoring {len(pairs):,} explanations ({name}) ...")
-        return by_pair(pairs, scorer(name))
+        return score_pairs(pairs, scorer(name))
     except (
         Exception,
         KeyboardInterrupt,
@@ -188,12 +190,14 @@ def _scores(
         )
         is_told = isinstance(error, WeightsError | KeyboardInterrupt)
         logger.opt(exception=None if is_told else error).error(
-            f"figlang_tasks: explanations were not scored: {cause}. {', '.join(scheme.need_scores)}"
-            f" are missing, and {scheme.of_labels} counts labels alone. With saved samples"
-            " (--log_samples) you can add them later without the model: figlang score"
-            f" SAMPLES.jsonl --scorer {name}"
+            f"figlang_tasks: explanations were not scored: {cause}."
+            f" {', '.join(scheme.score_metrics)} are missing, and {scheme.label_metric} counts"
+            " labels alone. With saved samples (--log_samples) you can add them later"
+            f" without the model: figlang score SAMPLES.jsonl --scorer {name}"
         )
-        notes.note(f"explanations were not scored, so {', '.join(scheme.need_scores)} are missing")
+        notes.note(
+            f"explanations were not scored, so {', '.join(scheme.score_metrics)} are missing"
+        )
         return None
 
 
@@ -203,7 +207,7 @@ chosen by speed.
 """
 
 
-def by_pair(pairs: Sequence[tuple[str, str]], scorer: Scorer) -> PairScores:
+def score_pairs(pairs: Sequence[tuple[str, str]], scorer: Scorer) -> PairScores:
     """The scores of each pair of texts, as records have them: rounded before any threshold is
     applied.
     """

@@ -10,12 +10,10 @@ from figlang_tasks.answers.next_question import without_next_questions
 from figlang_tasks.metrics import __version__
 from figlang_tasks.scoring.evaluation import guarded
 from figlang_tasks.scoring.task import Document, MetricValues, Task, process_results
-from figlang_tasks.scoring.task_evaluation import Item, TaskEvaluation
+from figlang_tasks.scoring.task_evaluation import JudgedAnswer, TaskEvaluation
 
 FACTS = "figlang_tasks"
-"""The key of the facts, in the first entry of a ``metric_list`` that :func:`metric_list_of_lm_eval`
-made.
-"""
+"""The key of the facts, in the first entry of what `metric_list_for_lm_eval` returns."""
 
 
 class _Values(dict[str, Any]):
@@ -25,7 +23,7 @@ class _Values(dict[str, Any]):
     lm-eval copies the dict into its samples, and loops over `items` for what it aggregates.
     """
 
-    def __init__(self, values: Mapping[str, Any], item: Item) -> None:
+    def __init__(self, values: Mapping[str, Any], item: JudgedAnswer) -> None:
         super().__init__(values)
         self._item = item
 
@@ -42,7 +40,7 @@ class _Facts(dict[str, Any]):
         return self
 
 
-def judged_for_lm_eval(
+def process_results_for_lm_eval(
     doc: Document,
     results: Sequence[str],
     doc_to_text: Callable[[Document], str],
@@ -56,12 +54,12 @@ def judged_for_lm_eval(
         shown_texts: the texts of a row in its prompt.
     """
     outputs = without_next_questions(doc, results, doc_to_text, shown_texts)
-    return values_of_lm_eval(process_results(doc, outputs), results)
+    return values_for_lm_eval(process_results(doc, outputs), results)
 
 
-def values_of_lm_eval(values: MetricValues, results: Sequence[str]) -> MetricValues:
+def values_for_lm_eval(values: MetricValues, results: Sequence[str]) -> MetricValues:
     """The values of a document for lm-eval, from those for lmms-eval and what the model said."""
-    return _Values(values, Item(values["sample"], next(iter(results), None)))
+    return _Values(values, JudgedAnswer(values["sample"], next(iter(results), None)))
 
 
 class _Evaluations:
@@ -78,12 +76,12 @@ class _Evaluations:
         self._given: set[str] = set()
         self._latest: TaskEvaluation | None = None
 
-    def of(self, metric: str, items: Sequence[Item]) -> TaskEvaluation:
+    def of(self, metric: str, items: Sequence[JudgedAnswer]) -> TaskEvaluation:
         answers = [(item.record["id"], item.output) for item in items]
         if self._latest is None or answers != self._answers or metric in self._given:
             self._latest = None
             self.facts.clear()
-            self._latest = TaskEvaluation.of(items, self._task, name=items[0].record["data"])
+            self._latest = TaskEvaluation.compute(items, self._task, name=items[0].record["data"])
             self._answers, self._given = answers, set()
             self._fill_facts(self._latest)
         self._given.add(metric)
@@ -96,7 +94,7 @@ class _Evaluations:
         )
 
 
-def metric_list_of_lm_eval(task: Task) -> list[dict[str, Any]]:
+def metric_list_for_lm_eval(task: Task) -> list[dict[str, Any]]:
     """The ``metric_list`` of a kind of task in task files of lm-eval.
 
     A run writes what its records tell, and the version of this package, into its first entry:
@@ -110,12 +108,14 @@ def metric_list_of_lm_eval(task: Task) -> list[dict[str, Any]]:
     return entries
 
 
-def _aggregator(metric: str, evaluations: _Evaluations) -> Callable[[Sequence[Item]], float | None]:
+def _aggregator(
+    metric: str, evaluations: _Evaluations
+) -> Callable[[Sequence[JudgedAnswer]], float | None]:
     """The function that lm-eval calls for a metric: None where it has no value, NaN where its
     computation failed.
     """
 
-    def aggregate(items: Sequence[Item]) -> float | None:
+    def aggregate(items: Sequence[JudgedAnswer]) -> float | None:
         evaluation = guarded(metric, lambda: evaluations.of(metric, items), None)
         if evaluation is None:
             evaluations.facts.clear()

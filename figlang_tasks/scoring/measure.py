@@ -238,7 +238,7 @@ class Measure:
             return False
         return self.value_of_record is None or self.value_of_record(record) is not None
 
-    def in_scopes(self, records: Sequence[Record]) -> dict[str, list[Record]]:
+    def records_by_scope(self, records: Sequence[Record]) -> dict[str, list[Record]]:
         """The records that count, by scope: all first, then in the order of tables; scopes without
         any are left out.
         """
@@ -250,7 +250,7 @@ class Measure:
             records_by_scope.update(self.scopes.split(counted))
         return records_by_scope
 
-    def parts(self, records: Sequence[Record]) -> list[list[Record]]:
+    def averaged_groups(self, records: Sequence[Record]) -> list[list[Record]]:
         """The parts of which the value is the unweighted mean: several answers to each row, or
         averaged scopes.
 
@@ -267,7 +267,7 @@ class Measure:
         """The statistic of records that count; None where it has no value, and of a measure with
         `estimate_of`.
         """
-        parts = self.parts(records)
+        parts = self.averaged_groups(records)
         if len(parts) > 1:
             return self._mean_statistic(parts)
         if self.value_of_record is not None:
@@ -290,7 +290,7 @@ class Measure:
             if statistic is None:
                 return None
             statistics.append(statistic)
-        return over_parts(statistics, np.mean)
+        return combine_statistics(statistics, np.mean)
 
     def _mean_of_records(
         self, records: Sequence[Record], value_of_record: Callable[[Record], float | None]
@@ -308,10 +308,10 @@ class Measure:
                     )
         return ratio(map(unit_of, records), numbers)
 
-    def statistics(self, records: Sequence[Record]) -> dict[str, Statistic]:
+    def statistics_by_scope(self, records: Sequence[Record]) -> dict[str, Statistic]:
         """The statistic of each scope that has a value; none has where the whole has none."""
         statistic_by_scope: dict[str, Statistic] = {}
-        for scope, members in self.in_scopes(records).items():
+        for scope, members in self.records_by_scope(records).items():
             statistic = self.statistic_of(members)
             if statistic is not None:
                 statistic_by_scope[scope] = statistic
@@ -343,7 +343,7 @@ class Measure:
         """The interval of a statistic; of a mean of scopes without a common unit that of
         independent values.
         """
-        parts = self.parts(records)
+        parts = self.averaged_groups(records)
         if len(parts) == 1:
             return self.interval.interval_of(statistic)
         units_of_parts = sum(len(set(map(unit_of, part))) for part in parts)
@@ -380,7 +380,7 @@ def grouped(
     return Statistic(tuple(units), np.asarray(rows, dtype=np.float64), value)
 
 
-def over_parts(parts: Sequence[Statistic], combine: Callable[..., Any]) -> Statistic:
+def combine_statistics(parts: Sequence[Statistic], combine: Callable[..., Any]) -> Statistic:
     """A function (``numpy.mean``, say) of the values of several statistics, over the units of all
     of them.
     """

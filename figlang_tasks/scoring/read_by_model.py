@@ -93,14 +93,14 @@ def _of_all_readings(function: Any) -> Any:
     return of_readings
 
 
-def headline_of(measures: Measures, records: Sequence[Record]) -> Measure | None:
+def headline_measure(measures: Measures, records: Sequence[Record]) -> Measure | None:
     """The measure that stands for a task among those that records give a value by sums; None
     without any.
     """
     for measure in sorted(measures.all, key=lambda measure: measure.order):
         if measure.is_diagnostic:
             return None
-        if measure.estimate_of is None and OVERALL in measure.statistics(records):
+        if measure.estimate_of is None and OVERALL in measure.statistics_by_scope(records):
             return measure
     return None
 
@@ -111,10 +111,10 @@ def with_read_by_model(measures: Measures, records: Sequence[Record]) -> Measure
     """
     if not any(READ_BY in record for record in records):
         return measures
-    headline = headline_of(measures, records)
+    headline = headline_measure(measures, records)
     extended: list[Measure] = []
     for measure in measures.all:
         extended.append(measure)
         if measure is headline:
             extended.append(read_by_model(measure))
-    return Measures.of(*extended, row=measures.row)
+    return Measures.of(*extended, row_of=measures.row_of)

@@ -15,14 +15,14 @@ from figlang_tasks.answers.thoughts import EXPLAINED
 from figlang_tasks.core import status
 from figlang_tasks.scoring import explanations
 from figlang_tasks.scoring.estimates import OVERALL, Estimates
-from figlang_tasks.scoring.evaluation import STDERR_RESAMPLES, evaluate, guarded, of_repeats
-from figlang_tasks.scoring.notices import UNFINISHED, is_thought_alone, notices
+from figlang_tasks.scoring.evaluation import STDERR_RESAMPLES, evaluate, evaluate_repeats, guarded
+from figlang_tasks.scoring.output_warnings import UNFINISHED, is_thought_alone, output_warnings
 from figlang_tasks.scoring.readings import count_readings
 from figlang_tasks.scoring.task import Task
 
 
 @dataclass(frozen=True)
-class Item:
+class JudgedAnswer:
     """The record of an answer on its way through the harness to the evaluation, with what the model
     said.
     """
@@ -45,21 +45,21 @@ class TaskEvaluation:
     Attributes:
         records, outputs: of each answer, in one order; explanation scores are added to the records.
         estimates: of every measure that has a value; NaN where its computation failed.
-        scored: the explanation scores; None of a task without explanations.
-        repeats: the headline metric of rows that were asked several times (:func:`of_repeats`),
+        explanation_scores: None of a task without explanations.
+        repeats: the headline metric of rows that were asked several times (`evaluate_repeats`),
             else None.
     """
 
     records: Sequence[dict[str, Any]]
     outputs: Sequence[str | None]
     estimates: Estimates
-    scored: explanations.Scored | None
+    explanation_scores: explanations.Scored | None
     repeats: Mapping[str, Any] | None
 
     @classmethod
-    def of(
+    def compute(
         cls,
-        items: Sequence[Item],
+        items: Sequence[JudgedAnswer],
         task: Task,
         name: str,
         scorer: str | Literal[False] | None = None,
@@ -79,12 +79,12 @@ class TaskEvaluation:
             explanations.score(records, task.scheme, scorer) if task.scheme is not None else None
         )
         warnings: list[str] = guarded(
-            "parse_rate", lambda: notices(measures.by_name, records, outputs), []
+            "parse_rate", lambda: output_warnings(measures.by_name, records, outputs), []
         )
         for warning in warnings:
             logger.warning(f"figlang_tasks: {name}: {warning}")
         estimates = evaluate(records, measures, STDERR_RESAMPLES, in_run=True)
-        repeats = guarded("maj@K", lambda: of_repeats(records, measures, estimates), None)
+        repeats = guarded("maj@K", lambda: evaluate_repeats(records, measures, estimates), None)
         return cls(records, outputs, estimates, scored, repeats)
 
     def value(self, metric: str) -> float:
@@ -97,8 +97,8 @@ class TaskEvaluation:
         answers were read.
         """
         metadata: dict[str, Any] = {}
-        if self.scored:
-            scores = self.scored.scores
+        if self.explanation_scores:
+            scores = self.explanation_scores.scores
             metadata["explanation_scorer"] = scores.signature
             if scores.kernel:
                 metadata["explanation_kernel"] = scores.kernel

@@ -213,7 +213,7 @@ def _source(task: TaskRun) -> dict[str, Any]:
         "dataset_name": task.data.dataset,
         "source_type": "hf_dataset",
         "hf_repo": repository,
-        "samples_number": len(task.lines),
+        "samples_number": len(task.samples),
         "additional_details": details,
     }
 
@@ -253,7 +253,7 @@ def _rows(task: TaskRun, log_id: str, model: str) -> list[dict[str, Any]]:
     if measure is None or measure.value_of_record is None:
         return []
     rows = []
-    for line in task.lines:
+    for line in task.samples:
         sample = line["sample"]
         score = measure.value_of_record(sample) if measure.counts(sample) else None
         if score is None:

@@ -28,7 +28,7 @@ from figlang_tasks.core.text import listing, printable
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import explanations
-from figlang_tasks.scoring.explained import pair
+from figlang_tasks.scoring.explained import text_pair
 from figlang_tasks.submit import SubmissionError, answered, plain, the_task, zipped
 
 if TYPE_CHECKING:
@@ -203,9 +203,9 @@ def score(path: Path, get_scorer: Callable[[], Scorer]) -> dict[str, Any]:
 
     rows, data = answers(path)
     scorer = get_scorer()
-    scores = explanations.by_pair(list(map(pair, rows)), scorer)
+    scores = explanations.score_pairs(list(map(text_pair, rows)), scorer)
     for row in rows:
-        row["explanation_scores"] = scores.details[pair(row)]
+        row["explanation_scores"] = scores.details[text_pair(row)]
     return {
         "file": str(path),
         "data": data,

@@ -25,18 +25,23 @@ def of(
         "name": "f1@60",
         "metric": "f1@60",
         "scope": "all",
-        "first": "A",
-        "second": "B",
+        "baseline": "A",
+        "candidate": "B",
     }
     numbers = {
-        "value_first": 0.5,
-        "value_second": 0.5 + difference,
+        "baseline_value": 0.5,
+        "candidate_value": 0.5 + difference,
         "difference": difference,
         "low": low,
         "high": high,
     }
     return Difference(
-        **(values | numbers | {"p_randomization": p, "n_first": 76, "n_second": 76} | more)
+        **(
+            values
+            | numbers
+            | {"p_randomization": p, "baseline_rows": 76, "candidate_rows": 76}
+            | more
+        )
     )
 
 
@@ -68,7 +73,7 @@ OTHERS = [of(0.3, 0.2, 0.4, 0.9, name=f"acc@{at}", metric="acc") for at in range
         ),
         (
             # The interval says otherwise than the test
-            [of(-0.5, -0.909, -0.091, 0.251, n_first=8, n_second=8)],
+            [of(-0.5, -0.909, -0.091, 0.251, baseline_rows=8, candidate_rows=8)],
             (
                 "Cannot tell B from A on vflute with 8 rows: f1@60 -50.0 [-90.9, -9.1], p = .251; "
                 "the interval is approximate with so few rows, and p decides"
@@ -93,7 +98,18 @@ OTHERS = [of(0.3, 0.2, 0.4, 0.9, name=f"acc@{at}", metric="acc") for at in range
             "B is better than A on swap: rank -1.50 [-2.00, -1.00] (lower is better), p = .0010",
         ),
         (
-            [of(0.1, None, None, 0.3, task="x / y", n_first=12, n_second=15, smallest=0.4)],
+            [
+                of(
+                    0.1,
+                    None,
+                    None,
+                    0.3,
+                    task="x / y",
+                    baseline_rows=12,
+                    candidate_rows=15,
+                    smallest=0.4,
+                )
+            ],
             (
                 "Cannot tell B from A on x / y with 12 / 15 rows: f1@60 +10.0, p = .300; "
                 "differences below 40.0 points do not show"
@@ -127,10 +143,10 @@ def test_more_than_two_runs_are_ranked(alike: list[str], told: str) -> None:
     found = []
     for one, two in combinations("ABCD", 2):
         values = {
-            "value_first": VALUES[one],
-            "value_second": VALUES[two],
-            "first": one,
-            "second": two,
+            "baseline_value": VALUES[one],
+            "candidate_value": VALUES[two],
+            "baseline": one,
+            "candidate": two,
         }
         p = 0.4 if one + two in alike else 0.0001
         found.append(of(VALUES[two] - VALUES[one], None, None, p, **values))
@@ -157,7 +173,7 @@ def test_a_part_has_the_name_that_papers_print() -> None:
 
 
 def test_a_name_cannot_steer_the_terminal() -> None:
-    assert "\x1b" not in verdicts(adjusted([of(0.2, 0.1, 0.3, 0.01, second="\x1b[31mB")]))[0]
+    assert "\x1b" not in verdicts(adjusted([of(0.2, 0.1, 0.3, 0.01, candidate="\x1b[31mB")]))[0]
 
 
 def test_a_p_value_has_the_digits_of_the_table() -> None:

@@ -30,7 +30,7 @@ def task_of(data: str, line: dict[str, Any], metadata: dict[str, Any]) -> TaskRu
         kind=VFLUTE,
         request=Request.of("V-FLUTE", split="test"),
         data=DataId.parse(data),
-        lines=(line,),
+        samples=(line,),
         reported={},
         config={"metadata": metadata},
         scorer=None,

@@ -33,7 +33,7 @@ def test_a_whole_run_is_read_from_its_folder() -> None:
     assert set(run.tasks) == set(varied_runs.TASKS)
     mini = run.tasks["figlang_mini"]
     assert (mini.benchmark.name, mini.data.dataset) == ("vflute", "figlang_mini")
-    assert len(mini.lines) == len(set(mini.ids)) == 76
+    assert len(mini.samples) == len(set(mini.ids)) == 76
     assert mini.sha256 == hashlib.sha256(mini.path.read_bytes()).hexdigest()
     assert re.fullmatch(r"figlang_mini/test:[0-9a-f]{12}", str(mini.data))
     assert (

@@ -11,8 +11,8 @@ import pytest
 from judging import task_with
 
 from figlang_tasks.scoring import Measure, Measures, evaluate
-from figlang_tasks.scoring.evaluation import of_repeats
-from figlang_tasks.scoring.lm_eval import metric_list_of_lm_eval, values_of_lm_eval
+from figlang_tasks.scoring.evaluation import evaluate_repeats
+from figlang_tasks.scoring.lm_eval import metric_list_for_lm_eval, values_for_lm_eval
 from figlang_tasks.scoring.measure import REPEAT
 
 RIGHT = Measure(
@@ -47,10 +47,10 @@ def test_a_second_evaluation_of_lm_eval_in_one_process_has_its_own_numbers() -> 
     reader).
     """
     values = {}
-    entries = metric_list_of_lm_eval(task_with(MEASURES))
+    entries = metric_list_for_lm_eval(task_with(MEASURES))
     for run, answers in {"first": ("A", "A", "B", "B"), "second": ("A", "B", "B", "B")}.items():
         documents = [
-            values_of_lm_eval(MEASURES.values(record), [])
+            values_for_lm_eval(MEASURES.values(record), [])
             for record in records(*[[said] for said in answers])
         ]
         for entry in entries:
@@ -76,6 +76,6 @@ def test_a_second_evaluation_of_lm_eval_in_one_process_has_its_own_numbers() -> 
 )
 def test_unreadable_answers_have_no_vote(answers: list[str | None], voted: float) -> None:
     found = records(answers)
-    repeats = of_repeats(found, MEASURES, evaluate(found, MEASURES))
+    repeats = evaluate_repeats(found, MEASURES, evaluate(found, MEASURES))
     assert repeats is not None
     assert repeats[f"maj@{len(answers)}"] == voted

@@ -23,8 +23,8 @@ from figlang_tasks.metrics.explanation.compute import PairModel
 from figlang_tasks.metrics.explanation.kernels import kernels
 from figlang_tasks.results import runs
 from figlang_tasks.scoring import OVERALL, from_json
-from figlang_tasks.scoring.explained import pair
-from figlang_tasks.scoring.explanations import by_pair, choose, preflight
+from figlang_tasks.scoring.explained import text_pair
+from figlang_tasks.scoring.explanations import choose_scorer, preflight, score_pairs
 
 WITHOUT_SCORER = "none (f1@0 counts labels alone)"
 OF_LABELS = {"f1@0", "acc", "parse_rate", "parse_disagreement"}
@@ -123,13 +123,13 @@ def test_scores_are_rounded_before_a_threshold_is_applied(computed: float, recor
             "status": "read",
         },
     }
-    scores = by_pair(
-        [pair(record)], Scorer("vflute25", "", "fp32", [Close(computed), Close(computed)])
+    scores = score_pairs(
+        [text_pair(record)], Scorer("vflute25", "", "fp32", [Close(computed), Close(computed)])
     )
     assert scores.details == {
-        pair(record): {"bertscore": recorded, "bleurt": recorded, "mean": recorded}
+        text_pair(record): {"bertscore": recorded, "bleurt": recorded, "mean": recorded}
     }
-    record["explanation_scores"] = {"scorer": "vflute25", **scores.details[pair(record)]}
+    record["explanation_scores"] = {"scorer": "vflute25", **scores.details[text_pair(record)]}
     estimate = VFLUTE.by_name["f1@60"].estimate([record])
     assert estimate is not None and estimate.value == float(recorded > 0.6)
 
@@ -165,7 +165,7 @@ def test_choice(
     monkeypatch.delenv("FIGLANG_SCORER", raising=False)
     if variable:
         monkeypatch.setenv("FIGLANG_SCORER", variable)
-    assert choose(option, "vflute25") == expected
+    assert choose_scorer(option, "vflute25") == expected
 
 
 @pytest.mark.parametrize(

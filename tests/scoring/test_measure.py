@@ -33,13 +33,13 @@ from figlang_tasks.scoring import (
     Record,
     by_field,
     evaluate,
-    failed,
+    failed_metrics,
     from_json,
     grouped,
     to_json,
 )
-from figlang_tasks.scoring.lm_eval import metric_list_of_lm_eval, values_of_lm_eval
-from figlang_tasks.scoring.task_evaluation import Item
+from figlang_tasks.scoring.lm_eval import metric_list_for_lm_eval, values_for_lm_eval
+from figlang_tasks.scoring.task_evaluation import JudgedAnswer
 
 ACC = Measure(
     "acc",
@@ -137,8 +137,8 @@ def test_rows_of_one_unit_count_together() -> None:
 
 def test_rotations_count_once_and_a_ranking_that_a_limit_has_cut_does_not_count() -> None:
     pictures = [{"id": f"{row}-{n}", "row": row, "images": 3} for row in "ab" for n in range(3)]
-    assert ALL.rows(pictures) == 2 and ALL.rows(pictures[:-1]) == 1
-    assert ALL.rows([{"id": f"a-{n}", "row": "a"} for n in range(4)]) == 1
+    assert ALL.count_rows(pictures) == 2 and ALL.count_rows(pictures[:-1]) == 1
+    assert ALL.count_rows([{"id": f"a-{n}", "row": "a"} for n in range(4)]) == 1
 
 
 def test_a_measure_that_fails_costs_itself_alone() -> None:
@@ -148,7 +148,7 @@ def test_a_measure_that_fails_costs_itself_alone() -> None:
     assert math.isnan(found["broken"][OVERALL].value) and found["acc"][OVERALL].value == 1
     assert notes.noted() == ["broken failed; its value is NaN, see the log"]
     written = to_json(found)
-    assert "broken" not in written["values"] and failed(written) == ("broken",)
+    assert "broken" not in written["values"] and failed_metrics(written) == ("broken",)
     with pytest.raises(ZeroDivisionError):
         evaluate([record(1)], Measures.of(broken))
 
@@ -203,12 +203,12 @@ def test_a_document_leaves_its_record_and_the_numbers_of_the_measures_in_the_tab
 
 def test_lm_eval_gets_the_records_with_the_numbers() -> None:
     shown = Measures.of(ACC, replace(F1, in_table=True))
-    rows = metric_list_of_lm_eval(task_with(shown))
+    rows = metric_list_for_lm_eval(task_with(shown))
     records = [
         record(at, at % 2, data="b" if at else "a") | ({} if at else {"revision": "v9"})
         for at in range(4)
     ]
-    of_documents = [values_of_lm_eval(shown.values(each), []) for each in records]
+    of_documents = [values_for_lm_eval(shown.values(each), []) for each in records]
     assert [dict(each)["sample"] for each in of_documents] == records, "what lm-eval saves"
     assert {name for each in of_documents for name, _ in each.items()} == {
         "acc",
@@ -227,17 +227,17 @@ def test_lm_eval_gets_the_records_with_the_numbers() -> None:
         "data_revision": "v9",
         "versions": {"figlang-tasks": figlang_tasks.__version__},
     }
-    without = values_of_lm_eval(ALL.values(record(9, data="b") | {"length": None}), [])
+    without = values_for_lm_eval(ALL.values(record(9, data="b") | {"length": None}), [])
     assert set(without) == {"sample", "acc", "length"}, "every process has every key"
-    length = metric_list_of_lm_eval(task_with(ALL))[1]["aggregation"]
+    length = metric_list_for_lm_eval(task_with(ALL))[1]["aggregation"]
     (item,) = {id(item): item for _, item in without.items()}.values()
     assert length([item]) is None, "no record counts"
-    other = next(iter(values_of_lm_eval(ALL.values(record(8, data="b", length=2.5)), []).items()))[
+    other = next(iter(values_for_lm_eval(ALL.values(record(8, data="b", length=2.5)), []).items()))[
         1
     ]
     assert length([item, other]) == 2.5
     sent = pickle.loads(pickle.dumps(dict(of_documents[1].items())["acc"]))
-    assert sent == Item(records[1], None)
+    assert sent == JudgedAnswer(records[1], None)
     assert (of_documents[1]["acc"], of_documents[1]["f1"]) == (1.0, None), "what lm-eval saves"
     notes.noted()
     assert math.isnan(rows[0]["aggregation"]([object()])), (

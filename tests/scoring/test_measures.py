@@ -79,12 +79,12 @@ def test_sums_over_saved_records_give_what_was_reported_and_the_harness_has_it_i
     computed = {
         (measure.name, scope): statistic.total()
         for measure in own.all
-        for scope, statistic in measure.statistics(of.records).items()
+        for scope, statistic in measure.statistics_by_scope(of.records).items()
     }
     reported = {(name, scope): estimate.value for name, scope, estimate in flat(of.reported)}
     assert computed == pytest.approx({place: reported[place] for place in computed}, abs=1e-12)
     assert all(own.by_name[name].estimate_of for name, _ in reported.keys() - computed.keys())
-    again = evaluate(of.records, own.sums)
+    again = evaluate(of.records, own.recomputable)
     assert {name: scopes for name, scopes in of.reported.items() if name in again} == again
     assert {name for name, scopes in again.items() if scopes[OVERALL].rows == of.rows}, (
         "some measure counts all rows"

@@ -12,7 +12,7 @@ from sklearn.metrics import accuracy_score, f1_score
 from figlang_tasks.benchmarks.flute.measures import V2
 from figlang_tasks.benchmarks.irfl.measures import RETRIEVE
 from figlang_tasks.benchmarks.vflute.measures import VFLUTE
-from figlang_tasks.scoring.evaluation import evaluate, of_repeats
+from figlang_tasks.scoring.evaluation import evaluate, evaluate_repeats
 
 # Of each row the gold label and what was read from three answers to it.
 LABELS: Sequence[tuple[int, tuple[int | None, ...]]] = [
@@ -47,7 +47,7 @@ def voted() -> tuple[list[int], list[int]]:
 
 
 def told(records: list[dict[str, Any]], measures: Any) -> dict[str, Any]:
-    repeats = of_repeats(records, measures, evaluate(records, measures, 0))
+    repeats = evaluate_repeats(records, measures, evaluate(records, measures, 0))
     assert repeats is not None and repeats["answers"] == 3
     return repeats
 

@@ -278,7 +278,7 @@ def test_what_a_task_was_evaluated_on(
         kind=benchmark.task_for(request),
         request=request,
         data=DataId.parse(data),
-        lines=(line,),
+        samples=(line,),
         reported={},
         config={},
         scorer=None,

@@ -24,8 +24,8 @@ from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.core.request import Request
 from figlang_tasks.scoring import Task, explanations
-from figlang_tasks.scoring.explained import Explained, record_of
-from figlang_tasks.scoring.lm_eval import judged_for_lm_eval, metric_list_of_lm_eval
+from figlang_tasks.scoring.explained import Explained, explained_record
+from figlang_tasks.scoring.lm_eval import metric_list_for_lm_eval, process_results_for_lm_eval
 from figlang_tasks.scoring.task import Document, MetricValues
 
 if TYPE_CHECKING:
@@ -178,14 +178,14 @@ def _read(doc: Document, output: str | None) -> tuple[Explained, int | None, int
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
     """The record of one output and its numbers for lm-eval."""
-    return judged_for_lm_eval(doc, results, doc_to_text, shown_texts)
+    return process_results_for_lm_eval(doc, results, doc_to_text, shown_texts)
 
 
 def record(doc: Document, output: str | None) -> FluteRecord:
     """The record of one output."""
     reading, official, careful = _read(doc, output)
     record: FluteRecord = {
-        **record_of(doc, rows.LABELS[doc["label"]], reading, careful),
+        **explained_record(doc, rows.LABELS[doc["label"]], reading, careful),
         "revision": doc["revision"],
         "predicted_official": official,
     }
@@ -265,4 +265,4 @@ TASKS = (BLIND_TASK, V1, V2)
 """A request is for the first of them that takes it."""
 
 V1_METRICS, V2_METRICS, BLIND_METRICS = V1.metric_list, V2.metric_list, BLIND_TASK.metric_list
-V1_LM_EVAL, V2_LM_EVAL, BLIND_LM_EVAL = map(metric_list_of_lm_eval, (V1, V2, BLIND_TASK))
+V1_LM_EVAL, V2_LM_EVAL, BLIND_LM_EVAL = map(metric_list_for_lm_eval, (V1, V2, BLIND_TASK))

@@ -20,7 +20,7 @@ from figlang_tasks.benchmarks.irfl.archive import pictures
 from figlang_tasks.benchmarks.irfl.tasks import DETECT, RETRIEVE, doc_to_visual
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import folded
-from figlang_tasks.scoring.evaluation import headlines
+from figlang_tasks.scoring.evaluation import headline_values
 
 Document = Mapping[str, Any]
 
@@ -178,7 +178,7 @@ def _values(tested: Sequence[Document], answers: Sequence[str]) -> dict[str, flo
         task.answer_record(document, answer)
         for document, answer in zip(tested, answers, strict=True)
     ]
-    return headlines(records, task.measures)
+    return headline_values(records, task.measures)
 
 
 def published_values(table: str, phrase_only: bool) -> dict[str, str]:

@@ -54,7 +54,7 @@ def image_of(record: Record) -> str:
 
 
 def _measures(*measures: Measure) -> Measures:
-    return Measures.of(*measures, row=image_of)
+    return Measures.of(*measures, row_of=image_of)
 
 
 def _mean(units: Sequence[str], values: Sequence[float]) -> Estimate:

@@ -22,8 +22,8 @@ from figlang_tasks.core.prompting import render
 from figlang_tasks.core.request import Request
 from figlang_tasks.metrics import overlap, ranking
 from figlang_tasks.scoring import Task, explanations
-from figlang_tasks.scoring.explained import Explained, record_of
-from figlang_tasks.scoring.lm_eval import judged_for_lm_eval, metric_list_of_lm_eval
+from figlang_tasks.scoring.explained import Explained, explained_record
+from figlang_tasks.scoring.lm_eval import metric_list_for_lm_eval, process_results_for_lm_eval
 from figlang_tasks.scoring.task import Document, MetricValues
 
 SEED = 42  # of the exemplars; the paper's were drawn in the order of its own run
@@ -154,7 +154,7 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
     """The record of one output and its numbers for lm-eval."""
-    return judged_for_lm_eval(doc, results, doc_to_text, shown_texts)
+    return process_results_for_lm_eval(doc, results, doc_to_text, shown_texts)
 
 
 def choice_record(doc: Document, output: str | None) -> RankingRecord:
@@ -216,7 +216,7 @@ def explanation_record(doc: Document, output: str | None) -> ExplanationRecord:
     text = explanation.value or ""
     rouge = RougeScorer(["rougeL"])  # without stemming, as `evaluate` has it
     return {
-        **record_of(doc, 1, reading, reading.value),
+        **explained_record(doc, 1, reading, reading.value),
         "revision": doc["revision"],
         "fold": doc["fold"],
         "bleu_sums": overlap.bleu_statistics(text, doc["label"]),
@@ -266,5 +266,5 @@ TASKS = (MATCHING, RANKING, EXPLANATION)
 
 MATCHING_METRICS, RANKING_METRICS = MATCHING.metric_list, RANKING.metric_list
 EXPLANATION_METRICS = EXPLANATION.metric_list
-MATCHING_LM_EVAL, RANKING_LM_EVAL = map(metric_list_of_lm_eval, (MATCHING, RANKING))
-EXPLANATION_LM_EVAL = metric_list_of_lm_eval(EXPLANATION)
+MATCHING_LM_EVAL, RANKING_LM_EVAL = map(metric_list_for_lm_eval, (MATCHING, RANKING))
+EXPLANATION_LM_EVAL = metric_list_for_lm_eval(EXPLANATION)

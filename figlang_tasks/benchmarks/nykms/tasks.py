@@ -35,7 +35,7 @@ from figlang_tasks.core.record import Record
 from figlang_tasks.core.request import Request
 from figlang_tasks.metrics import overlap
 from figlang_tasks.scoring import Task
-from figlang_tasks.scoring.lm_eval import judged_for_lm_eval, metric_list_of_lm_eval
+from figlang_tasks.scoring.lm_eval import metric_list_for_lm_eval, process_results_for_lm_eval
 from figlang_tasks.scoring.readings import COUNTS_AS
 from figlang_tasks.scoring.task import Document, MetricValues
 
@@ -92,7 +92,7 @@ def doc_to_target(doc: Document) -> str:
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
     """The record of one output and its numbers for lm-eval."""
-    return judged_for_lm_eval(doc, results, doc_to_text, shown_texts)
+    return process_results_for_lm_eval(doc, results, doc_to_text, shown_texts)
 
 
 def record(doc: Document, output: str | None) -> CartoonRecord:
@@ -229,4 +229,4 @@ SC_METRICS, SW_METRICS, ST_METRICS, SE_METRICS = (
     SW_LM_EVAL,
     ST_LM_EVAL,
     SE_LM_EVAL,
-) = map(metric_list_of_lm_eval, TASKS)
+) = map(metric_list_for_lm_eval, TASKS)

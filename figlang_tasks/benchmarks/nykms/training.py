@@ -16,7 +16,7 @@ from typer import Option
 from figlang_tasks.benchmarks.nykms import measures, rows, tasks
 from figlang_tasks.core import images
 from figlang_tasks.core.errors import DataError, FigLangError
-from figlang_tasks.scoring.evaluation import headlines
+from figlang_tasks.scoring.evaluation import headline_values
 
 ASKS: Mapping[str, tuple[str, ...]] = {"metaphor": ("mc", "metaphor"), "sarcasm": ("sc", "sarcasm")}
 """The questions whose first answer says whether there is one, by topic."""
@@ -139,7 +139,7 @@ def _values(documents: Sequence[Any], labels: Sequence[int]) -> dict[str, float]
     """The measures of Table 11 of labels 0 and 1."""
     answered = zip(documents, labels, strict=True)
     records = [tasks.record(document, ANSWERS[label]) for document, label in answered]
-    return headlines(records, measures.BY_QUESTION[records[0]["question"]])
+    return headline_values(records, measures.BY_QUESTION[records[0]["question"]])
 
 
 def _published(system: str) -> dict[str, str]:

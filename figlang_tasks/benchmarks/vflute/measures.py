@@ -11,7 +11,7 @@ from figlang_tasks.benchmarks.vflute.rows import INSTRUCTION_COUNT, REPORT_GROUP
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring import IntervalMethod, Measure, Measures, Record, Scopes, by_field
 from figlang_tasks.scoring.explained import Scheme, explained_measures, thresholds
-from figlang_tasks.scoring.measure import over_parts
+from figlang_tasks.scoring.measure import combine_statistics
 
 SCHEME = Scheme(
     thresholds("f1", (0.0, 0.53, 0.60), "V-FLUTE, arXiv 2405.01474, section 4.2 and Table 4"),
@@ -43,7 +43,7 @@ def _spread(records: Sequence[Record]) -> Statistic | None:
             statistics.append(statistic)
     if len(statistics) < 2:
         return None
-    return over_parts(statistics, partial(np.std, ddof=1))
+    return combine_statistics(statistics, partial(np.std, ddof=1))
 
 
 def _no_interval(statistic: Statistic) -> None:

@@ -22,7 +22,7 @@ from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.core.request import Request
 from figlang_tasks.scoring import Task, explanations
-from figlang_tasks.scoring.explained import ExplainedRecord, record_of
+from figlang_tasks.scoring.explained import ExplainedRecord, explained_record
 from figlang_tasks.scoring.task import Document, MetricValues, task_of
 
 if TYPE_CHECKING:
@@ -243,7 +243,9 @@ def record(doc: Document, output: str | None, scene_graph: bool = False) -> VFlu
     """The record of one output; `scene_graph`: it is the second stage's."""
     official = parse_official(whole(output), scene_graph=scene_graph)
     careful = entailment(output, [doc["claim"]])
-    record: VFluteRecord = {**record_of(doc, rows.LABELS[doc["label"]], official, careful.value)}
+    record: VFluteRecord = {
+        **explained_record(doc, rows.LABELS[doc["label"]], official, careful.value)
+    }
     if "revision" in doc:  # of the user's rows
         record["revision"] = doc["revision"]
     if "row" in doc:  # it is asked with each instruction

@@ -76,7 +76,7 @@ def _forest(chart_id: str, dataset: str, found: Sequence[Difference]) -> Chart:
     """A row for each metric of each task; with several pairs of runs, a panel for each with a row
     for each pair.
     """
-    pairs = list(dict.fromkeys((each.first, each.second) for each in found))
+    pairs = list(dict.fromkeys((each.baseline, each.candidate) for each in found))
     short = short_names({each.task for each in found})
     panels: dict[str, list[Line]] = {}
     for each in found:
@@ -84,7 +84,7 @@ def _forest(chart_id: str, dataset: str, found: Sequence[Difference]) -> Chart:
         if len(pairs) == 1:
             panels.setdefault("", []).append(_line(each, wrapped(metric, 28)))
         else:
-            runs = f"{wrapped(each.second, 28)} {MINUS} {wrapped(each.first, 28)}"
+            runs = f"{wrapped(each.candidate, 28)} {MINUS} {wrapped(each.baseline, 28)}"
             panels.setdefault(metric, []).append(_line(each, runs))
     of = f"{pairs[0][1]} against {pairs[0][0]}" if len(pairs) == 1 else "every two runs"
     names = [field.name for field in fields(Difference)]
@@ -97,5 +97,10 @@ def _line(of: Difference, label: str) -> Line:
     low, high = (None if end is None else scale * end for end in (of.low, of.high))
     p = "no test" if of.p_holm is None else f"p {p_text(of.p_holm)}"
     return charts.difference(
-        label, scale * of.difference, low, high, p, None if winner is None else winner == of.second
+        label,
+        scale * of.difference,
+        low,
+        high,
+        p,
+        None if winner is None else winner == of.candidate,
     )

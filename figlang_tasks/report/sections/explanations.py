@@ -70,7 +70,7 @@ def _thresholds(scheme: Scheme) -> tuple[str, list[Threshold]]:
     thresholds = [
         threshold for threshold in scheme.thresholds if not threshold.name.startswith("v1")
     ]
-    return scheme.of_labels.partition("@")[0], thresholds
+    return scheme.label_metric.partition("@")[0], thresholds
 
 
 def _by_part(chart_id: str, task: str, results: Sequence[Result], scheme: Scheme) -> Chart | None:
@@ -124,12 +124,12 @@ def _curves_by_scope(
     scheme: Scheme, declared: Measures, records: Sequence[Record]
 ) -> dict[str, list[Estimate]]:
     """F1@t or Acc@t in percent at `classification.CURVE_THRESHOLDS`, of all rows with intervals."""
-    of_labels = declared.by_name[scheme.of_labels]
+    of_labels = declared.by_name[scheme.label_metric]
     curve_by_scope: dict[str, list[Estimate]] = {}
-    for scope, members in of_labels.in_scopes(records).items():
+    for scope, members in of_labels.records_by_scope(records).items():
         if scope != OVERALL and of_labels.averaged:
             continue
-        first, *others = [curve(scheme, part) for part in of_labels.parts(members)]
+        first, *others = [curve(scheme, part) for part in of_labels.averaged_groups(members)]
         if scope != OVERALL or others:
             first = [Estimate(Estimate.mean(at).value) for at in zip(first, *others, strict=True)]
         curve_by_scope[scope] = list(map(percent, first))

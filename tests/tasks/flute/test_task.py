@@ -245,7 +245,10 @@ def test_prompt_v1_has_one_definition_and_asks_no_explanation_of_entailments() -
 )
 def test_a_row_counts_for_its_type_and_the_papers_portion(group: str, scopes: set[str]) -> None:
     judged = process_results(document(report_group=group), ["Entails. Why."])
-    assert set(tasks.V2.measures.by_name["acc@0"].in_scopes([judged["sample"]])) == {"all", *scopes}
+    assert set(tasks.V2.measures.by_name["acc@0"].records_by_scope([judged["sample"]])) == {
+        "all",
+        *scopes,
+    }
 
 
 def test_blind_rows_are_read_and_not_judged(

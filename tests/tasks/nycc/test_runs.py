@@ -86,9 +86,9 @@ def test_the_value_is_the_unweighted_mean_of_five_folds(folder: Path, tmp_path: 
     shown = summary_table(results)
     assert text in shown and "published:" in shown and "Random" in shown
     (there,) = figlang_tasks.compare(*saved, metrics=["acc"], resamples=200).to_dict("records")
-    assert (there["scope"], there["value_first"]) == ("all", pytest.approx(sum(shares) / 5))
+    assert (there["scope"], there["baseline_value"]) == ("all", pytest.approx(sum(shares) / 5))
     assert (
-        there["value_second"] == pytest.approx(other["results"][task]["acc,none"])
+        there["candidate_value"] == pytest.approx(other["results"][task]["acc,none"])
         and 0 < there["p_randomization"]
     )
     assert len(figlang_tasks.compare(*saved, metrics=["acc_fold_3"], resamples=200)) == 1
@@ -204,7 +204,7 @@ def test_lm_eval_has_the_same_task(folder: Path, task: str) -> None:
     manager = TaskManager(include_path=str(tasks_dir().parent / "lm_eval"), include_defaults=False)
     results: Any = simple_evaluate("dummy", tasks=[task], task_manager=manager, bootstrap_iters=0)
     records = [sample["sample"] for sample in results["samples"][task]]
-    own = computed(records, measures_of(records).sums, 0)
+    own = computed(records, measures_of(records).recomputable, 0)
     shared = [name for name in own if f"{name},none" in results["results"][task]]
     assert len(shared) >= 3 and {record["fold"] for record in records} == set(range(5))
     for name in shared:

@@ -18,8 +18,8 @@ from figlang_tasks.benchmarks.flute.measures import V2
 from figlang_tasks.scoring import Measures
 from figlang_tasks.scoring.evaluation import evaluate as values
 from figlang_tasks.scoring.explained import parse_rate
-from figlang_tasks.scoring.notices import notices
-from figlang_tasks.scoring.task_evaluation import Item
+from figlang_tasks.scoring.output_warnings import output_warnings
+from figlang_tasks.scoring.task_evaluation import JudgedAnswer
 
 NOTHING = "these scores say nothing about the model"
 HELP = (
@@ -138,8 +138,8 @@ def test_what_is_said_of_the_outputs_of_a_task(
 ) -> None:
     records = [row(number, *each) for number, each in enumerate(rows)]
     for record, output in zip(records, outputs, strict=False):
-        Item(record, output)
-    assert notices(V2.by_name, records, outputs) == expected
+        JudgedAnswer(record, output)
+    assert output_warnings(V2.by_name, records, outputs) == expected
     unfinished = values(records, Measures.of(parse_rate()), 0).get("unfinished", {})
     share = outputs.count("<think>It may be A, or") / len(records)
     assert {scope: estimate.value for scope, estimate in unfinished.items()} == (
@@ -156,13 +156,13 @@ def test_what_is_said_of_the_outputs_of_a_task(
 )
 def test_the_command_names_the_run(run: str, command: str) -> None:
     records = [row(number, None, None, "unreadable") for number in range(9)]
-    (notice,) = notices(V2.by_name, records, [], run)
+    (notice,) = output_warnings(V2.by_name, records, [], run)
     assert f"`{command}` has a language model read them" in notice
 
 
 def test_unread_answers_that_count_as_a_label_are_no_lower_bound() -> None:
     unread = row(0, None, None, "unreadable") | {"unread_counts_as": "No"}
-    assert notices(V2.by_name, [unread, row(1, 1, 1), row(2, 1, 1)], ["Hm."]) == [
+    assert output_warnings(V2.by_name, [unread, row(1, 1, 1), row(2, 1, 1)], ["Hm."]) == [
         "The score may be too high or too low: 1 of 3 answers could not be read and count as No (1"
         " unreadable; for "
         f'example "Hm."). {READ}'
@@ -171,7 +171,7 @@ def test_unread_answers_that_count_as_a_label_are_no_lower_bound() -> None:
 
 def test_a_run_that_a_language_model_has_read_is_not_sent_to_it_again() -> None:
     records = [row(0, None, None, "unreadable") | {"read_by": {}}, row(1, 1, 1)]
-    assert notices(V2.by_name, records, []) == [
+    assert output_warnings(V2.by_name, records, []) == [
         "The score is a lower bound: 1 of 2 answers could not be read and count as wrong (1"
         " unreadable)"
     ]
@@ -220,5 +220,5 @@ def test_a_thought_that_holds_the_explanation_is_an_answer() -> None:
     output = "<reasoning>Snow is quiet.</reasoning>"
     for rule, is_unfinished in (("reasoning", False), ("thought", True)):
         record = row(0, 1, 1, "read") | {"rule": rule}
-        Item(record, output)
+        JudgedAnswer(record, output)
         assert record.get("unfinished", False) == is_unfinished

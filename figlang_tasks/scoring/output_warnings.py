@@ -48,7 +48,7 @@ _SHOWN = 3
 _LONGEST = 80  # characters of an output
 
 
-def notices(
+def output_warnings(
     measures: Mapping[str, Measure],
     records: Sequence[Record],
     outputs: Sequence[str | None],
@@ -77,7 +77,7 @@ def notices(
 
     readings = count_readings(records)
     unread = [place for place, record in enumerate(records) if has_unread_words(record)]
-    if about_unread := unread_notice(readings, _examples(unread, outputs)):
+    if about_unread := unread_warning(readings, _examples(unread, outputs)):
         sentences.append(". ".join([about_unread, *_remedies(readings, records, run)]))
     if says_nothing(readings):
         return sentences  # and readers that differ are no news
@@ -93,7 +93,7 @@ def notices(
     return sentences
 
 
-def unread_notice(readings: Readings | None, examples: str = "") -> str:
+def unread_warning(readings: Readings | None, examples: str = "") -> str:
     """What the answers that were not read mean for the score of a task; "" where nearly all were
     read.
 
