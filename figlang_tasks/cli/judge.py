@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
 
 import typer
 
-from figlang_tasks.cli import beside, new_folder, say, say_json
+from figlang_tasks.cli import folder_beside, new_folder, say, say_json
 from figlang_tasks.cli.options import AsJson, Run, Runs
 from figlang_tasks.core.errors import FigLangError
 
@@ -231,7 +231,7 @@ def read(
     from figlang_tasks.results import runs
 
     finished = runs.read(run)
-    folder = output or beside(finished.path, "read")
+    folder = output or folder_beside(finished.path, "read")
     unread = find_unread(finished, model)
     kept_answers = KeptAnswers(folder, unread.origin)
     prices = _Prices(price_read, price_written)
