@@ -77,10 +77,11 @@ def compare(
     the test is over rows and seeds. Of several answers to a row in one run (--repeats) it compares
     the mean of each row.
 
-    \b figlang compare results/model_a results/model_b --paper figlang compare
-    base=a_samples_vflute.jsonl tuned=b_samples_vflute.jsonl --metric f1@0 --metric f1@60 figlang
-    compare results/model_a results/model_b --all --overall --format latex > table.tex figlang
-    compare "probe=runs/probe_seed*" "base=runs/base_seed*"
+    \b
+    figlang compare results/model_a results/model_b --paper
+    figlang compare base=a_samples_vflute.jsonl tuned=b_samples_vflute.jsonl --metric f1@60
+    figlang compare results/model_a results/model_b --all --overall --format latex > table.tex
+    figlang compare "probe=runs/probe_seed*" "base=runs/base_seed*"
     """
     found = read_all(runs, repeats=True)
     differences = comparison.compare(found, metric, task, overall, resamples, seed, every=every)

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from figlang_tasks.cli import beside, new_folder, say
+from figlang_tasks.cli import folder_beside, new_folder, say
 from figlang_tasks.cli.options import Device, Dtype
 from figlang_tasks.cli.options import Run as RunArgument
 from figlang_tasks.cli.summary import next_commands, summary_table
@@ -62,7 +62,7 @@ def score(
     """
     with scoring():
         read = runs.read(run)
-        folder = output or beside(read.path, scorer or "scored")
+        folder = output or folder_beside(read.path, scorer or "scored")
         chosen = {task: scorer or papers for task, papers in _explained(read).items()}
         with new_folder(folder) as made:
             scorers = {

@@ -255,8 +255,9 @@ def for_every_eval_ever(
 
     It writes aggregate results as JSON, and samples as JSON lines.
 
-    \b figlang submit every-eval-ever results/MODEL -o eee --organization "My Lab" --relationship
-    third_party
+    \b
+    figlang submit every-eval-ever results/MODEL -o eee --organization "My Lab" \\
+      --relationship third_party
     """
     found = read_all(runs, require_samples=True)
     for path in every_eval_ever.write(
