@@ -190,7 +190,8 @@ def missing_samples(
         if not _RESULTS_NAME.fullmatch(file.name):
             continue
         try:
-            tasks = tasks_of_ours(contents[file] if file in contents else read_results_file(file))
+            results = contents.get(file) or read_results_file(file)
+            tasks = tasks_of_ours(results)
         except RunError as error:
             if file.name > newest_name:
                 sentences.append(str(error))

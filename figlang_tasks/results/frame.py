@@ -151,8 +151,7 @@ def compare(
     for name, annotation in columns.items():
         if annotation in types_by_annotation:
             types[name] = types_by_annotation[annotation]
-    rows = [asdict(difference) for difference in differences]
-    return pd.DataFrame(rows, columns=list(columns)).astype(types)
+    return pd.DataFrame(map(asdict, differences), columns=list(columns)).astype(types)
 
 
 def _list_of(names: str | Sequence[str] | None) -> Sequence[str] | None:

@@ -106,7 +106,9 @@ def harness(run: Run) -> tuple[str, str]:
         if versions.get("lmms-eval"):
             return "lmms_eval", str(versions["lmms-eval"])
     version = run.results.get("lm_eval_version")
-    return ("lm_eval", str(version)) if version else ("unknown", "unknown")
+    if version:
+        return "lm_eval", str(version)
+    return "unknown", "unknown"
 
 
 def option_text(run: Run, name: str) -> str:
@@ -124,8 +126,12 @@ def option_text(run: Run, name: str) -> str:
 
 def option_texts(run: Run) -> dict[str, str]:
     """The options of the run that can change results (`OPTIONS`), as a command line has them."""
-    texts = {name: option_text(run, name) for name in OPTIONS}
-    return {name: text for name, text in texts.items() if text}
+    texts: dict[str, str] = {}
+    for name in OPTIONS:
+        text = option_text(run, name)
+        if text:
+            texts[name] = text
+    return texts
 
 
 def _arguments(run: Run) -> Mapping[str, Any]:

@@ -109,7 +109,9 @@ def read(argument: str, require_samples: bool = False) -> Run:
             f" ({listing(samples_by_task)}): name another run, or {SCORE_AGAIN}"
         )
 
-    last_results = results_by_path[max(results_by_path)] if results_by_path else {}
+    last_results: Results = {}
+    if results_by_path:
+        last_results = results_by_path[max(results_by_path)]
     name_of_path = path.stem if path.suffix else path.name
     name = given_name or model_name(last_results) or name_of_path
     return Run(whole_characters(name), path, tasks, last_results, given_name, missing)
@@ -219,8 +221,12 @@ def _data_of(path: Path, records: Sequence[Record]) -> DataId:
     answers_by_row = Counter((record["id"], str(record.get(REPEAT))) for record in records)
     (row, _), count = answers_by_row.most_common(1)[0]
     names = list(dict.fromkeys(str(record["data"]) for record in records))
-    if count > 1 or len(names) > 1:
-        mixture = f"{count} lines of the row {row}" if count > 1 else f"rows of {listing(names)}"
+    mixture = ""
+    if count > 1:
+        mixture = f"{count} lines of the row {row}"
+    elif len(names) > 1:
+        mixture = f"rows of {listing(names)}"
+    if mixture:
         raise RunError(
             f"{path} has {mixture}: are these several runs? Split the file, one for each"
         )

@@ -114,8 +114,9 @@ class TaskRun:
         temperature = settings.get("temperature")
         if temperature is not None:
             return f"temperature {float(temperature):g}" if float(temperature) > 0 else None
-        is_sampling = str(settings.get("do_sample")).lower() in ("true", "1")
-        return "do_sample" if is_sampling else None
+        if str(settings.get("do_sample")).lower() in ("true", "1"):
+            return "do_sample"
+        return None
 
     @cached_property
     def unanswered(self) -> int:
@@ -138,7 +139,9 @@ class TaskRun:
     @property
     def metrics_of_explanations(self) -> tuple[str, ...]:
         """The metrics whose values depend on explanation scores; none for tasks without them."""
-        return () if self.kind.scheme is None else self.kind.scheme.metrics
+        if self.kind.scheme is None:
+            return ()
+        return self.kind.scheme.metrics
 
     def check_explanations(self) -> None:
         """Raise a `RunError` unless every record has what the scorer of explanations needs."""
@@ -293,8 +296,9 @@ class Run:
                 tasks_by_reason.setdefault(task.partial, []).append(task.task)
         reasons = []
         for reason, tasks in tasks_by_reason.items():
-            is_of_all_tasks = len(tasks) == len(self.tasks)
-            reasons.append(reason if is_of_all_tasks else f"{reason} in {listing(tasks)}")
+            if len(tasks) < len(self.tasks):
+                reason += f" in {listing(tasks)}"
+            reasons.append(reason)
         return ", ".join(reasons) or None
 
 
