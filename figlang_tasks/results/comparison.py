@@ -22,7 +22,7 @@ from figlang_tasks.metrics.significance import Statistic, holm
 from figlang_tasks.results import measures
 from figlang_tasks.results.task_run import SCORE_AGAIN, Run, TaskRun, outputs
 from figlang_tasks.scoring import OVERALL, Estimate, Measure, Record, flat, full_name
-from figlang_tasks.scoring.measure import REPEAT, by_repeat, unit_of
+from figlang_tasks.scoring.records import REPEAT, by_repeat, unit_of
 
 MOST_ANSWERS = 1000
 """Answers to a row up to which runs are compared that have different numbers of them."""

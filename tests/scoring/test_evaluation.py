@@ -11,9 +11,9 @@ import pytest
 from judging import task_with
 
 from figlang_tasks.scoring import Measure, Measures, evaluate
-from figlang_tasks.scoring.evaluation import evaluate_repeats
 from figlang_tasks.scoring.lm_eval import metric_list_for_lm_eval, values_for_lm_eval
-from figlang_tasks.scoring.measure import REPEAT
+from figlang_tasks.scoring.records import REPEAT
+from figlang_tasks.scoring.repeats import evaluate_repeats
 
 RIGHT = Measure(
     "right",

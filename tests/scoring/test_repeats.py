@@ -12,7 +12,8 @@ from sklearn.metrics import accuracy_score, f1_score
 from figlang_tasks.benchmarks.flute.measures import V2
 from figlang_tasks.benchmarks.irfl.measures import RETRIEVE
 from figlang_tasks.benchmarks.vflute.measures import VFLUTE
-from figlang_tasks.scoring.evaluation import evaluate, evaluate_repeats
+from figlang_tasks.scoring import Measures, evaluate
+from figlang_tasks.scoring.repeats import RepeatsSummary, evaluate_repeats
 
 # Of each row the gold label and what was read from three answers to it.
 LABELS: Sequence[tuple[int, tuple[int | None, ...]]] = [
@@ -46,24 +47,30 @@ def voted() -> tuple[list[int], list[int]]:
     return gold, labels
 
 
-def told(records: list[dict[str, Any]], measures: Any) -> dict[str, Any]:
-    repeats = evaluate_repeats(records, measures, evaluate(records, measures, 0))
-    assert repeats is not None and repeats["answers"] == 3
-    return repeats
+def summarized(records: list[dict[str, Any]], measures: Measures) -> RepeatsSummary:
+    """The summary of the repeats of records with three answers to each row."""
+    summary = evaluate_repeats(records, measures, evaluate(records, measures, 0))
+    assert summary is not None
+    assert summary["answers"] == 3
+    return summary
 
 
 def test_labels_without_explanations_have_a_majority() -> None:
-    vflute = told(labelled(asks_for_explanation=False), VFLUTE)
+    vflute = summarized(labelled(asks_for_explanation=False), VFLUTE)
     assert vflute["metric"] == "f1@0" and vflute["maj@3"] == pytest.approx(
         f1_score(*voted(), average="macro")
     )
-    flute = told(labelled(predicted_official=1), V2)
+    flute = summarized(labelled(predicted_official=1), V2)
     assert flute["metric"] == "acc@0" and flute["maj@3"] == pytest.approx(accuracy_score(*voted()))
 
 
 def test_scored_explanations_have_none() -> None:
     scores = {"mean": 0.9, "scorer": "vflute25"}
-    assert told(labelled(explanation_scores=scores), VFLUTE).keys() == {"answers", "metric", "mean"}
+    assert summarized(labelled(explanation_scores=scores), VFLUTE).keys() == {
+        "answers",
+        "metric",
+        "mean",
+    }
 
 
 def test_pictures_of_a_ranking_are_voted_for_one_by_one() -> None:
@@ -78,4 +85,4 @@ def test_pictures_of_a_ranking_are_voted_for_one_by_one() -> None:
         for place, (positive, answers) in enumerate(said)
         for number, value in enumerate(answers, start=1)
     ]  # fmt: skip
-    assert told(records, RETRIEVE)["maj@3"] == 0.5
+    assert summarized(records, RETRIEVE)["maj@3"] == 0.5
