@@ -1,4 +1,4 @@
-"""Command-line entry points."""
+"""Command-line entry points, and how all commands print and write folders."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import typer
 
@@ -17,15 +16,17 @@ from figlang_tasks.core.errors import FigLangError, remedy_of_writing
 from figlang_tasks.core.files import PARTIAL
 from figlang_tasks.core.text import printable, printable_lines
 
+# --- printing ---
+
 
 def say(text: object, err: bool = False) -> None:
-    """Print what a command says, the one way it does: nothing in it steers the terminal."""
+    """Print a text without characters that steer a terminal, to standard error if `err` is set."""
     typer.echo(printable_lines(text), err=err)
 
 
-def say_json(value: Any) -> None:
-    """Print a value as JSON, in ASCII."""
-    typer.echo(json.dumps(value, indent=2))
+def say_json(content: object) -> None:
+    """Print an object as JSON, in ASCII."""
+    typer.echo(json.dumps(content, indent=2))
 
 
 def warn(text: object) -> None:
@@ -33,58 +34,66 @@ def warn(text: object) -> None:
     say(f"figlang: {printable(text)}", err=True)
 
 
-def cause(error: Exception) -> str:
-    """An error in words: of the file system, the file, what is wrong with it and what to do."""
+def error_message(error: Exception) -> str:
+    """The message of an error; for one of the file system, the file, the reason and a remedy."""
     if not isinstance(error, OSError) or not error.strerror:
         return str(error)
-    where = f"{error.filename}: " if error.filename else ""
+    message = error.strerror
+    if error.filename:
+        message = f"{error.filename}: {message}"
     remedy = remedy_of_writing(error)
-    return f"{where}{error.strerror}" + (f": {remedy}, or name another place" if remedy else "")
+    if remedy:
+        message += f": {remedy}, or name another place"
+    return message
 
 
-def beside(run: Path, suffix: str) -> Path:
-    """The folder beside a run whose name is that of the run with a suffix:
-    ``results/model_scored``.
-    """
-    path = run if run.name.strip(".") else run.resolve()
+# --- folders that a command writes ---
+
+
+def folder_beside(run: Path, suffix: str) -> Path:
+    """A folder beside a run, with the name of the run and a suffix: ``results/model_scored``."""
+    is_dots = not run.name.strip(".")  # as in `figlang score .`
+    path = run.resolve() if is_dots else run
     name = path.name if path.is_dir() else path.stem
     return path.with_name(f"{name}_{suffix}")
 
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder to write into, which becomes `folder` at the end: all of it is there,
-    or nothing.
+    """Yield an empty folder to write into; it is renamed to `folder` when the block ends.
+
+    So `folder` holds either everything or nothing.
 
     Raises:
-        FigLangError: something is there, or another process is writing it.
+        FigLangError: `folder` is not empty, or another process is writing it.
     """
-    _check_nothing_is_there(folder)
-    made = folder.with_name(f".{folder.name}{PARTIAL}")
+    _check_is_free(folder)
+    partial_folder = folder.with_name(f".{folder.name}{PARTIAL}")
     try:
-        made.mkdir(parents=True, exist_ok=True)
-        with _locked(made, folder):
+        partial_folder.mkdir(parents=True, exist_ok=True)
+        with _locked(partial_folder, folder):
             try:
-                _check_nothing_is_there(folder)  # another process may just have finished
-                for left in made.iterdir():  # by a kill
-                    _remove(left)
-                yield made
-                _check_nothing_is_there(folder)
-                made.replace(folder)
-            except BaseException:  # after the end, `made` is that of another process
-                shutil.rmtree(made, ignore_errors=True)
+                # Another process may have finished before this one got the lock.
+                _check_is_free(folder)
+                for leftover in partial_folder.iterdir():  # from a process that was killed
+                    _remove(leftover)
+                yield partial_folder
+                _check_is_free(folder)
+                partial_folder.replace(folder)
+            except BaseException:
+                # The lock is still held; without it the folder might be another process's.
+                shutil.rmtree(partial_folder, ignore_errors=True)
                 raise
-    except OSError as error:  # a full disk names no file
+    except OSError as error:
+        # The error of a full disk names no file.
         error.filename = error.filename or str(folder)
         raise
 
 
 @contextmanager
-def _locked(made: Path, folder: Path) -> Iterator[None]:
-    """Keep others from writing into `made`, which becomes `folder`, until the end of this process
-    at the latest.
-    """
-    descriptor = os.open(made, os.O_RDONLY)
+def _locked(partial_folder: Path, folder: Path) -> Iterator[None]:
+    """Hold a lock on a folder that becomes `folder`; it ends with this process at the latest."""
+    descriptor = os.open(partial_folder, os.O_RDONLY)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -93,9 +102,7 @@ def _locked(made: Path, folder: Path) -> Iterator[None]:
                 f"{folder}: another process is writing it: wait for that, or choose another"
                 " --output"
             ) from error
-        if not (
-            made.exists() and os.path.samestat(os.fstat(descriptor), made.stat())
-        ):  # the other has just finished
+        if not _is_same_folder(descriptor, partial_folder):
             raise FigLangError(
                 f"{folder}: another process has just written it: choose another --output"
             )
@@ -104,12 +111,20 @@ def _locked(made: Path, folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _check_nothing_is_there(folder: Path) -> None:
-    """Check that a folder does not exist, or is empty."""
-    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        raise FigLangError(
-            f"{folder} exists already and is not overwritten: remove it, or choose another --output"
-        )
+def _is_same_folder(descriptor: int, path: Path) -> bool:
+    """Whether an open folder still stands at its path; another process may have renamed it."""
+    return path.exists() and os.path.samestat(os.fstat(descriptor), path.stat())
+
+
+def _check_is_free(folder: Path) -> None:
+    """Raise a `FigLangError` unless a folder does not exist, or is empty."""
+    if not folder.exists():
+        return
+    if folder.is_dir() and not any(folder.iterdir()):
+        return
+    raise FigLangError(
+        f"{folder} exists already and is not overwritten: remove it, or choose another --output"
+    )
 
 
 def _remove(path: Path) -> None:

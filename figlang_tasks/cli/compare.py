@@ -76,10 +76,11 @@ def compare(
     the test is over rows and seeds. Of several answers to a row in one run (--repeats) it compares
     the mean of each row.
 
-    \b figlang compare results/model_a results/model_b --paper figlang compare
-    base=a_samples_vflute.jsonl tuned=b_samples_vflute.jsonl --metric f1@0 --metric f1@60 figlang
-    compare results/model_a results/model_b --all --overall --format latex > table.tex figlang
-    compare "probe=runs/probe_seed*" "base=runs/base_seed*"
+    \b
+    figlang compare results/model_a results/model_b --paper
+    figlang compare base=a_samples_vflute.jsonl tuned=b_samples_vflute.jsonl --metric f1@60
+    figlang compare results/model_a results/model_b --all --overall --format latex > table.tex
+    figlang compare "probe=runs/probe_seed*" "base=runs/base_seed*"
     """
     found = read_all(runs, repeats=True)
     differences = comparison.compare(found, metric, task, overall, resamples, seed, every=every)
@@ -155,13 +156,13 @@ class _Comparison:
         import pandas as pd
 
         of_runs = self.compared(task)
-        numbers = frame.values((run.name, {task: own.estimates}) for run, own in of_runs)
+        numbers = frame.estimates_frame((run.name, {task: own.estimates}) for run, own in of_runs)
         numbers["metric"] = [
             full_name(*place) for place in zip(numbers["metric"], numbers["scope"], strict=True)
         ]
         with_value = set(numbers["metric"])  # without explanation scores f1@53 has none
         columns = [name for name in self.columns(task) if name in with_value]
-        shown = tables.wide(numbers, ["run"], columns)
+        shown = tables.wide_table(numbers, ["run"], columns)
         repeats = Counter(run.name for run, _ in of_runs)
         means = numbers.groupby(["run", "metric"])["value"].agg(["mean", "std"])
         for column in columns:
@@ -170,7 +171,7 @@ class _Comparison:
             for name, cell in zip(shown["run"], shown[column], strict=True):
                 if repeats[name] > 1 and cell:
                     cell = " ± ".join(
-                        measures.text(column, number) for number in means.loc[(name, column)]
+                        measures.value_text(column, number) for number in means.loc[(name, column)]
                     )
                 cells.append(re.sub(r"^\S+", r"**\g<0>**", cell) if name in best else cell)
             shown[column] = cells
@@ -178,15 +179,18 @@ class _Comparison:
         scorers = dict.fromkeys(own.signature or own.scorer for _, own in of_runs)
         told = [f"explanation scorer: {each}" for each in scorers if each]
         if self.paper:
-            comparable, left_out = published.comparable(
-                task, columns, [own.measured for _, own in of_runs]
+            comparable, left_out = published.comparable_metrics(
+                task, columns, [own.conditions for _, own in of_runs]
             )
-            rows, protocol = published.rows(task, comparable), published.protocol(task, comparable)
+            rows, protocol = (
+                published.published_rows(task, comparable),
+                published.protocol_text(task, comparable),
+            )
             lines = [(f"{row.label} (published, {row.table})", row.values) for row in rows]
-            shown = pd.concat([shown, tables.of_published(lines, shown)])
+            shown = pd.concat([shown, tables.published_table(lines, shown)])
             about = list(filter(None, [protocol and f"published: {protocol}", left_out]))
             told = [*(about or [f"published: nothing for {', '.join(columns)} of {task}"]), *told]
-        return shown.rename(columns={"run": ""}).rename(columns=measures.with_arrow), told
+        return shown.rename(columns={"run": ""}).rename(columns=measures.name_with_arrow), told
 
     def label(self, task: str, name: str) -> str:
         """The name of a run in the table, with the number of runs of this name, or of answers to
@@ -200,11 +204,11 @@ class _Comparison:
 
     def pairs(self, task: str) -> Iterator[tuple[str, pd.DataFrame]]:
         """A title, and the table of the differences, for each pair of runs."""
-        for (first, second), pair in itertools.groupby(
-            self.by_task[task], key=lambda each: (each.first, each.second)
+        for (baseline, candidate), pair in itertools.groupby(
+            self.by_task[task], key=lambda each: (each.baseline, each.candidate)
         ):
             yield (
-                f"{printable(second)} against {printable(first)}",
+                f"{printable(candidate)} against {printable(baseline)}",
                 verdict.of_differences(list(pair)),
             )
 
@@ -235,13 +239,13 @@ class _Comparison:
         """The runs that were compared on a task, each repeat on its own; across tasks a run has a
         single one.
         """
-        names = {name for each in self.by_task[task] for name in (each.first, each.second)}
+        names = {name for each in self.by_task[task] for name in (each.baseline, each.candidate)}
         found = [run for run in self.runs if run.name in names]
         return [(run, run.tasks.get(task) or next(iter(run.tasks.values()))) for run in found]
 
     def caveats(self) -> list[str]:
         found = verdict.contradicted(pair for task in self.by_task for pair in self.compared(task))
-        names = {name for each in self.differences for name in (each.first, each.second)}
+        names = {name for each in self.differences for name in (each.baseline, each.candidate)}
         found += [
             caveat
             for run in self.runs
@@ -270,7 +274,9 @@ class _Comparison:
             )
         of_parts = {each.task for each in self.differences if each.scope != OVERALL}
         if any(
-            measures.overlap(own.estimates) for task in of_parts for _, own in self.compared(task)
+            measures.scopes_overlap(own.estimates)
+            for task in of_parts
+            for _, own in self.compared(task)
         ):
             told += " Parts overlap: a row counts in each that it belongs to."
         return told
@@ -280,11 +286,11 @@ def _best(values: pd.Series, metric: str) -> set[Any]:
     """The runs with the best value of a metric, as it is printed."""
     if len(values) < 2:
         return set()
-    best = values.max() if measures.of(metric).higher_is_better else values.min()
+    best = values.max() if measures.measure_of(metric).higher_is_better else values.min()
     return {
         name
         for name, value in values.items()
-        if measures.text(metric, value) == measures.text(metric, best)
+        if measures.value_text(metric, value) == measures.value_text(metric, best)
     }
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import figlang_tasks
-from figlang_tasks.cli import cause, say, warn
+from figlang_tasks.cli import error_message, say, warn
 from figlang_tasks.cli.lazy import SETTINGS, LazyCommand, LazyGroup, lazy_command
 from figlang_tasks.core import interrupts
 from figlang_tasks.core.errors import FigLangError
@@ -43,7 +43,7 @@ class _Commands(LazyGroup):
         try:
             return super().main(*args, **options)
         except (FigLangError, OSError) as error:  # a closed pipe typer has ended without a word
-            warn(cause(error))
+            warn(error_message(error))
             sys.exit(1)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
 
 import typer
 
-from figlang_tasks.cli import beside, new_folder, say, say_json
+from figlang_tasks.cli import folder_beside, new_folder, say, say_json
 from figlang_tasks.cli.options import AsJson, Run, Runs
 from figlang_tasks.core.errors import FigLangError
 
@@ -160,10 +160,10 @@ def llm(
     it keeps the answers so far. The sheet, and every result from it, says that a language model
     filled it in.
 
-    \b OPENAI_API_KEY=... figlang judge llm human/annotator1.csv --model gpt-4o -o gpt-4o.csv
-    OPENAI_BASE_URL=http://localhost:8000/v1 OPENAI_API_KEY=none figlang judge llm
-    human/annotator1.csv \\
-      --model Qwen/Qwen2.5-VL-7B-Instruct -o qwen.csv
+    \b
+    OPENAI_API_KEY=... figlang judge llm human/annotator1.csv --model gpt-4o -o gpt-4o.csv
+    OPENAI_BASE_URL=http://localhost:8000/v1 OPENAI_API_KEY=none \\
+      figlang judge llm human/annotator1.csv --model Qwen/Qwen2.5-VL-7B-Instruct -o qwen.csv
     """
     from figlang_tasks.judge.llm import fill
 
@@ -231,7 +231,7 @@ def read(
     from figlang_tasks.results import runs
 
     finished = runs.read(run)
-    folder = output or beside(finished.path, "read")
+    folder = output or folder_beside(finished.path, "read")
     unread = find_unread(finished, model)
     kept_answers = KeptAnswers(folder, unread.origin)
     prices = _Prices(price_read, price_written)
@@ -277,7 +277,8 @@ def _plan(unread: UnreadAnswers, to_ask: int) -> str:
     lines = []
     for task, readable in unread.tasks.items():
         lines.append(
-            f"{task}: our readers left {len(readable.unread)} of {len(readable.task.lines)} answers"
+            f"{task}: our readers left {len(readable.unread)} of {len(readable.task.samples)}"
+            " answers"
         )
     for task, reason in unread.left_out.items():
         lines.append(f"{task}: left out, because {reason}")

@@ -1,8 +1,7 @@
-"""The ``lmms_eval`` command: the harness's own command line, with the figlang tasks always
-registered.
+"""The ``lmms_eval`` command: the harness's own command line, which always knows our tasks.
 
 On a terminal it says what it is doing. It ends with short tables of our tasks and the next command.
-Where something failed it exits with status 1; the harness prints the error and exits with 0.
+If something failed, it exits with status 1, where the harness prints the error and exits with 0.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from figlang_tasks.cli.output import guarded_output
 from figlang_tasks.core import interrupts, notes, redaction, status, task_files
@@ -24,20 +23,27 @@ from figlang_tasks.harness import installed
 if TYPE_CHECKING:
     from figlang_tasks.harness.saving import CheckedTracker
 
+    Evaluate: TypeAlias = Callable[[argparse.Namespace], tuple[Any, Any]]
+    """The harness's function that evaluates; returns results and samples, untyped in the harness.
+    Both are None in all processes but the first."""
+
 KEPT = (
     "Downloads and the answers that --use_cache has stored are kept: the same command goes on from"
     " there."
 )
 
 BARS = {"TQDM_DELAY": "2", "TQDM_LEAVE": ""}
-"""Settings of tqdm, which reads them when it is imported: a bar is shown after 2 seconds, and goes
-when it is full.
+"""Environment variables that tqdm reads when it is imported.
+
+A progress bar appears after 2 seconds, and is removed when it is full.
 """
 
-_IN_FILES = {"TQDM_MININTERVAL": "10"}  # seconds: each time a bar is drawn, a file gets longer
-_NO_TASK = "Tasks not found: "  # begins the harness's message
-# Of --tasks: the harness prints them as its log
+# In a file each redrawn bar is another line, so a bar is drawn every 10 seconds only.
+_BARS_IN_FILES = {"TQDM_MININTERVAL": "10"}
+_NO_TASK = "Tasks not found: "  # The harness's message begins so.
+# With one of these after --tasks, the harness logs a list and evaluates nothing.
 _LISTS = {"list", "list_groups", "list_tags", "list_subtasks"}
+_HELP = {"-h", "--help", "version"}
 
 
 @interrupts.ending_within_seconds("lmms_eval", KEPT)
@@ -45,16 +51,18 @@ _LISTS = {"list", "list_groups", "list_tags", "list_subtasks"}
 def main() -> None:
     """Run the harness's command line on ``sys.argv``."""
     arguments = sys.argv[1:]
-    if not arguments or {"-h", "--help", "version"} & set(arguments):  # reads no task
+    needs_no_tasks = not arguments or bool(_HELP & set(arguments))
+    if needs_no_tasks:
         from lmms_eval.cli.dispatch import main as dispatch
 
         dispatch()
     else:
-        _run(arguments, is_evaluation=arguments[0] == "eval" or arguments[0].startswith("-"))
+        _run(arguments)
 
 
-def _run(arguments: Sequence[str], is_evaluation: bool) -> None:
-    """Register the tasks, run the command, tell how it went."""
+def _run(arguments: Sequence[str]) -> None:
+    """Register our tasks and run the command; exit with status 1 if something failed."""
+    is_evaluation = arguments[0] == "eval" or arguments[0].startswith("-")
     if is_evaluation:
         refuse_misspelt(arguments)
     is_terminal = sys.stderr.isatty()
@@ -69,7 +77,7 @@ def _run(arguments: Sequence[str], is_evaluation: bool) -> None:
         from lmms_eval.cli.dispatch import main as dispatch
 
         if is_evaluation:
-            _stand_around_evaluations(shows_log=_wants_log(arguments))
+            _wrap_evaluation(shows_log=_asks_for_log(arguments))
         dispatch()
 
     failures = notes.noted()
@@ -80,30 +88,30 @@ def _run(arguments: Sequence[str], is_evaluation: bool) -> None:
 
 
 def set_up_bars(is_terminal: bool) -> None:
-    """Set what bars of tqdm look like in this process, and in those that it starts; settings of the
-    user stay.
-    """
-    settings = BARS if is_terminal else BARS | _IN_FILES
-    # Each task would show bars of datasets for its stub; downloads have bars of their own.
-    for name, value in (settings | {"HF_DATASETS_DISABLE_PROGRESS_BARS": "1"}).items():
-        os.environ.setdefault(name, value)
+    """Set how progress bars look in this process and its children, where the user has not."""
+    settings = dict(BARS)
+    if not is_terminal:
+        settings.update(_BARS_IN_FILES)
+    # Each task would show bars for its stub dataset. Downloads have bars of their own.
+    settings["HF_DATASETS_DISABLE_PROGRESS_BARS"] = "1"
+    for name, setting in settings.items():
+        os.environ.setdefault(name, setting)
 
 
-# --- spelling ---
+# --- misspelt options and tasks ---
 
 
 def refuse_misspelt(arguments: Sequence[str]) -> None:
-    """End with what was meant, if an option, or a task that looks like ours, is misspelt; in a
-    second.
+    """End at once if an option, or the name of a task of ours, is misspelt; say what was meant.
 
-    The harness takes some ten seconds to be imported.
+    The harness would notice only after an import of some ten seconds.
     """
     _refuse_misspelt_option(arguments)
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--tasks", default="")
     parser.add_argument("--include_path")
     options, _ = parser.parse_known_args(arguments)
-    if not options.include_path:  # where the user's own tasks are
+    if not options.include_path:  # That folder has tasks of the user's own.
         _refuse_misspelt_task(options.tasks.split(","))
 
 
@@ -113,7 +121,7 @@ def _refuse_misspelt_option(arguments: Sequence[str]) -> None:
         option = argument.partition("=")[0]
         if not option.startswith("--") or option == "--":
             continue
-        # An option may be cut short
+        # The harness takes a shortened option, too.
         is_known = any(known.startswith(option) for known in known_options)
         if not is_known:
             hint = did_you_mean(option, known_options)
@@ -121,7 +129,7 @@ def _refuse_misspelt_option(arguments: Sequence[str]) -> None:
 
 
 def _refuse_misspelt_task(names: Sequence[str]) -> None:
-    """End if a name is close to one of our tasks; no task of the harness is."""
+    """End if a name is almost that of one of our tasks; no task of the harness has such a name."""
     our_tasks = task_files.files("lmms_eval")
     for name in names:
         if name in our_tasks or "*" in name or Path(name).exists():
@@ -133,22 +141,21 @@ def _refuse_misspelt_task(names: Sequence[str]) -> None:
 # --- the evaluation ---
 
 
-def _wants_log(arguments: Sequence[str]) -> bool:
-    """Whether the user asks for the harness's log, by --verbosity, cut short or not, or for a list
-    that is in it.
-    """
+def _asks_for_log(arguments: Sequence[str]) -> bool:
+    """Whether the user wants the harness's log: with --verbosity, or a list that is in the log."""
     for argument in arguments:
-        if argument.startswith("--v") or argument.rpartition("=")[2] in _LISTS:
+        if argument.startswith("--v"):  # --verbosity, perhaps shortened
+            return True
+        if argument.rpartition("=")[2] in _LISTS:
             return True
     return False
 
 
-def _stand_around_evaluations(shows_log: bool) -> None:
-    """Stand around each evaluation of the harness: note errors, log warnings alone (or all), print
-    our tables.
+def _wrap_evaluation(shows_log: bool) -> None:
+    """Replace the harness's evaluation by one that notes errors and prints our tables.
 
-    The harness prints the tables of results that it gets back. It gets none, unless it is to send
-    them somewhere.
+    Args:
+        shows_log: whether all of the harness's log is shown, or warnings alone.
     """
     import lmms_eval.__main__ as harness
     from loguru import logger
@@ -160,25 +167,31 @@ def _stand_around_evaluations(shows_log: bool) -> None:
     trackers: list[CheckedTracker] = []
 
     def make_tracker(**arguments: Any) -> CheckedTracker:
+        """Make the tracker that saves an evaluation, and remember it."""
         trackers.append(CheckedTracker(**arguments))
         return trackers[-1]
 
     def evaluate_and_print(args: argparse.Namespace) -> tuple[Any, Any]:
+        """Evaluate, and print our tables in place of the harness's."""
         _check(args)
         if not shows_log:
             _log_warnings_alone()
         results, samples = _evaluate(evaluate, args)
-        if results is None:  # in all processes but the first
+        if results is None:
             return None, None
         print(printable_lines(_heading(args)))
-        print(printable_lines(_tables(results, make_table) + ending(results, trackers[-1].written)))
-        is_sent = args.wandb_args or args.swanlab_args
-        return (results if is_sent else None), samples
+        text = _tables(results, make_table) + ending(results, trackers[-1].written)
+        print(printable_lines(text))
+        # The harness prints tables of the results that are returned. It needs them only to send
+        # them to wandb or swanlab.
+        if args.wandb_args or args.swanlab_args:
+            return results, samples
+        return None, samples
 
     harness.cli_evaluate_single = evaluate_and_print
     harness.EvaluationTracker = make_tracker
     if not shows_log:
-        # Until the harness has set up its log, which it says there
+        # The harness logs how it sets up its log. `_log_warnings_alone` enables this logger again.
         logger.disable(harness.__name__)
 
 
@@ -187,7 +200,7 @@ def _check(args: argparse.Namespace) -> None:
     from figlang_tasks.harness.preflight import limit_fault
 
     if args.tasks is None:
-        sys.exit("figlang_tasks: no task is named: --tasks NAME (`figlang tasks '*'` lists ours)")
+        sys.exit("figlang_tasks: name a task with --tasks NAME (`figlang tasks '*'` lists ours)")
     if (args.log_samples or args.predict_only) and not args.output_path:
         sys.exit("figlang_tasks: --log_samples and --predict_only need --output_path FOLDER")
     fault = limit_fault(args.limit)
@@ -196,9 +209,9 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _log_warnings_alone() -> None:
-    """Let loguru show warnings and errors alone, in short lines and in colour on a terminal alone.
+    """Log warnings and errors in short lines, and nothing else.
 
-    The level cannot be given as ``--verbosity``: that stands in the results files.
+    The option ``--verbosity`` would do so too, but would then stand in the results files.
     """
     from loguru import logger
 
@@ -207,13 +220,13 @@ def _log_warnings_alone() -> None:
     logger.enable("lmms_eval.__main__")
 
 
-def _evaluate(evaluate: Callable[..., Any], args: argparse.Namespace) -> tuple[Any, Any]:
-    """Results and samples of an evaluation; where it fails, the command will end with status 1."""
+def _evaluate(evaluate: Evaluate, args: argparse.Namespace) -> tuple[Any, Any]:
+    """Call the harness's evaluation; if it fails, note that for the exit status."""
     try:
         results, samples = evaluate(args)
     except Exception as error:
         message = str(error)
-        if message.startswith(_NO_TASK):  # the harness would show a traceback
+        if message.startswith(_NO_TASK):  # The harness would show a traceback.
             sys.exit(f"figlang_tasks: {message.partition('. Try')[0]}. {ALL_TASKS}")
         notes.note("an evaluation failed, see above")
         raise
@@ -224,7 +237,7 @@ def _evaluate(evaluate: Callable[..., Any], args: argparse.Namespace) -> tuple[A
 
 
 def _heading(args: argparse.Namespace) -> str:
-    """What was run, in the harness's words."""
+    """The model and the main options of a run, in the harness's words."""
     return (
         f"{args.model} ({args.model_args}), gen_kwargs: ({args.gen_kwargs}), limit: {args.limit}, "
         f"offset: {args.offset}, num_fewshot: {args.num_fewshot}, batch_size: {args.batch_size}"
@@ -232,41 +245,45 @@ def _heading(args: argparse.Namespace) -> str:
 
 
 def _tables(results: Mapping[str, Any], make_table: Callable[..., str]) -> str:
-    """The harness's tables of other tasks, and ours."""
+    """The harness's tables for other tasks, then our tables for ours."""
     from figlang_tasks.cli.summary import is_ours, summary_table
 
-    parts = []
+    tables = []
     for column in ("results", "groups"):
         other_tasks = {}
-        for name, values in results.get(column, {}).items():
-            # Of --predict_only, for which the harness shows 999
-            is_prediction_alone = "bypass,none" in values
-            if not is_prediction_alone and not is_ours(results, name):
-                other_tasks[name] = values
+        for name, scores in results.get(column, {}).items():
+            # With --predict_only nothing was scored, and the harness would show 999.
+            was_scored = "bypass,none" not in scores
+            if was_scored and not is_ours(results, name):
+                other_tasks[name] = scores
         if other_tasks:
-            parts.append(make_table({**results, column: other_tasks}, column))
+            tables.append(make_table({**results, column: other_tasks}, column))
     our_table = summary_table(results)
     if our_table:
-        parts.append("figlang tasks, shares in percent, with 95 % intervals:")
-        parts.append(our_table)
-    return "".join(f"\n{part}\n" for part in parts)
+        tables.append("figlang tasks, shares in percent, with 95 % intervals:")
+        tables.append(our_table)
+    return "".join(f"\n{table}\n" for table in tables)
 
 
 def ending(results: Mapping[str, Any], written: Sequence[Path]) -> str:
-    """Where the files that were written are, and what to type next."""
+    """Say where the files were saved, and what to type next.
+
+    Args:
+        results: the harness's results.
+        written: the saved files, the results file first.
+    """
     from figlang_tasks.cli.summary import is_ours, next_commands
 
     if not written:
-        return "\nnothing was saved: --output_path FOLDER --log_samples keeps results and answers"
+        hint = "add --output_path FOLDER --log_samples to keep results and answers"
+        return f"\nnothing was saved: {hint}"
     folder = written[0].parent
     saved = f"\nsaved to {folder}"
     if not any(is_ours(results, name) for name in results["results"]):
         return saved
     if not any(path.suffix == ".jsonl" for path in written):
-        return (
-            f"{saved}\nwith --log_samples the answers are saved too, for figlang report and figlang"
-            " compare"
-        )
+        hint = "add --log_samples to keep the answers too, for figlang report and figlang compare"
+        return f"{saved}\n{hint}"
     return f"{saved}\n{next_commands([results], folder)}"
 
 

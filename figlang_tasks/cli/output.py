@@ -1,6 +1,4 @@
-"""Standard output and standard error of a command that goes on when nobody can read them any
-more.
-"""
+"""Keeps a command running when its standard output or standard error cannot be written."""
 
 from __future__ import annotations
 
@@ -9,20 +7,24 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TextIO, cast
 
 
 class GuardedStream:
-    """A stream that drops what cannot be written, and keeps the first error: a full disk, or a
-    reader that is gone.
+    """A stream that, after an error of writing, keeps the error and drops all later text.
+
+    The disk may be full, or the reader of a pipe gone.
+
+    Attributes:
+        error: the first error; None if all was written.
     """
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self.error: OSError | None = None
 
     def write(self, text: str) -> int:
-        """Write a text, unless an earlier one could not be written; return its length."""
+        """Write a text, unless an error came before; return the length of the text."""
         if self.error is None:
             try:
                 self._stream.write(text)
@@ -31,7 +33,7 @@ class GuardedStream:
         return len(text)
 
     def flush(self) -> None:
-        """Write what is kept back."""
+        """Write what is in the buffer, unless an error came before."""
         if self.error is None:
             try:
                 self._stream.flush()
@@ -39,46 +41,56 @@ class GuardedStream:
                 self._give_up(error)
 
     def _give_up(self, error: OSError) -> None:
-        """Keep an error; what the stream still holds goes to nobody, or the interpreter would fail
-        on it at its end.
+        """Keep an error, and send the rest of the buffer to the null device.
+
+        The interpreter flushes the stream when it ends, and would report the error again.
         """
         self.error = error
-        with suppress(OSError, ValueError):  # it may have no file
-            nobody = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nobody, self._stream.fileno())
-            os.close(nobody)
+        with suppress(OSError, ValueError):  # The stream may have no file.
+            null_device = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null_device, self._stream.fileno())
+            os.close(null_device)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._stream, name)
 
 
 @contextmanager
 def guarded_output(command: str) -> Iterator[None]:
-    """Stand around the work of a command, which ends with status 1 if its standard output could not
-    be written.
+    """Let the work of a command go on when its output cannot be written.
 
-    One message says so, except where the reader has closed the pipe, as ``head`` does.
+    If standard output could not be written, the command then exits with status 1. A message says
+    so, unless the reader has closed the pipe, as ``head`` does.
+
+    Args:
+        command: the name of the command, for the message.
+
+    Raises:
+        SystemExit: standard output could not be written, or the work raised it.
     """
-    before = sys.stdout, sys.stderr
-    output, errors = GuardedStream(sys.stdout), GuardedStream(sys.stderr)
-    streams: Any = sys
-    streams.stdout, streams.stderr = output, errors
+    original_stdout = sys.stdout
+    original_stderr = sys.stderr
+    output = GuardedStream(original_stdout)
+    errors = GuardedStream(original_stderr)
+    sys.stdout = cast("TextIO", output)
+    sys.stderr = cast("TextIO", errors)
     try:
         try:
             yield
         except SystemExit as ended:
             output.flush()
-            if ended.code or output.error is None:
+            has_failed = bool(ended.code)
+            if has_failed or output.error is None:
                 raise
         output.flush()
         if output.error is None:
             return
         if output.error.errno != errno.EPIPE:
-            print(
-                f"{command}: the output could not be written: {output.error.strerror}", file=errors
-            )
+            reason = output.error.strerror
+            print(f"{command}: the output could not be written: {reason}", file=errors)
         sys.exit(1)
     finally:
         output.flush()
         errors.flush()
-        sys.stdout, sys.stderr = before
+        sys.stdout = original_stdout
+        sys.stderr = original_stderr

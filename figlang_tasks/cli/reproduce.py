@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from figlang_tasks.cli import cause, say
+from figlang_tasks.cli import error_message, say
 from figlang_tasks.core.benchmark import benchmarks, names_with
 from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.core.text import table
@@ -40,7 +40,7 @@ def reproduce(
         reproduced: Any = benchmarks()[name].module("reproduced")
         cells = list(reproduced.cells(data))
     except (DataError, OSError) as error:
-        raise FigLangError(f"{cause(error)}. {where}") from error
+        raise FigLangError(f"{error_message(error)}. {where}") from error
     except (LookupError, TypeError, ValueError) as error:
         raise FigLangError(
             f"{data} has a file that is not as {name} released it ({error!r}). {where}"

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from figlang_tasks.cli import beside, new_folder, say
+from figlang_tasks.cli import folder_beside, new_folder, say
 from figlang_tasks.cli.options import Device, Dtype
 from figlang_tasks.cli.options import Run as RunArgument
 from figlang_tasks.cli.summary import next_commands, summary_table
@@ -62,7 +62,7 @@ def score(
     """
     with scoring():
         read = runs.read(run)
-        folder = output or beside(read.path, scorer or "scored")
+        folder = output or folder_beside(read.path, scorer or "scored")
         chosen = {task: scorer or papers for task, papers in _explained(read).items()}
         with new_folder(folder) as made:
             scorers = {
@@ -92,7 +92,7 @@ def _explained(run: Run) -> dict[str, str]:
     """The tasks of a run that have explanations to score, with their papers' scorers."""
     for task in run.tasks.values():
         task.check_consistent()
-    tasks = [task for task in run.tasks.values() if task.explained]
+    tasks = [task for task in run.tasks.values() if task.has_explanations]
     if not tasks:
         raise FigLangError(
             f"{run.path} has no explanations to score: its tasks ({listing(run.tasks)}) ask for"
@@ -116,9 +116,9 @@ def _score(task: TaskRun, scorer: Scorer) -> ChangedTask:
             **scores.details[explained.text_pair(record)],
         }
     lines = tuple(
-        {**line, "sample": record} for line, record in zip(task.lines, records, strict=True)
+        {**line, "sample": record} for line, record in zip(task.samples, records, strict=True)
     )
-    scored = replace(task, lines=lines, signature=scores.signature)
+    scored = replace(task, samples=lines, signature=scores.signature)
     estimates = evaluate(records, scored.measures)
     facts = {"explanation_scorer": scores.signature, "explanation_kernel": scores.kernel}
     return ChangedTask(replace(scored, reported=estimates), estimates, facts)

@@ -54,7 +54,7 @@ def _board_command(name: str) -> Callable[..., None]:
     benchmark = benchmarks()[name]
 
     def command(runs: Runs, output: Zip = Path(f"{name}.zip")) -> None:
-        files, tasks = board.write_zip(benchmark, read_all(runs, whole=True), output)
+        files, tasks = board.write_zip(benchmark, read_all(runs, require_samples=True), output)
         upload = board.submission_of(benchmark).upload
         _written(output, f"{', '.join(files)}, of {', '.join(tasks)}", upload)
 
@@ -72,7 +72,7 @@ def for_figlang2024(run: Run, output: Zip = Path("figlang2024.zip")) -> None:
     \b
     figlang submit figlang2024 results/MODEL -o figlang2024.zip
     """
-    written = figlang2024.write(read(run, whole=True), output)
+    written = figlang2024.write(read(run, require_samples=True), output)
     what = (
         f"{written['n']} rows of {written['data']}, {written['without_label']} without a label, "
         f"{written['without_explanation']} without an explanation"
@@ -143,14 +143,14 @@ def for_figlang2022(
     \b
     figlang submit figlang2022 results/MODEL -o submission.jsonl
     """
-    chosen, fallbacks = figlang2022.write_lines(read(run, whole=True), output, fallback)
+    chosen, fallbacks = figlang2022.write_lines(read(run, require_samples=True), output, fallback)
     if fallbacks:
         warn(
             f"{fallbacks} labels are the fallback, not the model's: they may add up to"
-            f" {100 * fallbacks / len(chosen.lines):.2f} points to its Acc@0. Say so next to its"
+            f" {100 * fallbacks / len(chosen.samples):.2f} points to its Acc@0. Say so next to its"
             " scores"
         )
-    _written(output, f"{len(chosen.lines)} rows of {chosen.data}", figlang2022.UPLOAD)
+    _written(output, f"{len(chosen.samples)} rows of {chosen.data}", figlang2022.UPLOAD)
 
 
 @app.command("irfl")
@@ -163,7 +163,7 @@ def for_irfl(runs: Runs) -> None:
     figlang submit irfl "CLIP ViT-L/14=results/MODEL" > irfl.txt
     """
     # Of one model: names need no paths
-    say(irfl.email([read(run, whole=True) for run in runs]).rstrip("\n"))
+    say(irfl.email([read(run, require_samples=True) for run in runs]).rstrip("\n"))
     say(f"to submit: {irfl.UPLOAD}", err=True)
 
 
@@ -206,9 +206,9 @@ def for_hub(
     """
     folder = output or Path(repo.rpartition("/")[2])
     is_new = not (folder / hub_results.README).exists()
-    found = [read(run, whole=True) for run in runs]  # of one model: names need no paths
+    found = [read(run, require_samples=True) for run in runs]  # of one model: names need no paths
     written, without = hub_results.write(
-        found, folder, against(read(baseline, whole=True), found) if baseline else []
+        found, folder, against(read(baseline, require_samples=True), found) if baseline else []
     )
     say("\n".join(f"written: {path}" for path in written))
     if without:
@@ -255,10 +255,11 @@ def for_every_eval_ever(
 
     It writes aggregate results as JSON, and samples as JSON lines.
 
-    \b figlang submit every-eval-ever results/MODEL -o eee --organization "My Lab" --relationship
-    third_party
+    \b
+    figlang submit every-eval-ever results/MODEL -o eee --organization "My Lab" \\
+      --relationship third_party
     """
-    found = read_all(runs, whole=True)
+    found = read_all(runs, require_samples=True)
     for path in every_eval_ever.write(
         found, output, organization, relationship, model, samples=not no_samples
     ):

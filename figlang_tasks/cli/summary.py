@@ -1,260 +1,196 @@
-"""Short tables of our tasks' results: values in percent with their intervals, published ones
-beneath.
-"""
+"""Short tables of our tasks' results for the screen: shares in percent, with their intervals."""
 
 from __future__ import annotations
 
-import math
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from figlang_tasks import scoring
-from figlang_tasks.core.hub import OWN
+from figlang_tasks.cli.finished_task import FinishedTask, metrics_to_show, read_finished_task
+from figlang_tasks.cli.placement import placement_line, result_line
 from figlang_tasks.results import frame, measures, published, results_file, tables
-from figlang_tasks.scoring import OVERALL, Estimates
+from figlang_tasks.scoring import OVERALL
 from figlang_tasks.scoring.output_warnings import leaves_words, read_command, unread_warning
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_WIDE = 6  # columns; wider groups have the main measures of their tasks alone
-
-
-@dataclass(frozen=True)
-class _Task:
-    """A finished task: its estimates, and what was published for it and may stand beside them."""
-
-    name: str
-    estimates: Estimates
-    measured: published.Measured
-    version: str  # of this package, which scored it
-    published: Sequence[str]  # full names of measures
-    left_out: str  # why other figures are left out
-    unread: str  # what unread answers mean for the score; "" where nearly all were read
-
-    @property
-    def overall(self) -> list[str]:
-        """The measures with a value of all rows."""
-        return [name for name, scopes in self.estimates.items() if OVERALL in scopes]
+_MOST_COLUMNS = 6
+"""A wider table of a group shows the main metrics of its tasks alone."""
 
 
 def summary_table(results: Mapping[str, Any]) -> str:
-    """A Markdown table for each group with tasks of ours, and for each benchmark of single ones; ""
-    without any.
+    """Markdown tables of our tasks in some results, each with what a reader must know below it.
 
-    A line is a task; where there is one task, a line is a scope, and published figures stand
-    beneath.
+    A group of tasks has one table, with a line for each task. So have tasks that read the same
+    dataset. A task alone has a line for each scope, and what was published beneath.
+
+    Args:
+        results: as the harness returns them, or the content of a results file.
+
+    Returns:
+        Paragraphs with blank lines between them; "" if no task is ours.
     """
-    reported = results_file.reported_estimates(results)
-    tasks = {name: _task(results, name, estimates) for name, estimates in reported.items()}
-    parts = []
-    for title, names in _groups(results, tasks).items():
+    tasks: dict[str, FinishedTask] = {}
+    for name, estimates in results_file.reported_estimates(results).items():
+        tasks[name] = read_finished_task(results, name, estimates)
+    model = results_file.model_name(results)
+
+    paragraphs: list[str] = []
+    for title, names in _tasks_by_table(results, tasks).items():
         members = [tasks[name] for name in names]
-        alone = members[0] if len(members) == 1 else None
-        parts += _of_task(alone) if alone else [_of_group(title, members)]
-        parts += [
-            f"explanation scorer: {each}"
-            for each in _unlike(task.measured.scorer for task in members)
-        ]
-        places = [_place(task) for task in members]
-        if alone:
-            about = published.protocol(alone.name, alone.published)
-            parts += _unlike([about and f"published, not measured here: {about}", alone.left_out])
-            places.append(_shared(results_file.model_name(results), alone))
-        parts += _unlike(["\n".join(_unlike(places))])
-        parts += [f"{task.name}: {task.unread}" for task in members if task.unread]
-    return "\n\n".join(parts)
+        if len(members) == 1:
+            paragraphs += _paragraphs_of_task(members[0], model)
+        else:
+            paragraphs += _paragraphs_of_group(title, members)
+    return "\n\n".join(paragraphs)
 
 
 def is_ours(results: Mapping[str, Any], name: str) -> bool:
-    """Whether `name` in results is a task of ours, or a group of such tasks alone."""
-    if members := results.get("group_subtasks", {}).get(name):
-        return all(is_ours(results, each) for each in members)
+    """Whether a task in some results is one of ours, or a group has our tasks alone."""
+    members = results.get("group_subtasks", {}).get(name)
+    if members:
+        return all(is_ours(results, member) for member in members)
     return results_file.measured_metadata(results, name) is not None
 
 
 def next_commands(results: Iterable[Mapping[str, Any]], folder: Path) -> str:
-    """What to type after a run whose samples were saved in a folder; `results` are its results
-    files.
+    """The commands to type after a run.
+
+    Args:
+        results: the contents of its results files.
+        folder: where its samples were saved.
     """
-    report = f"next: figlang report {shlex.quote(str(folder))} -o report.html"
-    for content in results:
-        for name in content["results"]:
-            readings = (results_file.measured_metadata(content, name) or {}).get("readings")
-            if unread_warning(readings) and leaves_words(readings):
-                return (
-                    f"{report}\nto have a language model read what is left:"
-                    f" {read_command(str(folder))}"
-                )
-    return report
+    commands = f"next: figlang report {shlex.quote(str(folder))} -o report.html"
+    if any(_has_unread_words(content) for content in results):
+        command = read_command(str(folder))
+        commands += f"\nto have a language model read what is left: {command}"
+    return commands
 
 
-# --- what stands in a table ---
+def _has_unread_words(results: Mapping[str, Any]) -> bool:
+    """Whether a task left so many answers unread that a language model should read them."""
+    for name in results["results"]:
+        metadata = results_file.measured_metadata(results, name) or {}
+        readings = metadata.get("readings")
+        if unread_warning(readings) and leaves_words(readings):
+            return True
+    return False
 
 
-def _task(results: Mapping[str, Any], name: str, estimates: Estimates) -> _Task:
-    metadata = results["configs"][name]["metadata"]
-    counts = [
-        estimate.rows for _, _, estimate in scoring.flat(estimates) if estimate.rows is not None
-    ]
-    measured = published.Measured(
-        rows=max(counts, default=0),
-        partial=results_file.partial_reason(results, name),
-        scorer=metadata.get("explanation_scorer"),
-        has_user_rows=metadata.get("data_revision") == OWN,
-        data=str(metadata.get("data") or "").partition("@")[0],
-    )
-    version = str((metadata.get("versions") or {}).get("figlang-tasks", "of unknown version"))
-    names = [scoring.full_name(measure, scope) for measure, scope, _ in scoring.flat(estimates)]
-    figures, left_out = published.comparable(name, names, [measured])
-    return _Task(
-        name,
-        estimates,
-        measured,
-        version,
-        figures,
-        left_out,
-        unread_warning(metadata.get("readings")),
-    )
+def _tasks_by_table(results: Mapping[str, Any], our_tasks: Collection[str]) -> dict[str, list[str]]:
+    """The names of the tasks in each table by its title: a group, or a dataset of single tasks."""
+    members_by_group: dict[str, Sequence[str]] = results.get("group_subtasks", {})
+    grouped_tasks: set[str] = set()
+    for members in members_by_group.values():
+        grouped_tasks.update(members)
+
+    tasks_by_title: dict[str, list[str]] = {}
+    for name in dict.fromkeys([*members_by_group, *our_tasks]):
+        our_members = [member for member in members_by_group.get(name, ()) if member in our_tasks]
+        if our_members:
+            tasks_by_title[name] = our_members
+        elif name in our_tasks and name not in grouped_tasks:
+            request = results["configs"][name].get("dataset_name") or name
+            dataset = str(request).partition(",")[0]
+            tasks_by_title.setdefault(dataset, []).append(name)
+    return tasks_by_title
 
 
-def _place(task: _Task) -> str:
-    """Where a run would stand among published models, by the main metric or the first that has
-    some; "" without any.
-    """
-    main = [name for name in task.published if name == measures.headline(task.overall)]
-    for name in [*main, *task.published]:
-        measure, scope = published.named(name)
-        own, sign = task.estimates[measure.name][scope].value, -1 if measure.higher_is_better else 1
-        rows = published.rows(task.name, [name])
-        models = [
-            (row.label, row.values[name]) for row in rows if row.kind not in published.WITHOUT_MODEL
-        ]
-        order = sorted(
-            (sign * of.value, f"{label} ({of.text()})")
-            for label, of in models
-            if of.value is not None
-        )
-        if order and not math.isnan(own):
-            above = [text for value, text in order if value < sign * own]
-            told = [f"after {text}" for text in above[-1:]]
-            told += [f"before {text}" for _, text in order[len(above) :][:1]]
-            beside = f"{len(order)} published model{'s' * (len(order) > 1)}, {', '.join(told)}"
-            return (
-                f"{task.name}: place {len(above) + 1} by {measures.name_text(name)} beside {beside}"
-            )
-    return ""
+# --- a task alone ---
 
 
-def _shared(model: str, task: _Task) -> str:
-    """One line that says what was measured; "" for a run that was cut short, or of an unknown
-    model.
-    """
-    main, run = measures.headline(task.overall), task.measured
-    if not (model and main) or measures.of(main).is_diagnostic or run.partial:
-        return ""
-    value = measures.estimate_text(main, task.estimates[main][OVERALL], run.rows)
-    rows = f"{run.rows} own rows" if run.has_user_rows else f"{run.rows} rows"
-    # The name tells whether its models are others than the paper's
-    signature = (run.scorer or "").split("|")
-    scorer = [f"scorer {part}" for part in signature[:1] if part] + [
-        part for part in signature if "dtype:" in part
-    ]
-    return ", ".join(
-        [f"{model} on {task.name}: {main} {value}", rows, *scorer, f"figlang_tasks {task.version}"]
-    )
+def _paragraphs_of_task(task: FinishedTask, model: str) -> list[str]:
+    """The table of a task, and what a reader must know to compare its values."""
+    paragraphs = [_table_of_task(task)]
+    if measures.scopes_overlap(task.estimates):
+        paragraphs.append("parts overlap: a row counts in each that it belongs to")
+    if task.conditions.scorer:
+        paragraphs.append(f"explanation scorer: {task.conditions.scorer}")
+    protocol = published.protocol_text(task.name, task.published_metrics)
+    if protocol:
+        paragraphs.append(f"published, not measured here: {protocol}")
+    if task.left_out:
+        paragraphs.append(task.left_out)
+    lines = [placement_line(task), result_line(task, model)]
+    paragraphs.append("\n".join(filter(None, lines)))
+    if task.unread_warning:
+        paragraphs.append(f"{task.name}: {task.unread_warning}")
+    return [paragraph for paragraph in paragraphs if paragraph]
 
 
-def _groups(results: Mapping[str, Any], tasks: Mapping[str, _Task]) -> dict[str, list[str]]:
-    """The tasks of each table, by its title: those of a group, and of the others those that read
-    one dataset.
-    """
-    found: dict[str, list[str]] = {}
-    subtasks = results.get("group_subtasks", {})
-    grouped = {member for members in subtasks.values() for member in members}
-    for name in dict.fromkeys([*subtasks, *tasks]):
-        if members := [member for member in subtasks.get(name, ()) if member in tasks]:
-            found[name] = members
-        elif name in tasks and name not in grouped:
-            dataset = str(results["configs"][name].get("dataset_name") or name).partition(",")[0]
-            found.setdefault(dataset, []).append(name)
-    return found
-
-
-def _of_task(task: _Task) -> list[str]:
-    """A line for each scope, all rows first, then all figures that were published for it."""
+def _table_of_task(task: FinishedTask) -> str:
+    """A table with a line for each scope, all rows first, then one for each published row."""
     import pandas as pd
 
-    lines = [
-        (f"{label}: {measures.scope_text(scope)}" if scope != OVERALL else label, figures)
-        for label, scope, figures in published.lines(task.name, task.published)
-    ]
-    wanted = (_telling(task.estimates) or list(task.estimates)) + [
-        name for _, of in lines for name in of
-    ]
-    columns = [name for name in task.estimates if name in wanted]
-    numbers = frame.values([("", {task.name: task.estimates})])
-    own = numbers[numbers["metric"].isin(columns)]
-    whole = own["scope"] == OVERALL
-    shown = tables.wide(pd.concat([own[whole], own[~whole]]), ["scope"], columns)
-    if lines:
-        rule = pd.DataFrame(
-            [["published:", *[""] * (len(shown.columns) - 1)]], columns=shown.columns
-        )
-        shown = pd.concat([shown, rule, tables.of_published(lines, shown)])
-    told = ["parts overlap: a row counts in each that it belongs to"] * measures.overlap(
-        task.estimates
-    )
-    return [_markdown(task.name, shown), *told]
+    published_rows: list[tuple[str, Mapping[str, published.PublishedFigure]]] = []
+    columns = set(metrics_to_show(task.estimates) or task.estimates)
+    for label, scope, figures in published.table_lines(task.name, task.published_metrics):
+        if scope != OVERALL:
+            label = f"{label}: {measures.scope_text(scope)}"
+        published_rows.append((label, figures))
+        columns.update(figures)
+
+    numbers = frame.estimates_frame([("", {task.name: task.estimates})])
+    numbers = numbers[numbers["metric"].isin(columns)]
+    is_overall = numbers["scope"] == OVERALL
+    numbers = pd.concat([numbers[is_overall], numbers[~is_overall]])
+    ordered_columns = [metric for metric in task.estimates if metric in columns]
+    table = tables.wide_table(numbers, ["scope"], ordered_columns)
+    if published_rows:
+        rule = {**dict.fromkeys(table.columns, ""), "scope": "published:"}
+        published_table = tables.published_table(published_rows, table)
+        table = pd.concat([table, pd.DataFrame([rule]), published_table])
+    return _markdown(task.name, table)
 
 
-def _of_group(title: str, tasks: Sequence[_Task]) -> str:
-    """A line for each task."""
-    telling = {name for task in tasks for name in _telling(task.estimates)}
-    columns = [
-        name
-        for name in dict.fromkeys(name for task in tasks for name in task.overall)
-        if name in telling
-    ]
-    if sum(not measures.of(name).is_diagnostic for name in columns) > _WIDE:
-        main = {measures.headline(task.overall) for task in tasks}
-        columns = [name for name in columns if name in main or measures.of(name).is_diagnostic]
-    numbers = frame.values(
-        [("", {task.name.removeprefix(f"{title}_"): task.estimates for task in tasks})]
-    )
-    own = numbers[(numbers["scope"] == OVERALL) & numbers["metric"].isin(columns)]
-    return _markdown(title, tables.wide(own, ["task"], columns))
+# --- a group of tasks ---
 
 
-def _markdown(title: str, shown: pd.DataFrame) -> str:
-    return tables.markdown(
-        shown.rename(columns={shown.columns[0]: title}).rename(columns=measures.with_arrow)
-    )
+def _paragraphs_of_group(title: str, tasks: Sequence[FinishedTask]) -> list[str]:
+    """The table of a group, and what a reader must know of its tasks."""
+    paragraphs = [_table_of_group(title, tasks)]
+    for scorer in dict.fromkeys(task.conditions.scorer for task in tasks):
+        if scorer:
+            paragraphs.append(f"explanation scorer: {scorer}")
+    placements = [placement_line(task) for task in tasks]
+    if any(placements):
+        paragraphs.append("\n".join(filter(None, placements)))
+    for task in tasks:
+        if task.unread_warning:
+            paragraphs.append(f"{task.name}: {task.unread_warning}")
+    return paragraphs
 
 
-def _telling(estimates: Estimates) -> list[str]:
-    """The measures that say something: of the diagnostic ones those that failed, or found a
-    fault.
-    """
-    return [
-        name
-        for name, scopes in estimates.items()
-        if _tells(name, [each.value for each in scopes.values()])
-    ]
+def _table_of_group(title: str, tasks: Sequence[FinishedTask]) -> str:
+    """A table with a line for each task, which has the values of all rows."""
+    estimates_by_task = {}
+    for task in tasks:
+        estimates_by_task[task.name.removeprefix(f"{title}_")] = task.estimates
+    numbers = frame.estimates_frame([("", estimates_by_task)])
+    columns = _columns_of_group(tasks)
+    is_shown = (numbers["scope"] == OVERALL) & numbers["metric"].isin(columns)
+    return _markdown(title, tables.wide_table(numbers[is_shown], ["task"], columns))
 
 
-def _tells(name: str, values: Sequence[float]) -> bool:
-    measure = measures.of(name)
-    if any(map(math.isnan, values)):
-        return True
-    good = measure.text(1.0 if measure.higher_is_better else 0.0)
-    return measure.in_table and (
-        not measure.is_diagnostic or any(measure.text(value) != good for value in values)
-    )
+def _columns_of_group(tasks: Sequence[FinishedTask]) -> list[str]:
+    """The metrics in the table of a group: the main ones alone if there are too many."""
+    telling_metrics: set[str] = set()
+    overall_metrics: dict[str, None] = {}
+    for task in tasks:
+        telling_metrics.update(metrics_to_show(task.estimates))
+        overall_metrics.update(dict.fromkeys(task.overall_metrics))
+    columns = [metric for metric in overall_metrics if metric in telling_metrics]
+
+    diagnostics = {metric for metric in columns if measures.measure_of(metric).is_diagnostic}
+    if len(columns) - len(diagnostics) <= _MOST_COLUMNS:
+        return columns
+    main_metrics = {measures.headline_metric(task.overall_metrics) for task in tasks}
+    return [metric for metric in columns if metric in main_metrics | diagnostics]
 
 
-def _unlike(texts: Iterable[str | None]) -> list[str]:
-    return [each for each in dict.fromkeys(texts) if each]
+def _markdown(title: str, table: pd.DataFrame) -> str:
+    """A table in Markdown, its title in the first cell."""
+    titled = table.rename(columns={table.columns[0]: title})
+    return tables.markdown(titled.rename(columns=measures.name_with_arrow))

@@ -115,7 +115,7 @@ def _by_card(task: str, runs: Sequence[Run]) -> dict[str, dict[int, list[Line]]]
         if task not in run.tasks:
             continue
         first_answer = min(record.get(REPEAT, 1) for record in run.tasks[task].records)
-        for line in run.tasks[task].lines:
+        for line in run.tasks[task].samples:
             if line["sample"].get(REPEAT, 1) == first_answer:
                 found.setdefault(cards.card_id(line), {}).setdefault(number, []).append(line)
     return found

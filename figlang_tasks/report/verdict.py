@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from figlang_tasks.core.text import listing, printable
 from figlang_tasks.results import measures
-from figlang_tasks.results.comparison import Difference, adjusted, compare
+from figlang_tasks.results.comparison import Difference, adjust_p_values, compare
 from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL
 
@@ -26,12 +26,12 @@ def verdicts(differences: Sequence[Difference]) -> list[str]:
     """A sentence for each task, by its headline metric: which of two runs is better, or a ranking
     of several.
 
-    Number, sign, interval and p are those of the tables: the second run minus the first, p adjusted
-    for all tests. What differs significantly comes first.
+    Number, sign, interval and p are those of the tables: the candidate minus the baseline, p
+    adjusted for all tests. What differs significantly comes first.
     """
     tasks: dict[str, dict[tuple[str, str], list[Difference]]] = {}
     for each in differences:
-        tasks.setdefault(each.task, {}).setdefault((each.first, each.second), []).append(each)
+        tasks.setdefault(each.task, {}).setdefault((each.baseline, each.candidate), []).append(each)
     tests = count_tests(differences)
     found: dict[str, bool] = {}
     for pairs in tasks.values():
@@ -57,7 +57,7 @@ def against(baseline: Run, runs: Sequence[Run]) -> list[str]:
     if baseline.name in {run.name for run in runs}:
         baseline = replace(baseline, name="the baseline")
     shared = [run for run in runs if run.tasks.keys() & baseline.tasks.keys()] or runs
-    return verdicts(adjusted([each for run in shared for each in compare([baseline, run])]))
+    return verdicts(adjust_p_values([each for run in shared for each in compare([baseline, run])]))
 
 
 def headline(pair: Sequence[Difference]) -> Difference:
@@ -66,18 +66,20 @@ def headline(pair: Sequence[Difference]) -> Difference:
     """
     tested = [each for each in pair if each.p is not None] or pair
     whole = [each for each in tested if each.scope == OVERALL] or tested
-    metric = measures.headline(each.metric for each in whole)
+    metric = measures.headline_metric(each.metric for each in whole)
     return next(each for each in whole if each.metric == metric)
 
 
 def _ranking(heads: Sequence[Difference], tests: int) -> str:
     """The order of more than two runs on a task, and which of them cannot be told apart."""
     one = heads[0]
-    values = {each.first: each.value_first for each in heads} | {
-        each.second: each.value_second for each in heads
+    values = {each.baseline: each.baseline_value for each in heads} | {
+        each.candidate: each.candidate_value for each in heads
     }
-    order = sorted(values, key=values.__getitem__, reverse=measures.of(one.metric).higher_is_better)
-    places = "; ".join(f"{name} {measures.text(one.metric, values[name])}" for name in order)
+    order = sorted(
+        values, key=values.__getitem__, reverse=measures.measure_of(one.metric).higher_is_better
+    )
+    places = "; ".join(f"{name} {measures.value_text(one.metric, values[name])}" for name in order)
     groups = _alike(order, heads)
     alike = "; ".join(", ".join(filter(group.__contains__, order)) for group in groups)
     told = f"Cannot be told apart: {alike} (p ≥" if groups else "All differ (p <"
@@ -91,7 +93,7 @@ def _alike(order: Sequence[str], heads: Sequence[Difference]) -> list[frozenset[
     """
     groups = [frozenset(order)]
     for each in filter(better, heads):
-        pair = {each.first, each.second}
+        pair = {each.baseline, each.candidate}
         parts = [group - {name} for group in groups if pair <= group for name in pair]
         parts += [group for group in groups if not pair <= group]
         groups = [
@@ -103,16 +105,17 @@ def _alike(order: Sequence[str], heads: Sequence[Difference]) -> list[frozenset[
 
 def _sentence(each: Difference, tests: int) -> str:
     number = f"{measures.name_text(each.name)} {difference_text(each)}"
-    number += " (lower is better)" * (not measures.of(each.metric).higher_is_better)
+    number += " (lower is better)" * (not measures.measure_of(each.metric).higher_is_better)
     if each.p_holm is None:
-        return f"No test of {each.second} against {each.first} on {each.task}: {number}"
+        return f"No test of {each.candidate} against {each.baseline} on {each.task}: {number}"
     number += f", p {p_text(each.p_holm)}" + f" (adjusted for {tests} tests)" * (tests > 1)
     if winner := better(each):
-        word = "better" if winner == each.second else "worse"
-        return f"{each.second} is {word} than {each.first} on {each.task}: {number}"
+        word = "better" if winner == each.candidate else "worse"
+        return f"{each.candidate} is {word} than {each.baseline} on {each.task}: {number}"
     rows = f" with {rows_text(each)} rows" * bool(rows_text(each))
     return (
-        f"Cannot tell {each.second} from {each.first} on {each.task}{rows}: {number}; {_why(each)}"
+        f"Cannot tell {each.candidate} from {each.baseline} on {each.task}{rows}: {number};"
+        f" {_why(each)}"
     )
 
 
@@ -124,8 +127,10 @@ def _why(each: Difference) -> str:
         return "the interval is approximate with so few rows, and p decides"
     if each.smallest is None:
         return "too few rows differ"
-    points = " points" * measures.of(each.metric).percent
-    return f"differences below {measures.text(each.metric, each.smallest)}{points} do not show"
+    points = " points" * measures.measure_of(each.metric).percent
+    return (
+        f"differences below {measures.value_text(each.metric, each.smallest)}{points} do not show"
+    )
 
 
 def better(each: Difference) -> str | None:
@@ -133,20 +138,19 @@ def better(each: Difference) -> str | None:
     if each.p_holm is None or each.p_holm >= ALPHA:
         return None
     return (
-        each.second
-        if (each.difference > 0) == measures.of(each.metric).higher_is_better
-        else each.first
+        each.candidate
+        if (each.difference > 0) == measures.measure_of(each.metric).higher_is_better
+        else each.baseline
     )
 
 
 def difference_text(each: Difference) -> str:
     """A difference with its interval: ``+28.7 [18.6, 39.4]``."""
-    text = f"{'+' * (each.difference > 0)}{measures.text(each.metric, each.difference)}"
+    text = f"{'+' * (each.difference > 0)}{measures.value_text(each.metric, each.difference)}"
     if each.low is None or each.high is None:
         return text
-    return (
-        f"{text} [{measures.text(each.metric, each.low)}, {measures.text(each.metric, each.high)}]"
-    )
+    low = measures.value_text(each.metric, each.low)
+    return f"{text} [{low}, {measures.value_text(each.metric, each.high)}]"
 
 
 def p_text(p: float) -> str:
@@ -167,7 +171,9 @@ def rows_text(each: Difference) -> str:
     """How many rows a difference is over, ``76``, or ``12 / 15`` if the runs differ; "" if
     unknown.
     """
-    return " / ".join(dict.fromkeys(str(n) for n in (each.n_first, each.n_second) if n is not None))
+    return " / ".join(
+        dict.fromkeys(str(n) for n in (each.baseline_rows, each.candidate_rows) if n is not None)
+    )
 
 
 def caveats(run: Run, tasks: Collection[str] = (), run_path: str | None = None) -> list[str]:
@@ -187,10 +193,11 @@ def caveats(run: Run, tasks: Collection[str] = (), run_path: str | None = None) 
         told = task.warnings(run_path or str(run.path))
         if task.unanswered:
             told.insert(
-                0, f"{task.unanswered} of {len(task.lines)} rows have no answer and count as wrong"
+                0,
+                f"{task.unanswered} of {len(task.samples)} rows have no answer and count as wrong",
             )
-        if task.sampled:
-            told.append(f"answers were sampled ({task.sampled}); another run gives other answers")
+        if task.sampling:
+            told.append(f"answers were sampled ({task.sampling}); another run gives other answers")
         found += [f"{run.name}, {task.task}: {each}" for each in told]
     return found
 
@@ -212,26 +219,36 @@ def of_differences(found: Sequence[Difference]) -> pd.DataFrame:
     """A DataFrame of texts: a line for each difference of two runs, with its test."""
     import pandas as pd
 
-    first, second = found[0].first, found[0].second
+    baseline, candidate = found[0].baseline, found[0].candidate
     lines = []
     for each in found:
         lines.append(
             [
-                measures.with_arrow(each.metric),
+                measures.name_with_arrow(each.metric),
                 measures.scope_text(each.scope),
                 rows_text(each),
                 *(
-                    measures.text(each.metric, value)
-                    for value in (each.value_first, each.value_second)
+                    measures.value_text(each.metric, value)
+                    for value in (each.baseline_value, each.candidate_value)
                 ),
                 difference_text(each),
-                "" if each.smallest is None else measures.text(each.metric, each.smallest),
+                "" if each.smallest is None else measures.value_text(each.metric, each.smallest),
                 *_p_values(each),
             ]
         )
     return pd.DataFrame(
         lines,
-        columns=["metric", "part", "n", first, second, "difference", "smallest", "p", "p Holm"],
+        columns=[
+            "metric",
+            "part",
+            "n",
+            baseline,
+            candidate,
+            "difference",
+            "smallest",
+            "p",
+            "p Holm",
+        ],
     )
 
 

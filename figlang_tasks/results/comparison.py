@@ -40,33 +40,50 @@ class ComparisonError(FigLangError):
 
 @dataclass(frozen=True)
 class Difference:
-    """The second run against the first, by one metric of one task; values are on the scale of the
-    metric.
+    """A candidate run minus a baseline run, by one metric of one task.
+
+    Attributes:
+        task: its name; across tasks the names of both: ``vflute / vflute_blind``.
+        name: the metric with its scope: ``f1@0_muse``.
+        scope: ``all`` for all rows.
+        baseline: the name of the run that was given earlier.
+        candidate: the name of the run that was given later.
+        baseline_value: on the scale of the metric; the mean over repeats, and over several answers
+            to a row.
+        difference: the candidate's value minus the baseline's.
+        low, high: the 95 % interval of the difference. Like each p, None without a test, or with
+            too few rows.
+        p_randomization: two-sided; None where a run has repeats.
+        p_holm: `p`, adjusted for all tests of the call.
+        baseline_rows: rows of the benchmark in the value; None if unknown, or if repeats differ.
+        smallest: the smallest true difference that these rows can show
+            (`figlang_tasks.metrics.significance.smallest_difference`).
+        p_repeats: two-sided, in place of `p_randomization` where a run has repeats.
+        baseline_repeats: runs of that name; several answers to a row (``--repeats``) are one run.
+        baseline_sd: the standard deviation over repeats; None for one run.
     """
 
-    task: str  # across tasks the names of both: ``vflute / vflute_blind``
-    name: str  # metric and scope: ``f1@0_muse``
+    task: str
+    name: str
     metric: str
-    scope: str  # ``all`` for all rows
-    first: str
-    second: str
-    value_first: float  # of several answers to a row, and of repeats, the mean
-    value_second: float
-    difference: float  # the second minus the first
-    low: float | None = None  # 95 % interval; like each p None without a test, or of too few rows
+    scope: str
+    baseline: str
+    candidate: str
+    baseline_value: float
+    candidate_value: float
+    difference: float
+    low: float | None = None
     high: float | None = None
-    p_randomization: float | None = None  # two-sided
-    p_holm: float | None = None  # adjusted for all tests of the call
-    n_first: int | None = (
-        None  # rows of the benchmark in the value; None if unknown, or if repeats differ in them
-    )
-    n_second: int | None = None
-    smallest: float | None = None  # `significance.smallest_difference`
-    p_repeats: float | None = None  # two-sided, in place of p_randomization where a run has repeats
-    repeats_first: int = 1  # runs of the name; several answers to a row (``--repeats``) are one run
-    repeats_second: int = 1
-    sd_first: float | None = None  # over repeats
-    sd_second: float | None = None
+    p_randomization: float | None = None
+    p_holm: float | None = None
+    baseline_rows: int | None = None
+    candidate_rows: int | None = None
+    smallest: float | None = None
+    p_repeats: float | None = None
+    baseline_repeats: int = 1
+    candidate_repeats: int = 1
+    baseline_sd: float | None = None
+    candidate_sd: float | None = None
 
     @property
     def p(self) -> float | None:
@@ -113,7 +130,7 @@ def compare(
             return name in metrics or (metric in metrics and not left_out)
         return not measure.is_diagnostic and not left_out if every else name == main
 
-    return adjusted(
+    return adjust_p_values(
         [
             each
             for task, sides in shared.items()
@@ -122,7 +139,7 @@ def compare(
     )
 
 
-def adjusted(found: Sequence[Difference]) -> list[Difference]:
+def adjust_p_values(found: Sequence[Difference]) -> list[Difference]:
     """The differences with their p adjusted by Holm's method for all tests among them."""
     p_holm = iter(holm([each.p for each in found if each.p is not None]))
     return [each if each.p is None else replace(each, p_holm=next(p_holm)) for each in found]
@@ -178,7 +195,7 @@ def _check_comparable(task: str, sides: Sides, repeats: Mapping[str, int]) -> No
                 " with all of them, or name other tasks (--task)"
             )
         if len(
-            {str([(line["sample"]["id"], outputs(line)) for line in run.lines]) for run in own}
+            {str([(line["sample"]["id"], outputs(line)) for line in run.samples]) for run in own}
         ) < len(own):
             logger.warning(
                 f"figlang_tasks: {task}: repeats of {name} have equal answers in all rows: leave"
@@ -187,7 +204,7 @@ def _check_comparable(task: str, sides: Sides, repeats: Mapping[str, int]) -> No
         named += [(name if len(own) == 1 else f"{name} ({run.path})", run) for run in own]
     (first_name, first), *others = named
     for name, other in others:
-        check_rows(task, first_name, first, name, other)
+        check_same_rows(task, first_name, first, name, other)
         if first.task != other.task:
             continue
         versions = {
@@ -202,7 +219,7 @@ def _check_comparable(task: str, sides: Sides, repeats: Mapping[str, int]) -> No
             logger.warning(f"figlang_tasks: {task}: {first_name} and {name} used different prompts")
 
 
-def check_rows(task: str, first_name: str, first: TaskRun, name: str, other: TaskRun) -> None:
+def check_same_rows(task: str, first_name: str, first: TaskRun, name: str, other: TaskRun) -> None:
     """Check that two runs are of the same rows of the same data; the error begins with `task`."""
     if first.data != other.data:
         raise ComparisonError(
@@ -225,9 +242,9 @@ def check_rows(task: str, first_name: str, first: TaskRun, name: str, other: Tas
         )
 
 
-def check_scorers(task: str, sides: Sides) -> None:
+def check_same_scorer(task: str, sides: Sides) -> None:
     """Explanation scores of different scorers, or of some runs alone, make no comparison."""
-    explained = [(name, run) for name, own in sides.items() for run in own if run.explained]
+    explained = [(name, run) for name, own in sides.items() for run in own if run.has_explanations]
     signatures = {run.signature for _, run in explained} - {None}  # a lone samples file has none
     if len({run.scorer for _, run in explained}) > 1 or len(signatures) > 1:
         found = "; ".join(
@@ -268,13 +285,15 @@ def _compare_task(
     places = list(dict.fromkeys(itertools.chain(*itertools.chain(*values.values()))))
     heads, scopes = list(declared), list(dict.fromkeys(scope for _, scope in places))
     places.sort(key=lambda place: (heads.index(place[0]), scopes.index(place[1])))
-    main = measures.headline((metric for metric, scope in places if scope == OVERALL), declared)
+    main = measures.headline_metric(
+        (metric for metric, scope in places if scope == OVERALL), declared
+    )
     compared = [place for place in places if is_chosen(place, main, declared[place[0]])]
     of_explanations = {
         metric for runs in sides.values() for run in runs for metric in run.metrics_of_explanations
     }
     if any(metric in of_explanations for metric, _ in compared):
-        check_scorers(task, sides)
+        check_same_scorer(task, sides)
     tested = [place for place in compared if not declared[place[0]].is_diagnostic]
     tests = significance.compare_any(_statistics(task, sides, tested), resamples, seed)
     found = []
@@ -378,8 +397,10 @@ def _difference(
     numbers = [[each.value for each in own] for own in pair]
     first, second = (float(np.mean(own)) for own in numbers)
     counts = [{each.rows for each in own} for own in pair]
-    n_first, n_second = (own.pop() if len(own) == 1 else None for own in counts)
-    sd_first, sd_second = (float(np.std(own, ddof=1)) if len(own) > 1 else None for own in numbers)
+    baseline_rows, candidate_rows = (own.pop() if len(own) == 1 else None for own in counts)
+    baseline_sd, candidate_sd = (
+        float(np.std(own, ddof=1)) if len(own) > 1 else None for own in numbers
+    )
     numbers_of_test = {name: getattr(test, name) for name in _OF_A_TEST} if test is not None else {}
     tested: dict[str, Any] = {
         name: None if np.isnan(each) else each for name, each in numbers_of_test.items()
@@ -389,14 +410,14 @@ def _difference(
         full_name(*place),
         *place,
         *names,
-        value_first=first,
-        value_second=second,
+        baseline_value=first,
+        candidate_value=second,
         difference=second - first,
-        n_first=n_first,
-        n_second=n_second,
-        repeats_first=len(numbers[0]),
-        repeats_second=len(numbers[1]),
-        sd_first=sd_first,
-        sd_second=sd_second,
+        baseline_rows=baseline_rows,
+        candidate_rows=candidate_rows,
+        baseline_repeats=len(numbers[0]),
+        candidate_repeats=len(numbers[1]),
+        baseline_sd=baseline_sd,
+        candidate_sd=candidate_sd,
         **tested,
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _TYPES = {"value": "float64", "low": "float64", "high": "float64", "n": "Int64"}
 
 
-def values(runs: Iterable[tuple[str, Mapping[str, Estimates]]]) -> pd.DataFrame:
+def estimates_frame(runs: Iterable[tuple[str, Mapping[str, Estimates]]]) -> pd.DataFrame:
     """A DataFrame with a row for each number of some runs, given by name with their estimates by
     task.
     """
@@ -75,7 +75,7 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
             f"{where} no measures of a task of figlang_tasks (figlang tasks lists them; of a run of"
             " lm-eval give the samples file)"
         )
-    return values([("", found)]).drop(columns="run")
+    return estimates_frame([("", found)]).drop(columns="run")
 
 
 def _of_path(path: Path) -> Mapping[str, Estimates]:
@@ -113,9 +113,9 @@ def compare(
     Returns:
         A DataFrame with a row for each pair of runs, task, metric and scope.
 
-        ``difference`` is second minus first, ``low`` and ``high`` are its 95 % interval,
-        ``p_randomization`` is two-sided (of repeats ``p_repeats``), ``p_holm`` adjusted for all
-        tests of the call; NaN without a test.
+        ``difference`` is candidate minus baseline (the run given later minus the one given
+        earlier), ``low`` and ``high`` are its 95 % interval, ``p_randomization`` is two-sided (of
+        repeats ``p_repeats``), ``p_holm`` adjusted for all tests of the call; NaN without a test.
 
     Raises:
         RunError: a run cannot be read.

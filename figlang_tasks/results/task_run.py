@@ -18,7 +18,7 @@ from figlang_tasks.core.hub import OWN
 from figlang_tasks.core.request import Request
 from figlang_tasks.core.text import listing
 from figlang_tasks.results.contradictions import SavedTask, find_contradictions
-from figlang_tasks.results.published import Measured
+from figlang_tasks.results.published import RunConditions
 from figlang_tasks.scoring import Estimates, Measures, Record, Task
 from figlang_tasks.scoring.explained import check_records
 from figlang_tasks.scoring.output_warnings import output_warnings
@@ -43,7 +43,7 @@ class TaskRun:
         sha256: of the samples file.
         kind: the kind of task that wrote the records.
         request: what the task file asked of its dataset.
-        lines: the lines of the samples file; each has its record under ``sample``.
+        samples: the lines of the samples file; each has its record under ``sample``.
         reported: the estimates in the results file; NaN where the computation failed. Empty without
             a results file, and of lm-eval.
         config: the task's entry in the results file; empty without one.
@@ -60,7 +60,7 @@ class TaskRun:
     kind: Task
     request: Request
     data: DataId
-    lines: tuple[Mapping[str, Any], ...]
+    samples: tuple[Mapping[str, Any], ...]
     reported: Estimates
     config: Mapping[str, Any]
     scorer: str | None
@@ -73,12 +73,12 @@ class TaskRun:
     @cached_property
     def ids(self) -> tuple[str, ...]:
         """The rows' ids in the order of the file."""
-        return tuple(line["sample"]["id"] for line in self.lines)
+        return tuple(line["sample"]["id"] for line in self.samples)
 
     @cached_property
     def records(self) -> tuple[Record, ...]:
         """The record of each line."""
-        return tuple(line["sample"] for line in self.lines)
+        return tuple(line["sample"] for line in self.samples)
 
     @property
     def benchmark(self) -> Benchmark:
@@ -102,7 +102,7 @@ class TaskRun:
         return any(record.get("revision") == OWN for record in self.records)
 
     @property
-    def sampled(self) -> str | None:
+    def sampling(self) -> str | None:
         """The setting by which answers were drawn at random (``temperature 0.7``); None if the
         results name none.
         """
@@ -114,7 +114,7 @@ class TaskRun:
         return "do_sample" if is_sampling else None
 
     @property
-    def explained(self) -> bool:
+    def has_explanations(self) -> bool:
         """Whether the task asks for explanations, and its rows have published ones."""
         if self.kind.scheme is None:
             return False
@@ -133,12 +133,12 @@ class TaskRun:
         def check(measures: Measures, records: Sequence[Record]) -> None:
             check_records(records)
 
-        self.computed(check)
+        self.compute_from_records(check)
 
     @cached_property
     def unanswered(self) -> int:
         """How many requests have no answer: the harness wrote its error text instead."""
-        return sum(any(map(notes.is_no_answer, outputs(line))) for line in self.lines)
+        return sum(any(map(notes.is_no_answer, outputs(line))) for line in self.samples)
 
     # --- what is computed from the records ---
 
@@ -156,7 +156,7 @@ class TaskRun:
         def count_rows(measures: Measures, records: Sequence[Record]) -> int:
             return measures.count_rows(records)
 
-        return self.computed(count_rows)
+        return self.compute_from_records(count_rows)
 
     @cached_property
     def estimates(self) -> Estimates:
@@ -169,7 +169,7 @@ class TaskRun:
 
         if self.reported and not self.contradictions:
             return self.reported_estimates
-        return self.computed(evaluate_sums)
+        return self.compute_from_records(evaluate_sums)
 
     @property
     def reported_estimates(self) -> Estimates:
@@ -193,7 +193,7 @@ class TaskRun:
                     statistics[measure.name, scope] = statistic
             return statistics
 
-        return self.computed(compute_statistics)
+        return self.compute_from_records(compute_statistics)
 
     @cached_property
     def contradictions(self) -> tuple[str, ...]:
@@ -219,7 +219,7 @@ class TaskRun:
             )
             return find_contradictions(saved, metrics)
 
-        return tuple(self.computed(find))
+        return tuple(self.compute_from_records(find))
 
     def check_consistent(self) -> None:
         """Raise a `RunError` unless the samples give what the results file says."""
@@ -234,27 +234,29 @@ class TaskRun:
         """Warnings about the outputs, to be read before the numbers; `run` as a command line takes
         it.
         """
-        first_outputs = [next(iter(outputs(line)), None) for line in self.lines]
+        first_outputs = [next(iter(outputs(line)), None) for line in self.samples]
 
         def collect(measures: Measures, records: Sequence[Record]) -> list[str]:
             return output_warnings(measures.by_name, records, first_outputs, run)
 
-        return self.computed(collect)
+        return self.compute_from_records(collect)
 
     @property
-    def measured(self) -> Measured:
+    def conditions(self) -> RunConditions:
         """What decides whether published results are comparable with this run."""
         scorer = self.signature or self.scorer
-        return Measured(self.rows, self.partial, scorer, self.has_user_rows, self.data.name)
+        return RunConditions(self.rows, self.partial, scorer, self.has_user_rows, self.data.name)
 
-    def computed(self, compute: Callable[[Measures, Sequence[Record]], _Value]) -> _Value:
+    def compute_from_records(
+        self, compute: Callable[[Measures, Sequence[Record]], _Value]
+    ) -> _Value:
         """The value of ``compute(measures, records)``; a damaged record is a `RunError`."""
         measures = self.measures
-        with self.reading("a record"):
+        with self.reporting_damage("a record"):
             return compute(measures, self.records)
 
     @contextmanager
-    def reading(self, what: str) -> Iterator[None]:
+    def reporting_damage(self, what: str) -> Iterator[None]:
         """Turn an error of reading a damaged record into one that names the file."""
         try:
             yield
@@ -274,7 +276,7 @@ class Run:
         name: as the user gave it, else the model's.
         path: as the user gave it.
         results: the content of the results file, the last of several; empty if there is none.
-        given: the name that the user gave; runs that share one are repeats.
+        given_name: the name that the user gave; runs that share one are repeats.
         missing: a sentence for each results file with values of tasks that have no samples.
     """
 
@@ -282,7 +284,7 @@ class Run:
     path: Path
     tasks: Mapping[str, TaskRun]
     results: Mapping[str, Any]
-    given: str | None = None
+    given_name: str | None = None
     missing: tuple[str, ...] = ()
 
     @property

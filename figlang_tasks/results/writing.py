@@ -49,7 +49,7 @@ def write_run(run: Run, changed: Mapping[str, ChangedTask], folder: Path) -> lis
             contents[results_path.name] = read_results_file(results_path)
         samples_path = folder / samples_name(task)
         if name in changed:
-            lines = changed[name].task.lines
+            lines = changed[name].task.samples
             write_whole(samples_path, b"".join(_json(line) for line in lines))
             _add_values(changed[name], contents.setdefault(results_path.name, {}))
         else:

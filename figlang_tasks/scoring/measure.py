@@ -26,8 +26,9 @@ from figlang_tasks.scoring.statistics import combine_statistics, ratio
 Role: TypeAlias = Literal["headline", "secondary", "diagnostic"]
 """What a measure is for.
 
-- headline: stands for its task where one number has to (`figlang_tasks.results.measures.headline`).
-  If a task declares none, or that has no value, the first secondary one does.
+- headline: stands for its task where one number has to
+  (`figlang_tasks.results.measures.headline_metric`). If a task declares none, or that has no value,
+  the first secondary one does.
 - secondary: also says how good the model is.
 - diagnostic: says how a run went, not how good the model is. It is never tested.
 """

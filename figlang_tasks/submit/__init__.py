@@ -30,7 +30,7 @@ def answered(task: TaskRun, count: int | None = None) -> TaskRun:
     """`task` after checking that its answers can be handed in, of all `count` rows where that is
     known.
     """
-    if setting := task.sampled:
+    if setting := task.sampling:
         raise SubmissionError(
             f"{task.path}: answers were sampled ({setting}), so another run gives other answers."
             " Evaluate again with the task's own settings, or --gen_kwargs"
@@ -38,11 +38,11 @@ def answered(task: TaskRun, count: int | None = None) -> TaskRun:
         )
     if without := task.unanswered:
         raise SubmissionError(
-            f"{task.path}: {without} of {len(task.lines)} rows got no answer (requests failed, or"
+            f"{task.path}: {without} of {len(task.samples)} rows got no answer (requests failed, or"
             " --max_tokens was spent): evaluate again; with --use_cache FOLDER only these are"
             " asked again"
         )
-    if (answers := len(task.lines)) != len(set(task.ids)):
+    if (answers := len(task.samples)) != len(set(task.ids)):
         raise SubmissionError(
             f"{task.path}: {answers} answers to {len(set(task.ids))} rows: evaluate without"
             " --repeats"

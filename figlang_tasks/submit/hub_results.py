@@ -81,7 +81,7 @@ def _entries(run: Run, task: TaskRun) -> list[Any]:
         return []
     date = provenance.evaluated_at(run)
     details = [
-        f"{task.data.name}, {len(task.lines)} rows, digest {task.data.digest}",
+        f"{task.data.name}, {len(task.samples)} rows, digest {task.data.digest}",
         f"task version {task.version}" if task.version else None,
         f"prompt {hashed}" if (hashed := task.metadata.get("prompt_hash")) else None,
         f"explanation scorer {task.signature}" if task.signature else None,

@@ -1,4 +1,4 @@
-"""Settings of whoever runs the tests."""
+"""Fixtures of the tests of the command line."""
 
 from __future__ import annotations
 

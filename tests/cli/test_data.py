@@ -131,7 +131,7 @@ def test_the_open_ones_are_fetched_one_that_fails_is_told_and_all_is_there_offli
     )
     assert done.returncode == 0, done.stderr
     done = with_hub(server, tmp_path / "home", "doctor", "hub", HF_HUB_OFFLINE="1")
-    assert f"IRFL: cached, commit {commit[:12]}" in done.stdout
+    assert f"IRFL: downloaded, commit {commit[:12]}" in done.stdout
     done = with_hub(server, tmp_path / "home", "data", "check", "irfl")
     assert done.returncode == 0 and count(
         done.stdout.splitlines(), "IRFL, idiom-detection-task"

@@ -198,10 +198,10 @@ def test_compare_takes_their_mean(tmp_path: Path) -> None:
         for line in path.read_text().splitlines()
     ]
     assert (
-        row["value_first"] == pytest.approx(np.mean([line["acc"] for line in lines]))
-        and row["n_first"] == 12
+        row["baseline_value"] == pytest.approx(np.mean([line["acc"] for line in lines]))
+        and row["baseline_rows"] == 12
     )
-    assert (row["repeats_first"], row["repeats_second"]) == (1, 1)
+    assert (row["baseline_repeats"], row["candidate_repeats"]) == (1, 1)
     assert 0 < row["p_randomization"] <= 1 and np.isnan(row["p_repeats"])
     shown = CliRunner().invoke(
         app, ["compare", f"a={tmp_path / 'a'}", f"b={tmp_path / 'b'}", "--resamples", "200"]

@@ -142,7 +142,7 @@ def test_all_our_values_stay_and_each_main_metric_is_there_once_more(read_once: 
 def test_readings_stand_beside_ours(name: str, read_once: ReadOnce) -> None:
     statuses = []
     for before, after in zip(
-        read_once.before.tasks[name].lines, read_once.after.tasks[name].lines, strict=True
+        read_once.before.tasks[name].samples, read_once.after.tasks[name].samples, strict=True
     ):
         reading = after["sample"]["read_by"]
         without = {field: value for field, value in after["sample"].items() if field != "read_by"}
@@ -177,7 +177,7 @@ def test_the_value_is_that_of_a_model_that_says_it_plainly(
     name: str, read_once: ReadOnce, tmp_path: Path
 ) -> None:
     plain, metric = READABLE[name]
-    lines = read_once.before.tasks[name].lines
+    lines = read_once.before.tasks[name].samples
     by_number = {line["doc_id"]: outputs(line)[0].replace(UNREAD, plain) for line in lines}
     written = write_run(
         tmp_path / "plain",

@@ -179,10 +179,10 @@ def beside_papers() -> list[Group]:
         of = two()[1].tasks[mini]
         lines = [
             {**line, "sample": line["sample"] | {"id": f"x-{number}", "row": f"x-{number}"}}
-            for number, line in zip(range(count), cycle(of.lines), strict=False)
+            for number, line in zip(range(count), cycle(of.samples), strict=False)
         ]
         signature = "vflute25|bertscore:..." if name == "vflute" else None
-        tasks[name] = replace(of, task=name, lines=tuple(lines), signature=signature)
+        tasks[name] = replace(of, task=name, samples=tuple(lines), signature=signature)
     return sections.build([replace(two()[1], name="ours", tasks=tasks)])
 
 
@@ -233,7 +233,7 @@ def test_runs_without_scores_are_named(tmp_path: Path) -> None:
     )
     right = sum(
         line["sample"]["predicted"] == line["sample"]["gold"]
-        for line in run.tasks["figlang_mini"].lines
+        for line in run.tasks["figlang_mini"].samples
     )
     shown = unmarked(section(built, "-numbers").tables[0])["acc"][0]
     assert shown.startswith(f"{100 * right / 12:.1f} [")
@@ -249,7 +249,7 @@ def test_choices_are_shown_by_class_of_idiom_and_pairs_by_order() -> None:
     assert {row["value"] for row in rows if row["kind"] == "chance"} == {"25.0"}
     of = two()[1].tasks["figlang_mini_irfl_retrieve_metaphor"]
     # Of no whole row
-    cut = sections.build([replace(two()[1], tasks={of.task: replace(of, lines=of.lines[:2])})])
+    cut = sections.build([replace(two()[1], tasks={of.task: replace(of, samples=of.samples[:2])})])
     assert [each.id for each in every(cut)] == [
         "overview-tasks",
         "figlang-mini-irfl-numbers",
@@ -272,7 +272,7 @@ def test_differences_and_adjusted_p_are_those_of_the_comparison_and_of_the_verdi
         float(row["difference"]) == expected.difference
         and float(row["p_randomization"]) == expected.p_randomization
     )
-    assert row["first"] == HOSTILE and row["second"] == "strong"
+    assert row["baseline"] == HOSTILE and row["candidate"] == "strong"
     better = next(
         drawn.svg for drawn in significance.charts if "(V-FLUTE): strong against" in drawn.title
     )
@@ -283,9 +283,9 @@ def test_differences_and_adjusted_p_are_those_of_the_comparison_and_of_the_verdi
     assert told.endswith(f"], p {p_text(float(row['p_holm']))} (adjusted for {len(tested)} tests)")
     # Of a name given to two
     copies = [replace(run, name=f"copy {at}") for at, run in enumerate([*two(), *two()])]
-    assert [(each.first, each.second) for each in compared(copies, {"figlang_mini": []})[0]] == [
-        (HOSTILE, "strong")
-    ]
+    assert [
+        (each.baseline, each.candidate) for each in compared(copies, {"figlang_mini": []})[0]
+    ] == [(HOSTILE, "strong")]
 
 
 @pytest.mark.slow
@@ -293,21 +293,23 @@ def test_a_cut_run_is_shown_beside_a_whole_one_and_stops_no_other_comparison() -
     tasks = ("figlang_mini", "mini_flute_v1")
     whole = [replace(run, tasks={task: run.tasks[task] for task in tasks}) for run in two()]
     of = two()[0].tasks["figlang_mini"]
-    few = tuple(line for line in of.lines if line["sample"]["report_group"] == "vismet")
-    cut = replace(two()[0], name="cut", given=None, tasks={"figlang_mini": replace(of, lines=few)})
+    few = tuple(line for line in of.samples if line["sample"]["report_group"] == "vismet")
+    cut = replace(
+        two()[0], name="cut", given_name=None, tasks={"figlang_mini": replace(of, samples=few)}
+    )
     found = sections.build([*whole, cut])
     curves = data(chart(found, "figlang_mini: f1@t"))
     assert {row["panel"] for row in curves if row["run"] == "cut"} == {"all", "HAIVMet (vismet)"}
     compared = [row for drawn in section(found, "differences-pairs").charts for row in data(drawn)]
     assert any(row["task"] == "figlang_mini" for row in compared)
-    assert not any("cut" in (row["first"], row["second"]) for row in compared)
+    assert not any("cut" in (row["baseline"], row["candidate"]) for row in compared)
     notes = section(found, "differences-pairs").notes
     assert len(notes) == 2 and all("were not evaluated on the same rows" in note for note in notes)
 
 
 def test_statuses_and_rules_of_readings_add_up_to_the_rows() -> None:
     (found,) = section(report(), "parsing-outcomes").tables
-    records = [line["sample"] for line in two()[1].tasks["figlang_mini"].lines]
+    records = [line["sample"] for line in two()[1].tasks["figlang_mini"].samples]
     statuses = Counter(record["status"].replace("_", " ") for record in records)
     rules = Counter(record["rule"] for record in records if record["status"] == "read")
     is_shown = found.shown["task"].eq("figlang_mini") & found.shown["run"].eq("strong")

@@ -13,7 +13,7 @@ import pytest
 from report_runs import METADATA, lines_of, write_run
 
 from figlang_tasks.report.verdict import caveats, p_text, verdicts
-from figlang_tasks.results.comparison import Difference, adjusted
+from figlang_tasks.results.comparison import Difference, adjust_p_values
 from figlang_tasks.results.runs import read
 
 
@@ -25,18 +25,23 @@ def of(
         "name": "f1@60",
         "metric": "f1@60",
         "scope": "all",
-        "first": "A",
-        "second": "B",
+        "baseline": "A",
+        "candidate": "B",
     }
     numbers = {
-        "value_first": 0.5,
-        "value_second": 0.5 + difference,
+        "baseline_value": 0.5,
+        "candidate_value": 0.5 + difference,
         "difference": difference,
         "low": low,
         "high": high,
     }
     return Difference(
-        **(values | numbers | {"p_randomization": p, "n_first": 76, "n_second": 76} | more)
+        **(
+            values
+            | numbers
+            | {"p_randomization": p, "baseline_rows": 76, "candidate_rows": 76}
+            | more
+        )
     )
 
 
@@ -68,7 +73,7 @@ OTHERS = [of(0.3, 0.2, 0.4, 0.9, name=f"acc@{at}", metric="acc") for at in range
         ),
         (
             # The interval says otherwise than the test
-            [of(-0.5, -0.909, -0.091, 0.251, n_first=8, n_second=8)],
+            [of(-0.5, -0.909, -0.091, 0.251, baseline_rows=8, candidate_rows=8)],
             (
                 "Cannot tell B from A on vflute with 8 rows: f1@60 -50.0 [-90.9, -9.1], p = .251; "
                 "the interval is approximate with so few rows, and p decides"
@@ -93,7 +98,18 @@ OTHERS = [of(0.3, 0.2, 0.4, 0.9, name=f"acc@{at}", metric="acc") for at in range
             "B is better than A on swap: rank -1.50 [-2.00, -1.00] (lower is better), p = .0010",
         ),
         (
-            [of(0.1, None, None, 0.3, task="x / y", n_first=12, n_second=15, smallest=0.4)],
+            [
+                of(
+                    0.1,
+                    None,
+                    None,
+                    0.3,
+                    task="x / y",
+                    baseline_rows=12,
+                    candidate_rows=15,
+                    smallest=0.4,
+                )
+            ],
             (
                 "Cannot tell B from A on x / y with 12 / 15 rows: f1@60 +10.0, p = .300; "
                 "differences below 40.0 points do not show"
@@ -106,7 +122,7 @@ OTHERS = [of(0.3, 0.2, 0.4, 0.9, name=f"acc@{at}", metric="acc") for at in range
     ],
 )
 def test_a_verdict_is_one_sentence(found: list[Difference], expected: str) -> None:
-    assert verdicts(adjusted(found)) == [expected]
+    assert verdicts(adjust_p_values(found)) == [expected]
 
 
 VALUES = {"A": 0.5, "B": 0.75, "C": 0.7, "D": 0.3}
@@ -127,16 +143,16 @@ def test_more_than_two_runs_are_ranked(alike: list[str], told: str) -> None:
     found = []
     for one, two in combinations("ABCD", 2):
         values = {
-            "value_first": VALUES[one],
-            "value_second": VALUES[two],
-            "first": one,
-            "second": two,
+            "baseline_value": VALUES[one],
+            "candidate_value": VALUES[two],
+            "baseline": one,
+            "candidate": two,
         }
         p = 0.4 if one + two in alike else 0.0001
         found.append(of(VALUES[two] - VALUES[one], None, None, p, **values))
     other = of(0.2, 0.1, 0.3, 0.0001, task="irfl")
     no_other = of(0.2, -0.1, 0.3, 0.4, task="first")
-    shown = verdicts(adjusted([no_other, *found, other]))
+    shown = verdicts(adjust_p_values([no_other, *found, other]))
     starts = ["B is better than A on irfl: ", "Cannot tell "]  # what differs comes first
     starts.insert(
         0 if len(alike) < 6 else 2, "Ranking on vflute by f1@60: B 75.0; C 70.0; A 50.0; D 30.0. "
@@ -146,18 +162,24 @@ def test_more_than_two_runs_are_ranked(alike: list[str], told: str) -> None:
     (ranking,) = (each for each in shown if "Ranking" in each)
     assert ranking.endswith(f" D 30.0. {told} 0.05, adjusted for 8 tests)")
     lower = [replace(each, name="rank", metric="rank") for each in found]
-    assert verdicts(adjusted(lower))[0].startswith("Ranking on vflute by rank: D 0.30; A 0.50; ")
+    assert verdicts(adjust_p_values(lower))[0].startswith(
+        "Ranking on vflute by rank: D 0.30; A 0.50; "
+    )
 
 
 def test_a_part_has_the_name_that_papers_print() -> None:
-    (told,) = verdicts(adjusted([of(0.2, 0.1, 0.3, 0.001, name="f1@60_vismet", scope="vismet")]))
+    (told,) = verdicts(
+        adjust_p_values([of(0.2, 0.1, 0.3, 0.001, name="f1@60_vismet", scope="vismet")])
+    )
     assert told.startswith(
         "B is better than A on vflute: f1@60 of HAIVMet (vismet) +20.0 [10.0, 30.0], p = .0010"
     )
 
 
 def test_a_name_cannot_steer_the_terminal() -> None:
-    assert "\x1b" not in verdicts(adjusted([of(0.2, 0.1, 0.3, 0.01, second="\x1b[31mB")]))[0]
+    assert (
+        "\x1b" not in verdicts(adjust_p_values([of(0.2, 0.1, 0.3, 0.01, candidate="\x1b[31mB")]))[0]
+    )
 
 
 def test_a_p_value_has_the_digits_of_the_table() -> None:

@@ -41,17 +41,21 @@ def test_a_run_against_another(weak: Run, strong: Run) -> None:
     found = comparison.compare([weak, strong], tasks=["figlang_mini"], resamples=1000, every=True)
     by_name = {each.name: each for each in found}
     f1 = by_name["f1@60"]
-    assert (f1.task, f1.metric, f1.scope, f1.first, f1.second) == (
+    assert (f1.task, f1.metric, f1.scope, f1.baseline, f1.candidate) == (
         "figlang_mini",
         "f1@60",
         "all",
         "weak",
         "strong",
     )
-    assert f1.value_first == pytest.approx(
+    assert f1.baseline_value == pytest.approx(
         weak.tasks["figlang_mini"].reported["f1@60"]["all"].value
     )
-    assert (f1.n_first, f1.n_second, by_name["f1@60_muse"].n_first) == (76, 76, 12)
+    assert (f1.baseline_rows, f1.candidate_rows, by_name["f1@60_muse"].baseline_rows) == (
+        76,
+        76,
+        12,
+    )
     assert f1.low is not None and f1.high is not None and 0 < f1.low <= f1.difference <= f1.high
     assert f1.p_randomization == 1 / 1001  # the strong one is far better
     assert f1.p_holm is not None and f1.p_holm > f1.p_randomization
@@ -90,21 +94,26 @@ def test_runs_of_one_name_are_repeats(
         found["acc"],
         [run.tasks["figlang_mini"].reported["acc"]["all"].value for run in (weak, strong)],
     )
-    assert acc.value_first == pytest.approx(np.mean(values)) and acc.sd_first == pytest.approx(
-        np.std(values, ddof=1)
+    assert acc.baseline_value == pytest.approx(
+        np.mean(values)
+    ) and acc.baseline_sd == pytest.approx(np.std(values, ddof=1))
+    assert (acc.baseline_repeats, acc.candidate_repeats, acc.candidate_sd, acc.baseline_rows) == (
+        2,
+        1,
+        None,
+        76,
     )
-    assert (acc.repeats_first, acc.repeats_second, acc.sd_second, acc.n_first) == (2, 1, None, 76)
     assert (
         acc.p_randomization is None
         and acc.p == acc.p_repeats is not None
         and acc.p_holm is not None
     )
-    assert found["parse_rate"].p is None and found["parse_rate"].repeats_first == 2
+    assert found["parse_rate"].p is None and found["parse_rate"].baseline_repeats == 2
     single = comparison.compare([weak, strong], **options)
     beside = comparison.compare(
         [*(dataclasses.replace(run, name="both") for run in (weak, weak)), weak, strong], **options
     )
-    assert [each.p for each in beside if each.first == "weak"] == [each.p for each in single]
+    assert [each.p for each in beside if each.baseline == "weak"] == [each.p for each in single]
     (told,) = warnings_of_loguru
     assert "figlang_mini: repeats of both have equal answers in all rows: leave out copies" in told
 
@@ -116,9 +125,9 @@ def asked_again(name: str, *answers: Run) -> Run:
     first, *_ = answers
     lines = []
     for number, run in enumerate(answers, start=1):
-        for line in run.tasks["figlang_mini"].lines:
+        for line in run.tasks["figlang_mini"].samples:
             lines.append({**line, "sample": {**line["sample"], "repeat": number}})
-    task = dataclasses.replace(first.tasks["figlang_mini"], lines=tuple(lines), reported={})
+    task = dataclasses.replace(first.tasks["figlang_mini"], samples=tuple(lines), reported={})
     return dataclasses.replace(first, name=name, tasks={"figlang_mini": task})
 
 
@@ -157,12 +166,17 @@ def test_answers_to_one_row_are_compared_by_their_mean(weak: Run, strong: Run) -
         assert acc.high - acc.low == pytest.approx(
             2 * stats.t.ppf(0.975, len(of_units) - 1) * error, rel=0.1
         )
-        assert (acc.repeats_first, acc.sd_first, acc.n_first, acc.n_second) == (1, None, 76, 76)
+        assert (acc.baseline_repeats, acc.baseline_sd, acc.baseline_rows, acc.candidate_rows) == (
+            1,
+            None,
+            76,
+            76,
+        )
         assert f1.p_randomization is not None and f1.low is not None and f1.low < f1.difference
     f1_of = {
         run.name: run.tasks["figlang_mini"].reported["f1@60"]["all"].value for run in (weak, strong)
     }
-    assert f1.value_second == pytest.approx((f1_of["weak"] + 2 * f1_of["strong"]) / 3)
+    assert f1.candidate_value == pytest.approx((f1_of["weak"] + 2 * f1_of["strong"]) / 3)
 
 
 def test_the_same_answers_once_more_change_no_comparison(weak: Run, strong: Run) -> None:
@@ -178,7 +192,7 @@ def test_the_same_answers_once_more_change_no_comparison(weak: Run, strong: Run)
     for one, other in zip(expected, found, strict=True):
         for field in (
             "name",
-            "value_first",
+            "baseline_value",
             "difference",
             "low",
             "high",
@@ -192,17 +206,17 @@ def test_seeds_whose_rows_are_asked_again_stay_seeds(weak: Run, strong: Run) -> 
     seeds = [asked_again("seeds", weak, weak, strong), asked_again("seeds", strong, strong, weak)]
     (acc,) = comparison.compare([*seeds, strong], ["acc"], overall=True, resamples=200)
     values = [float(np.mean(list(means_of_rows(run).values()))) for run in seeds]
-    assert (acc.repeats_first, acc.repeats_second) == (2, 1) and acc.p_repeats is not None
-    assert acc.value_first == pytest.approx(np.mean(values)) and acc.sd_first == pytest.approx(
-        np.std(values, ddof=1)
-    )
+    assert (acc.baseline_repeats, acc.candidate_repeats) == (2, 1) and acc.p_repeats is not None
+    assert acc.baseline_value == pytest.approx(
+        np.mean(values)
+    ) and acc.baseline_sd == pytest.approx(np.std(values, ddof=1))
 
 
 def test_rows_with_fewer_answers_than_others_are_refused(weak: Run, strong: Run) -> None:
     two = asked_again("two", weak, strong)
     task = two.tasks["figlang_mini"]
     cut = dataclasses.replace(
-        two, tasks={"figlang_mini": dataclasses.replace(task, lines=task.lines[:-1])}
+        two, tasks={"figlang_mini": dataclasses.replace(task, samples=task.samples[:-1])}
     )
     refused("figlang_mini: two has up to 2 answers to a row, but 151 to 76 rows", cut, strong)
 
@@ -213,7 +227,7 @@ def test_repeats_that_are_none(weak: Run, strong: Run) -> None:
     left = dataclasses.replace(first, tasks={"figlang_mini": first.tasks["figlang_mini"]})
     refused("1 of the 2 repeats of strong have it", left, strong, weak)
     cut = dataclasses.replace(
-        first.tasks["figlang_mini"], lines=first.tasks["figlang_mini"].lines[1:]
+        first.tasks["figlang_mini"], samples=first.tasks["figlang_mini"].samples[1:]
     )
     cut_run = dataclasses.replace(first, tasks={"figlang_mini": cut})
     refused(
@@ -229,10 +243,10 @@ def test_runs_of_other_units_are_not_compared(weak: Run, strong: Run) -> None:
     task = "figlang_mini_nykms_metaphor"
     of = strong.tasks[task]
     earlier = [
-        {**line, "sample": {**line["sample"], "unit": line["sample"]["id"]}} for line in of.lines
+        {**line, "sample": {**line["sample"], "unit": line["sample"]["id"]}} for line in of.samples
     ]
     told = r"not evaluated on the same rows; only in weak: 12 .*; only in strong, changed: 12 "
-    refused(told, weak, changed(strong, task, lines=tuple(earlier)), tasks=[task])
+    refused(told, weak, changed(strong, task, samples=tuple(earlier)), tasks=[task])
 
 
 def test_choice_of_metrics_and_sources(weak: Run, strong: Run) -> None:
@@ -265,7 +279,7 @@ def test_choice_of_metrics_and_sources(weak: Run, strong: Run) -> None:
     ],
 )
 def test_the_headline_of_what_has_a_value(names: list[str], expected: str) -> None:
-    assert measures.headline(names) == expected
+    assert measures.headline_metric(names) == expected
 
 
 def test_the_headline_of_each_task_is_compared(weak: Run, strong: Run) -> None:
@@ -294,7 +308,7 @@ def test_what_cannot_be_compared(weak: Run, strong: Run) -> None:
         rf"not evaluated on the same rows; only in weak: 52 \({ids}, and 47 more\)\. Evaluate both"
         r" .*--limit"
     )
-    refused(told, weak, changed(strong, task, lines=mini.lines[52:]))
+    refused(told, weak, changed(strong, task, samples=mini.samples[52:]))
     other_data = dataclasses.replace(mini, data=DataId.parse("figlang_mini/test:000000000000"))
     refused("evaluate both on one version", weak, changed(strong, task, data=other_data.data))
     other_scorer = changed(strong, task, signature="vflute25|...")
@@ -343,6 +357,6 @@ def test_other_prompts_of_a_task_are_told(
 def test_of_rows_that_count_in_one_run_alone_nothing_is_added(weak: Run, strong: Run) -> None:
     task = "figlang_mini_irfl_detect_idiom"
     (found,) = comparison.compare([weak, strong], ["literal_preference"], [task], resamples=100)
-    assert found.n_first != found.n_second and found.p is not None
+    assert found.baseline_rows != found.candidate_rows and found.p is not None
     values = [run.tasks[task].reported["literal_preference"]["all"].value for run in (weak, strong)]
-    assert [found.value_first, found.value_second] == values
+    assert [found.baseline_value, found.candidate_value] == values

@@ -52,7 +52,8 @@ def compared(runs: Sequence[Run], results: Results) -> tuple[list[Difference], l
     for task in results:
         own = [run for run in runs if task in run.tasks]
         alone = [
-            replace(run, name=run.given or run.name, tasks={task: run.tasks[task]}) for run in own
+            replace(run, name=run.given_name or run.name, tasks={task: run.tasks[task]})
+            for run in own
         ]
         names = dict.fromkeys(run.name for run in alone)
         if len(names) < 2:
@@ -69,14 +70,14 @@ def compared(runs: Sequence[Run], results: Results) -> tuple[list[Difference], l
         logger.warning(
             f"figlang_tasks: the report lacks comparisons ({len(notes)}). {printable(notes[0])}"
         )
-    return comparison.adjusted(found), notes
+    return comparison.adjust_p_values(found), notes
 
 
 def _forest(chart_id: str, dataset: str, found: Sequence[Difference]) -> Chart:
     """A row for each metric of each task; with several pairs of runs, a panel for each with a row
     for each pair.
     """
-    pairs = list(dict.fromkeys((each.first, each.second) for each in found))
+    pairs = list(dict.fromkeys((each.baseline, each.candidate) for each in found))
     short = short_names({each.task for each in found})
     panels: dict[str, list[Line]] = {}
     for each in found:
@@ -84,7 +85,7 @@ def _forest(chart_id: str, dataset: str, found: Sequence[Difference]) -> Chart:
         if len(pairs) == 1:
             panels.setdefault("", []).append(_line(each, wrapped(metric, 28)))
         else:
-            runs = f"{wrapped(each.second, 28)} {MINUS} {wrapped(each.first, 28)}"
+            runs = f"{wrapped(each.candidate, 28)} {MINUS} {wrapped(each.baseline, 28)}"
             panels.setdefault(metric, []).append(_line(each, runs))
     of = f"{pairs[0][1]} against {pairs[0][0]}" if len(pairs) == 1 else "every two runs"
     names = [field.name for field in fields(Difference)]
@@ -93,9 +94,14 @@ def _forest(chart_id: str, dataset: str, found: Sequence[Difference]) -> Chart:
 
 
 def _line(of: Difference, label: str) -> Line:
-    winner, scale = better(of), 100 if measures.of(of.metric).percent else 1
+    winner, scale = better(of), 100 if measures.measure_of(of.metric).percent else 1
     low, high = (None if end is None else scale * end for end in (of.low, of.high))
     p = "no test" if of.p_holm is None else f"p {p_text(of.p_holm)}"
     return charts.difference(
-        label, scale * of.difference, low, high, p, None if winner is None else winner == of.second
+        label,
+        scale * of.difference,
+        low,
+        high,
+        p,
+        None if winner is None else winner == of.candidate,
     )

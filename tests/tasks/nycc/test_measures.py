@@ -45,7 +45,7 @@ def run(name: str, hits: Sequence[int]) -> Run:
         kind=MATCHING,
         request=Request.of("NYCC", config="matching_from_pixels", fold="all"),
         data=DataId.parse(DATA),
-        lines=lines,
+        samples=lines,
         reported={},
         config={},
         scorer=None,
@@ -86,7 +86,7 @@ def test_a_comparison_is_of_the_mean_of_the_folds() -> None:
     runs = [run("few", FEW), run("many", MANY)]
     (acc,) = comparison.compare(runs, ["acc"], resamples=2000)
     before, after = (np.mean(np.array(hits) / ROWS) for hits in (FEW, MANY))
-    assert (acc.scope, acc.value_first, acc.value_second) == (
+    assert (acc.scope, acc.baseline_value, acc.candidate_value) == (
         "all",
         pytest.approx(before),
         pytest.approx(after),

@@ -86,9 +86,9 @@ def test_the_value_is_the_unweighted_mean_of_five_folds(folder: Path, tmp_path: 
     shown = summary_table(results)
     assert text in shown and "published:" in shown and "Random" in shown
     (there,) = figlang_tasks.compare(*saved, metrics=["acc"], resamples=200).to_dict("records")
-    assert (there["scope"], there["value_first"]) == ("all", pytest.approx(sum(shares) / 5))
+    assert (there["scope"], there["baseline_value"]) == ("all", pytest.approx(sum(shares) / 5))
     assert (
-        there["value_second"] == pytest.approx(other["results"][task]["acc,none"])
+        there["candidate_value"] == pytest.approx(other["results"][task]["acc,none"])
         and 0 < there["p_randomization"]
     )
     assert len(figlang_tasks.compare(*saved, metrics=["acc_fold_3"], resamples=200)) == 1

@@ -1,0 +1,171 @@
+"""Checks whether the hub answers, and whether each dataset is on this machine or can be loaded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from figlang_tasks.cli.doctor_checks import Finding, Status, error_text
+from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import of_dataset, sources
+from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.redaction import redacted
+
+_OFFLINE = "offline (--offline, HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE): only what is downloaded"
+
+
+def check_hub() -> Iterator[Finding]:
+    """Check the hub, the account of the user's token, and each dataset that is not shipped."""
+    from huggingface_hub import constants
+
+    hub_finding = _check_account()
+    yield hub_finding
+    can_ask_hub = hub_finding.status == "ok" and not constants.HF_HUB_OFFLINE
+
+    datasets = [source for source in sources().values() if source.folder is None]
+    local_folders: dict[str, Path | None] = {}
+    try:
+        for dataset in datasets:
+            local_folders[dataset.name] = hub.local_folder(dataset)
+    except DataError as error:
+        remedy = "correct it, or unset it to load from the hub"
+        yield Finding(hub.DATA_DIR_VARIABLE, "problem", str(error), remedy)
+    for dataset in datasets:
+        folder = local_folders.get(dataset.name)
+        if folder is not None:
+            yield Finding(dataset.name, "ok", f"in {folder}")
+        else:
+            yield _check_dataset(dataset, can_ask_hub)
+
+
+def _check_account() -> Finding:
+    """Whether the hub answers, and whose token it got."""
+    from huggingface_hub import constants, errors, get_session
+
+    if constants.HF_HUB_OFFLINE:
+        return Finding("hub", "ok", _OFFLINE)
+    endpoint = redacted(constants.ENDPOINT)  # The address of a proxy may hold a password.
+    get_session().timeout = constants.HF_HUB_ETAG_TIMEOUT  # `whoami` takes no timeout.
+    try:
+        _ask_for_an_open_dataset()
+        account = f"the account of the token is {_account_name()}"
+    except errors.LocalTokenNotFoundError:
+        account = "no token: open datasets alone"
+    except Exception as error:  # Each version of the hub's client uses an HTTP library of its own.
+        if "Invalid user token" in str(error):
+            text = f"{endpoint} refuses the token, for open datasets too"
+            remedy = "put a valid one into HF_TOKEN, run `hf auth login`, or remove it"
+        else:
+            text = f"{endpoint} cannot be reached"
+            remedy = (
+                "check the connection, HF_ENDPOINT and proxies; set HF_HUB_OFFLINE=1 to use only"
+                " what is downloaded"
+            )
+        return Finding("hub", "problem", f"{text} ({error_text(error)})", remedy)
+    return Finding("hub", "ok", f"{endpoint} answers; {account}")
+
+
+def _ask_for_an_open_dataset() -> None:
+    """Ask the hub for an open dataset without a token; raises if the hub cannot be reached."""
+    from huggingface_hub import HfApi, constants
+
+    for source in sources().values():
+        if source.repository and not source.gated:
+            timeout = constants.HF_HUB_ETAG_TIMEOUT
+            HfApi().dataset_info(source.repository, timeout=timeout, token=False)
+            return
+
+
+def _account_name() -> str:
+    from huggingface_hub import HfApi
+
+    return str(HfApi().whoami()["name"])
+
+
+def _check_dataset(source: hub.Source, can_ask_hub: bool) -> Finding:
+    """Whether a dataset that is not in a local folder is downloaded, or can be."""
+    benchmark = of_dataset(source.name).name
+    if source.repository is None:
+        text = f"is not on the hub, and {_folder_for(source)} is not there"
+        return Finding(source.name, "warning", text, source.bring, (benchmark,))
+
+    prefetch = f"figlang data prefetch {benchmark}, or put its files into {_folder_for(source)}"
+    access = _Access("warning", "hub not contacted", prefetch)
+    if can_ask_hub:
+        access = _ask_for_access(source, prefetch)
+    commit = _downloaded_commit(source)
+    if commit is not None:
+        return Finding(source.name, "ok", f"downloaded, commit {commit[:12]} ({access.text})")
+    text = f"not downloaded yet ({access.text})"
+    return Finding(source.name, access.status, text, access.remedy, (benchmark,))
+
+
+class _Access(NamedTuple):
+    """Whether the hub gives a dataset.
+
+    Attributes:
+        status: of a finding about a dataset that is not downloaded yet.
+        text: what the hub said.
+        remedy: what to do to have the dataset on this machine.
+    """
+
+    status: Status
+    text: str
+    remedy: str
+
+
+def _ask_for_access(source: hub.Source, prefetch: str) -> _Access:
+    """Ask the hub whether it gives a dataset; `prefetch` is the remedy if it does."""
+    from huggingface_hub import HfApi, constants, errors
+
+    assert source.repository is not None
+    revision = _revision(source)
+    try:
+        HfApi().dataset_info(
+            source.repository, revision=revision, timeout=constants.HF_HUB_ETAG_TIMEOUT
+        )
+        refusal = hub.refusal(source.repository)
+        if refusal is not None:
+            raise refusal
+    except errors.GatedRepoError:
+        remedy = (
+            f"accept the conditions on {source.page} and set HF_TOKEN, or put its files into"
+            f" {_folder_for(source)}"
+        )
+        return _Access("warning", "gated, access is not granted", remedy)
+    except Exception as error:  # Errors of an HTTP library, see _check_account.
+        remedy = f"see {source.page}"
+        if os.environ.get(source.pin_variable):
+            remedy = f"correct or unset {source.pin_variable}"
+        text = f"{source.repository} at {revision}: {error_text(error)}"
+        return _Access("problem", text, remedy)
+    return _Access("ok", "gated, access granted" if source.gated else "open", prefetch)
+
+
+def _downloaded_commit(source: hub.Source) -> str | None:
+    """The commit of a dataset in the hub's cache; None if it is not there."""
+    from huggingface_hub import snapshot_download
+
+    assert source.repository is not None
+    try:
+        folder = snapshot_download(
+            source.repository,
+            repo_type="dataset",
+            revision=_revision(source),
+            local_files_only=True,
+        )
+    except OSError:
+        return None
+    return Path(folder).name  # The cache names the folder of a snapshot after its commit.
+
+
+def _revision(source: hub.Source) -> str:
+    """The revision that a run reads: the user's pin, else ours, else the default branch."""
+    return os.environ.get(source.pin_variable) or source.revision or "main"
+
+
+def _folder_for(source: hub.Source) -> str:
+    """Where users put the files of a dataset, as a shell writes it."""
+    return f"${hub.DATA_DIR_VARIABLE}/{source.name}"

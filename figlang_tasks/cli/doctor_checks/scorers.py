@@ -1,0 +1,80 @@
+"""Checks for the weights of the explanation scorers, and for Java. Nothing is downloaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from figlang_tasks.cli.doctor_checks import Finding, benchmarks_in_need_of
+from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import benchmarks
+from figlang_tasks.metrics.explanation.scorers import scorer_weights
+from figlang_tasks.metrics.explanation.weights import (
+    WEIGHTS_DIR_VARIABLE,
+    Weights,
+    WeightsError,
+    locate,
+)
+
+
+def check_weights() -> Iterator[Finding]:
+    """Check for the weights of each explanation scorer that a paper uses."""
+    for weights, scorers in scorer_weights().items():
+        yield _find_weights(weights, scorers)
+
+
+def _find_weights(weights: Weights, scorers: str) -> Finding:
+    """Where the weights of a model are.
+
+    Args:
+        weights: names the model.
+        scorers: the names of the scorers that use it, separated by commas.
+    """
+    concerns = tuple(
+        benchmark.name
+        for benchmark in benchmarks().values()
+        if benchmark.scorer in scorers.split(", ")
+    )
+    try:
+        with hub.downloading_nothing():
+            folder = locate(weights).folder
+    except WeightsError as error:
+        if error.__cause__ is None:
+            # The hub's client raised nothing: files are there, and the message is about them.
+            remedy = f"complete the folder, or unset {WEIGHTS_DIR_VARIABLE}"
+            return Finding(weights.name, "problem", str(error), remedy, concerns)
+        text = (
+            f"not here; for {scorers}. A run downloads it first, or leaves the explanations"
+            " unscored"
+        )
+        local_folder = f"${WEIGHTS_DIR_VARIABLE}/{weights.name.rpartition('/')[2]}"
+        remedy = (
+            f"figlang data prefetch --scorers, or put its files into {local_folder}, or"
+            " FIGLANG_SCORER=off"
+        )
+        return Finding(weights.name, "warning", text, remedy, concerns)
+    return Finding(weights.name, "ok", f"{folder}, for {scorers}")
+
+
+def check_java() -> Iterator[Finding]:
+    """Check for Java, which computes METEOR and SPICE, and for the files of SPICE."""
+    from figlang_tasks.metrics import captions
+
+    needs = [benchmark.needs for benchmark in benchmarks().values()]
+    tasks = " and ".join(purposes["java"] for purposes in needs if "java" in purposes)
+    concerns = benchmarks_in_need_of("java")
+    java = captions.java()
+    if java is None:
+        text = (
+            f"there is none that runs: {tasks} leave out METEOR and SPICE; their runs end with"
+            " status 1"
+        )
+        yield Finding("Java", "warning", text, "install a Java runtime (8 or newer)", concerns)
+        return
+
+    yield Finding("Java", "ok", f"{java}, for METEOR of {tasks}")
+    if not captions.has_spice():
+        text = (
+            f"two files of Stanford CoreNLP 3.6.0 are not here (400 MB): {tasks} leave it out;"
+            " their runs end with status 1"
+        )
+        yield Finding("SPICE", "warning", text, captions.SPICE_COMMAND, concerns)

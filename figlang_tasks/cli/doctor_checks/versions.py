@@ -1,0 +1,97 @@
+"""Checks which packages are installed, and in which versions."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from figlang_tasks.cli.doctor_checks import (
+    Finding,
+    Status,
+    benchmarks_in_need_of,
+    installed_version,
+)
+from figlang_tasks.cli.tasks import MINI
+from figlang_tasks.core.benchmark import benchmarks
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
+
+LISTED_PACKAGES = (
+    "lmms-eval",
+    "transformers",
+    "accelerate",
+    "vllm",
+    "sglang",
+    "peft",
+    "bitsandbytes",
+)
+"""Packages whose versions a bug report should name."""
+
+
+def check_packages() -> Iterator[Finding]:
+    """Compare what this package requires with what is installed."""
+    from packaging.requirements import Requirement
+
+    import figlang_tasks
+
+    python = f"{platform.python_version()}, {platform.system()} {platform.machine()}"
+    yield Finding("python", "ok", python)
+    folder = Path(figlang_tasks.__file__).parent
+    yield Finding("figlang_tasks", "ok", f"{figlang_tasks.__version__} in {folder}")
+
+    for text in metadata.requires("figlang-tasks") or ():
+        finding = _check_requirement(Requirement(text))
+        if finding is not None:
+            yield finding
+
+    versions = []
+    for package in LISTED_PACKAGES:
+        version = installed_version(package)
+        if version is not None:
+            versions.append(f"{package} {version}")
+    yield Finding("packages", "ok", ", ".join(versions))
+
+
+def _check_requirement(requirement: Requirement) -> Finding | None:
+    """A finding if a required package is missing or too old or new; None if all is well."""
+    purposes = _purpose_by_extra()
+    extra = _extra_of(requirement, purposes)
+    version = installed_version(requirement.name)
+    if extra is None:
+        return None
+    if version is not None and requirement.specifier.contains(version, prereleases=True):
+        return None
+
+    installed = version or "not installed"
+    text = f"{installed}, but {purposes[extra]} needs {requirement.specifier}"
+    without_marker = str(requirement).partition(";")[0].strip()
+    remedy = f"pip install '{without_marker}'"
+    status: Status = "warning" if extra else "problem"
+    return Finding(requirement.name, status, text, remedy, benchmarks_in_need_of(extra))
+
+
+def _purpose_by_extra() -> dict[str, str]:
+    """What each extra of this package is for; the extra "" stands for the package itself."""
+    purposes = {
+        "": "figlang_tasks",
+        "smolvlm": "the processor of SmolVLM",
+        "demo": f"the scorer of {MINI}",
+    }
+    for benchmark in benchmarks().values():
+        purposes.update(benchmark.needs)
+    return purposes
+
+
+def _extra_of(requirement: Requirement, purposes: dict[str, str]) -> str | None:
+    """The extra that a requirement belongs to.
+
+    "" is the package itself. None stands for an extra without a purpose, such as that of the tests.
+    """
+    for extra in purposes:
+        if not requirement.marker or requirement.marker.evaluate({"extra": extra}):
+            return extra
+    return None

@@ -1,0 +1,101 @@
+"""A finished task as the summary on the screen needs it, and which of its metrics it shows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from figlang_tasks import scoring
+from figlang_tasks.core.hub import OWN
+from figlang_tasks.results import measures, published, results_file
+from figlang_tasks.scoring import OVERALL, Estimates
+from figlang_tasks.scoring.output_warnings import unread_warning
+
+
+@dataclass(frozen=True)
+class FinishedTask:
+    """A task in the results of a run, with what may stand beside its values.
+
+    Attributes:
+        name: of the task.
+        estimates: its values with their intervals.
+        conditions: what decides whether published figures are comparable.
+        version: of the figlang_tasks that scored it.
+        published_metrics: the full names of the metrics whose published figures are comparable.
+        left_out: why the figures of other metrics are not; "" if there are none.
+        unread_warning: what unread answers mean for the score; "" if nearly all were read.
+    """
+
+    name: str
+    estimates: Estimates
+    conditions: published.RunConditions
+    version: str
+    published_metrics: Sequence[str]
+    left_out: str
+    unread_warning: str
+
+    @property
+    def overall_metrics(self) -> list[str]:
+        """The metrics with a value over all rows."""
+        return [metric for metric, scopes in self.estimates.items() if OVERALL in scopes]
+
+
+def read_finished_task(results: Mapping[str, Any], name: str, estimates: Estimates) -> FinishedTask:
+    """What results say of a task of ours, and what was published for it.
+
+    Args:
+        results: as the harness returns them, or the content of a results file.
+        name: of the task.
+        estimates: its values in these results.
+    """
+    metadata = results["configs"][name]["metadata"]
+    versions = metadata.get("versions") or {}
+    most_rows = 0
+    full_names = []
+    for metric, scope, estimate in scoring.flat(estimates):
+        full_names.append(scoring.full_name(metric, scope))
+        most_rows = max(most_rows, estimate.rows or 0)
+    conditions = published.RunConditions(
+        rows=most_rows,
+        partial=results_file.partial_reason(results, name),
+        scorer=metadata.get("explanation_scorer"),
+        has_user_rows=metadata.get("data_revision") == OWN,
+        data=str(metadata.get("data") or "").partition("@")[0],
+    )
+    published_metrics, left_out = published.comparable_metrics(name, full_names, [conditions])
+    return FinishedTask(
+        name=name,
+        estimates=estimates,
+        conditions=conditions,
+        version=str(versions.get("figlang-tasks", "of unknown version")),
+        published_metrics=published_metrics,
+        left_out=left_out,
+        unread_warning=unread_warning(metadata.get("readings")),
+    )
+
+
+def metrics_to_show(estimates: Estimates) -> list[str]:
+    """The metrics that tell a reader something.
+
+    A diagnostic metric does so if it found a fault, any metric if its computation failed.
+    """
+    metrics = []
+    for metric, scopes in estimates.items():
+        if _is_worth_showing(metric, [estimate.value for estimate in scopes.values()]):
+            metrics.append(metric)
+    return metrics
+
+
+def _is_worth_showing(metric: str, values: Sequence[float]) -> bool:
+    """Whether a metric with these values, one for each scope, tells a reader something."""
+    if any(math.isnan(value) for value in values):
+        return True
+    measure = measures.measure_of(metric)
+    if not measure.in_table:
+        return False
+    if not measure.is_diagnostic:
+        return True
+    without_fault = measure.text(1.0 if measure.higher_is_better else 0.0)
+    return any(measure.text(value) != without_fault for value in values)
