@@ -12,7 +12,7 @@ from figlang_tasks.core.benchmark import benchmarks, names
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.text import printable
 from figlang_tasks.report.verdict import contradicted
-from figlang_tasks.results.provenance import harness, option
+from figlang_tasks.results.provenance import harness, option_text
 from figlang_tasks.results.runs import read
 from figlang_tasks.results.task_run import Run, TaskRun
 
@@ -56,7 +56,7 @@ def cite(
     signatures = []
     for path in (each for each in what or () if each not in cited):
         try:
-            run = read(path, whole=True)
+            run = read(path, require_samples=True)
         except RunError as error:
             raise RunError(f"{error} (benchmarks: {', '.join(names())})") from error
         for each in contradicted((run, task) for task in run.tasks.values()):
@@ -82,11 +82,11 @@ def signature(run: Run, task: TaskRun) -> str:
             run.results.get("chat_template_sha")
             or ("none" if run.results.get("lm_eval_version") else None)
         ),
-        "generation": option(run, "gen_kwargs") or None,
+        "generation": option_text(run, "gen_kwargs") or None,
         "harness": " ".join(dict.fromkeys([name.replace("_", "-"), version])),
         "figlang-tasks": versions.get("figlang-tasks", _UNKNOWN),
         "cut": task.partial,
-        "scorer": (task.signature or task.scorer or "none") if task.explained else None,
+        "scorer": (task.signature or task.scorer or "none") if task.has_explanations else None,
     }
     named = [f"{name}:{value}" for name, value in parts.items() if value is not None]
     return "|".join([f"{task.task}@{task.version or _UNKNOWN}", *named])

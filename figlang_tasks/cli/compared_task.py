@@ -61,23 +61,23 @@ class ComparedTask:
         """
         import pandas as pd
 
-        table = tables.wide(self._numbers, ["run"], self._metrics)
+        table = tables.wide_table(self._numbers, ["run"], self._metrics)
         for metric in self._metrics:
             table[metric] = self._cells(metric, list(table["run"]), list(table[metric]))
         table["run"] = [self._label(name) for name in table["run"]]
         if shows_papers:
             published_rows = []
-            for row in published.rows(self.name, self._comparable.metrics):
+            for row in published.published_rows(self.name, self._comparable.metrics):
                 label = f"{row.label} (published, {row.table})"
                 published_rows.append((label, row.values))
-            table = pd.concat([table, tables.of_published(published_rows, table)])
-        return table.rename(columns={"run": ""}).rename(columns=measures.with_arrow)
+            table = pd.concat([table, tables.published_table(published_rows, table)])
+        return table.rename(columns={"run": ""}).rename(columns=measures.name_with_arrow)
 
     def notes(self, shows_papers: bool) -> list[str]:
         """What a reader must know of the table of runs: the papers' protocol, and the scorers."""
         notes = []
         if shows_papers:
-            protocol = published.protocol(self.name, self._comparable.metrics)
+            protocol = published.protocol_text(self.name, self._comparable.metrics)
             if protocol:
                 notes.append(f"published: {protocol}")
             if self._comparable.left_out:
@@ -106,7 +106,7 @@ class ComparedTask:
         """Whether parts of the benchmark were compared in which a row counts several times."""
         if all(difference.scope == OVERALL for difference in self.differences):
             return False
-        return any(measures.overlap(compared.task_run.estimates) for compared in self.runs)
+        return any(measures.scopes_overlap(compared.task_run.estimates) for compared in self.runs)
 
     @cached_property
     def _numbers(self) -> pd.DataFrame:
@@ -114,7 +114,7 @@ class ComparedTask:
         estimates = []
         for run, task_run in self.runs:
             estimates.append((run.name, {self.name: task_run.estimates}))
-        numbers = frame.values(estimates)
+        numbers = frame.estimates_frame(estimates)
         full_names = []
         for metric, scope in zip(numbers["metric"], numbers["scope"], strict=True):
             full_names.append(full_name(metric, scope))
@@ -137,8 +137,10 @@ class ComparedTask:
     @cached_property
     def _comparable(self) -> _ComparableFigures:
         """Which published figures are comparable with all of the runs."""
-        measured = [compared.task_run.measured for compared in self.runs]
-        return _ComparableFigures(*published.comparable(self.name, self._metrics, measured))
+        conditions = [compared.task_run.conditions for compared in self.runs]
+        return _ComparableFigures(
+            *published.comparable_metrics(self.name, self._metrics, conditions)
+        )
 
     def _cells(self, metric: str, names: Sequence[str], cells: Sequence[str]) -> list[str]:
         """The cells of a metric: mean ± sd of repeats, and the best value as ``**57.0**``.
@@ -158,8 +160,8 @@ class ComparedTask:
         for name, cell in zip(names, cells, strict=True):
             text = cell
             if repeats[name] > 1 and cell:
-                mean = measures.text(metric, means[name])
-                deviation = measures.text(metric, deviations[name])
+                mean = measures.value_text(metric, means[name])
+                deviation = measures.value_text(metric, deviations[name])
                 text = f"{mean} ± {deviation}"
             if name in best_runs:
                 text = re.sub(r"^\S+", r"**\g<0>**", text)
@@ -199,9 +201,9 @@ def _best_runs(metric: str, values: pd.Series) -> set[str]:
     """
     if len(values) < 2:
         return set()
-    best = values.max() if measures.of(metric).higher_is_better else values.min()
+    best = values.max() if measures.measure_of(metric).higher_is_better else values.min()
     best_runs = set()
     for name, value in values.items():
-        if measures.text(metric, value) == measures.text(metric, best):
+        if measures.value_text(metric, value) == measures.value_text(metric, best):
             best_runs.add(str(name))
     return best_runs

@@ -21,7 +21,7 @@ class FinishedTask:
     Attributes:
         name: of the task.
         estimates: its values with their intervals.
-        measured: what decides whether published figures are comparable.
+        conditions: what decides whether published figures are comparable.
         version: of the figlang_tasks that scored it.
         published_metrics: the full names of the metrics whose published figures are comparable.
         left_out: why the figures of other metrics are not; "" if there are none.
@@ -30,7 +30,7 @@ class FinishedTask:
 
     name: str
     estimates: Estimates
-    measured: published.Measured
+    conditions: published.RunConditions
     version: str
     published_metrics: Sequence[str]
     left_out: str
@@ -57,18 +57,18 @@ def read_finished_task(results: Mapping[str, Any], name: str, estimates: Estimat
     for metric, scope, estimate in scoring.flat(estimates):
         full_names.append(scoring.full_name(metric, scope))
         most_rows = max(most_rows, estimate.rows or 0)
-    measured = published.Measured(
+    conditions = published.RunConditions(
         rows=most_rows,
         partial=results_file.partial_reason(results, name),
         scorer=metadata.get("explanation_scorer"),
         has_user_rows=metadata.get("data_revision") == OWN,
         data=str(metadata.get("data") or "").partition("@")[0],
     )
-    published_metrics, left_out = published.comparable(name, full_names, [measured])
+    published_metrics, left_out = published.comparable_metrics(name, full_names, [conditions])
     return FinishedTask(
         name=name,
         estimates=estimates,
-        measured=measured,
+        conditions=conditions,
         version=str(versions.get("figlang-tasks", "of unknown version")),
         published_metrics=published_metrics,
         left_out=left_out,
@@ -92,7 +92,7 @@ def _is_worth_showing(metric: str, values: Sequence[float]) -> bool:
     """Whether a metric with these values, one for each scope, tells a reader something."""
     if any(math.isnan(value) for value in values):
         return True
-    measure = measures.of(metric)
+    measure = measures.measure_of(metric)
     if not measure.in_table:
         return False
     if not measure.is_diagnostic:

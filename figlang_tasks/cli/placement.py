@@ -23,7 +23,7 @@ def placement_line(task: FinishedTask) -> str:
     The place is by the main metric. If no model has a published value of it, it is by the first
     metric that was published.
     """
-    main_metric = measures.headline(task.overall_metrics)
+    main_metric = measures.headline_metric(task.overall_metrics)
     metrics = list(task.published_metrics)
     if main_metric in metrics:
         metrics.remove(main_metric)
@@ -40,7 +40,7 @@ def _placement_by(metric: str, task: FinishedTask) -> str:
 
     A run stands before a model of the same value.
     """
-    measure, scope = published.named(metric)
+    measure, scope = published.measure_and_scope(metric)
     value = task.estimates[measure.name][scope].value
     models = _published_models(task.name, metric, measure.higher_is_better)
     if not models or math.isnan(value):
@@ -66,7 +66,7 @@ def _placement_by(metric: str, task: FinishedTask) -> str:
 def _published_models(task: str, metric: str, higher_is_better: bool) -> list[_PublishedModel]:
     """The models with a published value of a metric, best first; people and chance are left out."""
     models = []
-    for row in published.rows(task, [metric]):
+    for row in published.published_rows(task, [metric]):
         figure = row.values[metric]
         if row.kind not in published.WITHOUT_MODEL and figure.value is not None:
             models.append(_PublishedModel(figure.value, f"{row.label} ({figure.text()})"))
@@ -83,18 +83,18 @@ def result_line(task: FinishedTask, model: str) -> str:
 
     It is "" for a partial run, for a model without a name, and if the main metric is diagnostic.
     """
-    metric = measures.headline(task.overall_metrics)
-    if not model or not metric or task.measured.partial:
+    metric = measures.headline_metric(task.overall_metrics)
+    if not model or not metric or task.conditions.partial:
         return ""
-    if measures.of(metric).is_diagnostic:
+    if measures.measure_of(metric).is_diagnostic:
         return ""
-    value = measures.estimate_text(metric, task.estimates[metric][OVERALL], task.measured.rows)
+    value = measures.estimate_text(metric, task.estimates[metric][OVERALL], task.conditions.rows)
     facts = [f"{model} on {task.name}: {metric} {value}"]
-    if task.measured.has_user_rows:
-        facts.append(f"{task.measured.rows} own rows")
+    if task.conditions.has_user_rows:
+        facts.append(f"{task.conditions.rows} own rows")
     else:
-        facts.append(f"{task.measured.rows} rows")
-    facts += _scorer_facts(task.measured.scorer)
+        facts.append(f"{task.conditions.rows} rows")
+    facts += _scorer_facts(task.conditions.scorer)
     facts.append(f"figlang_tasks {task.version}")
     return ", ".join(facts)
 

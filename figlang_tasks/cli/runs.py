@@ -15,8 +15,8 @@ from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.text import table
 from figlang_tasks.report.verdict import contradiction
 from figlang_tasks.results import measures
-from figlang_tasks.results.files import below
-from figlang_tasks.results.provenance import evaluated_at, option
+from figlang_tasks.results.files import find_runs
+from figlang_tasks.results.provenance import evaluated_at, option_text
 from figlang_tasks.results.runs import read
 from figlang_tasks.results.task_run import TaskRun
 from figlang_tasks.scoring import OVERALL, Estimates
@@ -42,7 +42,7 @@ def runs(
     """
     lines: list[dict[str, Any]] = []
     unreadable: dict[str, str] = {}
-    for path in below(folder):
+    for path in find_runs(folder):
         try:
             lines += _lines(path)
         except RunError as error:
@@ -77,7 +77,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
         estimate = estimates[metric][OVERALL] if metric else None
         yield {
             "path": str(path),
-            "class": option(run, "model"),
+            "class": option_text(run, "model"),
             "model": run.name,
             "task": task.task,
             "metric": metric or None,
@@ -98,7 +98,7 @@ def _headline(task: TaskRun, estimates: Estimates) -> str:
     for name, scopes in estimates.items():
         if OVERALL in scopes and isfinite(scopes[OVERALL].value):
             known.append(name)
-    return measures.headline(known, task.measures.by_name)
+    return measures.headline_metric(known, task.measures.by_name)
 
 
 def _cells(line: dict[str, Any]) -> list[str]:

@@ -100,7 +100,7 @@ def _tasks_to_score(run: Run) -> list[TaskRun]:
     """
     for task in run.tasks.values():
         task.check_consistent()
-    tasks = [task for task in run.tasks.values() if task.explained]
+    tasks = [task for task in run.tasks.values() if task.has_explanations]
     if not tasks:
         raise FigLangError(
             f"{run.path} has no explanations to score: its tasks ({listing(run.tasks)}) ask for"

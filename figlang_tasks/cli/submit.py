@@ -64,7 +64,7 @@ def _board_command(name: str) -> Callable[..., None]:
     benchmark = benchmarks()[name]
 
     def command(runs: Runs, output: ZipOutput = Path(f"{name}.zip")) -> None:
-        files, tasks = board.write_zip(benchmark, read_all(runs, whole=True), output)
+        files, tasks = board.write_zip(benchmark, read_all(runs, require_samples=True), output)
         upload = board.submission_of(benchmark).upload
         _say_written(output, f"{', '.join(files)}, of {', '.join(tasks)}", upload)
 
@@ -82,7 +82,7 @@ def for_figlang2024(run: Run, output: ZipOutput = Path("figlang2024.zip")) -> No
     \b
     figlang submit figlang2024 results/MODEL -o figlang2024.zip
     """
-    counts = figlang2024.write(read(run, whole=True), output)
+    counts = figlang2024.write(read(run, require_samples=True), output)
     content = (
         f"{counts['n']} rows of {counts['data']}, {counts['without_label']} without a label, "
         f"{counts['without_explanation']} without an explanation"
@@ -153,7 +153,7 @@ def for_figlang2022(
     \b
     figlang submit figlang2022 results/MODEL -o submission.jsonl
     """
-    task, fallbacks = figlang2022.write_lines(read(run, whole=True), output, fallback)
+    task, fallbacks = figlang2022.write_lines(read(run, require_samples=True), output, fallback)
     rows = len(task.samples)
     if fallbacks:
         most_points = 100 * fallbacks / rows
@@ -179,7 +179,7 @@ def for_irfl(runs: Runs) -> None:
 
 def _read_runs_of_one_model(paths: Iterable[str]) -> list[SavedRun]:
     """Read runs that are each whole; they are of one model, so they may share its name."""
-    return [read(path, whole=True) for path in paths]
+    return [read(path, require_samples=True) for path in paths]
 
 
 # --- the hub and registries ---
@@ -231,7 +231,7 @@ def for_hub(
     saved_runs = _read_runs_of_one_model(runs)
     verdicts = []
     if baseline:
-        verdicts = against(read(baseline, whole=True), saved_runs)
+        verdicts = against(read(baseline, require_samples=True), saved_runs)
     written, datasets_without_entries = hub_results.write(saved_runs, folder, verdicts)
 
     for path in written:
@@ -284,7 +284,7 @@ def for_every_eval_ever(
     figlang submit every-eval-ever results/MODEL -o eee --organization "My Lab" \\
       --relationship third_party
     """
-    saved_runs = read_all(runs, whole=True)
+    saved_runs = read_all(runs, require_samples=True)
     written = every_eval_ever.write(
         saved_runs, output, organization, relationship, model, samples=not no_samples
     )

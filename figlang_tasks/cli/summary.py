@@ -104,11 +104,11 @@ def _tasks_by_table(results: Mapping[str, Any], our_tasks: Collection[str]) -> d
 def _paragraphs_of_task(task: FinishedTask, model: str) -> list[str]:
     """The table of a task, and what a reader must know to compare its values."""
     paragraphs = [_table_of_task(task)]
-    if measures.overlap(task.estimates):
+    if measures.scopes_overlap(task.estimates):
         paragraphs.append("parts overlap: a row counts in each that it belongs to")
-    if task.measured.scorer:
-        paragraphs.append(f"explanation scorer: {task.measured.scorer}")
-    protocol = published.protocol(task.name, task.published_metrics)
+    if task.conditions.scorer:
+        paragraphs.append(f"explanation scorer: {task.conditions.scorer}")
+    protocol = published.protocol_text(task.name, task.published_metrics)
     if protocol:
         paragraphs.append(f"published, not measured here: {protocol}")
     if task.left_out:
@@ -124,23 +124,23 @@ def _table_of_task(task: FinishedTask) -> str:
     """A table with a line for each scope, all rows first, then one for each published row."""
     import pandas as pd
 
-    published_rows: list[tuple[str, Mapping[str, published.Published]]] = []
+    published_rows: list[tuple[str, Mapping[str, published.PublishedFigure]]] = []
     columns = set(metrics_to_show(task.estimates) or task.estimates)
-    for label, scope, figures in published.lines(task.name, task.published_metrics):
+    for label, scope, figures in published.table_lines(task.name, task.published_metrics):
         if scope != OVERALL:
             label = f"{label}: {measures.scope_text(scope)}"
         published_rows.append((label, figures))
         columns.update(figures)
 
-    numbers = frame.values([("", {task.name: task.estimates})])
+    numbers = frame.estimates_frame([("", {task.name: task.estimates})])
     numbers = numbers[numbers["metric"].isin(columns)]
     is_overall = numbers["scope"] == OVERALL
     numbers = pd.concat([numbers[is_overall], numbers[~is_overall]])
     ordered_columns = [metric for metric in task.estimates if metric in columns]
-    table = tables.wide(numbers, ["scope"], ordered_columns)
+    table = tables.wide_table(numbers, ["scope"], ordered_columns)
     if published_rows:
         rule = {**dict.fromkeys(table.columns, ""), "scope": "published:"}
-        published_table = tables.of_published(published_rows, table)
+        published_table = tables.published_table(published_rows, table)
         table = pd.concat([table, pd.DataFrame([rule]), published_table])
     return _markdown(task.name, table)
 
@@ -151,7 +151,7 @@ def _table_of_task(task: FinishedTask) -> str:
 def _paragraphs_of_group(title: str, tasks: Sequence[FinishedTask]) -> list[str]:
     """The table of a group, and what a reader must know of its tasks."""
     paragraphs = [_table_of_group(title, tasks)]
-    for scorer in dict.fromkeys(task.measured.scorer for task in tasks):
+    for scorer in dict.fromkeys(task.conditions.scorer for task in tasks):
         if scorer:
             paragraphs.append(f"explanation scorer: {scorer}")
     placements = [placement_line(task) for task in tasks]
@@ -168,10 +168,10 @@ def _table_of_group(title: str, tasks: Sequence[FinishedTask]) -> str:
     estimates_by_task = {}
     for task in tasks:
         estimates_by_task[task.name.removeprefix(f"{title}_")] = task.estimates
-    numbers = frame.values([("", estimates_by_task)])
+    numbers = frame.estimates_frame([("", estimates_by_task)])
     columns = _columns_of_group(tasks)
     is_shown = (numbers["scope"] == OVERALL) & numbers["metric"].isin(columns)
-    return _markdown(title, tables.wide(numbers[is_shown], ["task"], columns))
+    return _markdown(title, tables.wide_table(numbers[is_shown], ["task"], columns))
 
 
 def _columns_of_group(tasks: Sequence[FinishedTask]) -> list[str]:
@@ -183,14 +183,14 @@ def _columns_of_group(tasks: Sequence[FinishedTask]) -> list[str]:
         overall_metrics.update(dict.fromkeys(task.overall_metrics))
     columns = [metric for metric in overall_metrics if metric in telling_metrics]
 
-    diagnostics = {metric for metric in columns if measures.of(metric).is_diagnostic}
+    diagnostics = {metric for metric in columns if measures.measure_of(metric).is_diagnostic}
     if len(columns) - len(diagnostics) <= _MOST_COLUMNS:
         return columns
-    main_metrics = {measures.headline(task.overall_metrics) for task in tasks}
+    main_metrics = {measures.headline_metric(task.overall_metrics) for task in tasks}
     return [metric for metric in columns if metric in main_metrics | diagnostics]
 
 
 def _markdown(title: str, table: pd.DataFrame) -> str:
     """A table in Markdown, its title in the first cell."""
     titled = table.rename(columns={table.columns[0]: title})
-    return tables.markdown(titled.rename(columns=measures.with_arrow))
+    return tables.markdown(titled.rename(columns=measures.name_with_arrow))

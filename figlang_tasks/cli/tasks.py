@@ -202,12 +202,12 @@ def _metrics(benchmark: str | None) -> Iterator[str]:
         raise FigLangError(
             f"figlang tasks --metrics takes a benchmark{meant}; give one of {', '.join(names())}"
         )
-    from figlang_tasks.results.measures import headline
+    from figlang_tasks.results.measures import headline_metric
 
     rows_by_kind: dict[str, list[list[str]]] = {}
     for task in benchmarks()[benchmark].tasks:
         measures = task.measures
-        headline_name = headline(measures.by_name, measures.by_name)
+        headline_name = headline_metric(measures.by_name, measures.by_name)
         kind = f"{task.name}: {task.description}"
         rows_by_kind[kind] = []
         for measure in measures.all:

@@ -17,7 +17,7 @@ from figlang_tasks.core.text import listing
 from figlang_tasks.judge import key, sheet
 from figlang_tasks.judge.documents import RunDocuments
 from figlang_tasks.results import runs
-from figlang_tasks.results.comparison import check_rows, check_scorers
+from figlang_tasks.results.comparison import check_same_rows, check_same_scorer
 from figlang_tasks.results.task_run import Run, TaskRun
 
 NO_EXPLANATION = "(no explanation)"
@@ -30,8 +30,8 @@ def export(
     systems = {run.name: _explained(run) for run in runs.read_all(arguments)}
     (first_name, first), *others = systems.items()
     for name, other in others:
-        check_rows(first.task, first_name, first, name, other)
-    check_scorers(first.task, {name: [run] for name, run in systems.items()})
+        check_same_rows(first.task, first_name, first, name, other)
+    check_same_scorer(first.task, {name: [run] for name, run in systems.items()})
     documents = RunDocuments(first)
     records = {
         name: {record["id"]: record for record in run.records} for name, run in systems.items()
@@ -88,7 +88,7 @@ def export(
 
 def _explained(run: Run) -> TaskRun:
     """The one task of a run that has explanations."""
-    found = [task for task in run.tasks.values() if task.explained]
+    found = [task for task in run.tasks.values() if task.has_explanations]
     if len(found) != 1:
         named = listing(task.task for task in found)
         raise FigLangError(

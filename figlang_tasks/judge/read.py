@@ -206,15 +206,15 @@ def _estimates(task: TaskRun, read_task: TaskRun) -> tuple[str, Estimates, Estim
 
     Reported estimates stay as they are. A run that reports none gets all that its records give.
     """
-    headline = task.computed(headline_measure)
+    headline = task.compute_from_records(headline_measure)
     assert headline is not None  # else the task is left out
     by_model = Measures.of(read_by_model(headline), row_of=task.measures.row_of)
-    new_values: Estimates = read_task.computed(
+    new_values: Estimates = read_task.compute_from_records(
         lambda measures, records: evaluate(records, by_model)
     )
     our_estimates = task.reported
     if headline.name not in our_estimates:
-        our_estimates = task.computed(
+        our_estimates = task.compute_from_records(
             lambda measures, records: evaluate(records, measures.recomputable)
         )
         new_values = {**our_estimates, **new_values}

@@ -145,7 +145,7 @@ def choice_of(benchmark: Benchmark, task: TaskRun) -> Choice | None:
     module = benchmark.module("choice")
     if module is None:
         return None
-    with task.reading("a record"):
+    with task.reporting_damage("a record"):
         choice: Choice | None = module.choice_of(task.records[0])
     return choice
 
@@ -156,7 +156,7 @@ def _why_left_out(task: TaskRun, choice: Choice | None) -> str:
         return "its answers choose nothing"
     if all(record["status"] in _BY_SCORES for record in task.records):
         return "answered by scores"
-    headline = task.computed(headline_measure)
+    headline = task.compute_from_records(headline_measure)
     return "it has no main metric with a value" if headline is None else ""
 
 
@@ -175,7 +175,7 @@ def _unread_of(task: TaskRun, choice: Choice, model: str) -> tuple[UnreadAnswer,
         if not output:
             continue
         document = documents[record["id"]] if choice.needs_document else None
-        with task.reading(f"a record, {record['id']},"):
+        with task.reporting_damage(f"a record, {record['id']},"):
             options = choice.options(record, document)
         if options:
             prompt = _prompt(choice.question, options, output)

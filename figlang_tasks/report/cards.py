@@ -32,7 +32,7 @@ def card(task: TaskRun, lines: Sequence[Line], document: Document) -> Card:
         "source": "",
         "pictures": [],
     }
-    with task.reading(f"a row, {lines[0]['sample']['id']},"):
+    with task.reporting_damage(f"a row, {lines[0]['sample']['id']},"):
         shown.update(describe(task.data, [line["sample"] for line in lines], document))
     shown["facts"] = _clipped(shown["facts"])
     shown["gold"] = _clipped(shown["gold"])
@@ -48,7 +48,7 @@ def answer(task: TaskRun, lines: Sequence[Line]) -> Answer:
     """What a run answered to a row."""
     records = [line["sample"] for line in lines]
     module = task.benchmark.module("card")
-    with task.reading(f"a row, {records[0]['id']},"):
+    with task.reporting_damage(f"a row, {records[0]['id']},"):
         if module is None:
             judged = plain_answer(records[0], task.kind.answer_field)
         else:

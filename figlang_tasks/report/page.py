@@ -100,8 +100,8 @@ def render(
             told=[
                 (
                     run.name,
-                    provenance.of_run(run),
-                    {each.task: provenance.of_task(each) for each in run.tasks.values()},
+                    provenance.run_facts(run),
+                    {each.task: provenance.task_facts(each) for each in run.tasks.values()},
                 )
                 for run in runs
             ],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from figlang_tasks.core.text import listing, printable
 from figlang_tasks.results import measures
-from figlang_tasks.results.comparison import Difference, adjusted, compare
+from figlang_tasks.results.comparison import Difference, adjust_p_values, compare
 from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL
 
@@ -57,7 +57,7 @@ def against(baseline: Run, runs: Sequence[Run]) -> list[str]:
     if baseline.name in {run.name for run in runs}:
         baseline = replace(baseline, name="the baseline")
     shared = [run for run in runs if run.tasks.keys() & baseline.tasks.keys()] or runs
-    return verdicts(adjusted([each for run in shared for each in compare([baseline, run])]))
+    return verdicts(adjust_p_values([each for run in shared for each in compare([baseline, run])]))
 
 
 def headline(pair: Sequence[Difference]) -> Difference:
@@ -66,7 +66,7 @@ def headline(pair: Sequence[Difference]) -> Difference:
     """
     tested = [each for each in pair if each.p is not None] or pair
     whole = [each for each in tested if each.scope == OVERALL] or tested
-    metric = measures.headline(each.metric for each in whole)
+    metric = measures.headline_metric(each.metric for each in whole)
     return next(each for each in whole if each.metric == metric)
 
 
@@ -76,8 +76,10 @@ def _ranking(heads: Sequence[Difference], tests: int) -> str:
     values = {each.baseline: each.baseline_value for each in heads} | {
         each.candidate: each.candidate_value for each in heads
     }
-    order = sorted(values, key=values.__getitem__, reverse=measures.of(one.metric).higher_is_better)
-    places = "; ".join(f"{name} {measures.text(one.metric, values[name])}" for name in order)
+    order = sorted(
+        values, key=values.__getitem__, reverse=measures.measure_of(one.metric).higher_is_better
+    )
+    places = "; ".join(f"{name} {measures.value_text(one.metric, values[name])}" for name in order)
     groups = _alike(order, heads)
     alike = "; ".join(", ".join(filter(group.__contains__, order)) for group in groups)
     told = f"Cannot be told apart: {alike} (p ≥" if groups else "All differ (p <"
@@ -103,7 +105,7 @@ def _alike(order: Sequence[str], heads: Sequence[Difference]) -> list[frozenset[
 
 def _sentence(each: Difference, tests: int) -> str:
     number = f"{measures.name_text(each.name)} {difference_text(each)}"
-    number += " (lower is better)" * (not measures.of(each.metric).higher_is_better)
+    number += " (lower is better)" * (not measures.measure_of(each.metric).higher_is_better)
     if each.p_holm is None:
         return f"No test of {each.candidate} against {each.baseline} on {each.task}: {number}"
     number += f", p {p_text(each.p_holm)}" + f" (adjusted for {tests} tests)" * (tests > 1)
@@ -125,8 +127,10 @@ def _why(each: Difference) -> str:
         return "the interval is approximate with so few rows, and p decides"
     if each.smallest is None:
         return "too few rows differ"
-    points = " points" * measures.of(each.metric).percent
-    return f"differences below {measures.text(each.metric, each.smallest)}{points} do not show"
+    points = " points" * measures.measure_of(each.metric).percent
+    return (
+        f"differences below {measures.value_text(each.metric, each.smallest)}{points} do not show"
+    )
 
 
 def better(each: Difference) -> str | None:
@@ -135,19 +139,18 @@ def better(each: Difference) -> str | None:
         return None
     return (
         each.candidate
-        if (each.difference > 0) == measures.of(each.metric).higher_is_better
+        if (each.difference > 0) == measures.measure_of(each.metric).higher_is_better
         else each.baseline
     )
 
 
 def difference_text(each: Difference) -> str:
     """A difference with its interval: ``+28.7 [18.6, 39.4]``."""
-    text = f"{'+' * (each.difference > 0)}{measures.text(each.metric, each.difference)}"
+    text = f"{'+' * (each.difference > 0)}{measures.value_text(each.metric, each.difference)}"
     if each.low is None or each.high is None:
         return text
-    return (
-        f"{text} [{measures.text(each.metric, each.low)}, {measures.text(each.metric, each.high)}]"
-    )
+    low = measures.value_text(each.metric, each.low)
+    return f"{text} [{low}, {measures.value_text(each.metric, each.high)}]"
 
 
 def p_text(p: float) -> str:
@@ -193,8 +196,8 @@ def caveats(run: Run, tasks: Collection[str] = (), run_path: str | None = None) 
                 0,
                 f"{task.unanswered} of {len(task.samples)} rows have no answer and count as wrong",
             )
-        if task.sampled:
-            told.append(f"answers were sampled ({task.sampled}); another run gives other answers")
+        if task.sampling:
+            told.append(f"answers were sampled ({task.sampling}); another run gives other answers")
         found += [f"{run.name}, {task.task}: {each}" for each in told]
     return found
 
@@ -221,15 +224,15 @@ def of_differences(found: Sequence[Difference]) -> pd.DataFrame:
     for each in found:
         lines.append(
             [
-                measures.with_arrow(each.metric),
+                measures.name_with_arrow(each.metric),
                 measures.scope_text(each.scope),
                 rows_text(each),
                 *(
-                    measures.text(each.metric, value)
+                    measures.value_text(each.metric, value)
                     for value in (each.baseline_value, each.candidate_value)
                 ),
                 difference_text(each),
-                "" if each.smallest is None else measures.text(each.metric, each.smallest),
+                "" if each.smallest is None else measures.value_text(each.metric, each.smallest),
                 *_p_values(each),
             ]
         )

@@ -130,7 +130,7 @@ def compare(
             return name in metrics or (metric in metrics and not left_out)
         return not measure.is_diagnostic and not left_out if every else name == main
 
-    return adjusted(
+    return adjust_p_values(
         [
             each
             for task, sides in shared.items()
@@ -139,7 +139,7 @@ def compare(
     )
 
 
-def adjusted(found: Sequence[Difference]) -> list[Difference]:
+def adjust_p_values(found: Sequence[Difference]) -> list[Difference]:
     """The differences with their p adjusted by Holm's method for all tests among them."""
     p_holm = iter(holm([each.p for each in found if each.p is not None]))
     return [each if each.p is None else replace(each, p_holm=next(p_holm)) for each in found]
@@ -204,7 +204,7 @@ def _check_comparable(task: str, sides: Sides, repeats: Mapping[str, int]) -> No
         named += [(name if len(own) == 1 else f"{name} ({run.path})", run) for run in own]
     (first_name, first), *others = named
     for name, other in others:
-        check_rows(task, first_name, first, name, other)
+        check_same_rows(task, first_name, first, name, other)
         if first.task != other.task:
             continue
         versions = {
@@ -219,7 +219,7 @@ def _check_comparable(task: str, sides: Sides, repeats: Mapping[str, int]) -> No
             logger.warning(f"figlang_tasks: {task}: {first_name} and {name} used different prompts")
 
 
-def check_rows(task: str, first_name: str, first: TaskRun, name: str, other: TaskRun) -> None:
+def check_same_rows(task: str, first_name: str, first: TaskRun, name: str, other: TaskRun) -> None:
     """Check that two runs are of the same rows of the same data; the error begins with `task`."""
     if first.data != other.data:
         raise ComparisonError(
@@ -242,9 +242,9 @@ def check_rows(task: str, first_name: str, first: TaskRun, name: str, other: Tas
         )
 
 
-def check_scorers(task: str, sides: Sides) -> None:
+def check_same_scorer(task: str, sides: Sides) -> None:
     """Explanation scores of different scorers, or of some runs alone, make no comparison."""
-    explained = [(name, run) for name, own in sides.items() for run in own if run.explained]
+    explained = [(name, run) for name, own in sides.items() for run in own if run.has_explanations]
     signatures = {run.signature for _, run in explained} - {None}  # a lone samples file has none
     if len({run.scorer for _, run in explained}) > 1 or len(signatures) > 1:
         found = "; ".join(
@@ -285,13 +285,15 @@ def _compare_task(
     places = list(dict.fromkeys(itertools.chain(*itertools.chain(*values.values()))))
     heads, scopes = list(declared), list(dict.fromkeys(scope for _, scope in places))
     places.sort(key=lambda place: (heads.index(place[0]), scopes.index(place[1])))
-    main = measures.headline((metric for metric, scope in places if scope == OVERALL), declared)
+    main = measures.headline_metric(
+        (metric for metric, scope in places if scope == OVERALL), declared
+    )
     compared = [place for place in places if is_chosen(place, main, declared[place[0]])]
     of_explanations = {
         metric for runs in sides.values() for run in runs for metric in run.metrics_of_explanations
     }
     if any(metric in of_explanations for metric, _ in compared):
-        check_scorers(task, sides)
+        check_same_scorer(task, sides)
     tested = [place for place in compared if not declared[place[0]].is_diagnostic]
     tests = significance.compare_any(_statistics(task, sides, tested), resamples, seed)
     found = []

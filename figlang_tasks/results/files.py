@@ -47,7 +47,7 @@ def samples_files(path: Path) -> dict[str, Path]:
     return {task: own[-1] for task, own in sorted(files.items())}
 
 
-def below(folder: Path) -> list[Path]:
+def find_runs(folder: Path) -> list[Path]:
     """A file of each run in a folder and below it: its results file, or its samples files where it
     has none.
 
@@ -103,7 +103,7 @@ def _samples_below(path: Path) -> dict[str, Path]:
         return samples_files(folders[0])
     if folders:
         raise RunError(f"{path} holds several runs: name one of {listing(folders)}")
-    for file in below(path):  # a results file, or what could not be written whole
+    for file in find_runs(path):  # a results file, or what could not be written whole
         _samples_of_results(file)
     raise RunError(f"there are no samples files in {path} (evaluate with --log_samples)")
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _TYPES = {"value": "float64", "low": "float64", "high": "float64", "n": "Int64"}
 
 
-def values(runs: Iterable[tuple[str, Mapping[str, Estimates]]]) -> pd.DataFrame:
+def estimates_frame(runs: Iterable[tuple[str, Mapping[str, Estimates]]]) -> pd.DataFrame:
     """A DataFrame with a row for each number of some runs, given by name with their estimates by
     task.
     """
@@ -75,7 +75,7 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
             f"{where} no measures of a task of figlang_tasks (figlang tasks lists them; of a run of"
             " lm-eval give the samples file)"
         )
-    return values([("", found)]).drop(columns="run")
+    return estimates_frame([("", found)]).drop(columns="run")
 
 
 def _of_path(path: Path) -> Mapping[str, Estimates]:

@@ -13,7 +13,7 @@ from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measure, full_na
 from figlang_tasks.scoring.read_by_model import read_by_model
 
 
-def every() -> Iterator[Measure]:
+def all_measures() -> Iterator[Measure]:
     """All measures of all benchmarks, each also of a language model's readings.
 
     Several may share a name, and then agree in all but descriptions, sources and scopes.
@@ -32,23 +32,23 @@ def every() -> Iterator[Measure]:
 def _by_full_name() -> Mapping[str, tuple[Measure, str]]:
     """Measure and scope of every full name; of measures that share a name the first."""
     found: dict[str, tuple[Measure, str]] = {}
-    for measure in every():
+    for measure in all_measures():
         scopes = measure.scopes.names if measure.scopes else ()
         for scope in (OVERALL, *scopes):
             found.setdefault(full_name(measure.name, scope), (measure, scope))
     return found
 
 
-def named(name: str) -> tuple[Measure, str] | None:
+def find_measure(name: str) -> tuple[Measure, str] | None:
     """Measure and scope that a full name means (``f1@60_muse``); None if no benchmark has it."""
     return _by_full_name().get(name)
 
 
-def of(name: str) -> Measure:
+def measure_of(name: str) -> Measure:
     """The measure that a full name means; one of the user's own is no share, and more of it is
     better.
     """
-    measure_and_scope = named(name)
+    measure_and_scope = find_measure(name)
     if measure_and_scope is not None:
         return measure_and_scope[0]
     return Measure(
@@ -60,7 +60,7 @@ def of(name: str) -> Measure:
     )
 
 
-def headline(names: Iterable[str], declared: Mapping[str, Measure] | None = None) -> str:
+def headline_metric(names: Iterable[str], declared: Mapping[str, Measure] | None = None) -> str:
     """The metric that stands for a task in tables, comparisons, reports and model cards; "" without
     any.
 
@@ -72,7 +72,7 @@ def headline(names: Iterable[str], declared: Mapping[str, Measure] | None = None
     """
 
     def order(name: str) -> tuple[bool, bool]:
-        measure = of(name) if declared is None else declared[name]
+        measure = measure_of(name) if declared is None else declared[name]
         return measure.order
 
     return min(names, key=order, default="")
@@ -80,20 +80,20 @@ def headline(names: Iterable[str], declared: Mapping[str, Measure] | None = None
 
 def name_text(name: str) -> str:
     """A metric as people read it: ``f1@60``; of a part of the rows ``f1@60 of MuSE``."""
-    measure_and_scope = named(name)
+    measure_and_scope = find_measure(name)
     if measure_and_scope is None:
         return name
     measure, scope = measure_and_scope
     return name if scope == OVERALL else f"{measure.name} of {scope_text(scope)}"
 
 
-def with_arrow(name: str) -> str:
+def name_with_arrow(name: str) -> str:
     """A name as the head of a column, with an arrow to better values; of a measure of the user's
     own without.
     """
-    if named(name) is None:
+    if find_measure(name) is None:
         return name
-    return f"{name_text(name)} {of(name).arrow}"
+    return f"{name_text(name)} {measure_of(name).arrow}"
 
 
 def scope_text(scope: str) -> str:
@@ -113,7 +113,7 @@ def _scope_texts() -> Mapping[str, str]:
     return text_by_scope
 
 
-def overlap(estimates: Estimates) -> bool:
+def scopes_overlap(estimates: Estimates) -> bool:
     """Whether a row counts in several parts."""
     for scopes in estimates.values():
         rows = {scope: estimate.rows or 0 for scope, estimate in scopes.items()}
@@ -122,17 +122,19 @@ def overlap(estimates: Estimates) -> bool:
     return False
 
 
-def text(measure: str, value: float) -> str:
+def value_text(measure: str, value: float) -> str:
     """A value as people read it."""
-    return of(measure).text(value)
+    return measure_of(measure).text(value)
 
 
 def estimate_text(measure: str, estimate: Estimate, n: int | None = None) -> str:
     """A value with its interval, as people read it: ``57.0 [55.1, 58.9]``."""
     if math.isnan(estimate.value):
         return "failed, see the log"
-    words = text(measure, estimate.value)
-    limits = [text(measure, limit) for limit in (estimate.low, estimate.high) if limit is not None]
+    words = value_text(measure, estimate.value)
+    limits = [
+        value_text(measure, limit) for limit in (estimate.low, estimate.high) if limit is not None
+    ]
     if limits:
         words += f" [{', '.join(limits)}]"
     if n is not None and estimate.rows not in (None, n):

@@ -31,14 +31,14 @@ OPTIONS = (
 )
 
 
-def of_run(run: Run) -> dict[str, str]:
+def run_facts(run: Run) -> dict[str, str]:
     """Facts about a run; what its files do not tell is left out."""
     date = evaluated_at(run)
     return _told(
         {
             "read from": run.path,
             "cut to": run.partial,
-            **options(run),
+            **option_texts(run),
             "harness": " ".join(harness(run)) if run.results else None,
             "date": date and f"{date:%Y-%m-%d %H:%M} UTC",
             "chat template": run.results.get("chat_template_sha"),
@@ -47,7 +47,7 @@ def of_run(run: Run) -> dict[str, str]:
     )
 
 
-def of_task(task: TaskRun) -> dict[str, str]:
+def task_facts(task: TaskRun) -> dict[str, str]:
     """Facts about a task of a run; what its files do not tell is left out."""
     about = task.metadata
     data, revision = str(task.data), about.get("data_revision")
@@ -105,7 +105,7 @@ def harness(run: Run) -> tuple[str, str]:
     return ("lm_eval", str(version)) if version else ("unknown", "unknown")
 
 
-def option(run: Run, name: str) -> str:
+def option_text(run: Run, name: str) -> str:
     """The value of an option of the run as a command line has it (``a=1,b=2``), without secrets; ""
     without one.
     """
@@ -115,9 +115,9 @@ def option(run: Run, name: str) -> str:
     return ",".join(map(str, shown)) if isinstance(shown, list) else str(shown)
 
 
-def options(run: Run) -> dict[str, str]:
+def option_texts(run: Run) -> dict[str, str]:
     """The options of the run that change a result."""
-    return {name: text for name in OPTIONS if (text := option(run, name))}
+    return {name: text for name in OPTIONS if (text := option_text(run, name))}
 
 
 def _arguments(run: Run) -> Mapping[str, Any]:

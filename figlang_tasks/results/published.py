@@ -26,7 +26,7 @@ WITHOUT_MODEL = ("humans", "chance")  # kinds of setting that the name in the ro
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedFigure:
     """One published figure, on the scale of our metric: shares are 0 to 1."""
 
     paper: str  # short name and arXiv number
@@ -44,7 +44,7 @@ class Published:
     )
 
     @property
-    def shown(self) -> bool:
+    def is_in_short_table(self) -> bool:
         """Whether it stands in the short table: comparable with a run of ours, in the paper's last
         version.
         """
@@ -67,7 +67,7 @@ class Published:
 
     def _printed(self) -> list[Decimal]:
         numbers = (self.low, self.high) if self.value is None else (self.value,)
-        scale = 100 if named(self.metric)[0].percent else 1
+        scale = 100 if measure_and_scope(self.metric)[0].percent else 1
         return [scale * Decimal(repr(number)) for number in numbers if number is not None]
 
 
@@ -79,11 +79,11 @@ class PublishedRow:
     kind: str  # the first part of the setting: ``zero-shot``, ``humans``, ``chance``
     paper: str
     table: str
-    values: Mapping[str, Published]  # by metric
+    values: Mapping[str, PublishedFigure]  # by metric
 
 
 @dataclass(frozen=True)
-class Measured:
+class RunConditions:
     """Facts of a run on which it depends whether published results are comparable."""
 
     rows: int  # of the benchmark
@@ -93,15 +93,15 @@ class Measured:
     data: str = ""  # dataset and part
 
 
-def comparable(
-    task: str, metrics: Collection[str], runs: Iterable[Measured]
+def comparable_metrics(
+    task: str, metrics: Collection[str], runs: Iterable[RunConditions]
 ) -> tuple[list[str], str]:
     """The metrics whose published figures are comparable with runs, and why others are not.
 
     Figures are of the paper's rows, all of them, and those with explanation scores of the paper's
     scorer.
     """
-    there = {figure.metric for figure in for_task(task) if figure.shown}
+    there = {figure.metric for figure in figures_of_task(task) if figure.is_in_short_table}
     theirs = [metric for metric in dict.fromkeys(metrics) if metric in there]
     if not theirs:
         return [], ""
@@ -122,7 +122,7 @@ def comparable(
             released = f"{expected or 'all'} released rows"
             return [], f"published figures are left out: they are of {released}, a run has {rows}"
     scorers = {(run.scorer or "no known scorer").partition("|")[0]: None for run in measured}
-    papers_scorers = {figure.metric: figure.scorer for figure in for_task(task)}
+    papers_scorers = {figure.metric: figure.scorer for figure in figures_of_task(task)}
     by = {
         metric: scorer
         for metric in theirs
@@ -141,23 +141,23 @@ def comparable(
     return [metric for metric in theirs if metric not in by], told
 
 
-def named(metric: str) -> tuple[Measure, str]:
+def measure_and_scope(metric: str) -> tuple[Measure, str]:
     """Measure and scope of a figure."""
-    found = measures.named(metric)
+    found = measures.find_measure(metric)
     assert found is not None, metric  # a test reads all data files
     return found
 
 
-def for_task(task: str) -> tuple[Published, ...]:
+def figures_of_task(task: str) -> tuple[PublishedFigure, ...]:
     """Every published figure for `task`, in the order of the files; () if there is none."""
-    return by_task().get(task, ())
+    return figures_by_task().get(task, ())
 
 
-def rows(task: str, metrics: Collection[str]) -> list[PublishedRow]:
+def published_rows(task: str, metrics: Collection[str]) -> list[PublishedRow]:
     """What was published for `task`, one row per model and setting, in the order of the papers."""
-    found: dict[tuple[str, str, str], dict[str, Published]] = {}
-    for figure in for_task(task):
-        if figure.metric in metrics and figure.shown:
+    found: dict[tuple[str, str, str], dict[str, PublishedFigure]] = {}
+    for figure in figures_of_task(task):
+        if figure.metric in metrics and figure.is_in_short_table:
             found.setdefault((figure.model, figure.setting, figure.paper), {})[figure.metric] = (
                 figure
             )
@@ -176,19 +176,21 @@ def rows(task: str, metrics: Collection[str]) -> list[PublishedRow]:
     ]
 
 
-def lines(task: str, metrics: Collection[str]) -> list[tuple[str, str, dict[str, Published]]]:
+def table_lines(
+    task: str, metrics: Collection[str]
+) -> list[tuple[str, str, dict[str, PublishedFigure]]]:
     """The published figures of `task` as table lines: label, scope, and figures by measure."""
-    found: dict[tuple[str, str], dict[str, Published]] = {}
-    for row in rows(task, metrics):
+    found: dict[tuple[str, str], dict[str, PublishedFigure]] = {}
+    for row in published_rows(task, metrics):
         for metric, figure in row.values.items():
-            measure, scope = named(metric)
+            measure, scope = measure_and_scope(metric)
             found.setdefault((row.label, scope), {})[measure.name] = figure
     return [(label, scope, figures) for (label, scope), figures in found.items()]
 
 
-def protocol(task: str, metrics: Collection[str]) -> str:
-    """Papers and kinds of setting of the figures in `lines`, in one line; "" if there are none."""
-    found = rows(task, metrics)
+def protocol_text(task: str, metrics: Collection[str]) -> str:
+    """Papers and settings of the figures in `table_lines`, in one line; "" if there are none."""
+    found = published_rows(task, metrics)
     papers, kinds = (
         dict.fromkeys(of) for of in ([row.paper for row in found], [row.kind for row in found])
     )
@@ -212,15 +214,15 @@ def _labels(found: list[tuple[str, str, str]]) -> dict[tuple[str, str, str], str
 
 
 @cache
-def by_task() -> Mapping[str, tuple[Published, ...]]:
+def figures_by_task() -> Mapping[str, tuple[PublishedFigure, ...]]:
     """Every published figure, by task."""
-    figures: dict[str, tuple[Published, ...]] = {}
+    figures: dict[str, tuple[PublishedFigure, ...]] = {}
     for name, content in _files().items():
         benchmark = benchmarks()[name]
         for record in content["records"]:
             values = {field: value for field, value in record.items() if field != "task"}
             scorer = benchmark.scorer if _needs_scores(benchmark, record["metric"]) else None
-            figure = Published(**{"paper": content["paper"], "scorer": scorer, **values})
+            figure = PublishedFigure(**{"paper": content["paper"], "scorer": scorer, **values})
             for task in [record["task"]] if isinstance(record["task"], str) else record["task"]:
                 figures[task] = (*figures.get(task, ()), figure)
     return figures
@@ -228,7 +230,7 @@ def by_task() -> Mapping[str, tuple[Published, ...]]:
 
 def _needs_scores(benchmark: Benchmark, metric: str) -> bool:
     """Whether a figure of a benchmark depends on explanation scores."""
-    name = named(metric)[0].name
+    name = measure_and_scope(metric)[0].name
     return any(
         name in task.scheme.score_metrics for task in benchmark.tasks if task.scheme is not None
     )

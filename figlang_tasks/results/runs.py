@@ -42,16 +42,18 @@ _FIELDS = ("task", "request", "id", "data")
 """Texts in every record."""
 
 
-def read_all(arguments: Sequence[str], repeats: bool = False, whole: bool = False) -> list[Run]:
+def read_all(
+    arguments: Sequence[str], repeats: bool = False, require_samples: bool = False
+) -> list[Run]:
     """Read several runs; names that two of them share are followed by their paths.
 
-    ``NAME=PATTERN`` names several; with `repeats`, runs of one given name keep it. `whole` is that
-    of `read`.
+    ``NAME=PATTERN`` names several; with `repeats`, runs of one given name keep it.
+    `require_samples` is that of `read`.
     """
     runs = []
     for argument in arguments:
         for run_argument in _matching(argument):
-            runs.append(read(run_argument, whole))
+            runs.append(read(run_argument, require_samples))
 
     files = Counter(task.path.resolve() for run in runs for task in run.tasks.values())
     for path, count in files.items():
@@ -60,16 +62,16 @@ def read_all(arguments: Sequence[str], repeats: bool = False, whole: bool = Fals
 
     names = Counter(run.name for run in runs)
     for position, run in enumerate(runs):
-        is_repeat = repeats and run.given
+        is_repeat = repeats and run.given_name
         if names[run.name] > 1 and not is_repeat:
             runs[position] = replace(run, name=f"{run.name} ({run.path})")
     return runs
 
 
-def read(argument: str, whole: bool = False) -> Run:
+def read(argument: str, require_samples: bool = False) -> Run:
     """Read a run: a path, or ``NAME=PATH``.
 
-    Results without samples are a warning; where a run has to be `whole`, they are an error.
+    Results without samples are a warning; with `require_samples`, they are an error.
     """
     name, path = _name_and_path(argument)
     samples_by_task = samples_files(path)
@@ -80,7 +82,7 @@ def read(argument: str, whole: bool = False) -> Run:
             results_by_path[beside] = read_results_file(beside)
 
     missing = tuple(missing_samples(path, samples_by_task, results_by_path))
-    if missing and whole:
+    if missing and require_samples:
         raise RunError(f"{missing[0]}. Or give the samples file of one task alone")
     for sentence in missing:
         logger.warning(f"figlang_tasks: {sentence}")

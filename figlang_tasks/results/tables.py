@@ -1,6 +1,4 @@
-"""Tables of results for people: a DataFrame of numbers (`figlang_tasks.results.frame.values`) as
-one of texts.
-"""
+"""Tables of results for people: texts, from the numbers of a DataFrame of estimates."""
 
 from __future__ import annotations
 
@@ -15,12 +13,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def wide(found: pd.DataFrame, by: list[str], metrics: Sequence[str]) -> pd.DataFrame:
+def wide_table(found: pd.DataFrame, by: list[str], metrics: Sequence[str]) -> pd.DataFrame:
     """A DataFrame of texts: columns `by`, then ``n``, then each metric with its interval; "" where
     there is no value.
 
-    `found` has the columns of `figlang_tasks.results.frame.values`. Scopes are written as people
-    read them.
+    `found` has the columns of `figlang_tasks.results.frame.estimates_frame`. Scopes are written as
+    people read them.
     """
     import pandas as pd
 
@@ -43,8 +41,8 @@ def wide(found: pd.DataFrame, by: list[str], metrics: Sequence[str]) -> pd.DataF
     return pd.DataFrame(lines, columns=[*by, "n", *metrics])
 
 
-def of_published(
-    rows: Sequence[tuple[str, Mapping[str, published.Published]]], shown: pd.DataFrame
+def published_table(
+    rows: Sequence[tuple[str, Mapping[str, published.PublishedFigure]]], shown: pd.DataFrame
 ) -> pd.DataFrame:
     """Lines of published figures with the columns of a table, to stand beneath it; empty where
     there is no figure.

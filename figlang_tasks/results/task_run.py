@@ -18,7 +18,7 @@ from figlang_tasks.core.hub import OWN
 from figlang_tasks.core.request import Request
 from figlang_tasks.core.text import listing
 from figlang_tasks.results.contradictions import SavedTask, find_contradictions
-from figlang_tasks.results.published import Measured
+from figlang_tasks.results.published import RunConditions
 from figlang_tasks.scoring import Estimates, Measures, Record, Task
 from figlang_tasks.scoring.explained import check_records
 from figlang_tasks.scoring.output_warnings import output_warnings
@@ -102,7 +102,7 @@ class TaskRun:
         return any(record.get("revision") == OWN for record in self.records)
 
     @property
-    def sampled(self) -> str | None:
+    def sampling(self) -> str | None:
         """The setting by which answers were drawn at random (``temperature 0.7``); None if the
         results name none.
         """
@@ -114,7 +114,7 @@ class TaskRun:
         return "do_sample" if is_sampling else None
 
     @property
-    def explained(self) -> bool:
+    def has_explanations(self) -> bool:
         """Whether the task asks for explanations, and its rows have published ones."""
         if self.kind.scheme is None:
             return False
@@ -133,7 +133,7 @@ class TaskRun:
         def check(measures: Measures, records: Sequence[Record]) -> None:
             check_records(records)
 
-        self.computed(check)
+        self.compute_from_records(check)
 
     @cached_property
     def unanswered(self) -> int:
@@ -156,7 +156,7 @@ class TaskRun:
         def count_rows(measures: Measures, records: Sequence[Record]) -> int:
             return measures.count_rows(records)
 
-        return self.computed(count_rows)
+        return self.compute_from_records(count_rows)
 
     @cached_property
     def estimates(self) -> Estimates:
@@ -169,7 +169,7 @@ class TaskRun:
 
         if self.reported and not self.contradictions:
             return self.reported_estimates
-        return self.computed(evaluate_sums)
+        return self.compute_from_records(evaluate_sums)
 
     @property
     def reported_estimates(self) -> Estimates:
@@ -193,7 +193,7 @@ class TaskRun:
                     statistics[measure.name, scope] = statistic
             return statistics
 
-        return self.computed(compute_statistics)
+        return self.compute_from_records(compute_statistics)
 
     @cached_property
     def contradictions(self) -> tuple[str, ...]:
@@ -219,7 +219,7 @@ class TaskRun:
             )
             return find_contradictions(saved, metrics)
 
-        return tuple(self.computed(find))
+        return tuple(self.compute_from_records(find))
 
     def check_consistent(self) -> None:
         """Raise a `RunError` unless the samples give what the results file says."""
@@ -239,22 +239,24 @@ class TaskRun:
         def collect(measures: Measures, records: Sequence[Record]) -> list[str]:
             return output_warnings(measures.by_name, records, first_outputs, run)
 
-        return self.computed(collect)
+        return self.compute_from_records(collect)
 
     @property
-    def measured(self) -> Measured:
+    def conditions(self) -> RunConditions:
         """What decides whether published results are comparable with this run."""
         scorer = self.signature or self.scorer
-        return Measured(self.rows, self.partial, scorer, self.has_user_rows, self.data.name)
+        return RunConditions(self.rows, self.partial, scorer, self.has_user_rows, self.data.name)
 
-    def computed(self, compute: Callable[[Measures, Sequence[Record]], _Value]) -> _Value:
+    def compute_from_records(
+        self, compute: Callable[[Measures, Sequence[Record]], _Value]
+    ) -> _Value:
         """The value of ``compute(measures, records)``; a damaged record is a `RunError`."""
         measures = self.measures
-        with self.reading("a record"):
+        with self.reporting_damage("a record"):
             return compute(measures, self.records)
 
     @contextmanager
-    def reading(self, what: str) -> Iterator[None]:
+    def reporting_damage(self, what: str) -> Iterator[None]:
         """Turn an error of reading a damaged record into one that names the file."""
         try:
             yield
@@ -274,7 +276,7 @@ class Run:
         name: as the user gave it, else the model's.
         path: as the user gave it.
         results: the content of the results file, the last of several; empty if there is none.
-        given: the name that the user gave; runs that share one are repeats.
+        given_name: the name that the user gave; runs that share one are repeats.
         missing: a sentence for each results file with values of tasks that have no samples.
     """
 
@@ -282,7 +284,7 @@ class Run:
     path: Path
     tasks: Mapping[str, TaskRun]
     results: Mapping[str, Any]
-    given: str | None = None
+    given_name: str | None = None
     missing: tuple[str, ...] = ()
 
     @property

@@ -34,8 +34,8 @@ Role: TypeAlias = Literal["headline", "secondary", "diagnostic"]
 """What a measure is for.
 
 - headline: it stands for its task where one number has to
-  (`figlang_tasks.results.measures.headline`). Where a task has none, or that has no value, the
-  first that is secondary does.
+  (`figlang_tasks.results.measures.headline_metric`). Where a task has none, or that has no value,
+  the first that is secondary does.
 - secondary: it says as well how good the model is.
 - diagnostic: it says how a run went, not how good the model is. It is never tested.
 """

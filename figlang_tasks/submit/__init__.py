@@ -30,7 +30,7 @@ def answered(task: TaskRun, count: int | None = None) -> TaskRun:
     """`task` after checking that its answers can be handed in, of all `count` rows where that is
     known.
     """
-    if setting := task.sampled:
+    if setting := task.sampling:
         raise SubmissionError(
             f"{task.path}: answers were sampled ({setting}), so another run gives other answers."
             " Evaluate again with the task's own settings, or --gen_kwargs"

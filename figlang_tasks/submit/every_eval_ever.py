@@ -102,7 +102,7 @@ def _files(
                 deployment_type="unknown",
                 model_availability="unknown",
                 model_class=(run.results.get("config") or {}).get("model"),
-                model_args=provenance.option(run, "model_args") or None,
+                model_args=provenance.option_text(run, "model_args") or None,
             ),
         },
         "evaluation_results": [
@@ -133,7 +133,7 @@ def model_id(run: Run) -> str | None:
     name = r"[A-Za-z0-9][\w.-]*"  # so no path: neither /home/me/model nor ./model
     arguments = "pretrained|model|model_version|model_id"
     found = re.search(
-        rf"(?:^|,)(?:{arguments})=({name}/{name})(?:,|$)", provenance.option(run, "model_args")
+        rf"(?:^|,)(?:{arguments})=({name}/{name})(?:,|$)", provenance.option_text(run, "model_args")
     )
     return found[1] if found else None
 
@@ -228,7 +228,7 @@ def _generation(run: Run, task: TaskRun) -> dict[str, Any]:
     }
     rest = {name: json.dumps(value) for name, value in options.items() if name not in _ARGUMENTS}
     details = _texts(
-        **{**provenance.options(run), **rest},
+        **{**provenance.option_texts(run), **rest},
         task_version=task.version,
         prompt_hash=task.metadata.get("prompt_hash"),
         samples_sha256=task.sha256,

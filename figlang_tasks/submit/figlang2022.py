@@ -31,7 +31,7 @@ def write_lines(run: Run, output: Path, fallback: str | None = None) -> tuple[Ta
     guess.
     """
     task = the_task(run, "flute_codalab", lambda each: each.data.name == "FLUTE/codalab")
-    lines = answered(task, BLIND_ROWS).computed(
+    lines = answered(task, BLIND_ROWS).compute_from_records(
         lambda _, records: sorted(map(_line, records), key=itemgetter("codalab_id"))
     )
     unlabelled = [

@@ -58,7 +58,7 @@ def write(run: Run, output: Path) -> dict[str, Any]:
     """
     chosen = the_task(run, f"{DATASET}'s {SPLIT} split with explanations", _fits)
     answered(chosen, source_of(DATASET).splits[SPLIT])
-    rows = chosen.computed(
+    rows = chosen.compute_from_records(
         lambda _, records: [
             (each["id"], each["predicted"], plain(each["explanation"] or ""))
             # The order of the split
@@ -87,7 +87,9 @@ def write(run: Run, output: Path) -> dict[str, Any]:
 
 
 def _fits(task: TaskRun) -> bool:
-    return task.explained and task.data.name == f"{DATASET}/{SPLIT}" and not task.has_user_rows
+    return (
+        task.has_explanations and task.data.name == f"{DATASET}/{SPLIT}" and not task.has_user_rows
+    )
 
 
 def _csv(rows: Sequence[tuple[str, int | None, str]]) -> bytes:

@@ -43,7 +43,9 @@ def email(found: Sequence[Run]) -> str:
     ]
     if any(each != told[0] for each in told):
         # Without keys
-        named = dict.fromkeys(provenance.option(run, "model_args") or run.name for run in found)
+        named = dict.fromkeys(
+            provenance.option_text(run, "model_args") or run.name for run in found
+        )
         raise SubmissionError(
             f"the runs are of several models ({listing(named)}), but a row is of one model"
         )

@@ -58,22 +58,24 @@ def placed(section: str, readme: str | None) -> str:
 
 def _table(task: TaskRun) -> str:
     """A line for each scope, a column for each metric; that of the main one is bold."""
-    found = frame.values([("", {task.task: task.estimates})]).dropna(subset="value")
+    found = frame.estimates_frame([("", {task.task: task.estimates})]).dropna(subset="value")
     scopes = {OVERALL, *task.benchmark.parts.in_short}
     found = found[found["scope"].isin(scopes)]
-    headline = measures.headline(found["metric"][found["scope"] == OVERALL], task.measures.by_name)
-    main = measures.with_arrow(headline)
-    shown = tables.wide(found, ["scope"], list(dict.fromkeys(found["metric"])))
+    headline = measures.headline_metric(
+        found["metric"][found["scope"] == OVERALL], task.measures.by_name
+    )
+    main = measures.name_with_arrow(headline)
+    shown = tables.wide_table(found, ["scope"], list(dict.fromkeys(found["metric"])))
     return tables.markdown(
-        shown.rename(columns=measures.with_arrow).rename(columns={main: f"**{main}**"})
+        shown.rename(columns=measures.name_with_arrow).rename(columns={main: f"**{main}**"})
     )
 
 
 def _facts(run: Run, task: TaskRun) -> str:
     repository, revision = released(task)
-    facts = provenance.of_task(task) | {
+    facts = provenance.task_facts(task) | {
         name: fact
-        for name, fact in provenance.of_run(run).items()
+        for name, fact in provenance.run_facts(run).items()
         if name in (*provenance.OPTIONS, "harness", "date")
     }
     facts.pop("samples file")

@@ -126,7 +126,7 @@ def test_results_that_the_samples_contradict_are_told_at_the_top(tmp_path: Path)
     lines = lines_of("figlang_mini", 8)
     right = sum(line["acc"] for line in lines) / 8
     alone = read(str(write_run(tmp_path / "alone", {"figlang_mini": lines}))).tasks["figlang_mini"]
-    estimates = alone.computed(lambda measures, records: evaluate(records, measures))
+    estimates = alone.compute_from_records(lambda measures, records: evaluate(records, measures))
     for name, acc in (("wrong", right + 0.125), ("right", right)):
         of_acc = {**estimates["acc"], OVERALL: estimates["acc"][OVERALL]._replace(value=acc)}
         configs = {

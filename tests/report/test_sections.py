@@ -295,7 +295,7 @@ def test_a_cut_run_is_shown_beside_a_whole_one_and_stops_no_other_comparison() -
     of = two()[0].tasks["figlang_mini"]
     few = tuple(line for line in of.samples if line["sample"]["report_group"] == "vismet")
     cut = replace(
-        two()[0], name="cut", given=None, tasks={"figlang_mini": replace(of, samples=few)}
+        two()[0], name="cut", given_name=None, tasks={"figlang_mini": replace(of, samples=few)}
     )
     found = sections.build([*whole, cut])
     curves = data(chart(found, "figlang_mini: f1@t"))

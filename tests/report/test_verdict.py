@@ -13,7 +13,7 @@ import pytest
 from report_runs import METADATA, lines_of, write_run
 
 from figlang_tasks.report.verdict import caveats, p_text, verdicts
-from figlang_tasks.results.comparison import Difference, adjusted
+from figlang_tasks.results.comparison import Difference, adjust_p_values
 from figlang_tasks.results.runs import read
 
 
@@ -122,7 +122,7 @@ OTHERS = [of(0.3, 0.2, 0.4, 0.9, name=f"acc@{at}", metric="acc") for at in range
     ],
 )
 def test_a_verdict_is_one_sentence(found: list[Difference], expected: str) -> None:
-    assert verdicts(adjusted(found)) == [expected]
+    assert verdicts(adjust_p_values(found)) == [expected]
 
 
 VALUES = {"A": 0.5, "B": 0.75, "C": 0.7, "D": 0.3}
@@ -152,7 +152,7 @@ def test_more_than_two_runs_are_ranked(alike: list[str], told: str) -> None:
         found.append(of(VALUES[two] - VALUES[one], None, None, p, **values))
     other = of(0.2, 0.1, 0.3, 0.0001, task="irfl")
     no_other = of(0.2, -0.1, 0.3, 0.4, task="first")
-    shown = verdicts(adjusted([no_other, *found, other]))
+    shown = verdicts(adjust_p_values([no_other, *found, other]))
     starts = ["B is better than A on irfl: ", "Cannot tell "]  # what differs comes first
     starts.insert(
         0 if len(alike) < 6 else 2, "Ranking on vflute by f1@60: B 75.0; C 70.0; A 50.0; D 30.0. "
@@ -162,18 +162,24 @@ def test_more_than_two_runs_are_ranked(alike: list[str], told: str) -> None:
     (ranking,) = (each for each in shown if "Ranking" in each)
     assert ranking.endswith(f" D 30.0. {told} 0.05, adjusted for 8 tests)")
     lower = [replace(each, name="rank", metric="rank") for each in found]
-    assert verdicts(adjusted(lower))[0].startswith("Ranking on vflute by rank: D 0.30; A 0.50; ")
+    assert verdicts(adjust_p_values(lower))[0].startswith(
+        "Ranking on vflute by rank: D 0.30; A 0.50; "
+    )
 
 
 def test_a_part_has_the_name_that_papers_print() -> None:
-    (told,) = verdicts(adjusted([of(0.2, 0.1, 0.3, 0.001, name="f1@60_vismet", scope="vismet")]))
+    (told,) = verdicts(
+        adjust_p_values([of(0.2, 0.1, 0.3, 0.001, name="f1@60_vismet", scope="vismet")])
+    )
     assert told.startswith(
         "B is better than A on vflute: f1@60 of HAIVMet (vismet) +20.0 [10.0, 30.0], p = .0010"
     )
 
 
 def test_a_name_cannot_steer_the_terminal() -> None:
-    assert "\x1b" not in verdicts(adjusted([of(0.2, 0.1, 0.3, 0.01, candidate="\x1b[31mB")]))[0]
+    assert (
+        "\x1b" not in verdicts(adjust_p_values([of(0.2, 0.1, 0.3, 0.01, candidate="\x1b[31mB")]))[0]
+    )
 
 
 def test_a_p_value_has_the_digits_of_the_table() -> None:

@@ -279,7 +279,7 @@ def test_choice_of_metrics_and_sources(weak: Run, strong: Run) -> None:
     ],
 )
 def test_the_headline_of_what_has_a_value(names: list[str], expected: str) -> None:
-    assert measures.headline(names) == expected
+    assert measures.headline_metric(names) == expected
 
 
 def test_the_headline_of_each_task_is_compared(weak: Run, strong: Run) -> None:

@@ -15,7 +15,7 @@ from report_runs import lines_of, write_run
 
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.results import runs
-from figlang_tasks.results.files import below
+from figlang_tasks.results.files import find_runs
 from figlang_tasks.scoring import OVERALL, Estimate, to_json
 
 IDIOM, CLASSIFY = "figlang_mini_irfl_detect_idiom", "figlang_mini_metaclue_classify_literal"
@@ -68,8 +68,8 @@ def test_a_samples_file_that_is_missing(folder: Path, warnings_of_loguru: list[s
             RunError,
             match=f"results of {CLASSIFY} have no samples: .*Or give the samples file of one",
         ):
-            runs.read(str(path), whole=True)
-    assert runs.read(str(samples(folder, IDIOM)), whole=True).missing == ()
+            runs.read(str(path), require_samples=True)
+    assert runs.read(str(samples(folder, IDIOM)), require_samples=True).missing == ()
     assert warnings_of_loguru == []
 
 
@@ -123,7 +123,7 @@ def test_samples_that_could_not_be_written_whole(folder: Path) -> None:
     whole = samples(folder, CLASSIFY)
     partial = whole.rename(f"{whole}.partial")
     results = folder / f"{DATE}_results.json"
-    assert below(folder) == [results], "the results file tells of it"
+    assert find_runs(folder) == [results], "the results file tells of it"
     (sentence,) = runs.read(str(folder)).missing
     assert (
         f"results of {CLASSIFY} have no samples ({partial.name} is what could be written"
@@ -132,7 +132,7 @@ def test_samples_that_could_not_be_written_whole(folder: Path) -> None:
     with pytest.raises(RunError, match=f"{partial} is what could be written of a file"):
         runs.read(str(partial))
     results.unlink()
-    assert below(folder) == [samples(folder, IDIOM), partial]
+    assert find_runs(folder) == [samples(folder, IDIOM), partial]
     shown = commands.figlang("runs", folder)
     assert (
         shown.exit_code == 1
@@ -181,7 +181,7 @@ def test_runs_of_several_dates_in_a_folder(folder: Path) -> None:
     """
     saved(folder, LATER)
     samples(folder, CLASSIFY).unlink()
-    assert runs.read(str(folder), whole=True).missing == ()
+    assert runs.read(str(folder), require_samples=True).missing == ()
     samples(folder, CLASSIFY, LATER).rename(samples(folder, CLASSIFY))
     run = runs.read(str(folder))
     assert run.tasks[CLASSIFY].path == samples(folder, CLASSIFY)
@@ -204,7 +204,7 @@ def test_what_a_command_is_writing_is_no_run(folder: Path) -> None:
     unfinished = folder / ".model_embedded.partial"
     unfinished.mkdir()
     (unfinished / "results.json").write_text("what a kill while writing leaves")
-    assert below(folder) == [folder / f"{DATE}_results.json"]
+    assert find_runs(folder) == [folder / f"{DATE}_results.json"]
 
 
 def test_fewer_documents_than_a_limit_has_left(folder: Path) -> None:

@@ -87,7 +87,7 @@ def test_the_version_of_the_harness() -> None:
 def test_the_options_are_those_that_the_results_file_tells(
     config: dict[str, Any], options: dict[str, str]
 ) -> None:
-    assert provenance.options(run_of(config=config)) == options
+    assert provenance.option_texts(run_of(config=config)) == options
 
 
 def test_what_a_report_says_of_a_run(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_what_a_report_says_of_a_run(tmp_path: Path) -> None:
     told = {"lmms_eval_version": "main@ab92d7f", "total_evaluation_time_seconds": "12.7"}
     folder = report_runs.write_run(tmp_path / "run", lines, {"model": "figlang_random"}, **told)
     run = runs.read(f"mine={folder}")
-    facts, task = provenance.of_run(run), provenance.of_task(run.tasks["figlang_mini"])
+    facts, task = provenance.run_facts(run), provenance.task_facts(run.tasks["figlang_mini"])
     assert (facts["model"], facts["seconds"]) == ("figlang_random", "12")
     assert "ab92d7f" not in str(facts)  # of the folder above the harness's package
     (file,) = folder.glob("*.jsonl")
@@ -103,4 +103,4 @@ def test_what_a_report_says_of_a_run(tmp_path: Path) -> None:
     assert task["samples file"] == file.name
     assert (task["version"], task["prompt hash"], task["rows"]) == ("2-0", "abc123", "2")
     next(folder.glob("*results.json")).unlink()
-    assert provenance.of_run(runs.read(str(folder))) == {"read from": "[local]/run"}
+    assert provenance.run_facts(runs.read(str(folder))) == {"read from": "[local]/run"}

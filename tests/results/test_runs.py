@@ -41,12 +41,12 @@ def test_a_whole_run_is_read_from_its_folder() -> None:
         and mini.signature is not None
         and mini.signature.startswith("embedded")
     )
-    assert mini.version == "5-0" and mini.explained
+    assert mini.version == "5-0" and mini.has_explanations
     value, low, high, *_ = mini.estimates["f1@60"]["muse"]
     assert low is not None and high is not None and 0 < low <= value <= high
     assert mini.reported == mini.estimates
     assert run.tasks["mini_irfl_match_simile"].benchmark.name == "irfl"
-    assert not run.tasks["mini_irfl_match_simile"].explained
+    assert not run.tasks["mini_irfl_match_simile"].has_explanations
     assert run.partial is None
 
 
@@ -102,7 +102,7 @@ def test_answers_drawn_at_random(
 ) -> None:
     content = {"configs": {"figlang_mini": {"generation_kwargs": settings}}}
     (folder / RESULTS).write_text(json.dumps(content), encoding="utf-8")
-    assert runs.read(str(folder)).tasks["figlang_mini"].sampled == told
+    assert runs.read(str(folder)).tasks["figlang_mini"].sampling == told
 
 
 def test_names_of_lm_eval(folder: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_very_long_name_is_cut(folder: Path) -> None:
     assert runs.read(str(folder)).name == "m" * 197 + "..."
     assert (
         runs.read(f"{'n' * 300}={folder}").name
-        == runs.read(f"{'n' * 300}={folder}").given
+        == runs.read(f"{'n' * 300}={folder}").given_name
         == "n" * 197 + "..."
     )
     assert model_name({"model_name": "m" * 200}) == "m" * 200
@@ -200,7 +200,7 @@ def test_a_folder_may_hold_a_run_of_each_task(folder: Path) -> None:
         "vflute_sg": "offset 4",
     }
     assert run.partial == "offset 4 in vflute_sg"
-    assert run.tasks["figlang_mini"].measured.partial is None
+    assert run.tasks["figlang_mini"].conditions.partial is None
 
 
 def test_tasks_of_others_are_passed_over(folder: Path) -> None:

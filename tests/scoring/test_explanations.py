@@ -219,7 +219,7 @@ def test_off_leaves_the_thresholds_out_says_nothing_and_samples_cannot_be_scored
     assert (
         results["configs"]["figlang_mini_label"]["metadata"]["explanation_scorer"] == WITHOUT_SCORER
     )
-    assert not runs.read(str(tmp_path / "run")).tasks["figlang_mini_label"].explained
+    assert not runs.read(str(tmp_path / "run")).tasks["figlang_mini_label"].has_explanations
 
 
 def metric_names(results: dict[str, Any], task: str = "figlang_mini") -> set[str]:

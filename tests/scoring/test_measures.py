@@ -53,9 +53,9 @@ def test_tables_are_short_and_names_say_one_thing(name: str) -> None:
     ]
     names = [full_name(*place) for place in places]
     assert len(set(names)) == len(names)
-    told = [measures.named(each) for each in names]
+    told = [measures.find_measure(each) for each in names]
     assert [(of[0].name, of[1]) for of in told if of] == places
-    assert measures.named(f"{names[0]}_nobody") is None
+    assert measures.find_measure(f"{names[0]}_nobody") is None
     for of, (declared, _) in zip(
         found.all, {each[0].name: each for each in told if each}.values(), strict=True
     ):
@@ -103,13 +103,18 @@ def test_every_published_figure_belongs_to_a_metric_that_its_tasks_report() -> N
     known = {(task, metric) for task, metrics in reported().items() for metric in metrics}
     for group, each in definitions().items():  # its value is made of those of its tasks
         known |= {(group, metric) for task, metric in known if task in each.members}
-    figures = [(task, figure.metric) for task, own in published.by_task().items() for figure in own]
+    figures = [
+        (task, figure.metric) for task, own in published.figures_by_task().items() for figure in own
+    ]
     assert len(figures) > 500 and set(figures) <= known
 
 
 def test_the_parts_that_benchmarks_name_are_scopes_of_measures() -> None:
     known = {
-        scope for measure in measures.every() if measure.scopes for scope in measure.scopes.names
+        scope
+        for measure in measures.all_measures()
+        if measure.scopes
+        for scope in measure.scopes.names
     }
     for parts in (benchmark.parts for benchmark in benchmarks().values()):
         assert {*parts.of, *parts.in_short} <= known

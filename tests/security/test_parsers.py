@@ -106,7 +106,7 @@ def test_a_samples_file_is_read_or_named_in_one_line(text: str, field: int, plac
             path.write_bytes(f"{content}\n{line}\n".encode("utf-8", "surrogatepass"))
             try:
                 for task in runs.read(str(path)).tasks.values():
-                    assert task.estimates and task.explained
+                    assert task.estimates and task.has_explanations
             except runs.RunError as error:
                 assert str(error).startswith(str(path))  # noqa: PT017  (most contents are read)
 

@@ -86,7 +86,7 @@ def test_aggregates_hold_what_was_reported(run: Run, folder: Path, files: Writte
             task = run.tasks[result["evaluation_name"]]
             name = result["metric_config"]["metric_name"]
             told.setdefault(task.task, set()).add(name)
-            of = measures.named(name)
+            of = measures.find_measure(name)
             assert of is not None
             estimate = task.reported[of[0].name][of[1]]
             config, details = result["metric_config"], result["score_details"]

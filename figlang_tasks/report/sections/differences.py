@@ -52,7 +52,8 @@ def compared(runs: Sequence[Run], results: Results) -> tuple[list[Difference], l
     for task in results:
         own = [run for run in runs if task in run.tasks]
         alone = [
-            replace(run, name=run.given or run.name, tasks={task: run.tasks[task]}) for run in own
+            replace(run, name=run.given_name or run.name, tasks={task: run.tasks[task]})
+            for run in own
         ]
         names = dict.fromkeys(run.name for run in alone)
         if len(names) < 2:
@@ -69,7 +70,7 @@ def compared(runs: Sequence[Run], results: Results) -> tuple[list[Difference], l
         logger.warning(
             f"figlang_tasks: the report lacks comparisons ({len(notes)}). {printable(notes[0])}"
         )
-    return comparison.adjusted(found), notes
+    return comparison.adjust_p_values(found), notes
 
 
 def _forest(chart_id: str, dataset: str, found: Sequence[Difference]) -> Chart:
@@ -93,7 +94,7 @@ def _forest(chart_id: str, dataset: str, found: Sequence[Difference]) -> Chart:
 
 
 def _line(of: Difference, label: str) -> Line:
-    winner, scale = better(of), 100 if measures.of(of.metric).percent else 1
+    winner, scale = better(of), 100 if measures.measure_of(of.metric).percent else 1
     low, high = (None if end is None else scale * end for end in (of.low, of.high))
     p = "no test" if of.p_holm is None else f"p {p_text(of.p_holm)}"
     return charts.difference(

@@ -29,7 +29,7 @@ def explanation_quality(prefix: str, results: Results) -> Section | None:
     by_part, curves, notes = [], [], []
     for number, (task, of_task) in enumerate(results.items()):
         scheme = of_task[0].of.kind.scheme
-        if scheme is None or not of_task[0].of.explained:
+        if scheme is None or not of_task[0].of.has_explanations:
             continue
         scored = [result for result in of_task if scheme.has_scores(result.of.records)]
         by_part.append(_by_part(f"{prefix}-parts-{number}", task, of_task, scheme))
@@ -101,7 +101,8 @@ def _by_part(chart_id: str, task: str, results: Sequence[Result], scheme: Scheme
 def _curves(chart_id: str, task: str, results: Sequence[Result], scheme: Scheme) -> Chart:
     """Figure 11 of V-FLUTE's paper; of FLUTE the same for its accuracy."""
     by_run = {
-        result.run: result.of.computed(partial(_curves_by_scope, scheme)) for result in results
+        result.run: result.of.compute_from_records(partial(_curves_by_scope, scheme))
+        for result in results
     }
     panels: dict[str, dict[str, list[Estimate]]] = {}
     for scope in places(results):

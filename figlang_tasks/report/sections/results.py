@@ -52,14 +52,14 @@ def headline(results: Sequence[Result]) -> str | None:
     """
     shared = [head for head in results[0].heads if all(head in result.heads for result in results)]
     if (
-        results[0].of.explained
+        results[0].of.has_explanations
         and len({result.of.signature or result.of.scorer for result in results}) > 1
     ):
         shared = [head for head in shared if head not in results[0].of.metrics_of_explanations]
     declared: dict[str, Measure] = {}
     for result in results:
         declared.update(result.of.measures.by_name)
-    metric = measures.headline(
+    metric = measures.headline_metric(
         shared or [head for result in results for head in result.heads], declared
     )
     if not metric:
@@ -87,8 +87,10 @@ def references(
 ) -> list[Reference]:
     """Published values of a share, in percent, that are comparable with all results."""
     metric = full_name(measure, scope)
-    shown, _ = papers.comparable(task, [metric], [result.of.measured for result in results])
-    figures = [(row, row.values[metric].value) for row in papers.rows(task, shown)]
+    shown, _ = papers.comparable_metrics(
+        task, [metric], [result.of.conditions for result in results]
+    )
+    figures = [(row, row.values[metric].value) for row in papers.published_rows(task, shown)]
     kinds = {"humans": "people", "chance": "chance"}
     return [
         Reference(row.label, 100 * value, kinds.get(row.kind, "model"))

@@ -92,12 +92,14 @@ def _table(results: Results) -> Table:
         )
     )
     every = [result for of_task in results.values() for result in of_task]
-    found = frame.values((result.run, {result.of.task: result.of.estimates}) for result in every)
+    found = frame.estimates_frame(
+        (result.run, {result.of.task: result.of.estimates}) for result in every
+    )
     places = {scope: place for place, scope in enumerate(dict.fromkeys([OVERALL, *found["scope"]]))}
     tasks = {task: place for place, task in enumerate(results)}
     order = found.assign(task_place=found["task"].map(tasks), place=found["scope"].map(places))
     order = order[order["metric"].isin(columns)].sort_values(["task_place", "place"], kind="stable")
-    shown = tables.wide(order, ["run", "task", "scope"], columns)
+    shown = tables.wide_table(order, ["run", "task", "scope"], columns)
     notes = [
         *_notes(results),
         *(part.note for scope, part in first.of.benchmark.parts.of.items() if scope in places),
@@ -108,11 +110,11 @@ def _table(results: Results) -> Table:
     constant = [name for name, values in (("task", tasks), ("scope", places)) if len(values) == 1]
     shown = (
         shown.drop(columns=constant)
-        .rename(columns=measures.with_arrow)
+        .rename(columns=measures.name_with_arrow)
         .rename(columns={"scope": first.of.benchmark.parts.kind})
     )
     declared = first.of.measures.by_name
-    tooltips = {measures.with_arrow(name): declared[name].meaning for name in columns}
+    tooltips = {measures.name_with_arrow(name): declared[name].meaning for name in columns}
     return Table(listing(results), shown, " ".join(filter(None, notes)), tooltips)
 
 
@@ -129,16 +131,18 @@ def _with_published(
     import pandas as pd
 
     names = [full_name(column, scope) for scope in scopes for column in columns]
-    metrics, why_not = papers.comparable(task, names, [result.of.measured for result in results])
+    metrics, why_not = papers.comparable_metrics(
+        task, names, [result.of.conditions for result in results]
+    )
     notes = [f"{task}: {why_not}."] if why_not else []
-    if not (lines := papers.lines(task, metrics)):
+    if not (lines := papers.table_lines(task, metrics)):
         return shown, notes
-    below = tables.of_published(
+    below = tables.published_table(
         [(f"{label} (published)", figures) for label, _, figures in lines], shown
     )
     below = below.assign(task=task, scope=[measures.scope_text(scope) for _, scope, _ in lines])
     return pd.concat([shown, below]), [
-        f"Published, not measured here: {papers.protocol(task, metrics)}.",
+        f"Published, not measured here: {papers.protocol_text(task, metrics)}.",
         *notes,
     ]
 
