@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from figlang_tasks.core.text import printable
 from figlang_tasks.report import verdict
-from figlang_tasks.results import comparison, frame, measures, published, tables
+from figlang_tasks.results import frame, measures, published, tables
 from figlang_tasks.results.comparison import Difference
+from figlang_tasks.results.paired_statistics import answers_per_row
 from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, full_name
 
@@ -173,7 +174,7 @@ class ComparedTask:
         task_runs = [compared.task_run for compared in self.runs if compared.run.name == name]
         if len(task_runs) > 1:
             return f"{name} ({len(task_runs)} runs)"
-        answers = comparison.answers_per_row(self.name, name, task_runs[0])
+        answers = answers_per_row(self.name, name, task_runs[0])
         return f"{name} ({answers} answers to a row)" if answers > 1 else name
 
 

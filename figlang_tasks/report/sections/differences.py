@@ -15,7 +15,8 @@ from figlang_tasks.report.sections.layout import Section
 from figlang_tasks.report.sections.results import Results, dataset_name, short_names, slug
 from figlang_tasks.report.verdict import ALPHA, better, count_tests, p_text
 from figlang_tasks.results import comparison, measures
-from figlang_tasks.results.comparison import ComparisonError, Difference
+from figlang_tasks.results.comparability import ComparisonError
+from figlang_tasks.results.comparison import Difference
 from figlang_tasks.results.task_run import Run
 
 
