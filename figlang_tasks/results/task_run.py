@@ -20,6 +20,7 @@ from figlang_tasks.core.text import listing
 from figlang_tasks.results.contradictions import find_contradictions
 from figlang_tasks.results.measures import MetricScope
 from figlang_tasks.results.published import RunConditions
+from figlang_tasks.results.results_file import Results
 from figlang_tasks.scoring import Estimates, Measures, Record, Task
 from figlang_tasks.scoring.explained import check_records
 from figlang_tasks.scoring.output_warnings import output_warnings
@@ -276,7 +277,7 @@ class Run:
     name: str
     path: Path
     tasks: Mapping[str, TaskRun]
-    results: Mapping[str, Any]
+    results: Results
     given_name: str | None = None
     missing: tuple[str, ...] = ()
 

@@ -88,7 +88,7 @@ def test_a_measure_whose_computation_failed_is_there_without_a_value() -> None:
     [
         (
             {"configs": {"mme": {"metadata": {"version": 0.0}}}},
-            "no measures of a task of figlang_tasks",
+            "no metrics of a task of figlang_tasks",
         ),
         (
             {"configs": {"vflute": {"metadata": {"measures": {"format": 2}}}}},
