@@ -105,14 +105,14 @@ def test_a_run_of_several_tasks_is_written_whole(tmp_path: Path) -> None:
         (samples_file,) = varied_runs.weak().glob(f"*_samples_{task}.jsonl")
         shutil.copy(samples_file, run)
     (results_file,) = varied_runs.weak().glob("*_results.json")
-    whole = json.loads(results_file.read_text())
-    bare = json.loads(results_file.read_text())
-    bare["config"] = {**whole["config"], "limit": 8.0}
+    results_with_scores = json.loads(results_file.read_text())
+    results_without_scores = json.loads(results_file.read_text())
+    results_without_scores["config"] = {**results_with_scores["config"], "limit": 8.0}
     for task in scored_tasks:
-        bare["results"][task] = {}
+        results_without_scores["results"][task] = {}
         for name in ("measures", "explanation_scorer"):
-            del bare["configs"][task]["metadata"][name]
-    (run / results_file.name).write_text(json.dumps(bare))
+            del results_without_scores["configs"][task]["metadata"][name]
+    (run / results_file.name).write_text(json.dumps(results_without_scores))
 
     done("score", run, *EMBEDDED)
     folder = tmp_path / "model_embedded"
@@ -122,15 +122,15 @@ def test_a_run_of_several_tasks_is_written_whole(tmp_path: Path) -> None:
     written = json.loads((folder / results_file.name).read_text())
     for task in tasks:
         metadata = written["configs"][task]["metadata"]
-        expected = whole["configs"][task]["metadata"]
+        expected = results_with_scores["configs"][task]["metadata"]
         assert metadata["measures"]["values"].keys() == expected["measures"]["values"].keys()
         # Each process chooses its kernel by speed, unless it has the cache of another one.
         of_this_process = {"explanation_kernel": "any", "measures": {}}
         assert {**metadata, **of_this_process} == {**expected, **of_this_process}
-        values = without_errors(whole["results"][task])
+        values = without_errors(results_with_scores["results"][task])
         written_values = without_errors(written["results"][task])
         assert {"alias": task, **written_values} == pytest.approx(values, abs=1e-5)
-    assert written["results"][unscored_task] == whole["results"][unscored_task]
+    assert written["results"][unscored_task] == results_with_scores["results"][unscored_task]
     saved_run = runs.read(str(folder))
     assert saved_run.partial is None
     assert saved_run.tasks["figlang_mini"].contradictions == ()

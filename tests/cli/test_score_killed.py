@@ -92,31 +92,31 @@ def content_by_name(folder: Path) -> dict[str, bytes]:
 def test_a_killed_command_goes_on_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = tmp_path / "whole"
-    killed = tmp_path / "killed"
+    whole_run = tmp_path / "whole"
+    killed_run = tmp_path / "killed"
     samples = many_samples()
-    for folder in (whole, killed):
+    for folder in (whole_run, killed_run):
         folder.mkdir()
         (folder / "many.jsonl").write_text(samples)
     monkeypatch.setattr(compute, "CPU_TOKENS", TOKENS_OF_A_BATCH)
     monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path / "whole cache"))
-    done("score", whole / "many.jsonl", *EMBEDDED)
+    done("score", whole_run / "many.jsonl", *EMBEDDED)
 
     cache = tmp_path / "killed cache"
     copy_kernels(tmp_path / "whole cache", cache)
     monkeypatch.setenv("FIGLANG_CACHE", str(cache))
-    score_and_kill(killed, cache)
+    score_and_kill(killed_run, cache)
     scores_at_the_kill = stored_scores(cache)
     assert 60 <= len(scores_at_the_kill) < ROWS
-    assert names(killed) == {"many.jsonl", ".many_embedded.partial"}
-    leftover = killed / ".many_embedded.partial" / "results.json"
+    assert names(killed_run) == {"many.jsonl", ".many_embedded.partial"}
+    leftover = killed_run / ".many_embedded.partial" / "results.json"
     leftover.write_text("what a kill while writing leaves")
 
-    done("score", killed / "many.jsonl", *EMBEDDED)
+    done("score", killed_run / "many.jsonl", *EMBEDDED)
     scores_at_the_end = stored_scores(cache)
     assert len(scores_at_the_end) == ROWS
     assert scores_at_the_kill.items() <= scores_at_the_end.items(), "nothing was stored again"
-    assert names(killed) == {"many.jsonl", "many_embedded"}
-    written = content_by_name(killed / "many_embedded")
-    assert written == content_by_name(whole / "many_embedded")
+    assert names(killed_run) == {"many.jsonl", "many_embedded"}
+    written = content_by_name(killed_run / "many_embedded")
+    assert written == content_by_name(whole_run / "many_embedded")
     assert written.keys() == {"samples_many.jsonl", "results.json"}
