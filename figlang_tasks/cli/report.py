@@ -51,16 +51,18 @@ def report(
             f"{output} exists and is not a report, so it is not replaced: choose another -o"
         )
     command = shlex.join(["figlang", *sys.argv[1:]])
-    built_page = page.build(
-        read_all(runs), title, pictures=not no_images, most=max_samples, command=command
+    report_page = page.build(
+        read_all(runs),
+        title,
+        with_pictures=not no_images,
+        max_cards=max_samples,
+        command=command,
     )
-    write_whole(output, built_page.content)
-    for notice in built_page.notices:
-        warn(notice)
-    megabytes = len(built_page.content) / 1e6
-    say(
-        f"written: {output} ({built_page.samples} samples, {built_page.pictures} pictures,"
-        f" {megabytes:.1f} MB)"
-    )
+    write_whole(output, report_page.content)
+    for warning in report_page.warnings:
+        warn(warning)
+    megabytes = len(report_page.content) / 1e6
+    size = f"{report_page.samples} samples, {report_page.pictures} pictures, {megabytes:.1f} MB"
+    say(f"written: {output} ({size})")
     if opens_browser:
         typer.launch(output.absolute().as_uri())
