@@ -18,7 +18,7 @@ from figlang_tasks.judge.documents import RunDocuments
 from figlang_tasks.judge.export_folder import png_bytes, write_export
 from figlang_tasks.judge.key import KeyItem
 from figlang_tasks.results import runs
-from figlang_tasks.results.comparison import check_same_rows, check_same_scorer
+from figlang_tasks.results.comparability import check_same_rows, check_same_scorer
 from figlang_tasks.results.task_run import Run, TaskRun
 
 NO_EXPLANATION = "(no explanation)"
