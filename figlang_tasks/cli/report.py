@@ -29,7 +29,9 @@ def report(
     max_samples: Annotated[
         int, typer.Option(min=0, help="Rows in the gallery, over all tasks. 0: no gallery.")
     ] = 6000,
-    show: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
+    opens_browser: Annotated[
+        bool, typer.Option("--open", help="Open the report in the browser.")
+    ] = False,
 ) -> None:
     """Write an HTML report of runs: charts, tables and samples.
 
@@ -62,5 +64,5 @@ def report(
     megabytes = len(report_page.content) / 1e6
     size = f"{report_page.samples} samples, {report_page.pictures} pictures, {megabytes:.1f} MB"
     say(f"written: {output} ({size})")
-    if show:
+    if opens_browser:
         typer.launch(output.absolute().as_uri())

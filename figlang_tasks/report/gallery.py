@@ -16,8 +16,8 @@ from figlang_tasks.report.cards import Sample
 from figlang_tasks.report.originals import Originals, Picture
 from figlang_tasks.report.thumbnails import Thumbnail, make_thumbnails
 from figlang_tasks.results.task_run import Run
-from figlang_tasks.scoring.measure import REPEAT
 from figlang_tasks.scoring.readings import is_unread
+from figlang_tasks.scoring.records import REPEAT
 
 MAX_CARDS = 6000
 """Cards of a report; larger tasks show some of their rows."""

@@ -29,7 +29,8 @@ from figlang_tasks.report.sections.task_results import (
     slug,
 )
 from figlang_tasks.results import comparison, measures
-from figlang_tasks.results.comparison import ComparisonError, Difference
+from figlang_tasks.results.comparability import ComparisonError
+from figlang_tasks.results.comparison import Difference
 from figlang_tasks.results.task_run import Run
 from figlang_tasks.scoring import Estimate
 
