@@ -10,7 +10,7 @@ from loguru import logger
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing
 from figlang_tasks.results.task_run import SCORE_AGAIN, Run, TaskRun, outputs
-from figlang_tasks.scoring.measure import unit_of
+from figlang_tasks.scoring.records import unit_of
 
 RunsByName: TypeAlias = Mapping[str, Sequence[TaskRun]]
 """The runs of one task, by the name that the user gave; runs of one name are repeats."""

@@ -11,7 +11,7 @@ from figlang_tasks.results.comparability import ComparisonError, RunsByName
 from figlang_tasks.results.measures import MetricScope
 from figlang_tasks.results.task_run import SCORE_AGAIN, TaskRun
 from figlang_tasks.scoring import Record
-from figlang_tasks.scoring.measure import REPEAT, by_repeat
+from figlang_tasks.scoring.records import REPEAT, by_repeat
 
 MOST_ANSWERS = 1000
 """Answers to a row up to which runs with different numbers of answers are compared."""

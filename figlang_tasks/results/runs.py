@@ -36,7 +36,7 @@ from figlang_tasks.results.results_file import (
 )
 from figlang_tasks.results.task_run import SCORE_AGAIN, Run, Sample, TaskRun
 from figlang_tasks.scoring import Record, Task
-from figlang_tasks.scoring.measure import REPEAT
+from figlang_tasks.scoring.records import REPEAT
 
 _FIELDS = ("task", "request", "id", "data")
 """Fields that every record has, all of them texts."""
