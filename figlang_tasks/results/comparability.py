@@ -200,6 +200,7 @@ def _check_same_version(task: str, baseline: _LabelledRun, candidate: _LabelledR
 
 
 def _warn_of_other_prompts(task: str, baseline: _LabelledRun, candidate: _LabelledRun) -> None:
+    """Warn if the hashes of two runs' prompts differ; a run may have none."""
     baseline_hash = baseline.run.metadata.get("prompt_hash")
     candidate_hash = candidate.run.metadata.get("prompt_hash")
     if baseline_hash is None or candidate_hash is None:

@@ -40,8 +40,7 @@ def estimates_frame(runs: Iterable[tuple[str, Mapping[str, Estimates]]]) -> pd.D
 
 
 def table(results: results_file.Results | str | os.PathLike[str]) -> pd.DataFrame:
-    """All numbers of a run: every metric of every task of figlang_tasks, of all rows and of each
-    scope.
+    """All numbers of a run: each metric of each task of figlang_tasks, in each scope.
 
     Args:
         results: what ``lmms_eval.evaluator.simple_evaluate`` returns, or a path: a results file
@@ -53,7 +52,7 @@ def table(results: results_file.Results | str | os.PathLike[str]) -> pd.DataFram
         ``scope`` is ``all`` for all rows, else a part of the benchmark. ``value`` is as in files: 0
         to 1, but for ``rank``, ``cider``, ``clip_similarity`` and ``fid``; NaN where the
         computation failed. ``low`` and ``high`` are its 95 % interval; NaN where there is no sound
-        one. ``n`` counts the rows that it was taken over (``Int64``).
+        one. ``n`` is the number of rows in the value (``Int64``).
 
     Raises:
         RunError: the file cannot be read, contradicts its samples, or holds no metrics of a task

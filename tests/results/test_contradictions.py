@@ -1,6 +1,4 @@
-"""A results file that was edited, or is of another run, is named with the number and what its
-samples give.
-"""
+"""A results file that does not fit its samples is named, with its number and theirs."""
 
 from __future__ import annotations
 
@@ -217,8 +215,9 @@ def test_the_samples_are_used(tmp_path: Path) -> None:
 
 
 def test_a_scorer_has_the_parts_of_its_recipe(tmp_path: Path) -> None:
-    """vflute25 is the mean of BERTScore and BLEURT, figlang24 is BERTScore alone
-    (docs/cards/vflute.md).
+    """vflute25 is the mean of BERTScore and BLEURT; figlang24 is BERTScore alone.
+
+    Source: docs/cards/vflute.md.
     """
     for name in ("vflute25", "figlang24"):
         lines = copy.deepcopy(scored_records())

@@ -1,6 +1,4 @@
-"""Results whose samples are missing or not whole are told, by every command, in place of leaving
-their tasks out.
-"""
+"""Every command names results whose samples are missing or not whole; it leaves none out."""
 
 from __future__ import annotations
 
@@ -178,9 +176,7 @@ def test_a_results_file_that_could_not_be_written_whole(folder: Path) -> None:
 
 
 def test_runs_of_several_dates_in_a_folder(folder: Path) -> None:
-    """What is older than the samples that are read is of an earlier run; what is newer would be
-    read in their place.
-    """
+    """Results that are older than the samples are of an earlier run; newer ones lack samples."""
     saved(folder, LATER)
     samples(folder, CLASSIFY).unlink()
     assert runs.read(str(folder), require_samples=True).missing == ()
