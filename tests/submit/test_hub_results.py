@@ -22,7 +22,7 @@ from published_runs import (
 )
 
 from figlang_tasks.core.benchmark import Benchmark, benchmarks, source_of
-from figlang_tasks.report.verdict import against
+from figlang_tasks.report.verdict import verdicts_against
 from figlang_tasks.results import runs
 from figlang_tasks.results.task_run import Run
 from figlang_tasks.submit import SubmissionError, hub_results, model_card
@@ -162,7 +162,7 @@ def test_the_card_says_what_compare_says_of_a_baseline(run: Run, tmp_path: Path)
     said = commands.figlang("compare", *pair).stdout.splitlines()[-1]
     assert said.startswith("tuned is better than base on vflute: f1@0 +")
     assert f"- `{said}`" in (tmp_path / "README.md").read_text(encoding="utf-8")
-    (sentence,) = against(run, [run])
+    (sentence,) = verdicts_against(run, [run])
     assert sentence.startswith(
         "Cannot tell model from the baseline on vflute with 723 rows: f1@0 0.0, p = 1.000"
     )
