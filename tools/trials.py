@@ -22,12 +22,10 @@ import pytest
 
 Outcome: TypeAlias = Literal["killed", "timed out", "survived"]
 
-# Tests that read what they try from a table, or that run a task, import no module of a benchmark.
+# Tests that read what they try from a table import no module of what they test.
 MORE_TESTS = {
     "answers/": "tests/readings/test_corpus.py",
     "/parse.py": "tests/tasks/test_outputs.py",
-    "irfl/measures.py": "tests/tasks/irfl",
-    **{f"{name}/": f"tests/tasks/{name}/test_measures.py" for name in ("irfl", "nykms")},
 }
 # The folder of the tests of a part of the package, where it has another name.
 FOLDERS = {"answers": "readings", "benchmarks": "tasks", "metrics": "metric_functions"}
@@ -104,7 +102,8 @@ class Checkout:
         """The tests of a module: those that mirror it, those of MORE_TESTS, and all that import it.
 
         Where none mirrors or imports it, they are those of the modules that import it, or else all
-        of the folder.
+        of the folder. A module of a benchmark has all tests of the benchmark: many of them run a
+        task, and import nothing of it.
         """
         tests = self._mirrors(file) + self._importers.get(file, [])
         if not tests:
@@ -113,6 +112,8 @@ class Checkout:
         if not tests:
             tests = [str(_mirror(file).parent)]
         tests += [more for part, more in MORE_TESTS.items() if part in file]
+        if file.startswith("figlang_tasks/benchmarks/"):
+            tests.append(_mirror(file).parent.as_posix())
         return list(dict.fromkeys(test for test in tests if (self.folder / test).exists()))
 
     def _mirrors(self, file: str) -> list[str]:

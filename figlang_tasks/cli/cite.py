@@ -18,24 +18,23 @@ from figlang_tasks.results.task_run import Run, TaskRun
 
 _UNKNOWN = "unknown"
 
-# As CITATION.cff has it, which a wheel does not hold.
 SOFTWARE = rf"""@misc{{figlang-tasks,
   title = {{figlang\_tasks: figurative-language benchmarks for vision-language models}},
   author = {{{{The figlang\_tasks authors}}}},
   year = {{2026}},
   note = {{Version {figlang_tasks.__version__}}}
 }}"""
+"""BibTeX for this software. CITATION.cff says the same, but is not part of an installation."""
 
 
 def cite(
-    what: Annotated[
+    benchmarks_or_runs: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="BENCHMARK|RUN",
             help=(
                 f"A benchmark ({', '.join(names())}), or a run: samples file, results file or"
-                " folder. [default: all "
-                "benchmarks]"
+                " folder. [default: all benchmarks]"
             ),
             show_default=False,
         ),
@@ -43,50 +42,84 @@ def cite(
 ) -> None:
     """Print BibTeX, and a signature for each task of a run.
 
-    BibTeX: of the benchmarks and of this software. A signature is a line that names all that a
-    number depends on: task and its version, data, prompts, --gen_kwargs, harness, version of this
-    package, and scorer of explanations. Publish it with the number, like the signature of
+    The BibTeX is for the benchmarks and for this software. A signature is a line that names all
+    that a number depends on: task and its version, data, prompts, --gen_kwargs, harness, version of
+    this package, and scorer of explanations. Publish it with the number, like the signature of
     sacreBLEU.
 
     \b
     figlang cite vflute
     figlang cite results/MODEL
     """
-    cited = dict.fromkeys(each for each in what or names() if each in names())
+    arguments = benchmarks_or_runs or names()
+    cited = {argument: None for argument in arguments if argument in names()}
     signatures = []
-    for path in (each for each in what or () if each not in cited):
-        try:
-            run = read(path, require_samples=True)
-        except RunError as error:
-            raise RunError(f"{error} (benchmarks: {', '.join(names())})") from error
-        for each in contradicted((run, task) for task in run.tasks.values()):
-            warn(each)
-        signatures += [signature(run, task) for task in run.tasks.values()]
-        cited |= dict.fromkeys(task.benchmark.name for task in run.tasks.values())
-    papers = [benchmarks()[name].citation for name in cited]
-    comments = "\n".join(f"% {printable(each)}" for each in signatures)
-    say("\n\n".join(filter(None, [comments, *papers, SOFTWARE])))
+    for path in arguments:
+        if path in names():
+            continue
+        run = _read_run(path)
+        for task in run.tasks.values():
+            signatures.append(f"% {printable(signature(run, task))}")
+            cited[task.benchmark.name] = None
+    paragraphs = ["\n".join(signatures)] if signatures else []
+    paragraphs += [benchmarks()[name].citation for name in cited]
+    paragraphs.append(SOFTWARE)
+    say("\n\n".join(paragraph for paragraph in paragraphs if paragraph))
+
+
+def _read_run(path: str) -> Run:
+    """Read a run, and warn if its results file contradicts its samples."""
+    try:
+        run = read(path, require_samples=True)
+    except RunError as error:
+        # The argument may be a benchmark whose name is misspelt.
+        raise RunError(f"{error} (benchmarks: {', '.join(names())})") from error
+    for warning in contradicted((run, task) for task in run.tasks.values()):
+        warn(warning)
+    return run
 
 
 def signature(run: Run, task: TaskRun) -> str:
-    """What the numbers of a task depend on, in one line; ``unknown`` where the files do not
-    tell.
-    """
+    """All that the numbers of a task depend on, in one line; ``unknown`` where no file says it."""
     versions = task.metadata.get("versions") or {}
+    parts = {"data": str(task.data)}
+    if task.has_user_rows:
+        parts["rows"] = "own"
+    parts["prompt"] = task.metadata.get("prompt_hash", _UNKNOWN)
+    template = _chat_template(run)
+    if template:
+        parts["template"] = template
+    generation = option_text(run, "gen_kwargs")
+    if generation:
+        parts["generation"] = generation
+    parts["harness"] = _harness_text(run)
+    parts["figlang-tasks"] = versions.get("figlang-tasks", _UNKNOWN)
+    if task.partial is not None:
+        parts["partial"] = task.partial
+    if task.has_explanations:
+        parts["scorer"] = task.signature or task.scorer or "none"
+
+    texts = [f"{task.task}@{task.version or _UNKNOWN}"]
+    for name, text in parts.items():
+        if text is not None:
+            texts.append(f"{name}:{text}")
+    return "|".join(texts)
+
+
+def _chat_template(run: Run) -> str | None:
+    """The hash of the chat template that lm-eval applied; ``none`` if it applied none.
+
+    None stands for a run of lmms-eval, which does not apply one.
+    """
+    digest: str | None = run.results.get("chat_template_sha")
+    if digest:
+        return digest
+    return "none" if run.results.get("lm_eval_version") else None
+
+
+def _harness_text(run: Run) -> str:
+    """Name and version of the harness, ``lmms-eval 0.7.3``; ``unknown`` if no file says it."""
     name, version = harness(run)
-    parts = {
-        "data": str(task.data),
-        "rows": "own" if task.has_user_rows else None,
-        "prompt": task.metadata.get("prompt_hash", _UNKNOWN),
-        "template": (
-            run.results.get("chat_template_sha")
-            or ("none" if run.results.get("lm_eval_version") else None)
-        ),
-        "generation": option_text(run, "gen_kwargs") or None,
-        "harness": " ".join(dict.fromkeys([name.replace("_", "-"), version])),
-        "figlang-tasks": versions.get("figlang-tasks", _UNKNOWN),
-        "cut": task.partial,
-        "scorer": (task.signature or task.scorer or "none") if task.has_explanations else None,
-    }
-    named = [f"{name}:{value}" for name, value in parts.items() if value is not None]
-    return "|".join([f"{task.task}@{task.version or _UNKNOWN}", *named])
+    if name == version:  # Both are unknown.
+        return name
+    return f"{name.replace('_', '-')} {version}"

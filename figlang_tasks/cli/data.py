@@ -1,10 +1,9 @@
-"""``figlang data``: data ahead of a run: download, check, example files; and for training:
-export.
-"""
+"""``figlang data``: downloads, checks and example files before a run, and data for training."""
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -29,31 +28,37 @@ def data() -> None:
     """Download and check data, or bring your own."""
 
 
-def _named(name: str) -> Benchmark:
+def _parse_benchmark(name: str) -> Benchmark:
+    """The benchmark of a name on the command line; an error with a suggestion if there is none."""
     if name == MINI:
         raise typer.BadParameter(
             f"{MINI} is part of the package: there is nothing to download, to check or to bring"
         )
     if name not in names():
-        meant = did_you_mean(name, names())
+        hint = did_you_mean(name, names())
         raise typer.BadParameter(
-            f"unknown benchmark {printable(name)}{meant}; there are: {', '.join(names())}"
+            f"unknown benchmark {printable(name)}{hint}; there are: {', '.join(names())}"
         )
     return benchmarks()[name]
 
 
-Named: TypeAlias = Annotated[
+BenchmarkArgument: TypeAlias = Annotated[
     Benchmark,
-    typer.Argument(parser=_named, metavar="BENCHMARK", help=f"One of {', '.join(names())}."),
+    typer.Argument(
+        parser=_parse_benchmark, metavar="BENCHMARK", help=f"One of {', '.join(names())}."
+    ),
 ]
+
+
+# --- prefetch ---
 
 
 @app.command()
 def prefetch(
-    wanted: Annotated[
+    chosen: Annotated[
         list[Benchmark] | None,
         typer.Argument(
-            parser=_named,
+            parser=_parse_benchmark,
             metavar="BENCHMARK",
             help=f"Of {', '.join(names())}. [default: all open ones]",
         ),
@@ -76,58 +81,67 @@ def prefetch(
     figlang data prefetch vflute flute --scorers
     HF_HUB_OFFLINE=1 lmms_eval --tasks vflute ...
     """
-    every = benchmarks().values()
-    are_open = [
-        each
-        for each in every
-        if not each.source.gated and any(source.repository for source in each.sources)
-    ]
-    downloads = [(each.name, partial(_fetch, each)) for each in wanted or are_open]
+    downloads: list[tuple[str, Callable[[], None]]] = []
+    for benchmark in chosen or _open_benchmarks():
+        downloads.append((benchmark.name, partial(_download_data, benchmark)))
     if scorers:
-        downloads += [
-            ("scorers", partial(_fetch_weights, *each)) for each in scorer_weights().items()
-        ]
-    failed = False
-    for name, fetch in downloads:
+        for weights, scorer_names in scorer_weights().items():
+            downloads.append(("scorers", partial(_download_weights, weights, scorer_names)))
+
+    has_failed = False
+    for name, download in downloads:
         try:
-            fetch()
+            download()
         except (DataError, WeightsError) as error:
-            failed = True
+            has_failed = True
             warn(f"{name}: {error}")
-    if failed:
+    if has_failed:
         raise typer.Exit(1)
 
 
-def _fetch(benchmark: Benchmark) -> None:
-    """Download what the tasks of a benchmark ask for, and print each part of the data with its rows
-    and folder.
-    """
+def _open_benchmarks() -> list[Benchmark]:
+    """The benchmarks that have data on the hub which is not gated."""
+    open_benchmarks = []
+    for benchmark in benchmarks().values():
+        has_data_on_hub = any(source.repository for source in benchmark.sources)
+        if has_data_on_hub and not benchmark.source.gated:
+            open_benchmarks.append(benchmark)
+    return open_benchmarks
 
-    def tell(what: str, found: hub.Snapshot) -> None:
-        say(f"{benchmark.name}: {what}: {found.folder} (revision {found.revision})")
 
-    fetching = benchmark.module("fetch")
-    if fetching is not None:
-        tell("what the hub has for your rows", fetching.fetch())
-    elif benchmark.source.repository is None:
-        say(f"{benchmark.name}: its rows are not on the hub: {benchmark.source.bring}")
+def _download_data(benchmark: Benchmark) -> None:
+    """Download the data of a benchmark, and print each part with its rows and its folder."""
+    fetch_module = benchmark.module("fetch")
+    if fetch_module is not None:
+        _say_downloaded(benchmark, "what the hub has for your rows", fetch_module.fetch())
     if benchmark.source.repository is None:
+        if fetch_module is None:
+            say(f"{benchmark.name}: its rows are not on the hub: {benchmark.source.bring}")
         return
     for request in checks.parts(benchmark, requests_of(benchmark.name)):
+        label = checks.label(request)
         try:
             rows = checks.rows_of(benchmark.documents(request))
-            tell(f"{checks.label(request)}: {rows} rows", hub.snapshot(benchmark.source))
+            _say_downloaded(benchmark, f"{label}: {rows} rows", hub.snapshot(benchmark.source))
         except PartMissing as error:
-            say(f"{benchmark.name}: {checks.label(request)}: {error}")
+            say(f"{benchmark.name}: {label}: {error}")
 
 
-def _fetch_weights(weights: Weights, users: str) -> None:
-    found = locate(weights)
-    say(f"scorers: {weights.name} ({users}): {found.folder} ({found.identity})")
+def _say_downloaded(benchmark: Benchmark, content: str, snapshot: hub.Snapshot) -> None:
+    say(f"{benchmark.name}: {content}: {snapshot.folder} (revision {snapshot.revision})")
+
+
+def _download_weights(weights: Weights, scorer_names: str) -> None:
+    """Download the weights of a model, and print where they are and for which scorers."""
+    located = locate(weights)
+    say(f"scorers: {weights.name} ({scorer_names}): {located.folder} ({located.identity})")
+
+
+# --- check ---
 
 
 @app.command()
-def check(benchmark: Named) -> None:
+def check(benchmark: BenchmarkArgument) -> None:
     """Check the data of a benchmark, and list all errors.
 
     The command loads what each task asks for, compares the number of rows with the published one,
@@ -144,13 +158,18 @@ def check(benchmark: Named) -> None:
         raise typer.Exit(1)
 
 
+# --- template ---
+
+
 TEMPLATES = ", ".join(names_with("template"))
+"""The names of the benchmarks that have example files."""
 
 
 @app.command()
 def template(
     benchmark: Annotated[
-        Benchmark, typer.Argument(parser=_named, metavar="BENCHMARK", help=f"One of {TEMPLATES}.")
+        Benchmark,
+        typer.Argument(parser=_parse_benchmark, metavar="BENCHMARK", help=f"One of {TEMPLATES}."),
     ],
     output: Annotated[
         Path,
@@ -165,17 +184,22 @@ def template(
     figlang data template vflute --output my_data
     FIGLANG_DATA_DIR=my_data lmms_eval --tasks vflute --model ...
     """
-    templates = benchmark.module("template")
-    if templates is None:
+    template_module = benchmark.module("template")
+    if template_module is None:
         raise typer.BadParameter(
             f"there is no template for {benchmark.name}; there are: {TEMPLATES}"
         )
     folder = output / benchmark.source.name
-    with new_folder(folder) as made:
-        written = templates.template(made)
-    say(f"written: {folder} ({len(written)} files)")
+    with new_folder(folder) as partial_folder:
+        files = template_module.template(partial_folder)
+    say(f"written: {folder} ({len(files)} files)")
     variable = f"{hub.DATA_DIR_VARIABLE}={shlex.quote(str(output))}"
-    say(f"next: replace the rows by yours, then {variable} figlang data check {benchmark.name}")
+    say(
+        f"next: replace the rows with your own, then {variable} figlang data check {benchmark.name}"
+    )
+
+
+# --- export ---
 
 
 @app.command()
@@ -220,8 +244,10 @@ def export(
     figlang data export nykms --rows my_train --format messages --output my_training
     """
     folder = output / split
-    with new_folder(folder) as made:
-        written, left_out = finetuning.write(task, split, form, made, rows, keep_shared)
-    say(f"{folder}: {written} rows of {split}, with the prompt of {task}")
-    for why, ids in left_out.items():
-        say(f"left out, because they {why}: {len(ids)} ({listing(ids, 5)})")
+    with new_folder(folder) as partial_folder:
+        row_count, ids_by_reason = finetuning.write(
+            task, split, form, partial_folder, rows, keep_shared
+        )
+    say(f"{folder}: {row_count} rows of {split}, with the prompt of {task}")
+    for reason, ids in ids_by_reason.items():
+        say(f"left out, because they {reason}: {len(ids)} ({listing(ids, 5)})")

@@ -1,5 +1,6 @@
-"""The ``figlang`` command: commands for before a run, and for its saved samples after it. They need
-no model.
+"""The ``figlang`` command: what is done before a run, and with its saved samples after it.
+
+No command loads the model of a run.
 """
 
 from __future__ import annotations
@@ -29,29 +30,34 @@ VERBS = (
     "submit",
     "judge",
 )
-"""The commands, in the order of the list. ``figlang VERB`` is the function of that name in
-``cli/VERB.py``, or ``app`` there, a group of commands."""
+"""The commands, in the order of the list.
+
+``figlang VERB`` is the function of that name in ``cli/VERB.py``, or ``app`` there, a group of
+commands.
+"""
 
 
-class _Commands(LazyGroup):
-    """All commands: one that fails ends with one line and status 1."""
+class _FiglangCommands(LazyGroup):
+    """All commands of ``figlang``. One that fails ends with one line and status 1."""
 
     def lazy_commands(self) -> list[LazyCommand]:
         return [lazy_command(verb, f"figlang_tasks.cli.{verb}", verb) for verb in VERBS]
 
     def main(self, *args: Any, **options: Any) -> Any:
+        """Run a command; typer calls this with the arguments of the command line."""
         try:
             return super().main(*args, **options)
-        except (FigLangError, OSError) as error:  # a closed pipe typer has ended without a word
+        except (FigLangError, OSError) as error:  # Typer itself ends after a closed pipe.
             warn(error_message(error))
             sys.exit(1)
 
 
-app = typer.Typer(name="figlang", cls=_Commands, no_args_is_help=True, **SETTINGS)
+app = typer.Typer(name="figlang", cls=_FiglangCommands, no_args_is_help=True, **SETTINGS)
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_set: bool) -> None:
+    """Print the version and exit, if the user has set the option ``--version``."""
+    if is_set:
         say(f"figlang_tasks {figlang_tasks.__version__}")
         raise typer.Exit
 
@@ -61,7 +67,7 @@ def _figlang(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_version, is_eager=True, help="Show the version and exit."
+            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
         ),
     ] = False,
 ) -> None:
@@ -84,15 +90,14 @@ def _figlang(
 @interrupts.ending_within_seconds("figlang", "Downloads and cached scores are kept.")
 def main() -> None:
     """Run the command on ``sys.argv``; exit status 0: done, 1: it failed, 2: wrong usage."""
-    if any(word in VERBS for word in sys.argv):
+    names_a_command = any(word in VERBS for word in sys.argv)
+    if names_a_command:  # A list of the commands logs nothing, and need not import the library.
         _set_up_log()
     app()
 
 
 def _set_up_log() -> None:
-    """Log warnings alone, as plain texts. A list of commands logs nothing, and does without the
-    library.
-    """
+    """Log warnings alone, as plain texts."""
     from loguru import logger
 
     from figlang_tasks.core.logs import clean_logs

@@ -1,4 +1,4 @@
-"""Commands that are imported when they are named, so that ``figlang --help`` answers at once."""
+"""Commands that are imported only when they are named, so that ``figlang --help`` is quick."""
 
 from __future__ import annotations
 
@@ -7,38 +7,48 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypedDict
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
-SETTINGS: dict[str, Any] = {
+Implementation: TypeAlias = Callable[..., Any] | typer.Typer
+"""What a command does: a function whose parameters are its options, or a group of commands."""
+
+
+class _Settings(TypedDict):
+    add_completion: bool
+    rich_markup_mode: None
+    pretty_exceptions_enable: bool
+
+
+SETTINGS: _Settings = {
     "add_completion": False,
     "rich_markup_mode": None,
     "pretty_exceptions_enable": False,
 }
-"""What `typer` is told of all commands: plain texts, as they are written."""
+"""Settings of `typer` for all commands: help and errors are plain texts."""
 
 
 class LazyCommand(TyperCommand):
-    """Stands in a list of commands for one that is not imported yet.
+    """Stands for a command that is not imported yet.
 
     Args:
         name: of the command.
-        help_text: returns its help, without an import.
-        imported: imports the function of the command, or its group of commands, and returns it.
+        help_text: returns its help, without importing it.
+        import_implementation: imports what the command does, and returns it.
     """
 
     def __init__(
         self,
         name: str,
         help_text: Callable[[], str],
-        imported: Callable[[], Callable[..., Any] | typer.Typer],
+        import_implementation: Callable[[], Implementation],
     ) -> None:
         super().__init__(name)
         self._help_text = help_text
-        self._imported = imported
+        self._import_implementation = import_implementation
 
     def get_short_help_str(self, limit: int = 45) -> str:
         """The first sentence of the help, for a list."""
@@ -46,56 +56,55 @@ class LazyCommand(TyperCommand):
         return super().get_short_help_str(limit)
 
     def import_command(self) -> Any:
-        """The command itself."""
-        command = self._imported()
-        holder = typer.Typer(**SETTINGS)
-        if isinstance(command, typer.Typer):
-            holder.add_typer(command, name=self.name)
+        """Import the command, and return it as `typer` makes it."""
+        implementation = self._import_implementation()
+        parent = typer.Typer(**SETTINGS)
+        if isinstance(implementation, typer.Typer):
+            parent.add_typer(implementation, name=self.name)
         else:
-            holder.command(self.name)(command)
-        return get_group(holder).commands[str(self.name)]
+            parent.command(self.name)(implementation)
+        return get_group(parent).commands[str(self.name)]
 
 
 class LazyGroup(TyperGroup):
-    """A group of commands, of which those of `lazy_commands` are imported when they are named."""
+    """A group of commands, some of which are imported only when they are named."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        lazy = {str(command.name): command for command in self.lazy_commands()}
-        self.commands = {**lazy, **self.commands}
+        commands = {str(command.name): command for command in self.lazy_commands()}
+        self.commands = {**commands, **self.commands}
 
     def lazy_commands(self) -> Sequence[LazyCommand]:
-        """The commands that are not imported, in the order of the list; a group has them before its
-        others.
-        """
+        """The commands that are not imported yet; the help lists them before the others."""
         raise NotImplementedError
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The name, the command and the arguments behind it, from the arguments of a call."""
-        name, command, rest = super().resolve_command(ctx, args)
+        """The name, the command and the remaining arguments that a call begins with."""
+        name, command, remaining_args = super().resolve_command(ctx, args)
         if isinstance(command, LazyCommand):
             command = command.import_command()
-        return name, command, rest
+        return name, command, remaining_args
 
 
 def lazy_command(name: str, module: str, function: str) -> LazyCommand:
-    """The command of a function in a module, or of the group ``app`` there whose help is the
-    function's docstring.
+    """A command that is a function in a module, or the group ``app`` there if it has one.
+
+    The function's docstring is the help, for a group too.
     """
 
     def help_text() -> str:
         return docstring(module, function)
 
-    def imported() -> Callable[..., Any] | typer.Typer:
+    def import_implementation() -> Implementation:
         namespace = vars(import_module(module))
-        command: Callable[..., Any] | typer.Typer = namespace.get("app", namespace[function])
-        return command
+        implementation: Implementation = namespace.get("app", namespace[function])
+        return implementation
 
-    return LazyCommand(name, help_text, imported)
+    return LazyCommand(name, help_text, import_implementation)
 
 
 def docstring(module: str, function: str) -> str:
-    """The docstring of a function, read from the source of its module, which is not imported."""
+    """The docstring of a function, read from the source of its module without importing it."""
     spec = find_spec(module)
     assert spec is not None and spec.origin is not None, module
     for statement in ast.parse(Path(spec.origin).read_bytes()).body:

@@ -29,7 +29,9 @@ def report(
     max_samples: Annotated[
         int, typer.Option(min=0, help="Rows in the gallery, over all tasks. 0: no gallery.")
     ] = 6000,
-    show: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
+    opens_browser: Annotated[
+        bool, typer.Option("--open", help="Open the report in the browser.")
+    ] = False,
 ) -> None:
     """Write an HTML report of runs: charts, tables and samples.
 
@@ -49,13 +51,18 @@ def report(
             f"{output} exists and is not a report, so it is not replaced: choose another -o"
         )
     command = shlex.join(["figlang", *sys.argv[1:]])
-    made = page.build(
-        read_all(runs), title, pictures=not no_images, most=max_samples, command=command
+    report_page = page.build(
+        read_all(runs),
+        title,
+        with_pictures=not no_images,
+        max_cards=max_samples,
+        command=command,
     )
-    write_whole(output, made.content)
-    for notice in made.notices:
-        warn(notice)
-    size = f"{made.samples} samples, {made.pictures} pictures, {len(made.content) / 1e6:.1f} MB"
+    write_whole(output, report_page.content)
+    for warning in report_page.warnings:
+        warn(warning)
+    megabytes = len(report_page.content) / 1e6
+    size = f"{report_page.samples} samples, {report_page.pictures} pictures, {megabytes:.1f} MB"
     say(f"written: {output} ({size})")
-    if show:
+    if opens_browser:
         typer.launch(output.absolute().as_uri())

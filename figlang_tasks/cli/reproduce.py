@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -12,6 +12,11 @@ from figlang_tasks.cli import error_message, say
 from figlang_tasks.core.benchmark import benchmarks, names_with
 from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.core.text import table
+
+Cell: TypeAlias = tuple[str, str, float]
+"""What a number is, the number as it was printed, and as it was computed again."""
+
+_REMEDY = "--data names the folder of what was released: docs/reproduced.md"
 
 
 def reproduce(
@@ -30,35 +35,60 @@ def reproduce(
     \b
     figlang reproduce columbus --data my_data/COLUMBUS
     """
-    known = names_with("reproduced")
-    if name not in known:
+    reproducible = names_with("reproduced")
+    if name not in reproducible:
         raise typer.BadParameter(
-            f"nothing was released that gives numbers of {name}; there are: {', '.join(known)}"
+            f"nothing was released that gives numbers of {name}; there are:"
+            f" {', '.join(reproducible)}"
         )
-    where = "--data names the folder of what was released: docs/reproduced.md"
+    cells, column = _compute_cells(name, data)
+
+    rows = [["cell", column, "ours", "difference"]]
+    differences = []
+    for label, published, computed in cells:
+        ours = _rounded_like(published, computed)
+        difference = ours - Decimal(published)
+        differences.append(difference)
+        rows.append([label, published, f"{ours:f}", f"{difference:f}"])
+    say(table(rows))
+    largest = max(abs(difference) for difference in differences)
+    say(
+        f"{len(cells)} cells, {differences.count(Decimal(0))} equal, largest difference {largest:f}"
+    )
+    if any(differences):
+        raise typer.Exit(1)
+
+
+def _compute_cells(name: str, folder: Path) -> tuple[list[Cell], str]:
+    """Compute the published numbers of a benchmark again.
+
+    Args:
+        name: of the benchmark, which has a module ``reproduced``.
+        folder: with the files that the paper's authors released.
+
+    Returns:
+        The numbers, and the head of the column of those that they are compared with.
+
+    Raises:
+        FigLangError: a file is missing, or is not as it was released.
+    """
     try:
-        reproduced: Any = benchmarks()[name].module("reproduced")
-        cells = list(reproduced.cells(data))
+        module = benchmarks()[name].module("reproduced")
+        assert module is not None, name
+        cells: list[Cell] = list(module.cells(folder))
     except (DataError, OSError) as error:
-        raise FigLangError(f"{error_message(error)}. {where}") from error
+        raise FigLangError(f"{error_message(error)}. {_REMEDY}") from error
     except (LookupError, TypeError, ValueError) as error:
         raise FigLangError(
-            f"{data} has a file that is not as {name} released it ({error!r}). {where}"
+            f"{folder} has a file that is not as {name} released it ({error!r}). {_REMEDY}"
         ) from error
     if not cells:
-        raise FigLangError(f"{data} has nothing of {name}. {where}")
-    # Most modules have numbers that were printed; one that has others says what they are.
-    lines, differences = (
-        [["cell", getattr(reproduced, "COMPARED_WITH", "published"), "ours", "difference"]],
-        [],
-    )
-    for what, published, own in cells:
-        ours = Decimal(repr(own)).quantize(Decimal(published), ROUND_HALF_UP) + 0  # -0 is 0
-        differences.append(ours - Decimal(published))
-        lines.append([what, published, f"{ours:f}", f"{differences[-1]:f}"])
-    say(table(lines))
-    say(
-        f"{len(cells)} cells, {differences.count(Decimal(0))} equal, largest difference"
-        f" {max(map(abs, differences)):f}"
-    )
-    raise typer.Exit(int(any(differences)))
+        raise FigLangError(f"{folder} has nothing of {name}. {_REMEDY}")
+    # Most modules compare with numbers that were printed. One that does not names its column.
+    return cells, getattr(module, "COMPARED_WITH", "published")
+
+
+def _rounded_like(published: str, computed: float) -> Decimal:
+    """A computed number with as many digits as the published one; half is rounded up."""
+    rounded = Decimal(repr(computed)).quantize(Decimal(published), ROUND_HALF_UP)
+    return rounded + 0  # This turns -0 into 0.

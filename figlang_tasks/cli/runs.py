@@ -1,11 +1,11 @@
-"""``figlang runs``: the saved runs below a folder, with the number that stands for each task."""
+"""``figlang runs``: the saved runs below a folder, with the main metric of each task."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, TypedDict
 
 import typer
 
@@ -18,8 +18,35 @@ from figlang_tasks.results import measures
 from figlang_tasks.results.files import find_runs
 from figlang_tasks.results.provenance import evaluated_at, option_text
 from figlang_tasks.results.runs import read
-from figlang_tasks.results.task_run import TaskRun
+from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, Estimates
+
+# The functional form allows the key "class".
+ListedTask = TypedDict(
+    "ListedTask",
+    {
+        "path": str,
+        "class": str,
+        "model": str,
+        "task": str,
+        "metric": str | None,
+        "value": float | None,
+        "low": float | None,
+        "high": float | None,
+        "text": str,
+        "rows": int,
+        "date": str | None,
+        "complete": bool | None,
+        "partial": str | None,
+    },
+)
+"""A task of a run, as ``--json`` prints it.
+
+``text`` is the value with its interval. ``complete`` is None without a results file. ``partial``
+says why a run is not complete. What is not known is None.
+"""
+
+_HEAD = ("run", "model", "task", "metric", "value", "rows", "date (UTC)", "complete")
 
 
 def runs(
@@ -37,43 +64,40 @@ def runs(
     """List the runs below a folder, with their main metrics.
 
     A line is a task of a run, with its main metric and the 95 % interval. The last column says
-    whether all rows were evaluated, else how the run was cut short (--limit). A run that cannot be
+    whether all rows were evaluated, else how the run was limited (--limit). A run that cannot be
     read is named with the reason below the table.
     """
-    lines: list[dict[str, Any]] = []
-    unreadable: dict[str, str] = {}
+    listed_tasks: list[ListedTask] = []
+    reason_by_unreadable_run: dict[str, str] = {}
     for path in find_runs(folder):
         try:
-            lines += _lines(path)
+            listed_tasks += _list_tasks(path)
         except RunError as error:
-            unreadable[str(path)] = str(error)
+            reason_by_unreadable_run[str(path)] = str(error)
+
     if as_json:
-        say_json({"runs": lines, "unreadable": unreadable})
-    elif lines:
-        head = ["run", "model", "task", "metric", "value", "rows", "date (UTC)", "complete"]
-        say(table([head, *(_cells(line) for line in lines)]))
-    for path_, message in unreadable.items():
-        warn(f"{path_}: {message}")
-    if not lines and not unreadable:
-        raise RunError(f"no run in {folder}: evaluate with --output_path and --log_samples")
-    if unreadable:
+        say_json({"runs": listed_tasks, "unreadable": reason_by_unreadable_run})
+    elif listed_tasks:
+        say(table([_HEAD, *(_cells(listed) for listed in listed_tasks)]))
+    for run, reason in reason_by_unreadable_run.items():
+        warn(f"{run}: {reason}")
+    if reason_by_unreadable_run:
         raise typer.Exit(1)
+    if not listed_tasks:
+        raise RunError(f"no run in {folder}: evaluate with --output_path and --log_samples")
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    """A line for each task of a run."""
+def _list_tasks(path: Path) -> Iterator[ListedTask]:
+    """Yield the tasks of a run with their main metrics.
+
+    Args:
+        path: of the run's files, as `find_runs` gives it.
+    """
     run = read(str(path))
     date = evaluated_at(run)
     for task in run.tasks.values():
-        estimates = task.reported_estimates or task.estimates
-        metric = _headline(task, estimates)
-        # The intervals of all metrics would take seconds for each task; what is shown is compared
-        # whole.
-        contradictions = task.contradictions_of([metric])
-        if contradictions:
-            warn(f"{path}: {contradiction(run, task, contradictions)}")
-            estimates = task.estimates
-            metric = _headline(task, estimates)
+        estimates = _trusted_estimates(path, run, task)
+        metric = _main_metric(task, estimates)
         estimate = estimates[metric][OVERALL] if metric else None
         yield {
             "path": str(path),
@@ -88,28 +112,52 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
             "rows": task.rows,
             "date": f"{date:%Y-%m-%d %H:%M}" if date else None,
             "complete": not task.partial if run.results else None,
-            "cut": task.partial,
+            "partial": task.partial,
         }
 
 
-def _headline(task: TaskRun, estimates: Estimates) -> str:
-    """The metric that stands for a task; "" if none has a value of all rows."""
-    known: list[str] = []
-    for name, scopes in estimates.items():
+def _trusted_estimates(path: Path, run: Run, task: TaskRun) -> Estimates:
+    """The estimates in the results file; those of the samples, with a warning, if they differ.
+
+    Only the main metric is compared. Its interval takes time to compute, and those of all metrics
+    would take seconds.
+    """
+    estimates = task.reported_estimates or task.estimates
+    contradictions = task.contradictions_of([_main_metric(task, estimates)])
+    if contradictions:
+        warn(f"{path}: {contradiction(run, task, contradictions)}")
+        return task.estimates
+    return estimates
+
+
+def _main_metric(task: TaskRun, estimates: Estimates) -> str:
+    """The metric that stands for a task; "" if none has a value over all rows."""
+    metrics = []
+    for metric, scopes in estimates.items():
         if OVERALL in scopes and isfinite(scopes[OVERALL].value):
-            known.append(name)
-    return measures.headline_metric(known, task.measures.by_name)
+            metrics.append(metric)
+    return measures.headline_metric(metrics, task.measures.by_name)
 
 
-def _cells(line: dict[str, Any]) -> list[str]:
-    state = {True: "yes", False: f"no: {line['cut']}", None: "unknown: no results file"}[
-        line["complete"]
-    ]
-    model = " ".join(dict.fromkeys(filter(None, (line["class"], line["model"]))))
-    shown = [line[key] for key in ("task", "metric", "text", "rows", "date")]
+def _cells(listed: ListedTask) -> list[str]:
+    """The cells of a task in the table."""
+    model_class = listed["class"]
+    model = listed["model"]
+    if model_class and model_class != model:
+        model = f"{model_class} {model}"
+    if listed["complete"] is None:
+        complete = "unknown: no results file"
+    elif listed["complete"]:
+        complete = "yes"
+    else:
+        complete = f"no: {listed['partial']}"
     return [
-        str(Path(line["path"]).parent),
-        model,
-        *("" if cell is None else str(cell) for cell in shown),
-        state,
+        str(Path(listed["path"]).parent),
+        model.strip(),
+        listed["task"],
+        listed["metric"] or "",
+        listed["text"],
+        str(listed["rows"]),
+        listed["date"] or "",
+        complete,
     ]

@@ -39,9 +39,8 @@ def score(
         typer.Option(
             help=(
                 "vflute25 (mean of BERTScore and BLEURT), figlang24 (BERTScore), flute22,"
-                " flute22-xlarge, or embedded "
-                "(demo). This command ignores $FIGLANG_SCORER. [default: the paper's: vflute25; of"
-                " flute*, flute22]"
+                " flute22-xlarge, or embedded (demo). This command ignores $FIGLANG_SCORER."
+                " [default: the paper's: flute22 for flute*, else vflute25]"
             ),
             show_default=False,
         ),
@@ -60,36 +59,45 @@ def score(
     \b
     figlang score results/MODEL --scorer figlang24 --dtype fast --device cuda
     """
-    with scoring():
-        read = runs.read(run)
-        folder = output or folder_beside(read.path, scorer or "scored")
-        chosen = {task: scorer or papers for task, papers in _explained(read).items()}
-        with new_folder(folder) as made:
-            scorers = {
-                name: get_scorer(name, device=device, dtype=dtype)
-                for name in dict.fromkeys(chosen.values())
-            }
-            scored = {
-                task: _score(read.tasks[task], scorers[name]) for task, name in chosen.items()
-            }
-            contents = write_run(read, scored, made)
+    with translated_errors():
+        saved_run = runs.read(run)
+        folder = output or folder_beside(saved_run.path, scorer or "scored")
+        scorer_names = {}
+        for task in _tasks_to_score(saved_run):
+            papers_scorer = explanations.default_scorer(task.data.dataset)
+            scorer_names[task.task] = scorer or papers_scorer
+        with new_folder(folder) as partial_folder:
+            # All scorers are made first: one that is not available costs no scoring by another.
+            scorers = {}
+            for name in dict.fromkeys(scorer_names.values()):
+                scorers[name] = get_scorer(name, device=device, dtype=dtype)
+            scored_tasks = {}
+            for task_name, name in scorer_names.items():
+                scored_tasks[task_name] = _score_task(saved_run.tasks[task_name], scorers[name])
+            results = write_run(saved_run, scored_tasks, partial_folder)
+
     say("shares in percent, with 95 % intervals:")
-    for content in contents:
+    for content in results:
         say(f"\n{summary_table(content)}\n")
-    say(f"written: {folder}\n{next_commands(contents, folder)}")
+    say(f"written: {folder}\n{next_commands(results, folder)}")
 
 
 @contextmanager
-def scoring() -> Iterator[None]:
-    """Turn the errors of scorers into ours."""
+def translated_errors() -> Iterator[None]:
+    """Turn errors of explanation scorers into `FigLangError`, which a command prints in a line."""
     try:
         yield
     except (WeightsError, ValueError, ArithmeticError, MemoryError) as error:
         raise FigLangError(str(error)) from error
 
 
-def _explained(run: Run) -> dict[str, str]:
-    """The tasks of a run that have explanations to score, with their papers' scorers."""
+def _tasks_to_score(run: Run) -> list[TaskRun]:
+    """The tasks of a run that have explanations.
+
+    Raises:
+        RunError: the files of a task contradict each other, or a row cannot be scored.
+        FigLangError: no task has explanations.
+    """
     for task in run.tasks.values():
         task.check_consistent()
     tasks = [task for task in run.tasks.values() if task.has_explanations]
@@ -100,25 +108,24 @@ def _explained(run: Run) -> dict[str, str]:
         )
     for task in tasks:
         task.check_explanations()
-    return {task.task: explanations.default_scorer(task.data.dataset) for task in tasks}
+    return tasks
 
 
-def _score(task: TaskRun, scorer: Scorer) -> ChangedTask:
-    """The task with scores in its records, and the values of these."""
+def _score_task(task: TaskRun, scorer: Scorer) -> ChangedTask:
+    """A task with explanation scores in its records, and with its metrics computed again."""
     scheme = task.kind.scheme
     assert scheme is not None, "such a task has no explanations"
     records = [dict(record) for record in task.records]
-    explained_records = [record for record in records if scheme.needs_score(record)]
-    scores = explanations.score_pairs(list(map(explained.text_pair, explained_records)), scorer)
-    for record in explained_records:
-        record["explanation_scores"] = {
-            "scorer": scorer.name,
-            **scores.details[explained.text_pair(record)],
-        }
-    lines = tuple(
-        {**line, "sample": record} for line, record in zip(task.samples, records, strict=True)
-    )
-    scored = replace(task, samples=lines, signature=scores.signature)
-    estimates = evaluate(records, scored.measures)
-    facts = {"explanation_scorer": scores.signature, "explanation_kernel": scores.kernel}
-    return ChangedTask(replace(scored, reported=estimates), estimates, facts)
+    records_to_score = [record for record in records if scheme.needs_score(record)]
+    text_pairs = [explained.text_pair(record) for record in records_to_score]
+    scores = explanations.score_pairs(text_pairs, scorer)
+    for record, text_pair in zip(records_to_score, text_pairs, strict=True):
+        record["explanation_scores"] = {"scorer": scorer.name, **scores.details[text_pair]}
+
+    samples = []
+    for sample, record in zip(task.samples, records, strict=True):
+        samples.append({**sample, "sample": record})
+    scored_task = replace(task, samples=tuple(samples), signature=scores.signature)
+    estimates = evaluate(records, scored_task.measures)
+    metadata = {"explanation_scorer": scores.signature, "explanation_kernel": scores.kernel}
+    return ChangedTask(replace(scored_task, reported=estimates), estimates, metadata)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
@@ -13,20 +13,22 @@ import typer
 from figlang_tasks.cli import say, say_json, warn
 from figlang_tasks.cli.lazy import LazyCommand, LazyGroup
 from figlang_tasks.cli.options import AsJson, Device, Dtype, Run, Runs
-from figlang_tasks.cli.score import scoring
+from figlang_tasks.cli.score import translated_errors
 from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.core.benchmark import benchmarks, names_with, source_of
 from figlang_tasks.metrics.explanation import get_scorer
 from figlang_tasks.report.verdict import against
 from figlang_tasks.results.runs import read, read_all
+from figlang_tasks.results.task_run import Run as SavedRun
 from figlang_tasks.submit import board, every_eval_ever, figlang2022, figlang2024, hub_results, irfl
 
-Zip: TypeAlias = Annotated[Path, typer.Option("-o", "--output", help="The zip to write.")]
+ZipOutput: TypeAlias = Annotated[Path, typer.Option("-o", "--output", help="The zip to write.")]
 
 
-class _Boards(LazyGroup):
-    """A command for each benchmark that has a leaderboard of its own (its module ``submission``),
-    and the others.
+class _SubmitCommands(LazyGroup):
+    """The commands of ``figlang submit``, with one for each benchmark that has a leaderboard.
+
+    A benchmark has one if its folder has a module ``submission``.
     """
 
     def lazy_commands(self) -> list[LazyCommand]:
@@ -37,7 +39,7 @@ class _Boards(LazyGroup):
         return commands
 
 
-app = typer.Typer(cls=_Boards, no_args_is_help=True)
+app = typer.Typer(cls=_SubmitCommands, no_args_is_help=True)
 
 
 @app.callback()
@@ -45,25 +47,33 @@ def submit() -> None:
     """Make files for leaderboards, registries or the hub. Nothing is uploaded."""
 
 
-def _help_of_board(name: str) -> str:
-    return f"Make the zip that the leaderboard of {benchmarks()[name].source.name} takes."
+def _say_written(output: Path, content: str, upload: str) -> None:
+    """Print what was written, and where the user can upload it."""
+    say(f"written: {output} ({content})\nto upload: {upload}")
+
+
+# --- leaderboards ---
+
+
+def _help_of_board(benchmark: str) -> str:
+    return f"Make the zip that the leaderboard of {benchmarks()[benchmark].source.name} takes."
 
 
 def _board_command(name: str) -> Callable[..., None]:
-    """The command that makes the zip of a benchmark's leaderboard."""
+    """The command that makes the zip for the leaderboard of a benchmark."""
     benchmark = benchmarks()[name]
 
-    def command(runs: Runs, output: Zip = Path(f"{name}.zip")) -> None:
+    def command(runs: Runs, output: ZipOutput = Path(f"{name}.zip")) -> None:
         files, tasks = board.write_zip(benchmark, read_all(runs, require_samples=True), output)
         upload = board.submission_of(benchmark).upload
-        _written(output, f"{', '.join(files)}, of {', '.join(tasks)}", upload)
+        _say_written(output, f"{', '.join(files)}, of {', '.join(tasks)}", upload)
 
     command.__doc__ = _help_of_board(name)
     return command
 
 
 @app.command("figlang2024")
-def for_figlang2024(run: Run, output: Zip = Path("figlang2024.zip")) -> None:
+def for_figlang2024(run: Run, output: ZipOutput = Path("figlang2024.zip")) -> None:
     """Make the zip of the FigLang 2024 shared task.
 
     The run is one of vflute. The zip contains pred.csv with id, label (1 or 0) and explanation. An
@@ -72,12 +82,12 @@ def for_figlang2024(run: Run, output: Zip = Path("figlang2024.zip")) -> None:
     \b
     figlang submit figlang2024 results/MODEL -o figlang2024.zip
     """
-    written = figlang2024.write(read(run, require_samples=True), output)
-    what = (
-        f"{written['n']} rows of {written['data']}, {written['without_label']} without a label, "
-        f"{written['without_explanation']} without an explanation"
+    counts = figlang2024.write(read(run, require_samples=True), output)
+    content = (
+        f"{counts['n']} rows of {counts['data']}, {counts['without_label']} without a label, "
+        f"{counts['without_explanation']} without an explanation"
     )
-    _written(output, what, figlang2024.UPLOAD)
+    _say_written(output, content, figlang2024.UPLOAD)
 
 
 @app.command()
@@ -105,19 +115,19 @@ def score2024(
     \b
     figlang submit score2024 figlang2024.zip
     """
-    with scoring():
+    with translated_errors():
         report = figlang2024.score(file, partial(get_scorer, scorer, device=device, dtype=dtype))
     if as_json:
         say_json(report)
         return
     metadata = {"measures": report["measures"], "explanation_scorer": report["signature"]}
+    rows = report["n"]
+    say(f"{report['file']}: {rows} rows of {report['data']}, in percent with 95 % intervals")
+    say(f"\n{summary_table({'configs': {'figlang2024': {'metadata': metadata}}})}")
+    say(f"without a label, which counts as wrong: {report['without_label']} of {rows}")
     say(
-        f"{report['file']}: {report['n']} rows of {report['data']},"
-        " in percent with 95 % intervals\n\n"
-        f"{summary_table({'configs': {'figlang2024': {'metadata': metadata}}})}\n"
-        f"without a label, which counts as wrong: {report['without_label']} of {report['n']}\n"
         "without an explanation, which is scored as the text nan:"
-        f" {report['without_explanation']} of {report['n']}"
+        f" {report['without_explanation']} of {rows}"
     )
 
 
@@ -143,14 +153,15 @@ def for_figlang2022(
     \b
     figlang submit figlang2022 results/MODEL -o submission.jsonl
     """
-    chosen, fallbacks = figlang2022.write_lines(read(run, require_samples=True), output, fallback)
+    task, fallbacks = figlang2022.write_lines(read(run, require_samples=True), output, fallback)
+    rows = len(task.samples)
     if fallbacks:
+        most_points = 100 * fallbacks / rows
         warn(
             f"{fallbacks} labels are the fallback, not the model's: they may add up to"
-            f" {100 * fallbacks / len(chosen.samples):.2f} points to its Acc@0. Say so next to its"
-            " scores"
+            f" {most_points:.2f} points to its Acc@0. Say so next to its scores"
         )
-    _written(output, f"{len(chosen.samples)} rows of {chosen.data}", figlang2022.UPLOAD)
+    _say_written(output, f"{rows} rows of {task.data}", figlang2022.UPLOAD)
 
 
 @app.command("irfl")
@@ -162,16 +173,27 @@ def for_irfl(runs: Runs) -> None:
     \b
     figlang submit irfl "CLIP ViT-L/14=results/MODEL" > irfl.txt
     """
-    # Of one model: names need no paths
-    say(irfl.email([read(run, require_samples=True) for run in runs]).rstrip("\n"))
+    say(irfl.email(_read_runs_of_one_model(runs)).rstrip("\n"))
     say(f"to submit: {irfl.UPLOAD}", err=True)
 
 
-def _repository(text: str) -> str:
+def _read_runs_of_one_model(paths: Iterable[str]) -> list[SavedRun]:
+    """Read runs that are each whole; they are of one model, so they may share its name."""
+    return [read(path, require_samples=True) for path in paths]
+
+
+# --- the hub and registries ---
+
+
+def _valid_repository(name: str) -> str:
+    """The name of a repository, unchanged; an error if it is not valid on the hub.
+
+    The last part becomes the name of a folder, and that of "ORG/.." would be the folder above.
+    """
     from huggingface_hub.utils import validate_repo_id
 
-    validate_repo_id(text)  # its end names a folder, and "ORG/.." would be the one above
-    return text
+    validate_repo_id(name)
+    return name
 
 
 @app.command("hub")
@@ -180,7 +202,7 @@ def for_hub(
     repo: Annotated[
         str,
         typer.Option(
-            parser=_repository,
+            parser=_valid_repository,
             help="The model's repository on the hub, ORG/MODEL.",
             show_default=False,
         ),
@@ -205,24 +227,27 @@ def for_hub(
     figlang submit hub results/MODEL --repo ORG/MODEL
     """
     folder = output or Path(repo.rpartition("/")[2])
-    is_new = not (folder / hub_results.README).exists()
-    found = [read(run, require_samples=True) for run in runs]  # of one model: names need no paths
-    written, without = hub_results.write(
-        found, folder, against(read(baseline, require_samples=True), found) if baseline else []
-    )
-    say("\n".join(f"written: {path}" for path in written))
-    if without:
+    readme_is_new = not (folder / hub_results.README).exists()
+    saved_runs = _read_runs_of_one_model(runs)
+    verdicts = []
+    if baseline:
+        verdicts = against(read(baseline, require_samples=True), saved_runs)
+    written, datasets_without_entries = hub_results.write(saved_runs, folder, verdicts)
+
+    for path in written:
+        say(f"written: {path}")
+    if datasets_without_entries:
         warn(
-            f"no .eval_results entries for {', '.join(without)}, which the hub does not have; the"
-            " model card has their results"
+            f"no .eval_results entries for {', '.join(datasets_without_entries)}, which the hub"
+            " does not have; the model card has their results"
         )
-    shown = shlex.quote(str(folder))
-    if is_new:
+    quoted_folder = shlex.quote(str(folder))
+    if readme_is_new:
         warn(
             "README.md is new, and would replace one of the repository. If it has one: "
-            f"hf download {repo} README.md --local-dir {shown}, then this command again"
+            f"hf download {repo} README.md --local-dir {quoted_folder}, then this command again"
         )
-    say(f"to upload as a pull request: hf upload {repo} {shown} . --create-pr")
+    say(f"to upload as a pull request: hf upload {repo} {quoted_folder} . --create-pr")
 
 
 @app.command("every-eval-ever")
@@ -259,26 +284,26 @@ def for_every_eval_ever(
     figlang submit every-eval-ever results/MODEL -o eee --organization "My Lab" \\
       --relationship third_party
     """
-    found = read_all(runs, require_samples=True)
-    for path in every_eval_ever.write(
-        found, output, organization, relationship, model, samples=not no_samples
-    ):
-        say(f"written: {path}")
-    gated = sorted(
-        {
-            each.data.dataset
-            for run in found
-            for each in run.tasks.values()
-            if source_of(each.data.dataset).gated
-        }
+    saved_runs = read_all(runs, require_samples=True)
+    written = every_eval_ever.write(
+        saved_runs, output, organization, relationship, model, samples=not no_samples
     )
-    if gated and not no_samples:
+    for path in written:
+        say(f"written: {path}")
+    gated_datasets = _gated_datasets(saved_runs)
+    if gated_datasets and not no_samples:
         warn(
-            f"the samples hold texts of {', '.join(gated)}, which are gated on the hub:"
+            f"the samples hold texts of {', '.join(gated_datasets)}, which are gated on the hub:"
             " --no-samples leaves them out"
         )
     say(f"to submit: a pull request with the folder data to {every_eval_ever.DATASTORE}")
 
 
-def _written(output: Path, what: str, upload: str) -> None:
-    say(f"written: {output} ({what})\nto upload: {upload}")
+def _gated_datasets(runs: Iterable[SavedRun]) -> list[str]:
+    """The names of the datasets of some runs that are gated on the hub, sorted."""
+    names = set()
+    for run in runs:
+        for task in run.tasks.values():
+            if source_of(task.data.dataset).gated:
+                names.add(task.data.dataset)
+    return sorted(names)

@@ -1,18 +1,17 @@
 """``figlang tasks``: which benchmarks and tasks there are, and on what data.
 
-Task files are read as the harnesses read them, but nothing that they name is imported: the list is
-there at once.
+Task files are read as the harnesses read them, but what they name is not imported. So the list
+appears at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, TypeAlias, get_args
 
 import typer
 
@@ -27,18 +26,28 @@ from figlang_tasks.core.text import did_you_mean
 
 HARNESSES: tuple[Harness, ...] = get_args(Harness)
 MINI = "figlang_mini"
+"""Stands for a benchmark in lists: the small data that ships with the package."""
 
 
 @dataclass(frozen=True)
 class Definition:
-    """A task or a group of tasks, as its file defines it."""
+    """A task or a group of tasks, as its file defines it.
+
+    Attributes:
+        name: of the task or group.
+        benchmark: the name of its folder; `MINI` for tasks on the data that ships with the package.
+        harnesses: those that have it.
+        members: the tasks and groups of a group, in order; empty for a task.
+        request: what a task asks of its dataset; None for a group.
+        rows: how many rows the task has, as published; None if that was not published.
+    """
 
     name: str
-    benchmark: str  # name of its folder; `MINI` for tasks on our own data
+    benchmark: str
     harnesses: tuple[Harness, ...]
-    members: tuple[str, ...] = ()  # of a group: tasks and groups, in order
-    request: Request | None = None  # of a task; a group has none
-    rows: int | None = None  # as published
+    members: tuple[str, ...] = ()
+    request: Request | None = None
+    rows: int | None = None
 
 
 def tasks(
@@ -48,8 +57,7 @@ def tasks(
             metavar="[BENCHMARK|PATTERN]",
             help=(
                 f"List the tasks of this benchmark ({', '.join([*names(), MINI])}), or the tasks"
-                " whose name matches: "
-                "'irfl_*_grid'."
+                " whose name matches: 'irfl_*_grid'."
             ),
             show_default=False,
         ),
@@ -84,50 +92,57 @@ def tasks(
     """
     if path is not None:
         say(task_files.folder(path))
-        return
-    if metrics:
-        say("\n".join(_metrics(pattern)))
-        return
-    every = list(definitions().values())
-    found = [each for each in every if _matches(each, pattern)]
-    if not found:
-        meant = did_you_mean(str(pattern), [*names(), MINI, *(each.name for each in every)])
-        raise FigLangError(f"no task matches {pattern!r}{meant}; `figlang tasks '*'` lists all")
-    say("\n".join(_overview(found) if pattern is None else _listing(found)))
-
-
-def definitions() -> dict[str, Definition]:
-    """All tasks and groups by name: benchmark by benchmark, in the order of their files."""
-    found: dict[str, Definition] = {}
-    for harness in HARNESSES:
-        for name, file in task_files.files(harness).items():
-            definition = _definition(file, harness)
-            if name in found:
-                definition = replace(found[name], harnesses=(*found[name].harnesses, harness))
-            found[name] = definition
-    order = [*names(), MINI]
-    return dict(sorted(found.items(), key=lambda item: (order.index(item[1].benchmark), item[0])))
+    elif metrics:
+        say(_metrics_text(pattern))
+    elif pattern is None:
+        say(_overview_text(list(definitions().values())))
+    else:
+        say(_task_list_text(_matching(pattern)))
 
 
 # --- task files ---
 
 
-def _definition(file: Path, harness: Harness) -> Definition:
-    """What a task file defines."""
+def definitions() -> dict[str, Definition]:
+    """All tasks and groups by name, benchmark by benchmark and then by name."""
+    definition_by_name: dict[str, Definition] = {}
+    for harness in HARNESSES:
+        for name, file in task_files.files(harness).items():
+            if name in definition_by_name:
+                first = definition_by_name[name]
+                definition = replace(first, harnesses=(*first.harnesses, harness))
+            else:
+                definition = _read_definition(file, harness)
+            definition_by_name[name] = definition
+
+    benchmark_order = [*names(), MINI]
+
+    def order(definition: Definition) -> tuple[int, str]:
+        """Sort key: the place of the benchmark, then the name."""
+        return benchmark_order.index(definition.benchmark), definition.name
+
+    in_order = sorted(definition_by_name.values(), key=order)
+    return {definition.name: definition for definition in in_order}
+
+
+def _read_definition(file: Path, harness: Harness) -> Definition:
+    """The task or group that a file defines."""
     content = task_files.read(file.resolve())
-    below = file.relative_to(task_files.folder(harness)).parts[0]
-    benchmark = MINI if below == "mini" else below
-    define = partial(Definition, benchmark=benchmark, harnesses=(harness,))
+    folder = file.relative_to(task_files.folder(harness)).parts[0]
+    benchmark = MINI if folder == "mini" else folder
     if "group" in content:
-        return define(content["group"], members=tuple(content["task"]))
+        members = tuple(content["task"])
+        return Definition(content["group"], benchmark, (harness,), members=members)
     request = _request(content, harness)
-    return define(content["task"], request=request, rows=of_dataset(request.dataset).rows(request))
+    rows = of_dataset(request.dataset).rows(request)
+    return Definition(content["task"], benchmark, (harness,), request=request, rows=rows)
 
 
 def _request(content: Mapping[str, Any], harness: Harness) -> Request:
-    """What a task file asks of a dataset."""
+    """What a task file asks of its dataset."""
     if harness == "lmms_eval":
-        return parse_request(content["dataset_name"])[1]
+        _, request = parse_request(content["dataset_name"])
+        return request
     return request_of(content["dataset_kwargs"])
 
 
@@ -140,100 +155,150 @@ def requests_of(benchmark: str) -> list[Request]:
     return requests
 
 
-def _words(definition: Definition) -> str:
+# --- benchmarks ---
+
+
+_overview_line = "{:12}  {:39}  {:>11}  {:14}  {}".format
+
+
+def _overview_text(all_definitions: Sequence[Definition]) -> str:
+    """A table with a line for each benchmark, and what its columns mean."""
+    lines = [_overview_line("benchmark", "what it measures", "rows", "access", "needs")]
+    definitions_by_benchmark: dict[str, list[Definition]] = {}
+    for definition in all_definitions:
+        definitions_by_benchmark.setdefault(definition.benchmark, []).append(definition)
+    for name, own_definitions in definitions_by_benchmark.items():
+        lines.append(_benchmark_line(name, _range_of_rows(own_definitions)))
+    lines.append(
+        "\nrows: of the smallest and of the largest task. needs: scorer of explanations, Java,"
+        " extras of pip."
+    )
+    lines.append(
+        "`figlang tasks irfl` lists the tasks of a benchmark, `figlang doctor` what this machine"
+        " lacks."
+    )
+    return "\n".join(lines)
+
+
+def _benchmark_line(name: str, rows: str) -> str:
+    if name == MINI:
+        about = "small data of our own, in five forms"
+        return _overview_line(name, about, rows, "ships with the package", "demo")
+    benchmark = benchmarks()[name]
+    needs = list(benchmark.needs)
+    if benchmark.scorer:
+        needs.insert(0, f"scorer {benchmark.scorer}")
+    access = benchmark.source.access
+    return _overview_line(name, benchmark.about, rows, access, ", ".join(needs)).rstrip()
+
+
+def _range_of_rows(task_definitions: Sequence[Definition]) -> str:
+    """The rows of the smallest and of the largest task, ``300-2,750``; "" if none is known."""
+    counts = [definition.rows for definition in task_definitions if definition.rows is not None]
+    if not counts:
+        return ""
+    smallest = min(counts)
+    largest = max(counts)
+    if smallest == largest:
+        return f"{smallest:,}"
+    return f"{smallest:,}-{largest:,}"
+
+
+# --- tasks ---
+
+
+def _matching(pattern: str) -> list[Definition]:
+    """The tasks and groups of a benchmark, or those whose name matches a pattern.
+
+    Raises:
+        FigLangError: there are none.
+    """
+    all_definitions = list(definitions().values())
+    # A benchmark may share its name with a group: then the benchmark is meant.
+    if pattern in (*names(), MINI):
+        return [definition for definition in all_definitions if definition.benchmark == pattern]
+    matching = [
+        definition for definition in all_definitions if fnmatchcase(definition.name, pattern)
+    ]
+    if not matching:
+        task_names = [definition.name for definition in all_definitions]
+        hint = did_you_mean(pattern, [*names(), MINI, *task_names])
+        raise FigLangError(f"no task matches {pattern!r}{hint}; `figlang tasks '*'` lists all")
+    return matching
+
+
+def _task_list_text(task_definitions: Sequence[Definition]) -> str:
+    """A table with a line for each task or group, and where to read more."""
+    width = max(len(definition.name) for definition in task_definitions)
+    lines = [f"{'':{width}}   rows  data"]
+    for definition in task_definitions:
+        rows = "-" if definition.rows is None else f"{definition.rows:,}"
+        lines.append(f"{definition.name:{width}}  {rows:>5}  {_request_text(definition)}")
+    benchmark_names = dict.fromkeys(definition.benchmark for definition in task_definitions)
+    cards = ", ".join(f"docs/cards/{name}.md" for name in benchmark_names)
+    lines.append(f"\nrows: as published; - if not. Metrics and versions: {cards}.")
+    return "\n".join(lines)
+
+
+def _request_text(definition: Definition) -> str:
     """What a task asks of its dataset, or how many members a group has."""
     if definition.request is None:
         return f"group of {len(definition.members)}"
     words = []
-    for key, value in definition.request.items():
+    for key, setting in definition.request.items():
         if key in ("prompt", "scorer"):
-            words.append(f"{key} {value}")
+            words.append(f"{key} {setting}")
         else:
-            words.append(key if value == "true" else value)
+            words.append(key if setting == "true" else setting)
     return ", ".join(words)
 
 
-# --- the list ---
+# --- metrics ---
 
 
-def _matches(each: Definition, pattern: str | None) -> bool:
-    if pattern in (*names(), MINI):  # some are names of groups, too
-        return each.benchmark == pattern
-    return pattern is None or fnmatchcase(each.name, pattern)
+_MetricRow: TypeAlias = tuple[str, str, str, str]
+"""Name with an arrow to better values, role, description and source of a metric."""
 
 
-def _overview(found: Sequence[Definition]) -> Iterator[str]:
-    """A line for each benchmark."""
-    line = "{:12}  {:39}  {:>11}  {:14}  {}".format
-    yield line("benchmark", "what it measures", "rows", "access", "needs")
-    for name in dict.fromkeys(each.benchmark for each in found):
-        counts = sorted(
-            {each.rows for each in found if each.benchmark == name and each.rows is not None}
-        )
-        rows = "-".join(f"{count:,}" for count in dict.fromkeys([*counts[:1], *counts[-1:]]))
-        about, access, needs = (
-            "small data of our own, in five forms",
-            "ships with the package",
-            ["demo"],
-        )
-        if name != MINI:
-            own = benchmarks()[name]
-            about, access = own.about, own.source.access
-            needs = [f"scorer {own.scorer}"] * bool(own.scorer) + list(own.needs)
-        yield line(name, about, rows, access, ", ".join(needs)).rstrip()
-    yield (
-        "\nrows: of the smallest and of the largest task. needs: scorer of explanations, Java,"
-        " extras of pip."
-    )
-    yield (
-        "`figlang tasks irfl` lists the tasks of a benchmark, `figlang doctor` what this machine"
-        " lacks."
-    )
+def _metrics_text(benchmark: str | None) -> str:
+    """The metrics of each kind of task of a benchmark, a line each, and what the roles mean.
 
-
-def _metrics(benchmark: str | None) -> Iterator[str]:
-    """The metrics of each kind of task of a benchmark, a line each: name, role, description and
-    source.
+    Raises:
+        FigLangError: there is no such benchmark.
     """
     if benchmark not in names():
-        meant = (
-            "" if benchmark is None else f", not {benchmark!r}{did_you_mean(benchmark, names())}"
-        )
+        mistake = ""
+        if benchmark is not None:
+            mistake = f", not {benchmark!r}{did_you_mean(benchmark, names())}"
         raise FigLangError(
-            f"figlang tasks --metrics takes a benchmark{meant}; give one of {', '.join(names())}"
+            f"figlang tasks --metrics takes a benchmark{mistake}; give one of {', '.join(names())}"
         )
-    from figlang_tasks.results.measures import headline_metric
-
-    rows_by_kind: dict[str, list[list[str]]] = {}
-    for task in benchmarks()[benchmark].tasks:
-        measures = task.measures
-        headline_name = headline_metric(measures.by_name, measures.by_name)
-        kind = f"{task.name}: {task.description}"
-        rows_by_kind[kind] = []
-        for measure in measures.all:
-            stands_for_task = measure.name == headline_name and not measure.is_diagnostic
-            role = "headline" if stands_for_task else measure.role
-            rows_by_kind[kind].append(
-                [f"{measure.name} {measure.arrow}", role, measure.description, measure.source]
-            )
-
-    all_rows = list(chain.from_iterable(rows_by_kind.values()))
-    widths = [max(map(len, column)) for column in zip(*all_rows, strict=True)]
-    for kind, rows in rows_by_kind.items():
-        yield kind
+    rows_by_title = _metric_rows(benchmark)
+    all_rows = list(chain.from_iterable(rows_by_title.values()))
+    widths = [max(len(cell) for cell in column) for column in zip(*all_rows, strict=True)]
+    lines = []
+    for title, rows in rows_by_title.items():
+        lines.append(title)
         for row in rows:
             cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-            yield ("  " + "  ".join(cells)).rstrip()
-    yield "\nheadline: it stands for its task where one number has to."
-    yield "diagnostic: it says how a run went, not how good the model is."
+            lines.append(f"  {'  '.join(cells)}".rstrip())
+    lines.append("\nheadline: it stands for its task where one number has to.")
+    lines.append("diagnostic: it says how a run went, not how good the model is.")
+    return "\n".join(lines)
 
 
-def _listing(found: Sequence[Definition]) -> Iterator[str]:
-    """A line for each task or group."""
-    width = max(len(each.name) for each in found)
-    yield f"{'':{width}}   rows  data"
-    for each in found:
-        rows = "-" if each.rows is None else f"{each.rows:,}"
-        yield f"{each.name:{width}}  {rows:>5}  {_words(each)}"
-    cards = ", ".join(dict.fromkeys(f"docs/cards/{each.benchmark}.md" for each in found))
-    yield f"\nrows: as published; - if not. Metrics and versions: {cards}."
+def _metric_rows(benchmark: str) -> dict[str, list[_MetricRow]]:
+    """The metrics of each kind of task, by the name and description of the kind."""
+    from figlang_tasks.results.measures import headline_metric
+
+    rows_by_title: dict[str, list[_MetricRow]] = {}
+    for task in benchmarks()[benchmark].tasks:
+        main_metric = headline_metric(task.measures.by_name, task.measures.by_name)
+        rows: list[_MetricRow] = []
+        for measure in task.measures.all:
+            is_main = measure.name == main_metric and not measure.is_diagnostic
+            role = "headline" if is_main else measure.role
+            name = f"{measure.name} {measure.arrow}"
+            rows.append((name, role, measure.description, measure.source))
+        rows_by_title[f"{task.name}: {task.description}"] = rows
+    return rows_by_title

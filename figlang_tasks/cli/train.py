@@ -9,18 +9,18 @@ from figlang_tasks.cli.lazy import LazyCommand, LazyGroup, lazy_command
 from figlang_tasks.core.benchmark import PACKAGE, names_with
 
 
-class _Benchmarks(LazyGroup):
-    """A command for each benchmark that has a module ``training``."""
+class _TrainCommands(LazyGroup):
+    """The commands of ``figlang train``: one for each benchmark that has a module ``training``."""
 
     def lazy_commands(self) -> list[LazyCommand]:
-        return [
-            lazy_command(name, f"{PACKAGE}.{name}.training", "train")
-            for name in names_with("training")
-        ]
+        commands = []
+        for name in names_with("training"):
+            commands.append(lazy_command(name, f"{PACKAGE}.{name}.training", "train"))
+        return commands
 
 
-# The function ``train`` of a benchmark returns what is to be said.
-app = typer.Typer(cls=_Benchmarks, no_args_is_help=True, result_callback=say)
+# The function `train` of a benchmark returns a text, which is then printed.
+app = typer.Typer(cls=_TrainCommands, no_args_is_help=True, result_callback=say)
 
 
 @app.callback()

@@ -16,7 +16,7 @@ from figlang_tasks.core import notes, redaction
 from figlang_tasks.harness.identity import PACKAGES, package_versions
 from figlang_tasks.scoring import OVERALL, Task, to_json
 from figlang_tasks.scoring.evaluation import guarded
-from figlang_tasks.scoring.measure import REPEAT
+from figlang_tasks.scoring.records import REPEAT
 from figlang_tasks.scoring.task_evaluation import JudgedAnswer, TaskEvaluation
 
 _PACKAGES = (*PACKAGES, "torch")  # that a result depends on

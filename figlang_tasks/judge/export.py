@@ -17,7 +17,7 @@ from figlang_tasks.core.text import listing
 from figlang_tasks.judge import key, sheet
 from figlang_tasks.judge.documents import RunDocuments
 from figlang_tasks.results import runs
-from figlang_tasks.results.comparison import check_same_rows, check_same_scorer
+from figlang_tasks.results.comparability import check_same_rows, check_same_scorer
 from figlang_tasks.results.task_run import Run, TaskRun
 
 NO_EXPLANATION = "(no explanation)"

@@ -16,12 +16,12 @@ from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.choice import Choice
 from figlang_tasks.core.errors import FigLangError, RunError
 from figlang_tasks.core.prompting import render
+from figlang_tasks.core.record import Record
 from figlang_tasks.core.text import listing, whole_characters
 from figlang_tasks.judge.documents import RunDocuments
 from figlang_tasks.judge.kept_answers import key_of
 from figlang_tasks.judge.server import Content, last_object
 from figlang_tasks.results.task_run import Run, TaskRun, outputs
-from figlang_tasks.scoring.measure import Record
 from figlang_tasks.scoring.read_by_model import ReadingStatus, headline_measure
 from figlang_tasks.scoring.readings import READ_BY
 

@@ -1,81 +1,97 @@
-"""The rows of runs as cards of the gallery, by what each benchmark shows of its own."""
+"""Makes the cards of the gallery: what each benchmark shows of a row, and of a run's answer."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from figlang_tasks.core.card import Answer, Card, Texts, clip, plain_answer, plain_card
 from figlang_tasks.core.record import Document
 from figlang_tasks.results.task_run import TaskRun, outputs
 from figlang_tasks.scoring.readings import is_unread
 
-Line = Mapping[str, Any]
+Sample: TypeAlias = Mapping[str, Any]
+"""A line of a samples file; its record is under ``sample``."""
 
 
-def card_id(line: Line) -> str:
-    """Card key: the document id, or the row id in image rankings."""
-    record = line["sample"]
+def card_id(sample: Sample) -> str:
+    """The id of a sample's card: of its document, or of its row where several images are ranked."""
+    record = sample["sample"]
     return str(record["row"] if "images" in record else record["id"])
 
 
-def card(task: TaskRun, lines: Sequence[Line], document: Document) -> Card:
-    """The card of a row, without answers."""
+def make_card(task: TaskRun, samples: Sequence[Sample], document: Document) -> Card:
+    """Make the card of a row, without answers.
+
+    Args:
+        samples: of one run: one, or several where the row has several images.
+        document: the row of the benchmark; None if it is not at hand.
+    """
     module = task.benchmark.module("card")
     describe = plain_card if module is None else module.card
-    shown: Card = {
+    card: Card = {
         "task": task.task,
-        "id": card_id(lines[0]),
-        "prompt": prompt(lines[0]),
+        "id": card_id(samples[0]),
+        "prompt": prompt_of(samples[0]),
         "facts": [],
         "gold": [],
         "source": "",
         "pictures": [],
     }
-    with task.reporting_damage(f"a row, {lines[0]['sample']['id']},"):
-        shown.update(describe(task.data, [line["sample"] for line in lines], document))
-    shown["facts"] = _clipped(shown["facts"])
-    shown["gold"] = _clipped(shown["gold"])
-    return shown
+    records = [sample["sample"] for sample in samples]
+    with task.reporting_damage(f"a row, {records[0]['id']},"):
+        card.update(describe(task.data, records, document))
+    card["facts"] = _clipped_texts(card["facts"])
+    card["gold"] = _clipped_texts(card["gold"])
+    return card
 
 
-def _clipped(texts: Texts) -> Texts:
-    """The texts that say something, none too long for a page."""
-    return [(name, clip(text)) for name, text in texts if text not in (None, "")]
+def make_answer(task: TaskRun, samples: Sequence[Sample]) -> Answer:
+    """Make what a card shows of a run's answer to a row.
 
-
-def answer(task: TaskRun, lines: Sequence[Line]) -> Answer:
-    """What a run answered to a row."""
-    records = [line["sample"] for line in lines]
+    Args:
+        samples: of the run: one, or several where the row has several images.
+    """
+    records = [sample["sample"] for sample in samples]
     module = task.benchmark.module("card")
     with task.reporting_damage(f"a row, {records[0]['id']},"):
         if module is None:
-            judged = plain_answer(records[0], task.kind.answer_field)
+            shown = plain_answer(records[0], task.kind.answer_field)
         else:
-            judged = module.answer(records)
-    unread = filter(is_unread, records)
-    record = next(unread, records[0])  # of a row of several pictures one that needs a look
-    shown: Answer = {"status": record.get("status", ""), "rule": record.get("rule", "")}
-    shown.update(judged)
-    shown["said"] = _clipped(judged.get("said", []))
-    shown["predicted"] = clip(judged["predicted"], 300)
-    if len(lines) == 1:
-        shown["output"] = clip(said(lines[0]))
+            shown = module.answer(records)
+
+    # Of several images, an unread answer is the one that a reader should look at.
+    status_record = next(filter(is_unread, records), records[0])
+    answer: Answer = {
+        "status": status_record.get("status", ""),
+        "rule": status_record.get("rule", ""),
+    }
+    answer.update(shown)
+    answer["said"] = _clipped_texts(shown.get("said", []))
+    answer["predicted"] = clip(shown["predicted"], 300)
+    if len(samples) == 1:
+        answer["output"] = clip(judged_output(samples[0]))
     else:
-        shown["output"] = "\n".join(clip(said(line), 80) for line in lines)
-    return shown
+        answer["output"] = "\n".join(clip(judged_output(sample), 80) for sample in samples)
+    return answer
 
 
-def said(line: Line) -> str:
-    """The output that was judged."""
-    return next(iter(outputs(line)), "")
+def judged_output(sample: Sample) -> str:
+    """The output that the task judged, the first of a sample; empty if there is none."""
+    return next(iter(outputs(sample)), "")
 
 
-def prompt(line: Line) -> str:
-    """The prompt; lm-eval keeps it among the arguments."""
-    if "input" in line:
-        return clip(line["input"])
-    found = line.get("arguments")
-    while isinstance(found, Mapping | list | tuple) and found:
-        found = next(iter(found.values())) if isinstance(found, Mapping) else found[0]
-    return clip(found) if isinstance(found, str) else ""
+def prompt_of(sample: Sample) -> str:
+    """The prompt of a sample; empty if the harness did not keep it."""
+    if "input" in sample:
+        return clip(sample["input"])
+    # lm-eval keeps it as the first of the nested arguments.
+    argument = sample.get("arguments")
+    while isinstance(argument, Mapping | list | tuple) and argument:
+        argument = next(iter(argument.values() if isinstance(argument, Mapping) else argument))
+    return clip(argument) if isinstance(argument, str) else ""
+
+
+def _clipped_texts(texts: Texts) -> Texts:
+    """The texts that are not empty, cut where they are too long for a page."""
+    return [(name, clip(text)) for name, text in texts if text not in (None, "")]

@@ -1,10 +1,10 @@
-"""The gallery of a report: the cards of all tasks and runs, and their pictures."""
+"""Makes the gallery of a report: the cards of all tasks and runs, and their pictures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 from tqdm import tqdm
 
@@ -12,15 +12,18 @@ from figlang_tasks.core.card import Answer, Card
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import listing
 from figlang_tasks.report import cards
-from figlang_tasks.report.cards import Line
+from figlang_tasks.report.cards import Sample
 from figlang_tasks.report.originals import Originals, Picture
-from figlang_tasks.report.thumbnails import thumbnails
+from figlang_tasks.report.thumbnails import Thumbnail, make_thumbnails
 from figlang_tasks.results.task_run import Run
-from figlang_tasks.scoring.measure import REPEAT
 from figlang_tasks.scoring.readings import is_unread
+from figlang_tasks.scoring.records import REPEAT
 
-MOST_CARDS = 6000
-"""Cards of a report; of larger tasks some rows are shown."""
+MAX_CARDS = 6000
+"""Cards of a report; larger tasks show some of their rows."""
+
+Row: TypeAlias = Mapping[int, Sequence[Sample]]
+"""The samples of a row by the number of their run; several where the row has several images."""
 
 
 @dataclass(frozen=True)
@@ -28,126 +31,178 @@ class Gallery:
     """What the page's script shows.
 
     Attributes:
-        cards: in the order of tasks and rows (:mod:`figlang_tasks.report.cards`); a picture's
-            ``name`` has become ``picture``, its number, or None if it is not at hand.
-        pictures: thumbnails by number: ``src``, ``width`` and ``height`` of the original; None for
-            a damaged one.
-        notices: what is missing, and what to do about it.
+        cards: in the order of tasks and rows. The ``picture`` of each of its pictures is a number
+            in `pictures`, or None if there is no such picture on this machine.
+        pictures: thumbnails; None for a damaged picture.
+        warnings: what is missing, and what to do about it.
     """
 
     cards: list[Card]
-    pictures: list[dict[str, Any] | None]
-    notices: list[str]
+    pictures: list[Thumbnail | None]
+    warnings: list[str]
 
 
-def build(runs: Sequence[Run], pictures: bool = True, most: int = MOST_CARDS) -> Gallery:
-    """The gallery of some runs; a card holds the answers of all runs to a row.
+def build(runs: Sequence[Run], with_pictures: bool = True, max_cards: int = MAX_CARDS) -> Gallery:
+    """Make the gallery of some runs; a card holds the answers of all runs to a row.
 
-    If there are more than `most` rows, each task has the same share of the cards, rows with unread
-    answers first.
+    If there are more than `max_cards` rows, each task has the same share of the cards, and rows
+    with unread answers are chosen first.
     """
-    album: dict[str, Picture] = {}
-    found, notices = [], dict[str, list[str]]()  # the tasks of each notice
-    tasks = {
-        task: _by_card(task, runs)
-        for task in dict.fromkeys(task for run in runs for task in run.tasks)
-    }
-    share = most if sum(map(len, tasks.values())) <= most else min(most, max(1, most // len(tasks)))
-    for task, rows in tasks.items():
-        of, originals = next(run.tasks[task] for run in runs if task in run.tasks), None
-        try:
-            originals = Originals(of) if share else None
-        except DataError as error:
-            remedy = "`figlang data prefetch` gets the data"
-            told = f"pictures and texts of {of.data.dataset} are not shown: {error}. {remedy}"
-            notices.setdefault(told, []).append(task)
-        if 0 < share < len(rows):
-            notice = f"the first {share} of {len(rows)} rows are in the gallery"
-            if any(map(_has_unread, rows.values())):
-                notice = (
-                    f"{share} of {len(rows)} rows are in the gallery: those with unread answers,"
-                    " and the first others"
-                )
-            notices.setdefault(notice, []).append(task)
-        for lines in _unread_and_first(list(rows.values()), share):
-            found.append(_card(task, runs, lines, originals, album if pictures else None))
-    made = list(
-        tqdm(
-            thumbnails(album.values()), "thumbnails", len(album), delay=2, leave=False, disable=None
-        )
-    )
-    shown = [None if isinstance(each, DataError) else each for each in made]
-    places = {key: number for number, key in enumerate(album) if shown[number]}
-    for picture in (picture for card in found for picture in card["pictures"]):
-        picture["picture"] = places.get(picture["picture"])
-    damaged = [str(each) for each in made if isinstance(each, DataError)]
-    of_tasks = [
-        f"{listing(names, 3)}: {notice}.".replace("..", ".") for notice, names in notices.items()
-    ]
-    more = f" ({len(damaged)} pictures cannot be read)" if len(damaged) > 1 else ""
-    return Gallery(found, shown, [*of_tasks, *(text + more for text in damaged[:1])])
+    if max_cards == 0:
+        return Gallery([], [], [])
+    tasks = dict.fromkeys(task for run in runs for task in run.tasks)
+    rows_by_task = {task: _collect_rows(task, runs) for task in tasks}
+    total = sum(map(len, rows_by_task.values()))
+    task_limit = max_cards if total <= max_cards else max(1, max_cards // len(tasks))
+
+    all_cards: list[Card] = []
+    album: dict[str, Picture] | None = {} if with_pictures else None
+    tasks_by_warning: dict[str, list[str]] = {}
+    for task, rows in rows_by_task.items():
+        originals, warning = _find_originals(task, runs)
+        if warning:
+            tasks_by_warning.setdefault(warning, []).append(task)
+        if len(rows) > task_limit:
+            tasks_by_warning.setdefault(_limit_warning(rows, task_limit), []).append(task)
+        for row in _choose_rows(rows, task_limit):
+            all_cards.append(_make_card(task, runs, row, originals, album))
+
+    pictures, damaged = _make_pictures(album or {})
+    _number_pictures(all_cards, album or {}, pictures)
+    warnings = []
+    for warning, warned_tasks in tasks_by_warning.items():
+        warnings.append(f"{listing(warned_tasks, 3)}: {warning}.".replace("..", "."))
+    return Gallery(all_cards, pictures, warnings + damaged)
 
 
-def _unread_and_first(
-    rows: Sequence[Mapping[int, list[Line]]], most: int
-) -> list[Mapping[int, list[Line]]]:
-    """At most so many rows, in their order: those with an unread answer, and where room is left the
-    first others.
+# --- rows ---
+
+
+def _collect_rows(task: str, runs: Sequence[Run]) -> list[Row]:
+    """The rows of a task that any run has, in the order of the first run's file.
+
+    Of several answers of a run to a row (``--repeats``) the first is taken.
     """
-    unread = [place for place, lines_by_run in enumerate(rows) if _has_unread(lines_by_run)]
-    places = dict.fromkeys([*unread, *range(len(rows))])
-    chosen = list(places)[:most]
-    return [rows[place] for place in sorted(chosen)]
-
-
-def _has_unread(lines_by_run: Mapping[int, list[Line]]) -> bool:
-    """Whether an answer of some run to a row was not read."""
-    return any(is_unread(line["sample"]) for lines in lines_by_run.values() for line in lines)
-
-
-def _by_card(task: str, runs: Sequence[Run]) -> dict[str, dict[int, list[Line]]]:
-    """The lines of a task by card and number of the run, in the order of the first run's file.
-
-    Of several answers to a row (``--repeats``) they are the first.
-    """
-    found: dict[str, dict[int, list[Line]]] = {}
+    rows: dict[str, dict[int, list[Sample]]] = {}
     for number, run in enumerate(runs):
         if task not in run.tasks:
             continue
-        first_answer = min(record.get(REPEAT, 1) for record in run.tasks[task].records)
-        for line in run.tasks[task].samples:
-            if line["sample"].get(REPEAT, 1) == first_answer:
-                found.setdefault(cards.card_id(line), {}).setdefault(number, []).append(line)
-    return found
+        task_run = run.tasks[task]
+        first_repeat = min(record.get(REPEAT, 1) for record in task_run.records)
+        for sample in task_run.samples:
+            if sample["sample"].get(REPEAT, 1) == first_repeat:
+                row = rows.setdefault(cards.card_id(sample), {})
+                row.setdefault(number, []).append(sample)
+    return list(rows.values())
 
 
-def _card(
+def _choose_rows(rows: Sequence[Row], limit: int) -> list[Row]:
+    """At most `limit` rows: those with an unread answer, then the first others; in their order."""
+    unread = [position for position, row in enumerate(rows) if _has_unread(row)]
+    by_priority = list(dict.fromkeys([*unread, *range(len(rows))]))
+    return [rows[position] for position in sorted(by_priority[:limit])]
+
+
+def _has_unread(row: Row) -> bool:
+    """Whether the answer of any run to a row was not read."""
+    for samples in row.values():
+        if any(is_unread(sample["sample"]) for sample in samples):
+            return True
+    return False
+
+
+def _limit_warning(rows: Sequence[Row], limit: int) -> str:
+    """Say that only `limit` rows of a task are shown, and which."""
+    if any(map(_has_unread, rows)):
+        return (
+            f"{limit} of {len(rows)} rows are in the gallery: those with unread answers, and the"
+            " first others"
+        )
+    return f"the first {limit} of {len(rows)} rows are in the gallery"
+
+
+# --- cards ---
+
+
+def _find_originals(task: str, runs: Sequence[Run]) -> tuple[Originals | None, str]:
+    """The rows of the benchmark that a task asked for; None and a warning if they are missing."""
+    task_run = next(run.tasks[task] for run in runs if task in run.tasks)
+    try:
+        return Originals(task_run), ""
+    except DataError as error:
+        dataset = task_run.data.dataset
+        remedy = "`figlang data prefetch` gets the data"
+        return None, f"pictures and texts of {dataset} are not shown: {error}. {remedy}"
+
+
+def _make_card(
     task: str,
     runs: Sequence[Run],
-    lines: Mapping[int, list[Line]],
+    row: Row,
     originals: Originals | None,
     album: dict[str, Picture] | None,
 ) -> Card:
-    """The card of a row with the answers of all runs; the key of each of its pictures in `album` is
-    its ``picture``.
+    """Make the card of a row with the answers of all runs, and add its pictures to the album.
+
+    Args:
+        album: pictures by key; None for a gallery without pictures. The key of a picture is the
+            ``picture`` in the card.
     """
-    first = next(iter(lines))
-    row_id = str(lines[first][0]["sample"]["id"])
-    card = cards.card(
-        runs[first].tasks[task], lines[first], originals.document(row_id) if originals else None
-    )
+    first_run = next(iter(row))
+    row_id = str(row[first_run][0]["sample"]["id"])
+    document = None if originals is None else originals.document(row_id)
+    card = cards.make_card(runs[first_run].tasks[task], row[first_run], document)
+
     for picture in card["pictures"]:
         name = picture.pop("name")
-        original = originals.picture(name) if originals and album is not None else None
-        picture["picture"] = original and original.key
-        if original and album is not None:
+        picture["picture"] = None
+        if originals is None or album is None:
+            continue
+        original = originals.picture(name)
+        if original is not None:
+            picture["picture"] = original.key
             album.setdefault(original.key, original)
+
     card["answers"] = []
-    for number, own in lines.items():
+    for number, samples in row.items():
         answer: Answer = {"run": number}
-        answer.update(cards.answer(runs[number].tasks[task], own))
-        prompt = cards.prompt(own[0])
+        answer.update(cards.make_answer(runs[number].tasks[task], samples))
+        prompt = cards.prompt_of(samples[0])
         if prompt != card["prompt"]:
             answer["prompt"] = prompt
         card["answers"].append(answer)
     return card
+
+
+# --- pictures ---
+
+
+def _make_pictures(album: Mapping[str, Picture]) -> tuple[list[Thumbnail | None], list[str]]:
+    """The thumbnails of an album, None for damaged pictures, and a warning if there are any."""
+    thumbnails = make_thumbnails(album.values())
+    # A bar on a terminal if it takes longer than two seconds
+    progress = tqdm(thumbnails, "thumbnails", len(album), delay=2, leave=False, disable=None)
+    pictures: list[Thumbnail | None] = []
+    damaged: list[str] = []
+    for thumbnail in progress:
+        if isinstance(thumbnail, DataError):
+            pictures.append(None)
+            damaged.append(str(thumbnail))
+        else:
+            pictures.append(thumbnail)
+    if len(damaged) > 1:
+        return pictures, [f"{damaged[0]} ({len(damaged)} pictures cannot be read)"]
+    return pictures, damaged
+
+
+def _number_pictures(
+    all_cards: Sequence[Card], album: Collection[str], pictures: Sequence[Thumbnail | None]
+) -> None:
+    """Replace the key of each picture in the cards by its number; None for a damaged picture."""
+    number_by_key = {}
+    for number, key in enumerate(album):
+        if pictures[number] is not None:
+            number_by_key[key] = number
+    for card in all_cards:
+        for picture in card["pictures"]:
+            picture["picture"] = number_by_key.get(picture["picture"])

@@ -1,5 +1,6 @@
-"""The documents and pictures behind the rows of a run, from what is on this machine: nothing is
-downloaded.
+"""The documents and pictures behind the rows of a run, if they are on this machine.
+
+Nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -19,7 +20,12 @@ from figlang_tasks.results.task_run import TaskRun
 
 
 class Picture(NamedTuple):
-    """A picture that can be read: `key` is the same wherever the same picture stands."""
+    """A picture that can be read.
+
+    Attributes:
+        key: the same for the same picture, whatever row it stands in.
+        read: decodes it; raises `DataError` if it is damaged.
+    """
 
     key: str
     read: Callable[[], Image.Image]
@@ -29,45 +35,49 @@ class Originals:
     """The documents of a task.
 
     Args:
-        run: what a run left of it.
+        task: the task of a run.
 
     Raises:
-        DataError: they are not on this machine, or are not those that the run had.
+        DataError: they are not on this machine, or have other texts than those of the run.
     """
 
-    def __init__(self, run: TaskRun) -> None:
-        self._run = run
+    def __init__(self, task: TaskRun) -> None:
+        self._task = task
         with downloading_nothing():
-            self._whole = run.benchmark.documents(run.request)
-        found = DataId.parse(self._whole[0]["data"])
-        if found.texts != run.data.texts:
-            raise DataError(f"the run had {run.data}, and the data here is {found}: other texts")
-        self._numbers = {row_id: number for number, row_id in enumerate(self._whole["id"])}
+            self._documents = task.benchmark.documents(task.request)
+        data = DataId.parse(self._documents[0]["data"])
+        if data.texts != task.data.texts:
+            raise DataError(f"the run had {task.data}, and the data here is {data}: other texts")
+        self._position = {row_id: number for number, row_id in enumerate(self._documents["id"])}
 
     def document(self, row_id: str) -> Mapping[str, Any] | None:
-        """A document; None if there is none of that id."""
-        number = self._numbers.get(row_id)
-        return None if number is None else self._whole[number]
+        """The document with an id; None if there is none."""
+        position = self._position.get(row_id)
+        return None if position is None else self._documents[position]
 
     def picture(self, name: str) -> Picture | None:
-        """A picture by what names it in a card: the id of the row, or what its benchmark knows it
-        by.
+        """The picture that a card names; None if there is none.
+
+        The name is the id of the row, or by what the benchmark's module ``picture`` finds it.
         """
-        where = f"{self._run.task} {name}"
-        module = self._run.benchmark.module("picture")
+        dataset = self._task.data.dataset
+        where = f"{self._task.task} {name}"  # for messages
+        module = self._task.benchmark.module("picture")
         if module is not None:
-            read = partial(module.picture, self._run.data.dataset, name, where)
-            return Picture(f"{self._run.benchmark.name} {name}", read)
+            key = f"{self._task.benchmark.name} {name}"
+            return Picture(key, partial(module.picture, dataset, name, where))
+
         document = self.document(name)
         if document is None or "image" not in document:
             return None
-        # A cartoon has several captions: its bytes tell that it is the same.
+        # Several rows may share a picture (a cartoon has several captions): its bytes tell.
         cell = document["image"] or {}
         content = cell.get("bytes")
         key = hashlib.sha256(content).hexdigest() if content else f"file {cell.get('path')}"
-        return Picture(
-            key,
-            lambda: images.decode(
-                self._whole[self._numbers[name]]["image"], where, self._run.data.dataset
-            ),
-        )
+
+        def read() -> Image.Image:
+            """Decode the picture, read once more so that the album holds no bytes."""
+            image = self._documents[self._position[name]]["image"]
+            return images.decode(image, where, dataset)
+
+        return Picture(key, read)

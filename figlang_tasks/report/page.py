@@ -1,8 +1,8 @@
 """The report as one HTML file: nothing is loaded from elsewhere, and no script from data can run.
 
-Every text of a run is escaped: by Jinja in the page, as JSON in the blocks that the page's script
-reads, which makes text nodes of it. A Content-Security-Policy allows that script and the style
-sheet alone, by their digests.
+Every text of a run is escaped: by Jinja in the page, and as JSON in the block that the page's
+script reads, which makes text nodes of it. A Content-Security-Policy allows that script and the
+style sheet alone, by their digests.
 """
 
 from __future__ import annotations
@@ -12,21 +12,22 @@ import datetime
 import hashlib
 import json
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 import figlang_tasks
+from figlang_tasks.core.card import Card
 from figlang_tasks.core.redaction import redacted
 from figlang_tasks.core.text import without_paths
 from figlang_tasks.report import gallery
-from figlang_tasks.report.verdict import contradicted
+from figlang_tasks.report.run_warnings import contradiction_warnings
 from figlang_tasks.results import provenance
 from figlang_tasks.results.task_run import Run
 from figlang_tasks.scoring.readings import UNREAD, WITHOUT_WORDS
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from figlang_tasks.report.sections import Group, Table
 
 GENERATOR = "figlang_tasks"
-"""Content of ``<meta name=generator>``; by it a report is known again."""
+"""Content of ``<meta name=generator>``, by which a report is recognized."""
 
 _FOLDER = Path(__file__).resolve().parent
 
@@ -46,95 +47,131 @@ class Page:
 
     Attributes:
         content: the file, UTF-8.
-        samples: cards of the gallery.
-        pictures: thumbnails in it.
-        notices: what is missing, and what to do about it; they stand in the page as well.
+        samples: the number of cards in the gallery.
+        pictures: the number of pictures in the gallery.
+        warnings: what is missing, and what to do about it; the page shows them too.
     """
 
     content: bytes
     samples: int
     pictures: int
-    notices: list[str]
+    warnings: list[str]
+
+
+class _Provenance(NamedTuple):
+    """How a run was made: facts about it, and about each of its tasks."""
+
+    run_name: str
+    run_facts: Mapping[str, str]
+    task_facts: Mapping[str, Mapping[str, str]]
 
 
 def build(
     runs: Sequence[Run],
     title: str = "Figurative-language evaluation",
-    pictures: bool = True,
-    most: int = gallery.MOST_CARDS,
+    with_pictures: bool = True,
+    max_cards: int = gallery.MAX_CARDS,
     command: str = "",
 ) -> Page:
-    """Make the report of some runs."""
+    """Make the report of some runs.
+
+    Args:
+        max_cards: how many rows the gallery may show.
+        command: the command line that asked for the report, which the page shows.
+    """
     from figlang_tasks.report import sections
 
-    shown = gallery.build(runs, pictures, most)  # first: it refuses damaged rows
-    return render(runs, sections.build(runs), shown, title=title, command=command)
+    # The gallery refuses damaged rows, so it comes before the comparisons, which take time.
+    cards_and_pictures = gallery.build(runs, with_pictures, max_cards)
+    return render(runs, sections.build(runs), cards_and_pictures, title, command)
 
 
 def render(
     runs: Sequence[Run],
-    found: Sequence[Group],
-    shown: gallery.Gallery,
+    groups: Sequence[Group],
+    cards_and_pictures: gallery.Gallery,
     title: str,
     command: str = "",
 ) -> Page:
-    """Make the page of groups of sections and a gallery; see `build`."""
+    """Make the page of sections and a gallery; see `build`."""
     style = (_FOLDER / "page.css").read_text(encoding="utf-8")
     script = (_FOLDER / "page.js").read_text(encoding="utf-8")
-    names = [run.name for run in runs]
-    # JSON has no words for NaN and infinities.
-    cards = json.loads(json.dumps(shown.cards), parse_constant=lambda name: None)
-    contradictions = contradicted((run, task) for run in runs for task in run.tasks.values())
-    html = (
-        _environment()
-        .get_template("page.jinja")
-        .render(
-            title=title,
-            generator=f"{GENERATOR} {figlang_tasks.__version__}",
-            policy=_policy(style, script),
-            style=Markup(style),
-            script=Markup(script),
-            groups=found,
-            names=names,
-            partial={run.name: run.partial for run in runs if run.partial},
-            told=[
-                (
-                    run.name,
-                    provenance.run_facts(run),
-                    {each.task: provenance.task_facts(each) for each in run.tasks.values()},
-                )
-                for run in runs
-            ],
-            contradictions=contradictions,
-            shown=shown,
-            data={
-                "runs": names,
-                "cards": cards,
-                "pictures": shown.pictures,
-                "statuses": {"unread": UNREAD, "withoutWords": WITHOUT_WORDS},
-            },
-            made={
-                "made": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-                "figlang_tasks": figlang_tasks.__version__,
-                "Python": platform.python_version(),
-                "command": without_paths(redacted(command)),
-            },
-        )
+    run_names = [run.name for run in runs]
+    contradictions = contradiction_warnings(
+        (run, task) for run in runs for task in run.tasks.values()
     )
-    # Half a surrogate pair has no bytes in UTF-8.
-    content = html.encode("utf-8", "replace")
+    pictures = cards_and_pictures.pictures
+    template = _environment().get_template("page.jinja")
+    html = template.render(
+        title=title,
+        generator=f"{GENERATOR} {figlang_tasks.__version__}",
+        policy=_content_security_policy(style, script),
+        style=Markup(style),
+        script=Markup(script),
+        run_names=run_names,
+        partial_runs={run.name: run.partial for run in runs if run.partial},
+        contradictions=contradictions,
+        groups=groups,
+        gallery=cards_and_pictures,
+        script_data={
+            "runs": run_names,
+            "cards": _without_nan(cards_and_pictures.cards),
+            "pictures": pictures,
+            "statuses": {"unread": UNREAD, "withoutWords": WITHOUT_WORDS},
+        },
+        provenance=[_provenance(run) for run in runs],
+        report_facts=_report_facts(command),
+    )
     return Page(
-        content, len(shown.cards), sum(map(bool, shown.pictures)), [*contradictions, *shown.notices]
+        content=html.encode("utf-8", "replace"),  # half a surrogate pair has no bytes in UTF-8
+        samples=len(cards_and_pictures.cards),
+        pictures=sum(picture is not None for picture in pictures),
+        warnings=[*contradictions, *cards_and_pictures.warnings],
     )
 
 
 def is_report(path: Path) -> bool:
-    """Whether a file was made by `build`, and may be made again."""
+    """Whether a file is a report, which another report may replace."""
     with path.open("rb") as file:
-        return f'<meta name="generator" content="{GENERATOR} '.encode() in file.read(4096)
+        beginning = file.read(4096)
+    return f'<meta name="generator" content="{GENERATOR} '.encode() in beginning
+
+
+# --- what the template shows ---
+
+
+def _provenance(run: Run) -> _Provenance:
+    """How a run was made."""
+    task_facts = {task.task: provenance.task_facts(task) for task in run.tasks.values()}
+    return _Provenance(run.name, provenance.run_facts(run), task_facts)
+
+
+def _report_facts(command: str) -> dict[str, str]:
+    """When and how this report was made, without secrets and paths of this machine."""
+    now = datetime.datetime.now(datetime.timezone.utc)
+    return {
+        "made": now.strftime("%Y-%m-%d %H:%M UTC"),
+        "figlang_tasks": figlang_tasks.__version__,
+        "Python": platform.python_version(),
+        "command": without_paths(redacted(command)),
+    }
+
+
+def _without_nan(cards: Sequence[Card]) -> list[Card]:
+    """The cards with None in place of NaN and infinities, for which JSON has no words."""
+
+    def none_for(constant: str) -> None:
+        return None
+
+    finite_cards: list[Card] = json.loads(json.dumps(cards), parse_constant=none_for)
+    return finite_cards
+
+
+# --- HTML ---
 
 
 def _environment() -> Environment:
+    """The Jinja environment of the page, which escapes every text."""
     environment = Environment(
         loader=FileSystemLoader(_FOLDER),
         autoescape=True,
@@ -142,38 +179,46 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["data_url"] = lambda text, kind: f"data:{kind};charset=utf-8,{quote(text)}"
-    environment.filters["html"] = _html
+    environment.filters["data_url"] = _data_url
+    environment.filters["html"] = _table_html
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     return environment
 
 
-def _html(table: Table) -> Markup:
-    """A table of texts, escaped; the first column is the head of each row, and heads of columns
-    have tooltips.
+def _data_url(text: str, media_type: str) -> str:
+    """A text as a data URL."""
+    return f"data:{media_type};charset=utf-8,{quote(text)}"
+
+
+def _table_html(table: Table) -> Markup:
+    """A table of texts as HTML, escaped.
+
+    The first column is the head of each row; heads of columns have tooltips.
     """
     import pandas as pd
 
-    shown = table.shown
-    whole = shown.replace(r", (?=[\d.]+\])", ",\u00a0", regex=True)  # an interval stays in one line
+    # No line break within an interval
+    cells = table.cells.replace(r", (?=[\d.]+\])", ",\u00a0", regex=True)
     with pd.option_context("display.max_colwidth", None):
-        html = whole.set_index(shown.columns[0]).to_html(border=0, index_names=False)
-    # The policy of the page allows no style
+        html = cells.set_index(cells.columns[0]).to_html(border=0, index_names=False)
+    # The policy of the page allows no style attributes.
     html = html.replace('<tr style="text-align: right;">', "<tr>")
-    heads, end_of_heads, rows = html.partition("</thead>")
+    head, end_of_head, body = html.partition("</thead>")
     for column, tooltip in table.tooltips.items():
-        cell = f"<th>{escape(column, quote=False)}</th>"  # as pandas escapes it
-        heads = heads.replace(cell, cell.replace("<th>", f'<th title="{escape(tooltip)}">'))
-    return Markup(heads + end_of_heads + rows)
+        name = escape(column, quote=False)  # as pandas escapes it
+        head = head.replace(f"<th>{name}</th>", f'<th title="{escape(tooltip)}">{name}</th>')
+    return Markup(head + end_of_head + body)
 
 
-def _policy(style: str, script: str) -> str:
-    def digest(text: str) -> str:
-        return (
-            f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}'"
-        )
-
+def _content_security_policy(style: str, script: str) -> str:
+    """A policy that allows nothing but data pictures, the style sheet and the script."""
     return (
-        f"default-src 'none'; img-src data:; style-src {digest(style)}; script-src"
-        f" {digest(script)}; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; img-src data:; style-src {_digest(style)}; script-src"
+        f" {_digest(script)}; base-uri 'none'; form-action 'none'"
     )
+
+
+def _digest(text: str) -> str:
+    """The SHA-256 of a text, as a Content-Security-Policy names what it allows."""
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+    return f"'sha256-{digest}'"

@@ -1,4 +1,4 @@
-"""Pictures of a report: small, each stored once, all together within a budget."""
+"""Makes the pictures of a report: small, and all together within a budget."""
 
 from __future__ import annotations
 
@@ -6,44 +6,58 @@ import base64
 import io
 import math
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import TypedDict
+
+from PIL import Image
 
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.report.originals import Picture
 
-SIZE = 320
-"""Pixels of the long side."""
+MAX_SIDE = 320
+"""Pixels of the longer side."""
 
 BUDGET = 15_000_000
-"""Bytes of all thumbnails, about; as base64 a third more. With the texts of 723 samples a report is
-some 25 MB.
+"""Bytes of all thumbnails, about; a third more as base64.
+
+With the texts of 723 samples a report is some 25 MB.
 """
 
-_QUALITY, _BYTES_OF_A_PIXEL = 75, 0.2
+_QUALITY = 75
+_BYTES_PER_PIXEL = 0.2  # about, at this quality
 _METHOD = 2  # half the time of the default, for a twentieth more bytes
 
 
-def thumbnails(
-    pictures: Collection[Picture], budget: int = BUDGET
-) -> Iterator[dict[str, Any] | DataError]:
-    """A thumbnail of each picture: ``src`` (data URL), ``width`` and ``height`` of the original; or
-    why there is none.
+class Thumbnail(TypedDict):
+    """A thumbnail as a data URL, with the size of the original in pixels."""
 
-    They are made one by one, so that one decoded picture is in memory.
+    src: str
+    width: int
+    height: int
+
+
+def make_thumbnails(
+    pictures: Collection[Picture], budget: int = BUDGET
+) -> Iterator[Thumbnail | DataError]:
+    """Make a thumbnail of each picture, or yield the error of one that cannot be read.
+
+    They are made one by one, so that only one decoded picture is in memory.
     """
-    pixels = budget / max(1, len(pictures)) / _BYTES_OF_A_PIXEL
-    side = max(16, min(SIZE, int(math.sqrt(pixels))))
+    pixels = budget / max(1, len(pictures)) / _BYTES_PER_PIXEL
+    side = max(16, min(MAX_SIDE, int(math.sqrt(pixels))))
     for picture in pictures:
         try:
             image = picture.read()
         except DataError as error:
             yield error
             continue
-        about = {"width": image.width, "height": image.height}
-        image.thumbnail((side, side))
-        file = io.BytesIO()
-        image.save(file, "WEBP", quality=_QUALITY, method=_METHOD)
-        yield {
-            "src": f"data:image/webp;base64,{base64.b64encode(file.getvalue()).decode()}",
-            **about,
-        }
+        yield _shrink(image, side)
+
+
+def _shrink(image: Image.Image, side: int) -> Thumbnail:
+    """The thumbnail of an image, at most `side` pixels high and wide."""
+    width, height = image.size
+    image.thumbnail((side, side))
+    file = io.BytesIO()
+    image.save(file, "WEBP", quality=_QUALITY, method=_METHOD)
+    content = base64.b64encode(file.getvalue()).decode()
+    return {"src": f"data:image/webp;base64,{content}", "width": width, "height": height}

@@ -1,260 +1,216 @@
-"""Says in one sentence which run is better: ``figlang compare`` ends with it, a report begins with
-it.
+"""Says in one sentence which run is better.
+
+``figlang compare`` ends with these sentences, and a report begins with them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from figlang_tasks.core.text import listing, printable
+from figlang_tasks.core.text import printable
+from figlang_tasks.report.difference import (
+    ALPHA,
+    count_tests,
+    difference_text,
+    differences_table,
+    is_improvement,
+    is_significant,
+    p_text,
+    rows_text,
+)
+from figlang_tasks.report.run_warnings import (
+    contradiction_warning,
+    contradiction_warnings,
+    run_warnings,
+)
 from figlang_tasks.results import measures
 from figlang_tasks.results.comparison import Difference, adjust_p_values, compare
-from figlang_tasks.results.task_run import Run, TaskRun
+from figlang_tasks.results.task_run import Run
 from figlang_tasks.scoring import OVERALL
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-ALPHA = 0.05
-LEAST_P = 0.00005
-"""With four digits, less reads as 0."""
 
 
 def verdicts(differences: Sequence[Difference]) -> list[str]:
-    """A sentence for each task, by its headline metric: which of two runs is better, or a ranking
-    of several.
+    """Say in a sentence for each task which run is better, by the task's main metric.
 
-    Number, sign, interval and p are those of the tables: the candidate minus the baseline, p
-    adjusted for all tests. What differs significantly comes first.
+    More than two runs are ranked in one sentence if all pairs of them were tested by one metric;
+    otherwise each pair has its sentence. Numbers are those of the tables: the candidate minus the
+    baseline, p adjusted for all tests. Sentences about significant differences come first.
     """
-    tasks: dict[str, dict[tuple[str, str], list[Difference]]] = {}
-    for each in differences:
-        tasks.setdefault(each.task, {}).setdefault((each.baseline, each.candidate), []).append(each)
     tests = count_tests(differences)
-    found: dict[str, bool] = {}
-    for pairs in tasks.values():
-        heads = [headline(pair) for pair in pairs.values()]
-        is_ranking = (
-            len(heads) > 1
-            and len({each.name for each in heads}) == 1
-            and count_tests(heads) == len(heads)
-        )
-        if is_ranking:
-            found[_ranking(heads, tests)] = any(map(better, heads))
-        else:
-            found |= {_sentence(each, tests): better(each) is not None for each in heads}
-    return [printable(sentence) for sentence in sorted(found, key=found.__getitem__, reverse=True)]
+    significant: list[str] = []
+    others: list[str] = []
+    for main_differences in _main_differences(differences).values():
+        if _can_be_ranked(main_differences):
+            any_significant = any(map(is_significant, main_differences))
+            sentences = significant if any_significant else others
+            sentences.append(_ranking_sentence(main_differences, tests))
+            continue
+        for difference in main_differences:
+            sentences = significant if is_significant(difference) else others
+            sentences.append(_pair_sentence(difference, tests))
+    return [printable(sentence) for sentence in dict.fromkeys([*significant, *others])]
 
 
-def against(baseline: Run, runs: Sequence[Run]) -> list[str]:
-    """A sentence for each task that `runs` of one model share with `baseline`: whether it is
-    better.
+def verdicts_against(baseline: Run, runs: Sequence[Run]) -> list[str]:
+    """Say for each task that a model shares with a baseline whether it is better.
+
+    Args:
+        runs: of one model.
     """
     for task in baseline.tasks.values():
         task.check_consistent()
     if baseline.name in {run.name for run in runs}:
         baseline = replace(baseline, name="the baseline")
-    shared = [run for run in runs if run.tasks.keys() & baseline.tasks.keys()] or runs
-    return verdicts(adjust_p_values([each for run in shared for each in compare([baseline, run])]))
+    # Where no run shares a task, the comparison of the first says so.
+    sharing = [run for run in runs if run.tasks.keys() & baseline.tasks.keys()] or runs
+    differences: list[Difference] = []
+    for run in sharing:
+        differences += compare([baseline, run])
+    return verdicts(adjust_p_values(differences))
 
 
-def headline(pair: Sequence[Difference]) -> Difference:
-    """The difference that stands for two runs on a task: by its headline metric; a tested one, if
-    any is.
+def _main_differences(differences: Sequence[Difference]) -> dict[str, list[Difference]]:
+    """By task, the difference of each pair of runs that stands for the pair."""
+    by_task: dict[str, dict[tuple[str, str], list[Difference]]] = {}
+    for difference in differences:
+        pair = (difference.baseline, difference.candidate)
+        by_task.setdefault(difference.task, {}).setdefault(pair, []).append(difference)
+    return {task: list(map(_main_difference, pairs.values())) for task, pairs in by_task.items()}
+
+
+def _main_difference(differences: Sequence[Difference]) -> Difference:
+    """Of the differences of two runs on a task, the one by the main metric.
+
+    Differences that were tested are preferred, among them those over all rows.
     """
-    tested = [each for each in pair if each.p is not None] or pair
-    whole = [each for each in tested if each.scope == OVERALL] or tested
-    metric = measures.headline_metric(each.metric for each in whole)
-    return next(each for each in whole if each.metric == metric)
+    candidates = [each for each in differences if each.p is not None] or differences
+    candidates = [each for each in candidates if each.scope == OVERALL] or candidates
+    main_metric = measures.headline_metric(difference.metric for difference in candidates)
+    return next(difference for difference in candidates if difference.metric == main_metric)
 
 
-def _ranking(heads: Sequence[Difference], tests: int) -> str:
-    """The order of more than two runs on a task, and which of them cannot be told apart."""
-    one = heads[0]
-    values = {each.baseline: each.baseline_value for each in heads} | {
-        each.candidate: each.candidate_value for each in heads
-    }
-    order = sorted(
-        values, key=values.__getitem__, reverse=measures.measure_of(one.metric).higher_is_better
-    )
-    places = "; ".join(f"{name} {measures.value_text(one.metric, values[name])}" for name in order)
-    groups = _alike(order, heads)
-    alike = "; ".join(", ".join(filter(group.__contains__, order)) for group in groups)
-    told = f"Cannot be told apart: {alike} (p ≥" if groups else "All differ (p <"
-    name = measures.name_text(one.name)
-    return f"Ranking on {one.task} by {name}: {places}. {told} {ALPHA}, adjusted for {tests} tests)"
+# --- several runs ---
 
 
-def _alike(order: Sequence[str], heads: Sequence[Difference]) -> list[frozenset[str]]:
-    """The largest groups of runs of which no two differ significantly, best first; a run may be in
-    several.
-    """
-    groups = [frozenset(order)]
-    for each in filter(better, heads):
-        pair = {each.baseline, each.candidate}
-        parts = [group - {name} for group in groups if pair <= group for name in pair]
-        parts += [group for group in groups if not pair <= group]
-        groups = [
-            group for group in dict.fromkeys(parts) if not any(group < other for other in parts)
-        ]
-    found = [group for group in groups if len(group) > 1]
-    return sorted(found, key=lambda group: [order.index(name) for name in order if name in group])
+def _can_be_ranked(differences: Sequence[Difference]) -> bool:
+    """Whether there are several pairs of runs, and all were tested by one metric."""
+    metrics = {difference.name for difference in differences}
+    all_tested = count_tests(differences) == len(differences)
+    return len(differences) > 1 and len(metrics) == 1 and all_tested
 
 
-def _sentence(each: Difference, tests: int) -> str:
-    number = f"{measures.name_text(each.name)} {difference_text(each)}"
-    number += " (lower is better)" * (not measures.measure_of(each.metric).higher_is_better)
-    if each.p_holm is None:
-        return f"No test of {each.candidate} against {each.baseline} on {each.task}: {number}"
-    number += f", p {p_text(each.p_holm)}" + f" (adjusted for {tests} tests)" * (tests > 1)
-    if winner := better(each):
-        word = "better" if winner == each.candidate else "worse"
-        return f"{each.candidate} is {word} than {each.baseline} on {each.task}: {number}"
-    rows = f" with {rows_text(each)} rows" * bool(rows_text(each))
-    return (
-        f"Cannot tell {each.candidate} from {each.baseline} on {each.task}{rows}: {number};"
-        f" {_why(each)}"
-    )
-
-
-def _why(each: Difference) -> str:
-    """Why the rows show no difference."""
-    if each.p is not None and each.p < ALPHA:
-        return f"p {p_text(each.p)} alone, but there are too many tests at once"
-    if each.low is not None and each.high is not None and each.low * each.high > 0:
-        return "the interval is approximate with so few rows, and p decides"
-    if each.smallest is None:
-        return "too few rows differ"
-    points = " points" * measures.measure_of(each.metric).percent
-    return (
-        f"differences below {measures.value_text(each.metric, each.smallest)}{points} do not show"
-    )
-
-
-def better(each: Difference) -> str | None:
-    """The name of the run that is significantly better; None if neither is."""
-    if each.p_holm is None or each.p_holm >= ALPHA:
-        return None
-    return (
-        each.candidate
-        if (each.difference > 0) == measures.measure_of(each.metric).higher_is_better
-        else each.baseline
-    )
-
-
-def difference_text(each: Difference) -> str:
-    """A difference with its interval: ``+28.7 [18.6, 39.4]``."""
-    text = f"{'+' * (each.difference > 0)}{measures.value_text(each.metric, each.difference)}"
-    if each.low is None or each.high is None:
-        return text
-    low = measures.value_text(each.metric, each.low)
-    return f"{text} [{low}, {measures.value_text(each.metric, each.high)}]"
-
-
-def p_text(p: float) -> str:
-    """A p-value as papers print it, ``= .021``: below .01 with four digits, as tables, or ``<
-    .0001``.
-    """
-    if p < LEAST_P:
-        return "< .0001"
-    return f"= {p:.{3 if p >= 0.01 else 4}f}".replace("0.", ".", 1)
-
-
-def count_tests(differences: Sequence[Difference]) -> int:
-    """The number of tests among some differences."""
-    return sum(each.p is not None for each in differences)
-
-
-def rows_text(each: Difference) -> str:
-    """How many rows a difference is over, ``76``, or ``12 / 15`` if the runs differ; "" if
-    unknown.
-    """
-    return " / ".join(
-        dict.fromkeys(str(n) for n in (each.baseline_rows, each.candidate_rows) if n is not None)
-    )
-
-
-def caveats(run: Run, tasks: Collection[str] = (), run_path: str | None = None) -> list[str]:
-    """Warnings for readers of a run's numbers, without a full stop at the end.
+def _ranking_sentence(differences: Sequence[Difference], tests: int) -> str:
+    """Rank runs on a task, and say which of them cannot be told apart.
 
     Args:
-        tasks: names of the tasks that are meant; all of the run if it has none of them.
-        run_path: the run in the commands that a warning names; by default its path as it was given.
+        differences: one for each pair of runs, by one metric.
+        tests: for how many p is adjusted.
     """
-    found = [f"{run.name}: {sentence}" for sentence in run.missing]
-    if run.partial:
-        found.append(f"{run.name} was cut short: {run.partial}")
-    chosen: Iterable[TaskRun] = [
-        run.tasks[name] for name in tasks if name in run.tasks
-    ] or run.tasks.values()
-    for task in chosen:
-        told = task.warnings(run_path or str(run.path))
-        if task.unanswered:
-            told.insert(
-                0,
-                f"{task.unanswered} of {len(task.samples)} rows have no answer and count as wrong",
-            )
-        if task.sampling:
-            told.append(f"answers were sampled ({task.sampling}); another run gives other answers")
-        found += [f"{run.name}, {task.task}: {each}" for each in told]
-    return found
+    metric = differences[0].metric
+    values: dict[str, float] = {}
+    for difference in differences:
+        values[difference.baseline] = difference.baseline_value
+        values[difference.candidate] = difference.candidate_value
+    higher_is_better = measures.measure_of(metric).higher_is_better
+    ranking = sorted(values, key=values.__getitem__, reverse=higher_is_better)
 
-
-def contradicted(tasks: Iterable[tuple[Run, TaskRun]]) -> list[str]:
-    """Tasks whose results file says otherwise than the samples, with what it says."""
-    return [
-        contradiction(run, task, task.contradictions) for run, task in tasks if task.contradictions
-    ]
-
-
-def contradiction(run: Run, task: TaskRun, contradictions: Sequence[str]) -> str:
-    """Says what the results file of a task has otherwise than its samples."""
-    question = "are these files of two runs, or was one changed? The samples are used"
-    return f"{run.name}, results of {task.task}: {listing(contradictions)}: {question}"
-
-
-def of_differences(found: Sequence[Difference]) -> pd.DataFrame:
-    """A DataFrame of texts: a line for each difference of two runs, with its test."""
-    import pandas as pd
-
-    baseline, candidate = found[0].baseline, found[0].candidate
-    lines = []
-    for each in found:
-        lines.append(
-            [
-                measures.name_with_arrow(each.metric),
-                measures.scope_text(each.scope),
-                rows_text(each),
-                *(
-                    measures.value_text(each.metric, value)
-                    for value in (each.baseline_value, each.candidate_value)
-                ),
-                difference_text(each),
-                "" if each.smallest is None else measures.value_text(each.metric, each.smallest),
-                *_p_values(each),
-            ]
-        )
-    return pd.DataFrame(
-        lines,
-        columns=[
-            "metric",
-            "part",
-            "n",
-            baseline,
-            candidate,
-            "difference",
-            "smallest",
-            "p",
-            "p Holm",
-        ],
+    ranked_values = "; ".join(
+        f"{run} {measures.value_text(metric, values[run])}" for run in ranking
+    )
+    groups = _indistinguishable_groups(ranking, differences)
+    if groups:
+        group_texts = "; ".join(", ".join(group) for group in groups)
+        conclusion = f"Cannot be told apart: {group_texts} (p ≥"
+    else:
+        conclusion = "All differ (p <"
+    name = measures.name_text(differences[0].name)
+    return (
+        f"Ranking on {differences[0].task} by {name}: {ranked_values}."
+        f" {conclusion} {ALPHA}, adjusted for {tests} tests)"
     )
 
 
-def _p_values(each: Difference) -> tuple[str, str]:
-    """Both p of a difference, before and after adjustment, ``.0018`` and ``.021*``."""
-    if each.p is None or each.p_holm is None:
-        return "no test", ""
-    p, adjusted = (p_text(found).removeprefix("= ") for found in (each.p, each.p_holm))
-    return p, adjusted + ("*" if each.p_holm < ALPHA else " ")
+def _indistinguishable_groups(
+    ranking: Sequence[str], differences: Sequence[Difference]
+) -> list[list[str]]:
+    """The largest groups of runs in which no two differ significantly, the best group first.
+
+    A run may be in several groups. The method is insert and absorb (Piepho 2004, "An Algorithm for
+    a Letter-Based Representation of All-Pairwise Comparisons", JCGS 13(2)).
+    """
+    groups = [frozenset(ranking)]
+    for difference in filter(is_significant, differences):
+        groups = _split(groups, difference.baseline, difference.candidate)
+    ranked_groups = []
+    for group in groups:
+        if len(group) > 1:
+            ranked_groups.append([run for run in ranking if run in group])
+    return sorted(ranked_groups, key=lambda group: [ranking.index(run) for run in group])
+
+
+def _split(groups: Sequence[frozenset[str]], run: str, other: str) -> list[frozenset[str]]:
+    """The groups after two runs turned out to differ, so that none holds both.
+
+    A group that held both becomes two, each without one of them. Groups that are part of another
+    are left out.
+    """
+    split: list[frozenset[str]] = []
+    for group in groups:
+        if run in group and other in group:
+            split += [group - {run}, group - {other}]
+        else:
+            split.append(group)
+    return [group for group in dict.fromkeys(split) if not any(group < larger for larger in split)]
+
+
+# --- two runs ---
+
+
+def _pair_sentence(difference: Difference, tests: int) -> str:
+    """Say whether the candidate is better or worse, or cannot be told from the baseline.
+
+    Args:
+        tests: for how many p is adjusted.
+    """
+    baseline = difference.baseline
+    candidate = difference.candidate
+    task = difference.task
+    numbers = f"{measures.name_text(difference.name)} {difference_text(difference)}"
+    if not measures.measure_of(difference.metric).higher_is_better:
+        numbers += " (lower is better)"
+    if difference.p_holm is None:
+        return f"No test of {candidate} against {baseline} on {task}: {numbers}"
+    numbers += f", p {p_text(difference.p_holm)}"
+    if tests > 1:
+        numbers += f" (adjusted for {tests} tests)"
+    if is_significant(difference):
+        comparative = "better" if is_improvement(difference) else "worse"
+        return f"{candidate} is {comparative} than {baseline} on {task}: {numbers}"
+    rows = rows_text(difference)
+    with_rows = f" with {rows} rows" if rows else ""
+    reason = _reason_not_significant(difference)
+    return f"Cannot tell {candidate} from {baseline} on {task}{with_rows}: {numbers}; {reason}"
+
+
+def _reason_not_significant(difference: Difference) -> str:
+    """Why the test of a difference shows none."""
+    if difference.p is not None and difference.p < ALPHA:
+        return f"p {p_text(difference.p)} alone, but there are too many tests at once"
+    low, high = difference.low, difference.high
+    if low is not None and high is not None and low * high > 0:  # the interval is on one side of 0
+        return "the interval is approximate with so few rows, and p decides"
+    if difference.smallest is None:
+        return "too few rows differ"
+    smallest = measures.value_text(difference.metric, difference.smallest)
+    if measures.measure_of(difference.metric).percent:
+        smallest += " points"
+    return f"differences below {smallest} do not show"
+
+
+# Until all call sites have the new names
+against = verdicts_against
+caveats = run_warnings
+contradicted = contradiction_warnings
+contradiction = contradiction_warning
+of_differences = differences_table

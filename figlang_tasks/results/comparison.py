@@ -1,41 +1,28 @@
-"""Differences between runs, with paired tests; what ``figlang compare`` prints and the report's
-matrix shows.
-"""
+"""Differences between runs, with paired tests: what ``figlang compare`` and reports show."""
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
 
 import numpy as np
-from loguru import logger
 
-from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.text import listing
 from figlang_tasks.metrics import significance
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
-from figlang_tasks.metrics.significance import Statistic, holm
 from figlang_tasks.results import measures
-from figlang_tasks.results.task_run import SCORE_AGAIN, Run, TaskRun, outputs
-from figlang_tasks.scoring import OVERALL, Estimate, Measure, Record, flat, full_name
-from figlang_tasks.scoring.measure import REPEAT, by_repeat, unit_of
-
-MOST_ANSWERS = 1000
-"""Answers to a row up to which runs are compared that have different numbers of them."""
-
-_OF_A_TEST = ("low", "high", "p_randomization", "p_repeats", "smallest")
-
-Place: TypeAlias = tuple[str, str]  # name of a measure, and scope
-# The runs of a task by name; several of one name are repeats
-Sides: TypeAlias = Mapping[str, Sequence[TaskRun]]
-
-
-class ComparisonError(FigLangError):
-    """Runs cannot be compared; the message says why and what to do."""
+from figlang_tasks.results.comparability import (
+    ComparisonError,
+    RunsByName,
+    check_comparable,
+    check_same_scorer,
+    find_shared_tasks,
+)
+from figlang_tasks.results.measures import MetricScope
+from figlang_tasks.results.paired_statistics import paired_statistics
+from figlang_tasks.results.task_run import Run, TaskRun
+from figlang_tasks.scoring import OVERALL, Estimate, Measure, flat
 
 
 @dataclass(frozen=True)
@@ -101,323 +88,264 @@ def compare(
     *,
     every: bool = False,
 ) -> list[Difference]:
-    """The differences of every two runs on every task that they share; arguments as of
-    `figlang_tasks.compare`.
+    """Compare every two runs on every task that they share, and test the differences.
 
     Runs of one task each, on the same data, are compared across tasks too (zero-shot with
     hypothesis only, say).
+
+    Args:
+        runs: those of one name are repeats that differ in the seed.
+        metrics: with their scope or for all scopes; default the headline metric of each task.
+        tasks: default all that two names share.
+        overall: leave out all scopes but that of all rows.
+        resamples, seed: of the bootstrap, and of approximate randomization.
+        every: compare all metrics but diagnostic ones.
+
+    Returns:
+        By task and pair of runs, metrics in the order of tables.
+
+    Raises:
+        ComparisonError: the runs cannot be compared, or do not have a metric.
+        RunError: a run has a damaged record.
     """
-    if len({run.name for run in runs}) < 2:
+    repeats_by_name = Counter(run.name for run in runs)
+    if len(repeats_by_name) < 2:
         raise ComparisonError("only one run: give at least two to compare")
-    shared = _shared(runs, tasks)
-    for task, sides in shared.items():
-        _check_comparable(task, sides, Counter(run.name for run in runs))
-    there = [run for sides in shared.values() for own in sides.values() for run in own]
-    known = {
-        name for run in there for place in _values(run) for name in (place[0], full_name(*place))
-    }
-    if unknown := [name for name in metrics or () if name not in known]:
-        raise ComparisonError(
-            f"no metric {unknown[0]!r} in these runs; there are: {', '.join(sorted(known))}"
-        )
+    shared_tasks = find_shared_tasks(runs, tasks)
+    for task, runs_by_name in shared_tasks.items():
+        check_comparable(task, runs_by_name, repeats_by_name)
+    _check_known(metrics or (), shared_tasks.values())
 
-    def is_chosen(place: Place, main: str, measure: Measure) -> bool:
-        (metric, scope), name = place, full_name(*place)
-        # Scopes that repeat one evaluation (folds, instructions) are compared where they are named
-        # alone.
-        left_out = scope != OVERALL and (overall or measure.averaged)
-        if metrics is not None:
-            return name in metrics or (metric in metrics and not left_out)
-        return not measure.is_diagnostic and not left_out if every else name == main
-
-    return adjust_p_values(
-        [
-            each
-            for task, sides in shared.items()
-            for each in _compare_task(task, sides, is_chosen, resamples, seed)
-        ]
-    )
+    choice = _MetricChoice(metrics, overall, every)
+    differences: list[Difference] = []
+    for task, runs_by_name in shared_tasks.items():
+        differences += _compare_task(task, runs_by_name, choice, resamples, seed)
+    return adjust_p_values(differences)
 
 
-def adjust_p_values(found: Sequence[Difference]) -> list[Difference]:
-    """The differences with their p adjusted by Holm's method for all tests among them."""
-    p_holm = iter(holm([each.p for each in found if each.p is not None]))
-    return [each if each.p is None else replace(each, p_holm=next(p_holm)) for each in found]
+def adjust_p_values(differences: Sequence[Difference]) -> list[Difference]:
+    """The differences with `p_holm`: p adjusted by Holm's method for all tests among them."""
+    p_values = [difference.p for difference in differences if difference.p is not None]
+    adjusted_p_values = iter(significance.holm(p_values))
+    adjusted: list[Difference] = []
+    for difference in differences:
+        if difference.p is None:
+            adjusted.append(difference)
+        else:
+            adjusted.append(replace(difference, p_holm=next(adjusted_p_values)))
+    return adjusted
 
 
-# --- what can be compared ---
+# --- which metrics are compared ---
 
 
-def _shared(runs: Sequence[Run], tasks: Sequence[str] | None) -> dict[str, Sides]:
-    """By task the runs that have it, of each task that two names share."""
-    by_task: dict[str, dict[str, list[TaskRun]]] = {}
-    for run in runs:
-        for task, own in run.tasks.items():
-            by_task.setdefault(task, {}).setdefault(run.name, []).append(own)
-    shared = {task: sides for task, sides in by_task.items() if len(sides) > 1}
-    if (
-        not shared
-        and all(len(run.tasks) == 1 for run in runs)
-        and len({_only(run).data for run in runs}) == 1
-    ):
-        by_name = {
-            run.name: [_only(each) for each in runs if each.name == run.name] for run in runs
-        }
-        shared, by_task = {" / ".join(dict.fromkeys(_only(run).task for run in runs)): by_name}, {}
-    if not shared:
-        of_runs = (
-            f"{own.task} on {own.data} in {run.name}" for run in runs for own in run.tasks.values()
-        )
-        raise ComparisonError(
-            f"no two of the runs share a task ({listing(of_runs)}), nor are they of one task each"
-            " on the same data"
-        )
-    if alone := sorted(by_task.keys() - shared.keys()):
-        logger.warning(f"figlang_tasks: in one run only, not compared: {listing(alone)}")
-    if unknown := [task for task in tasks or () if task not in shared]:
-        raise ComparisonError(
-            f"no two of the runs share the task {unknown[0]}; they share:"
-            f" {', '.join(sorted(shared))}"
-        )
-    return {task: sides for task, sides in shared.items() if not tasks or task in tasks}
+@dataclass(frozen=True)
+class _MetricChoice:
+    """Which metrics the user wants to compare; the arguments are those of `compare`."""
+
+    metrics: Sequence[str] | None
+    overall: bool
+    every: bool
+
+    def includes(self, metric_scope: MetricScope, measure: Measure, headline: str) -> bool:
+        """Whether to compare a metric in a scope; `headline` is the headline metric of its task."""
+        if self.metrics is not None and metric_scope.name in self.metrics:
+            return True
+        # Scopes that repeat one measurement (folds, wordings) are compared only if they are named.
+        if metric_scope.scope != OVERALL and (self.overall or measure.averaged):
+            return False
+        if self.metrics is not None:
+            return metric_scope.metric in self.metrics
+        if self.every:
+            return not measure.is_diagnostic
+        return metric_scope.name == headline
 
 
-def _only(run: Run) -> TaskRun:
-    return next(iter(run.tasks.values()))
-
-
-def _check_comparable(task: str, sides: Sides, repeats: Mapping[str, int]) -> None:
-    named: list[tuple[str, TaskRun]] = []
-    for name, own in sides.items():
-        if len(own) < repeats[name]:
+def _check_known(metrics: Iterable[str], shared_tasks: Iterable[RunsByName]) -> None:
+    """Raise a `ComparisonError` for the first metric that no run has."""
+    known_names: set[str] = set()
+    for runs_by_name in shared_tasks:
+        for runs in runs_by_name.values():
+            for run in runs:
+                for metric_scope in _finite_estimates(run):
+                    known_names.update([metric_scope.metric, metric_scope.name])
+    for metric in metrics:
+        if metric not in known_names:
             raise ComparisonError(
-                f"{task}: {len(own)} of the {repeats[name]} repeats of {name} have it: evaluate it"
-                " with all of them, or name other tasks (--task)"
+                f"no metric {metric!r} in these runs; there are: {', '.join(sorted(known_names))}"
             )
-        if len(
-            {str([(line["sample"]["id"], outputs(line)) for line in run.samples]) for run in own}
-        ) < len(own):
-            logger.warning(
-                f"figlang_tasks: {task}: repeats of {name} have equal answers in all rows: leave"
-                " out copies (figlang score writes one), with which the interval is too narrow"
-            )
-        named += [(name if len(own) == 1 else f"{name} ({run.path})", run) for run in own]
-    (first_name, first), *others = named
-    for name, other in others:
-        check_same_rows(task, first_name, first, name, other)
-        if first.task != other.task:
-            continue
-        versions = {
-            run.version.partition("-")[0] for run in (first, other) if run.version is not None
-        }
-        if len(versions) > 1:
-            raise ComparisonError(
-                f"{task}: {first_name} is of task version {first.version}, {name} of"
-                f" {other.version}, whose scores are not comparable: {SCORE_AGAIN}"
-            )
-        if len({run.metadata.get("prompt_hash") for run in (first, other)} - {None}) > 1:
-            logger.warning(f"figlang_tasks: {task}: {first_name} and {name} used different prompts")
 
 
-def check_same_rows(task: str, first_name: str, first: TaskRun, name: str, other: TaskRun) -> None:
-    """Check that two runs are of the same rows of the same data; the error begins with `task`."""
-    if first.data != other.data:
-        raise ComparisonError(
-            f"{task}: {first_name} was evaluated on {first.data}, {name} on {other.data}: evaluate"
-            " both on one version"
-        )
-    # With the units, by which rows are paired.
-    rows, others = (
-        {(record["id"], unit_of(record)) for record in run.records} for run in (first, other)
-    )
-    told = [
-        f"only in {of}: {len(found)} ({listing(sorted(row for row, _ in found))})"
-        for of, found in ((first_name, rows - others), (name, others - rows))
-        if found
-    ]
-    if told:
-        raise ComparisonError(
-            f"{task}: {first_name} and {name} were not evaluated on the same rows;"
-            f" {'; '.join(told)}. Evaluate both on the same rows (was one with --limit?)"
-        )
+def _finite_estimates(run: TaskRun) -> dict[MetricScope, Estimate]:
+    """The estimates of a run whose value is a number, by metric and scope."""
+    estimates: dict[MetricScope, Estimate] = {}
+    for metric, scope, estimate in flat(run.estimates):
+        if np.isfinite(estimate.value):
+            estimates[MetricScope(metric, scope)] = estimate
+    return estimates
 
 
-def check_same_scorer(task: str, sides: Sides) -> None:
-    """Explanation scores of different scorers, or of some runs alone, make no comparison."""
-    explained = [(name, run) for name, own in sides.items() for run in own if run.has_explanations]
-    signatures = {run.signature for _, run in explained} - {None}  # a lone samples file has none
-    if len({run.scorer for _, run in explained}) > 1 or len(signatures) > 1:
-        found = "; ".join(
-            f"{name}: {run.signature or run.scorer or 'no scores'}" for name, run in explained
-        )
-        raise ComparisonError(
-            f"{task}: the explanations have different scorers ({found}). Score all with one scorer"
-            " (figlang score --scorer), or compare labels alone (figlang compare --metric acc)"
-        )
+def _declared_measures(runs_by_name: RunsByName) -> dict[str, Measure]:
+    """The measures of the runs by name, in the order of tables."""
+    declared: dict[str, Measure] = {}
+    for runs in runs_by_name.values():
+        for run in runs:
+            declared.update(run.measures.by_name)
+    return declared
+
+
+def _in_table_order(
+    metric_scopes: Iterable[MetricScope], declared: Mapping[str, Measure]
+) -> list[MetricScope]:
+    """Metrics as their benchmark declares them; scopes of each in the order of the estimates."""
+    unique = list(dict.fromkeys(metric_scopes))
+    metric_ranks = {metric: rank for rank, metric in enumerate(declared)}
+    scopes = dict.fromkeys(metric_scope.scope for metric_scope in unique)
+    scope_ranks = {scope: rank for rank, scope in enumerate(scopes)}
+
+    def rank(metric_scope: MetricScope) -> tuple[int, int]:
+        return metric_ranks[metric_scope.metric], scope_ranks[metric_scope.scope]
+
+    return sorted(unique, key=rank)
 
 
 # --- one task ---
 
 
-def _values(run: TaskRun) -> dict[Place, Estimate]:
-    """The estimates of a run that have a value."""
-    return {
-        (metric, scope): each
-        for metric, scope, each in flat(run.estimates)
-        if np.isfinite(each.value)
-    }
+@dataclass(frozen=True)
+class _Repeats:
+    """What the repeats of a run have for one metric in one scope; a single run is one repeat."""
+
+    name: str
+    estimates: Sequence[Estimate]
+
+    @property
+    def values(self) -> list[float]:
+        return [estimate.value for estimate in self.estimates]
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self.values))
+
+    @property
+    def standard_deviation(self) -> float | None:
+        """The sample standard deviation over repeats; None for a single run."""
+        return float(np.std(self.values, ddof=1)) if len(self.estimates) > 1 else None
+
+    @property
+    def rows(self) -> int | None:
+        """Rows that the value is taken over; None if unknown, or if repeats differ."""
+        row_counts = {estimate.rows for estimate in self.estimates}
+        return row_counts.pop() if len(row_counts) == 1 else None
 
 
 def _compare_task(
-    task: str,
-    sides: Sides,
-    is_chosen: Callable[[Place, str, Measure], bool],
-    resamples: int,
-    seed: int,
+    task: str, runs_by_name: RunsByName, choice: _MetricChoice, resamples: int, seed: int
 ) -> list[Difference]:
-    declared = {
-        measure.name: measure
-        for own in sides.values()
-        for run in own
-        for measure in run.measures.all
+    """The differences of every two runs on one task, by each metric that is chosen."""
+    declared = _declared_measures(runs_by_name)
+    estimates_by_name = {
+        name: [_finite_estimates(run) for run in runs] for name, runs in runs_by_name.items()
     }
-    values = {name: [_values(run) for run in own] for name, own in sides.items()}
-    places = list(dict.fromkeys(itertools.chain(*itertools.chain(*values.values()))))
-    heads, scopes = list(declared), list(dict.fromkeys(scope for _, scope in places))
-    places.sort(key=lambda place: (heads.index(place[0]), scopes.index(place[1])))
-    main = measures.headline_metric(
-        (metric for metric, scope in places if scope == OVERALL), declared
-    )
-    compared = [place for place in places if is_chosen(place, main, declared[place[0]])]
-    of_explanations = {
-        metric for runs in sides.values() for run in runs for metric in run.metrics_of_explanations
-    }
-    if any(metric in of_explanations for metric, _ in compared):
-        check_same_scorer(task, sides)
-    tested = [place for place in compared if not declared[place[0]].is_diagnostic]
-    tests = significance.compare_any(_statistics(task, sides, tested), resamples, seed)
-    found = []
-    for (i, first), (j, second) in itertools.combinations(enumerate(values), 2):
-        for place in compared:
-            pair = [[own.get(place) for own in values[name]] for name in (first, second)]
-            known = [[each for each in own if each is not None] for own in pair]
-            if known == pair:
-                found.append(
-                    _difference(
-                        task, place, (first, second), known, tests[i, j].get(full_name(*place))
-                    )
-                )
-    return found
+    chosen = _chosen_metrics(estimates_by_name.values(), declared, choice)
+    if _need_explanation_scores(chosen, runs_by_name):
+        check_same_scorer(task, runs_by_name)
+
+    tested = [
+        metric_scope for metric_scope in chosen if not declared[metric_scope.metric].is_diagnostic
+    ]
+    statistics = paired_statistics(task, runs_by_name, tested)
+    tests = significance.compare_any(statistics, resamples, seed)
+
+    differences: list[Difference] = []
+    names = list(enumerate(runs_by_name))
+    for (i, baseline_name), (j, candidate_name) in itertools.combinations(names, 2):
+        for metric_scope in chosen:
+            baseline = _repeats(baseline_name, estimates_by_name[baseline_name], metric_scope)
+            candidate = _repeats(candidate_name, estimates_by_name[candidate_name], metric_scope)
+            if baseline is not None and candidate is not None:
+                test = tests[i, j].get(metric_scope.name)
+                differences.append(_difference(task, metric_scope, baseline, candidate, test))
+    return differences
 
 
-def answers_per_row(task: str, name: str, run: TaskRun) -> int:
-    """The number of answers that a run has to each row (``--repeats``); errors name the task and
-    the run.
-    """
-    answers = by_repeat(run.records)
-    rows = len(set(run.ids))
-    if any(len(records) < rows for records in answers):
-        raise ComparisonError(
-            f"{task}: {name} has up to {len(answers)} answers to a row, but {len(run.records)} to"
-            f" {rows} rows: some have fewer than others. Restore the file that the harness wrote"
-            f" ({run.path}), or {SCORE_AGAIN}"
-        )
-    return len(answers)
+def _chosen_metrics(
+    estimates_by_run: Iterable[Sequence[Mapping[MetricScope, Estimate]]],
+    declared: Mapping[str, Measure],
+    choice: _MetricChoice,
+) -> list[MetricScope]:
+    """The metrics with scope that any run has and the user chose, in the order of tables."""
+    metric_scopes: list[MetricScope] = []
+    for estimates_of_repeats in estimates_by_run:
+        for estimates in estimates_of_repeats:
+            metric_scopes += estimates
+    in_order = _in_table_order(metric_scopes, declared)
+
+    overall_metrics = [metric for metric, scope in in_order if scope == OVERALL]
+    headline = measures.headline_metric(overall_metrics, declared)
+    return [
+        metric_scope
+        for metric_scope in in_order
+        if choice.includes(metric_scope, declared[metric_scope.metric], headline)
+    ]
 
 
-def _statistics(
-    task: str, sides: Sides, places: Sequence[Place]
-) -> list[list[dict[str, Statistic]]]:
-    """The statistics of each run of each name, by full name of the metric, as if all had equally
-    many answers to a row.
-
-    All answers of a run to a unit are in one row of a statistic, so a test resamples and swaps them
-    together.
-    """
-    answers = {
-        name: [answers_per_row(task, name, run) for run in runs] for name, runs in sides.items()
-    }
-    numbers = sorted(set(itertools.chain.from_iterable(answers.values())))
-    common = math.lcm(*numbers)
-    if common > MOST_ANSWERS:
-        raise ComparisonError(
-            f"{task}: the runs have {listing(numbers)} answers to each row, which have no common"
-            f" multiple up to {MOST_ANSWERS}: evaluate again with equally many (--repeats)"
-        )
-    statistics = []
-    for name, runs in sides.items():
-        statistics.append(
-            [
-                _statistics_of_copies(run, common // number, places)
-                for run, number in zip(runs, answers[name], strict=True)
-            ]
-        )
-    return statistics
+def _need_explanation_scores(
+    metric_scopes: Iterable[MetricScope], runs_by_name: RunsByName
+) -> bool:
+    """Whether the value of any of the metrics depends on explanation scores."""
+    metrics_of_explanations: set[str] = set()
+    for runs in runs_by_name.values():
+        for run in runs:
+            metrics_of_explanations.update(run.metrics_of_explanations)
+    return any(metric in metrics_of_explanations for metric, _ in metric_scopes)
 
 
-def _statistics_of_copies(
-    run: TaskRun, copies: int, places: Sequence[Place]
-) -> dict[str, Statistic]:
-    """The statistics of a run, by full name of the metric, as if each answer had been given
-    `copies` times.
-
-    That changes no value, which is a mean over answers.
-    """
-    statistics = run.statistics
-    if copies > 1:
-        records = _copied(run.records, copies)
-        names = dict.fromkeys(metric for metric, _ in places)
-        statistics = {
-            (name, scope): statistic
-            for name in names
-            for scope, statistic in run.measures.by_name[name].statistics_by_scope(records).items()
-        }
-    return {full_name(*place): statistics[place] for place in places if place in statistics}
-
-
-def _copied(records: Sequence[Record], copies: int) -> list[Record]:
-    """The records, `copies` times, with new numbers of the answers to a row."""
-    last_answer = max(record.get(REPEAT, 1) for record in records)
-    copied: list[Record] = []
-    for copy in range(copies):
-        copied += [
-            {**record, REPEAT: record.get(REPEAT, 1) + copy * last_answer} for record in records
-        ]
-    return copied
+def _repeats(
+    name: str, repeats: Sequence[Mapping[MetricScope, Estimate]], metric_scope: MetricScope
+) -> _Repeats | None:
+    """The estimates of all repeats for a metric; None if one of them has none."""
+    if any(metric_scope not in estimates for estimates in repeats):
+        return None
+    return _Repeats(name, [estimates[metric_scope] for estimates in repeats])
 
 
 def _difference(
     task: str,
-    place: Place,
-    names: tuple[str, str],
-    pair: Sequence[Sequence[Estimate]],
+    metric_scope: MetricScope,
+    baseline: _Repeats,
+    candidate: _Repeats,
     test: significance.Comparison | None,
 ) -> Difference:
-    """The difference of two runs, each given by the estimates of its repeats."""
-    numbers = [[each.value for each in own] for own in pair]
-    first, second = (float(np.mean(own)) for own in numbers)
-    counts = [{each.rows for each in own} for own in pair]
-    baseline_rows, candidate_rows = (own.pop() if len(own) == 1 else None for own in counts)
-    baseline_sd, candidate_sd = (
-        float(np.std(own, ddof=1)) if len(own) > 1 else None for own in numbers
+    """The difference of two runs by one metric, with the numbers of its test if there is one."""
+    difference = Difference(
+        task=task,
+        name=metric_scope.name,
+        metric=metric_scope.metric,
+        scope=metric_scope.scope,
+        baseline=baseline.name,
+        candidate=candidate.name,
+        baseline_value=baseline.mean,
+        candidate_value=candidate.mean,
+        difference=candidate.mean - baseline.mean,
+        baseline_rows=baseline.rows,
+        candidate_rows=candidate.rows,
+        baseline_repeats=len(baseline.estimates),
+        candidate_repeats=len(candidate.estimates),
+        baseline_sd=baseline.standard_deviation,
+        candidate_sd=candidate.standard_deviation,
     )
-    numbers_of_test = {name: getattr(test, name) for name in _OF_A_TEST} if test is not None else {}
-    tested: dict[str, Any] = {
-        name: None if np.isnan(each) else each for name, each in numbers_of_test.items()
-    }
-    return Difference(
-        task,
-        full_name(*place),
-        *place,
-        *names,
-        baseline_value=first,
-        candidate_value=second,
-        difference=second - first,
-        baseline_rows=baseline_rows,
-        candidate_rows=candidate_rows,
-        baseline_repeats=len(numbers[0]),
-        candidate_repeats=len(numbers[1]),
-        baseline_sd=baseline_sd,
-        candidate_sd=candidate_sd,
-        **tested,
+    if test is None:
+        return difference
+    return replace(
+        difference,
+        low=_none_for_nan(test.low),
+        high=_none_for_nan(test.high),
+        p_randomization=_none_for_nan(test.p_randomization),
+        p_repeats=_none_for_nan(test.p_repeats),
+        smallest=_none_for_nan(test.smallest),
     )
+
+
+def _none_for_nan(number: float) -> float | None:
+    return None if np.isnan(number) else number

@@ -119,8 +119,8 @@ def compare(
 
     Raises:
         RunError: a run cannot be read.
-        figlang_tasks.results.comparison.ComparisonError: the runs cannot be compared; the message
-            says why.
+        figlang_tasks.results.comparability.ComparisonError: the runs cannot be compared; the
+            message says why.
 
     Examples:
         ::

@@ -7,10 +7,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from typing import NamedTuple
 
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measure, full_name
 from figlang_tasks.scoring.read_by_model import read_by_model
+
+
+class MetricScope(NamedTuple):
+    """A metric, and the scope that it has a value in: ``f1@60`` and ``muse``."""
+
+    metric: str
+    scope: str
+
+    @property
+    def name(self) -> str:
+        """Both in one word: ``f1@60_muse``; ``f1@60`` for all rows."""
+        return full_name(self.metric, self.scope)
 
 
 def all_measures() -> Iterator[Measure]:

@@ -1,245 +1,353 @@
-"""Published results for comparison with our tasks: data files with their sources, and tables of
-them.
+"""Published results for comparison with our tasks: data files with their sources, and tables.
 
 Each ``published.json`` of a benchmark holds the figures of one paper, ``{"paper": ..., "rows":
-{...}, "records": [...]}``. ``rows`` says by task how many rows the figures are of, or in words why
-they are of other rows than ours.
+{...}, "records": [...]}``. ``rows`` says for each task how many rows the figures were computed
+from, or in words why these are other rows than ours.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple, TypedDict
 
 from figlang_tasks.core.benchmark import Benchmark, benchmarks
 from figlang_tasks.core.text import listing
 from figlang_tasks.results import measures
 from figlang_tasks.scoring import Measure
 
-# Parts of a setting, before a comma and the reason, by which a figure is not in the short table.
-_NOT_SHOWN = ("v1", "supervised", "beside the supervised model", "third party", "not comparable")
-WITHOUT_MODEL = ("humans", "chance")  # kinds of setting that the name in the row says already
+_NOT_COMPARABLE = (
+    "v1",
+    "supervised",
+    "beside the supervised model",
+    "third party",
+    "not comparable",
+)
+"""Parts of a setting, before a comma and the reason, that keep a figure out of the short table."""
+
+WITHOUT_MODEL = ("humans", "chance")
+"""Kinds of setting without a model, which the name in the row says already."""
 
 
 @dataclass(frozen=True)
 class PublishedFigure:
-    """One published figure, on the scale of our metric: shares are 0 to 1."""
+    """One published figure, on the scale of our metric: shares are 0 to 1.
 
-    paper: str  # short name and arXiv number
+    Attributes:
+        paper: short name and arXiv number.
+        table: the table of the paper.
+        model: as printed; "Humans" for people.
+        metric: the name of our metric, with its scope.
+        setting: parts separated by "; ", the first is the kind (``zero-shot``); see
+            `_NOT_COMPARABLE`.
+        source: where the figure was taken from.
+        value: None where only a range is published.
+        low, high: the range.
+        std: standard deviation over runs.
+        scorer: the paper's scorer of explanations; None if the metric needs no such scores.
+    """
+
+    paper: str
     table: str
-    model: str  # as printed; "Humans" for people
-    metric: str  # full name of ours
-    setting: str  # parts separated by "; ", the first is the kind (``zero-shot``); see `_NOT_SHOWN`
-    source: str  # where the figure was taken from
-    value: float | None = None  # None where only a range is published
+    model: str
+    metric: str
+    setting: str
+    source: str
+    value: float | None = None
     low: float | None = None
     high: float | None = None
-    std: float | None = None  # over runs
-    scorer: str | None = (
-        None  # of explanations, by which the paper has it; None of what needs no scores
-    )
+    std: float | None = None
+    scorer: str | None = None
 
     @property
     def is_in_short_table(self) -> bool:
-        """Whether it stands in the short table: comparable with a run of ours, in the paper's last
-        version.
-        """
+        """Whether a run of ours is comparable with it, and it is of the paper's last version."""
         parts = [part.partition(",")[0] for part in self.setting.split("; ")]
-        return not any(part in _NOT_SHOWN for part in parts)
+        return not any(part in _NOT_COMPARABLE for part in parts)
 
     @property
     def digits(self) -> int:
-        """How many digits the paper prints after the point of `text`, at least 1; zeros at the end
-        do not count.
+        """Digits that the paper prints after the point of `text`, without zeros at the end.
+
+        At least 1.
         """
-        return max(1, *(-int(number.normalize().as_tuple().exponent) for number in self._printed()))
+        exponents = [number.normalize().as_tuple().exponent for number in self._printed_numbers()]
+        return max(1, *(-int(exponent) for exponent in exponents))
 
     def text(self, digits: int | None = None) -> str:
-        """The figure as a table has it: in percent (``57.0``, ``75.0-87.0`` for a range), what is
-        no share as it is.
+        """The figure as tables print it: ``57.0``, or ``75.0-87.0`` for a range.
+
+        Shares are in percent, any other number is on its own scale.
+
+        Args:
+            digits: after the point; default `digits`.
         """
         step = Decimal(1).scaleb(-(digits or self.digits))
-        return "-".join(str(number.quantize(step, ROUND_HALF_UP)) for number in self._printed())
+        numbers = [number.quantize(step, ROUND_HALF_UP) for number in self._printed_numbers()]
+        return "-".join(str(number) for number in numbers)
 
-    def _printed(self) -> list[Decimal]:
+    def _printed_numbers(self) -> list[Decimal]:
+        """The value, or else the ends of the range; shares in percent."""
         numbers = (self.low, self.high) if self.value is None else (self.value,)
-        scale = 100 if measure_and_scope(self.metric)[0].percent else 1
+        measure, _ = measure_and_scope(self.metric)
+        scale = 100 if measure.percent else 1
         return [scale * Decimal(repr(number)) for number in numbers if number is not None]
 
 
-@dataclass(frozen=True)
-class PublishedRow:
-    """The figures of one model in one setting of a paper, for one of our tasks."""
+def measure_and_scope(metric: str) -> tuple[Measure, str]:
+    """The measure and the scope of a published figure's metric."""
+    measure_with_scope = measures.find_measure(metric)
+    assert measure_with_scope is not None, metric  # a test reads all data files
+    return measure_with_scope
 
-    label: str  # the model, and of its setting what tells the rows of the task apart
-    kind: str  # the first part of the setting: ``zero-shot``, ``humans``, ``chance``
-    paper: str
-    table: str
-    values: Mapping[str, PublishedFigure]  # by metric
+
+def figures_of_task(task: str) -> tuple[PublishedFigure, ...]:
+    """Every published figure for a task, in the order of the files; () if there is none."""
+    return figures_by_task().get(task, ())
+
+
+# --- which figures are comparable with a run ---
 
 
 @dataclass(frozen=True)
 class RunConditions:
-    """Facts of a run on which it depends whether published results are comparable."""
+    """The conditions of a run that decide whether published figures are comparable with it.
 
-    rows: int  # of the benchmark
-    partial: str | None = None  # why the run is partial: ``limit 8``
-    scorer: str | None = None  # signature or name of the explanation scorer
-    has_user_rows: bool = False  # whether the user brought the rows
-    data: str = ""  # dataset and part
+    Attributes:
+        rows: number of rows of the benchmark.
+        partial: why the run is partial: ``limit 8``; None for a whole one.
+        scorer: signature or name of the scorer of explanations.
+        has_user_rows: whether the rows are the user's own.
+        data: dataset and part.
+    """
+
+    rows: int
+    partial: str | None = None
+    scorer: str | None = None
+    has_user_rows: bool = False
+    data: str = ""
+
+    @property
+    def scorer_name(self) -> str:
+        """The scorer's name without the rest of its signature."""
+        return (self.scorer or "no known scorer").partition("|")[0]
 
 
 def comparable_metrics(
     task: str, metrics: Collection[str], runs: Iterable[RunConditions]
 ) -> tuple[list[str], str]:
-    """The metrics whose published figures are comparable with runs, and why others are not.
+    """The metrics whose published figures are comparable with all runs, and why others are not.
 
-    Figures are of the paper's rows, all of them, and those with explanation scores of the paper's
-    scorer.
+    Runs must have all rows of the paper, and for explanation scores the paper's scorer.
+
+    Returns:
+        Names from `metrics`, and a sentence without a full stop; "" if nothing is left out.
     """
-    there = {figure.metric for figure in figures_of_task(task) if figure.is_in_short_table}
-    theirs = [metric for metric in dict.fromkeys(metrics) if metric in there]
-    if not theirs:
+    figures = figures_of_task(task)
+    published_metrics = {figure.metric for figure in figures if figure.is_in_short_table}
+    candidates = [metric for metric in dict.fromkeys(metrics) if metric in published_metrics]
+    if not candidates:
         return [], ""
-    measured = list(runs)
-    # How many rows the figures are of, or in words of which other rows; None if unknown.
-    expected = next(
-        (content["rows"][task] for content in _files().values() if task in content.get("rows", ())),
-        None,
+
+    runs = list(runs)
+    reason = _why_other_rows(runs, _rows_of_figures(task))
+    if reason:
+        return [], f"published figures are left out: they are of {reason}"
+
+    paper_scorers = {figure.metric: figure.scorer for figure in figures}
+    run_scorers = list(dict.fromkeys(run.scorer_name for run in runs))
+    scorers_left_out: dict[str, str] = {}
+    for metric in candidates:
+        paper_scorer = paper_scorers[metric]
+        if paper_scorer and run_scorers != [paper_scorer]:
+            scorers_left_out[metric] = paper_scorer
+    if not scorers_left_out:
+        return candidates, ""
+    comparable = [metric for metric in candidates if metric not in scorers_left_out]
+    papers_text = listing(dict.fromkeys(scorers_left_out.values()))
+    runs_text = listing(scorer for scorer in run_scorers if scorer not in scorers_left_out.values())
+    return comparable, (
+        f"published {', '.join(scorers_left_out)} are left out: explanations scored by"
+        f" {papers_text}, in a run by {runs_text}"
     )
-    if isinstance(expected, str):
-        return [], f"published figures are left out: they are of {expected}"
-    for run in measured:
-        if run.has_user_rows or run.partial is not None or expected not in (None, run.rows):
-            about = ", ".join(filter(None, [run.data, run.partial]))
-            rows = f"{run.rows} rows of your own" if run.has_user_rows else f"{run.rows} rows"
-            if about:
-                rows += f" ({about})"
-            released = f"{expected or 'all'} released rows"
-            return [], f"published figures are left out: they are of {released}, a run has {rows}"
-    scorers = {(run.scorer or "no known scorer").partition("|")[0]: None for run in measured}
-    papers_scorers = {figure.metric: figure.scorer for figure in figures_of_task(task)}
-    by = {
-        metric: scorer
-        for metric in theirs
-        if (scorer := papers_scorers[metric]) and set(scorers) != {scorer}
-    }
-    if not by:
-        return theirs, ""
-    wanted, here = (
-        listing(dict.fromkeys(by.values())),
-        listing(each for each in scorers if each not in by.values()),
-    )
-    told = (
-        f"published {', '.join(by)} are left out: explanations scored by {wanted}, in a run by"
-        f" {here}"
-    )
-    return [metric for metric in theirs if metric not in by], told
 
 
-def measure_and_scope(metric: str) -> tuple[Measure, str]:
-    """Measure and scope of a figure."""
-    found = measures.find_measure(metric)
-    assert found is not None, metric  # a test reads all data files
-    return found
+def _rows_of_figures(task: str) -> int | str | None:
+    """How many rows the figures of a task are of, or of which other rows; None if unknown."""
+    for content in _published_files().values():
+        rows_by_task = content.get("rows", {})
+        if task in rows_by_task:
+            return rows_by_task[task]
+    return None
 
 
-def figures_of_task(task: str) -> tuple[PublishedFigure, ...]:
-    """Every published figure for `task`, in the order of the files; () if there is none."""
-    return figures_by_task().get(task, ())
+def _why_other_rows(runs: Iterable[RunConditions], rows_of_figures: int | str | None) -> str:
+    """Which rows the figures are of that a run does not have; "" if all runs have them."""
+    if isinstance(rows_of_figures, str):
+        return rows_of_figures
+    for run in runs:
+        has_rows_of_figures = rows_of_figures is None or run.rows == rows_of_figures
+        if has_rows_of_figures and not run.has_user_rows and run.partial is None:
+            continue
+        rows = f"{run.rows} rows of your own" if run.has_user_rows else f"{run.rows} rows"
+        details = [detail for detail in (run.data, run.partial) if detail]
+        if details:
+            rows += f" ({', '.join(details)})"
+        return f"{rows_of_figures or 'all'} released rows, a run has {rows}"
+    return ""
+
+
+# --- tables of figures ---
+
+
+@dataclass(frozen=True)
+class PublishedRow:
+    """The figures of one model in one setting of a paper, for one of our tasks.
+
+    Attributes:
+        label: the model, with what distinguishes its setting from other rows of the task.
+        kind: the first part of the setting: ``zero-shot``, ``humans``, ``chance``.
+        values: the figure of each metric.
+    """
+
+    label: str
+    kind: str
+    paper: str
+    table: str
+    values: Mapping[str, PublishedFigure]
+
+
+class PublishedLine(NamedTuple):
+    """The figures of a row in one scope, by the name of the measure."""
+
+    label: str
+    scope: str
+    figures: dict[str, PublishedFigure]
+
+
+class _RowKey(NamedTuple):
+    """What the figures of a row have in common."""
+
+    model: str
+    setting: str
+    paper: str
+
+    @property
+    def kind(self) -> str:
+        """The first part of the setting: ``zero-shot``."""
+        return self.setting.partition("; ")[0]
 
 
 def published_rows(task: str, metrics: Collection[str]) -> list[PublishedRow]:
-    """What was published for `task`, one row per model and setting, in the order of the papers."""
-    found: dict[tuple[str, str, str], dict[str, PublishedFigure]] = {}
+    """What was published for a task, a row for each model and setting, in the order of the papers.
+
+    Rows hold figures of the short table alone.
+    """
+    figures_by_row: dict[_RowKey, dict[str, PublishedFigure]] = {}
     for figure in figures_of_task(task):
         if figure.metric in metrics and figure.is_in_short_table:
-            found.setdefault((figure.model, figure.setting, figure.paper), {})[figure.metric] = (
-                figure
-            )
-    labels = _labels(list(found))
-    return [
-        PublishedRow(
-            labels[model, setting, paper],
-            setting.partition("; ")[0],
-            paper,
-            table=", ".join(dict.fromkeys(figure.table for figure in figures.values())),
-            values={
-                metric: figures[metric] for metric in dict.fromkeys(metrics) if metric in figures
-            },
-        )
-        for (model, setting, paper), figures in found.items()
-    ]
+            key = _RowKey(figure.model, figure.setting, figure.paper)
+            figures_by_row.setdefault(key, {})[figure.metric] = figure
+
+    labels = _row_labels(list(figures_by_row))
+    rows = []
+    for key, figures in figures_by_row.items():
+        tables = dict.fromkeys(figure.table for figure in figures.values())
+        in_order = {metric: figures[metric] for metric in metrics if metric in figures}
+        rows.append(PublishedRow(labels[key], key.kind, key.paper, ", ".join(tables), in_order))
+    return rows
 
 
-def table_lines(
-    task: str, metrics: Collection[str]
-) -> list[tuple[str, str, dict[str, PublishedFigure]]]:
-    """The published figures of `task` as table lines: label, scope, and figures by measure."""
-    found: dict[tuple[str, str], dict[str, PublishedFigure]] = {}
+def table_lines(task: str, metrics: Collection[str]) -> list[PublishedLine]:
+    """The published figures of a task as lines of a table: one for each row and scope."""
+    lines: dict[tuple[str, str], PublishedLine] = {}
     for row in published_rows(task, metrics):
         for metric, figure in row.values.items():
             measure, scope = measure_and_scope(metric)
-            found.setdefault((row.label, scope), {})[measure.name] = figure
-    return [(label, scope, figures) for (label, scope), figures in found.items()]
+            line = lines.setdefault((row.label, scope), PublishedLine(row.label, scope, {}))
+            line.figures[measure.name] = figure
+    return list(lines.values())
 
 
 def protocol_text(task: str, metrics: Collection[str]) -> str:
     """Papers and settings of the figures in `table_lines`, in one line; "" if there are none."""
-    found = published_rows(task, metrics)
-    papers, kinds = (
-        dict.fromkeys(of) for of in ([row.paper for row in found], [row.kind for row in found])
-    )
-    return f"{'; '.join(papers)}: {', '.join(kinds)}" if found else ""
+    rows = published_rows(task, metrics)
+    if not rows:
+        return ""
+    papers = dict.fromkeys(row.paper for row in rows)
+    kinds = dict.fromkeys(row.kind for row in rows)
+    return f"{'; '.join(papers)}: {', '.join(kinds)}"
 
 
-def _labels(found: list[tuple[str, str, str]]) -> dict[tuple[str, str, str], str]:
-    """Names of rows, given as model, setting and paper: add the kind, then whatever else
-    distinguishes equal names.
+def _row_labels(keys: Sequence[_RowKey]) -> dict[_RowKey, str]:
+    """A label for each row: the model, and what distinguishes it from other rows of the model.
+
+    The kind of setting follows the model if the rows have several kinds.
     """
-    kinds = {setting.split("; ")[0] for _, setting, _ in found} - {*WITHOUT_MODEL}
-    labels = {}
-    for of in found:
-        model, setting, paper = of
-        parts = [*setting.split("; "), paper]
-        others = [{*text.split("; "), of_paper} for name, text, of_paper in found if name == model]
-        differing = [part for part in parts if not all(part in other for other in others)]
-        kind = [parts[0]] if len(kinds) > 1 and parts[0] in kinds else []
-        labels[of] = ", ".join(dict.fromkeys([model, *kind, *differing]))
+    kinds = {key.kind for key in keys if key.kind not in WITHOUT_MODEL}
+    labels: dict[_RowKey, str] = {}
+    for key in keys:
+        words = [key.model]
+        if len(kinds) > 1 and key.kind in kinds:
+            words.append(key.kind)
+        rows_of_model = [_label_parts(other) for other in keys if other.model == key.model]
+        for part in _label_parts(key):
+            if not all(part in parts for parts in rows_of_model):
+                words.append(part)
+        labels[key] = ", ".join(dict.fromkeys(words))
     return labels
+
+
+def _label_parts(key: _RowKey) -> list[str]:
+    """The parts of the setting, and the paper."""
+    return [*key.setting.split("; "), key.paper]
+
+
+# --- the data files ---
+
+
+class _PublishedFile(TypedDict):
+    """The content of a ``published.json``; a record has the fields of a figure, and its tasks."""
+
+    paper: str
+    rows: dict[str, int | str]
+    records: list[dict[str, Any]]
 
 
 @cache
 def figures_by_task() -> Mapping[str, tuple[PublishedFigure, ...]]:
     """Every published figure, by task."""
     figures: dict[str, tuple[PublishedFigure, ...]] = {}
-    for name, content in _files().items():
+    for name, content in _published_files().items():
         benchmark = benchmarks()[name]
         for record in content["records"]:
-            values = {field: value for field, value in record.items() if field != "task"}
-            scorer = benchmark.scorer if _needs_scores(benchmark, record["metric"]) else None
-            figure = PublishedFigure(**{"paper": content["paper"], "scorer": scorer, **values})
-            for task in [record["task"]] if isinstance(record["task"], str) else record["task"]:
+            has_scorer = _needs_explanation_scores(benchmark, record["metric"])
+            fields = {
+                "paper": content["paper"],
+                "scorer": benchmark.scorer if has_scorer else None,
+                **record,
+            }
+            tasks = fields.pop("task")  # a name, or a list of names
+            figure = PublishedFigure(**fields)
+            for task in [tasks] if isinstance(tasks, str) else tasks:
                 figures[task] = (*figures.get(task, ()), figure)
     return figures
 
 
-def _needs_scores(benchmark: Benchmark, metric: str) -> bool:
-    """Whether a figure of a benchmark depends on explanation scores."""
-    name = measure_and_scope(metric)[0].name
-    return any(
-        name in task.scheme.score_metrics for task in benchmark.tasks if task.scheme is not None
-    )
+def _needs_explanation_scores(benchmark: Benchmark, metric: str) -> bool:
+    """Whether a metric of a benchmark depends on explanation scores."""
+    measure, _ = measure_and_scope(metric)
+    schemes = [task.scheme for task in benchmark.tasks if task.scheme is not None]
+    return any(measure.name in scheme.score_metrics for scheme in schemes)
 
 
 @cache
-def _files() -> dict[str, dict[str, Any]]:
+def _published_files() -> dict[str, _PublishedFile]:
     """The content of the data files, by benchmark."""
-    contents: dict[str, dict[str, Any]] = {}
+    contents: dict[str, _PublishedFile] = {}
     for name, benchmark in benchmarks().items():
         path = benchmark.folder / "published.json"
         if path.is_file():

@@ -1,4 +1,4 @@
-"""Reads finished runs: what a harness saved, lmms-eval or lm-eval.
+"""Reads finished runs that a harness saved: lmms-eval or lm-eval.
 
 A run is a samples file, a results file, or a folder that holds them; ``figlang score`` writes runs
 of the same form. A samples file has one JSON object a line, with what a harness knows of a sample
@@ -34,25 +34,31 @@ from figlang_tasks.results.results_file import (
     read_results_file,
     task_config,
 )
-from figlang_tasks.results.task_run import SCORE_AGAIN, Run, TaskRun
+from figlang_tasks.results.task_run import SCORE_AGAIN, Run, Sample, TaskRun
 from figlang_tasks.scoring import Record, Task
-from figlang_tasks.scoring.measure import REPEAT
+from figlang_tasks.scoring.records import REPEAT
 
 _FIELDS = ("task", "request", "id", "data")
-"""Texts in every record."""
+"""Fields that every record has, all of them texts."""
 
 
 def read_all(
     arguments: Sequence[str], repeats: bool = False, require_samples: bool = False
 ) -> list[Run]:
-    """Read several runs; names that two of them share are followed by their paths.
+    """Read several runs, each a path or ``NAME=PATH``; ``NAME=PATTERN`` stands for several.
 
-    ``NAME=PATTERN`` names several; with `repeats`, runs of one given name keep it.
-    `require_samples` is that of `read`.
+    Names that several runs share are followed by their paths.
+
+    Args:
+        repeats: let runs share a name that the user gave: they are repeats.
+        require_samples: as for `read`.
+
+    Raises:
+        RunError: a run cannot be read, or is given twice.
     """
     runs = []
     for argument in arguments:
-        for run_argument in _matching(argument):
+        for run_argument in _expand_pattern(argument):
             runs.append(read(run_argument, require_samples))
 
     files = Counter(task.path.resolve() for run in runs for task in run.tasks.values())
@@ -69,17 +75,21 @@ def read_all(
 
 
 def read(argument: str, require_samples: bool = False) -> Run:
-    """Read a run: a path, or ``NAME=PATH``.
+    """Read a run: a samples file, a results file or a folder of them, or ``NAME=PATH``.
 
-    Results without samples are a warning; with `require_samples`, they are an error.
+    Args:
+        require_samples: whether results of tasks without samples are an error; else a warning.
+
+    Raises:
+        RunError: the run cannot be read, is damaged, or has no task of ours.
     """
-    name, path = _name_and_path(argument)
+    given_name, path = _name_and_path(argument)
     samples_by_task = samples_files(path)
     results_by_path: dict[Path, dict[str, Any]] = {}
-    for samples in samples_by_task.values():
-        beside = results_path(samples)
-        if beside not in results_by_path and beside.exists():
-            results_by_path[beside] = read_results_file(beside)
+    for samples_path in samples_by_task.values():
+        path_of_results = results_path(samples_path)
+        if path_of_results not in results_by_path and path_of_results.exists():
+            results_by_path[path_of_results] = read_results_file(path_of_results)
 
     missing = tuple(missing_samples(path, samples_by_task, results_by_path))
     if missing and require_samples:
@@ -88,8 +98,9 @@ def read(argument: str, require_samples: bool = False) -> Run:
         logger.warning(f"figlang_tasks: {sentence}")
 
     tasks: dict[str, TaskRun] = {}
-    for task, samples in samples_by_task.items():
-        task_run = _read_task(task, samples, results_by_path.get(results_path(samples), {}))
+    for task, samples_path in samples_by_task.items():
+        results_of_task = results_by_path.get(results_path(samples_path), {})
+        task_run = _read_task(task, samples_path, results_of_task)
         if task_run is not None:
             tasks[task_run.task] = task_run
     if not tasks:
@@ -98,21 +109,22 @@ def read(argument: str, require_samples: bool = False) -> Run:
             f" ({listing(samples_by_task)}): name another run, or {SCORE_AGAIN}"
         )
 
-    results = results_by_path[max(results_by_path)] if results_by_path else {}
-    shown_name = name or model_name(results) or (path.stem if path.suffix else path.name)
-    return Run(whole_characters(shown_name), path, tasks, results, name, missing)
+    last_results = results_by_path[max(results_by_path)] if results_by_path else {}
+    name_of_path = path.stem if path.suffix else path.name
+    name = given_name or model_name(last_results) or name_of_path
+    return Run(whole_characters(name), path, tasks, last_results, given_name, missing)
 
 
 def _name_and_path(argument: str) -> tuple[str | None, Path]:
-    """Name and path that the user gave."""
+    """The name and the path in an argument: ``NAME=PATH``, or a path without a name."""
     name, sign, path = argument.partition("=")
     if sign and not os.path.exists(argument):
         return shortened(name, LONGEST_NAME), Path(path)
     return None, Path(argument)
 
 
-def _matching(argument: str) -> list[str]:
-    """``NAME=PATH`` for each path that a pattern after a name matches; else the argument."""
+def _expand_pattern(argument: str) -> list[str]:
+    """``NAME=PATH`` for each path that matches ``NAME=PATTERN``; any other argument unchanged."""
     name, path = _name_and_path(argument)
     if not name or path.exists():
         return [argument]
@@ -123,15 +135,18 @@ def _matching(argument: str) -> list[str]:
 
 
 def _read_task(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | None:
-    """Read the samples file of a task, and what the results file says of it; None if the task is
-    none of ours.
+    """Read the samples file of a task; None if the task is none of ours.
+
+    Args:
+        path: of the samples file.
+        results: the content of the results file of the same run; empty without one.
     """
-    lines = _lines_with_records(task, path, results)
-    if not lines:
+    samples = _read_samples(task, path, results)
+    if not samples:
         return None
-    records = [line["sample"] for line in lines]
+    records = [sample["sample"] for sample in samples]
     data = _data_of(path, records)
-    kind, request = _kind_of(path, records)
+    kind, request = _kind_and_request(path, records)
     if data.dataset != request.dataset:
         raise RunError(
             f"{path}: its records are of {data}, and their request is {request}: restore the file"
@@ -140,63 +155,66 @@ def _read_task(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | N
     config = task_config(results, task, results_path(path))
     metadata = config.get("metadata") or {}
     scorer = _scorer_of(path, records)
-    documents = {str(line.get("doc_id")) for line in lines}
-    run = TaskRun(
+    document_ids = {str(sample.get("doc_id")) for sample in samples}
+    task_run = TaskRun(
         task=whole_characters(task),  # a file may have any name
         path=path,
         sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
         kind=kind,
         request=request,
         data=data,
-        samples=tuple(lines),
+        samples=tuple(samples),
         reported=estimates_of(metadata, f"{task} in {results_path(path)}"),
         config=config,
         scorer=scorer,
         signature=metadata.get("explanation_scorer") if scorer else None,
-        partial=partial_reason(results, task, len(documents)),
+        partial=partial_reason(results, task, len(document_ids)),
         table=(results.get("results") or {}).get(task) or {},
     )
-    if run.unanswered:
+    if task_run.unanswered:
         logger.warning(
-            f"figlang_tasks: {path}: {run.unanswered} of {len(lines)} rows have no answer and count"
-            " as wrong"
+            f"figlang_tasks: {path}: {task_run.unanswered} of {len(samples)} rows have no answer"
+            " and count as wrong"
         )
-    return run
+    return task_run
 
 
-def _lines_with_records(task: str, path: Path, results: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The lines of a samples file; none if no line has a record and the results file does not have
-    the task.
+def _read_samples(task: str, path: Path, results: Mapping[str, Any]) -> list[Sample]:
+    """Read the lines of a samples file; an empty list if the task is none of ours.
+
+    It is ours if a line has a record, or the results file has the task as one of ours.
     """
-    lines: list[dict[str, Any]] = []
-    first_without = ""
-    for place, line in saved_lines(path):
-        if _is_record(line.get("sample")):
-            lines.append(line)
-        elif not first_without:
-            first_without = place
-    is_ours = bool(lines) or measured_metadata(results, task) is not None
-    if is_ours and first_without:
+    samples: list[Sample] = []
+    first_without_record = ""
+    for file_and_line, sample in saved_lines(path):
+        if _is_record(sample.get("sample")):
+            samples.append(sample)
+        elif not first_without_record:
+            first_without_record = file_and_line
+    is_ours = bool(samples) or measured_metadata(results, task) is not None
+    if is_ours and first_without_record:
         raise RunError(
-            f"{first_without} has no `sample` record of figlang_tasks ({', '.join(_FIELDS)},"
-            " status: texts; repeat: a number), but other lines or the results file have the task:"
-            " restore the file that the harness wrote"
+            f"{first_without_record} has no `sample` record of figlang_tasks"
+            f" ({', '.join(_FIELDS)}, status: texts; repeat: a number), but other lines or the"
+            " results file have the task: restore the file that the harness wrote"
         )
-    return lines
+    return samples
 
 
 def _is_record(value: object) -> bool:
-    """Whether a value is a record, as far as any task has the same."""
-    if not isinstance(value, dict) or not all(
-        isinstance(value.get(field), str) for field in _FIELDS
-    ):
+    """Whether a value has the fields that the records of all tasks share."""
+    if not isinstance(value, dict):
+        return False
+    if not all(isinstance(value.get(field), str) for field in _FIELDS):
         return False
     return isinstance(value.get("status", ""), str) and isinstance(value.get(REPEAT, 1), int)
 
 
 def _data_of(path: Path, records: Sequence[Record]) -> DataId:
-    """The data that all records of a samples file are of; a `RunError` if they are of several
-    runs.
+    """The data that the records of a samples file are of.
+
+    Raises:
+        RunError: the records are of several runs, or of unknown data.
     """
     answers_by_row = Counter((record["id"], str(record.get(REPEAT))) for record in records)
     (row, _), count = answers_by_row.most_common(1)[0]
@@ -208,36 +226,46 @@ def _data_of(path: Path, records: Sequence[Record]) -> DataId:
         )
     try:
         data = DataId.parse(names[0])
-        of_dataset(data.dataset)
+        of_dataset(data.dataset)  # a dataset that no benchmark has is an error
     except (ValueError, DataError) as error:
         raise RunError(f"{path}: {error}") from error
     return data
 
 
-def _kind_of(path: Path, records: Sequence[Record]) -> tuple[Task, Request]:
-    """The kind of task that wrote all records of a samples file, and its request."""
+def _kind_and_request(path: Path, records: Sequence[Record]) -> tuple[Task, Request]:
+    """The kind of task that wrote the records of a samples file, and its request.
+
+    Raises:
+        RunError: several tasks wrote the records, or an unknown one.
+    """
     first_lines: dict[tuple[str, str], int] = {}
     for number, record in enumerate(records, start=1):
         first_lines.setdefault((record["task"], record["request"]), number)
     kinds: list[tuple[Task, Request]] = []
-    for (name, text), number in first_lines.items():
+    for (task_name, request_text), number in first_lines.items():
         try:
-            benchmark, request = parse_request(text, key="request")
-            kinds.append((benchmark.task(name), request))
+            benchmark, request = parse_request(request_text, key="request")
+            kinds.append((benchmark.task(task_name), request))
         except DataError as error:
             raise RunError(f"{path}, line {number}: {error}") from error
     if len(kinds) > 1:
-        places = ", ".join(
-            f"{name} of {text} in line {number}" for (name, text), number in first_lines.items()
+        tasks_with_lines = ", ".join(
+            f"{task_name} of {request_text} in line {number}"
+            for (task_name, request_text), number in first_lines.items()
         )
         raise RunError(
-            f"{path} has records of several tasks ({places}): split the file, one for each"
+            f"{path} has records of several tasks ({tasks_with_lines}): split the file, one for"
+            " each"
         )
     return kinds[0]
 
 
 def _scorer_of(path: Path, records: Sequence[Record]) -> str | None:
-    """The scorer of the explanations; None if they have no scores."""
+    """The name of the scorer that scored the explanations; None if they have no scores.
+
+    Raises:
+        RunError: scores are damaged, or of several scorers.
+    """
     first_lines: dict[str, int] = {}
     for number, record in enumerate(records, start=1):
         scores = record.get("explanation_scores")
@@ -249,18 +277,18 @@ def _scorer_of(path: Path, records: Sequence[Record]) -> str | None:
             )
         first_lines.setdefault(scores["scorer"], number)
     if len(first_lines) > 1:
-        places = ", ".join(f"{scorer} in line {number}" for scorer, number in first_lines.items())
-        raise RunError(f"{path} has scores of several scorers ({places}): score the run again")
+        scorers_with_lines = ", ".join(
+            f"{scorer} in line {number}" for scorer, number in first_lines.items()
+        )
+        raise RunError(
+            f"{path} has scores of several scorers ({scorers_with_lines}): score the run again"
+        )
     return next(iter(first_lines), None)
 
 
 def _are_explanation_scores(scores: object) -> bool:
-    """Whether a value has the name of a scorer and a mean that a scorer can give, which is about 0
-    to 1.
-    """
-    if not isinstance(scores, Mapping):
+    """Whether a value has the name of a scorer, and a mean that a scorer can give: about 0 to 1."""
+    if not isinstance(scores, Mapping) or not isinstance(scores.get("scorer"), str):
         return False
     mean = scores.get("mean")
-    return (
-        isinstance(scores.get("scorer"), str) and isinstance(mean, int | float) and abs(mean) <= 2
-    )
+    return isinstance(mean, int | float) and abs(mean) <= 2

@@ -1,5 +1,6 @@
 """From the records of a task to its values: metrics are declared once, as :class:`Measure`."""
 
+from figlang_tasks.core.record import Record
 from figlang_tasks.scoring.common_measures import parse_rate, tie_rate
 from figlang_tasks.scoring.estimates import (
     OVERALL,
@@ -12,16 +13,8 @@ from figlang_tasks.scoring.estimates import (
     to_json,
 )
 from figlang_tasks.scoring.evaluation import Measures, evaluate
-from figlang_tasks.scoring.measure import (
-    BOOTSTRAP,
-    TWO_CLASSES,
-    WILSON,
-    IntervalMethod,
-    Measure,
-    Record,
-    Scopes,
-    by_field,
-    grouped,
-    ratio,
-)
+from figlang_tasks.scoring.interval_methods import BOOTSTRAP, TWO_CLASSES, WILSON, IntervalMethod
+from figlang_tasks.scoring.measure import Measure
+from figlang_tasks.scoring.scopes import Scopes, by_field
+from figlang_tasks.scoring.statistics import grouped, ratio
 from figlang_tasks.scoring.task import Task, process_results

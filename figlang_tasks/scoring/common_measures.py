@@ -1,26 +1,29 @@
-"""Measures that several benchmarks report: how many outputs were read, how many ties there were."""
+"""Measures that several benchmarks report: parsed outputs, ties, and readers that disagree."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
+from figlang_tasks.core.record import Record
 from figlang_tasks.metrics import ranking
-from figlang_tasks.metrics.significance import Statistic
-from figlang_tasks.scoring.measure import Measure, Record, Scopes
+from figlang_tasks.scoring.measure import Measure, StatisticOfRecords, ValueOfRecord
 from figlang_tasks.scoring.readings import has_answer
+from figlang_tasks.scoring.records import AnyRecord
+from figlang_tasks.scoring.scopes import Scopes
 
 
 def parse_rate(
-    is_parsed: Callable[[Any], bool] = has_answer, scopes: Scopes | None = None
+    is_parsed: Callable[[AnyRecord], bool] = has_answer, scopes: Scopes | None = None
 ) -> Measure:
-    """The share of outputs that an answer was read from, or that are scores.
+    """The measure ``parse_rate``: the share of outputs with an answer, in words or as scores.
 
     Args:
-        is_parsed: whether the output of a record counts as read.
+        is_parsed: whether an answer was read from the output of a record.
+        scopes: the parts of the benchmark with a value of their own.
     """
 
     def value_of_record(record: Record) -> float:
+        """1 if the output of a record has an answer, else 0."""
         return float(is_parsed(record))
 
     return Measure(
@@ -34,20 +37,24 @@ def parse_rate(
 
 
 def is_tied_at_top(record: Record) -> float | None:
-    """Whether several options share the highest score; None for an answer in words."""
+    """1 if several options share the highest score, else 0; None for an answer in words."""
     scores = record["scores"]
-    return None if scores is None else float(ranking.tied_at_top(scores))
+    if scores is None:
+        return None
+    return float(ranking.tied_at_top(scores))
 
 
 def tie_rate(
     description: str,
-    value_of_record: Callable[[Any], float | None] | None = None,
-    statistic: Callable[[Sequence[Any]], Statistic | None] | None = None,
+    value_of_record: ValueOfRecord | None = None,
+    statistic: StatisticOfRecords | None = None,
     scopes: Scopes | None = None,
     in_table: bool = True,
 ) -> Measure:
-    """The share of rows with scores in which a tie matters; by default one of the highest scores of
-    a record.
+    """The measure ``tie_rate``: the share of rows with scores in which a tie matters.
+
+    By default that is a tie of the highest scores of a record; `value_of_record` or `statistic`
+    count other ties.
     """
     if value_of_record is None and statistic is None:
         value_of_record = is_tied_at_top
@@ -64,8 +71,8 @@ def tie_rate(
     )
 
 
-def _is_dissent(record: Record) -> float:
-    """Whether a careful reader takes the output for another label."""
+def _is_disputed(record: Record) -> float:
+    """1 if a careful reader reads another label than the paper's rules do, else 0."""
     return float(record["predicted"] != record["predicted_strict"])
 
 
@@ -75,7 +82,7 @@ PARSE_DISAGREEMENT = Measure(
         "Share of outputs that a careful reader takes for another label than the paper's rules."
     ),
     source="figlang_tasks",
-    value_of_record=_is_dissent,
+    value_of_record=_is_disputed,
     role="diagnostic",
     higher_is_better=False,
 )

@@ -1,9 +1,8 @@
-"""Rows of explainable entailment as cards of the report (:mod:`figlang_tasks.core.card`)."""
+"""Cards of the report for rows of explainable entailment (:mod:`figlang_tasks.core.card`)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from figlang_tasks.core.card import OPEN, Answer, Card, Texts, clip, outcome
 from figlang_tasks.core.data_id import DataId
@@ -13,7 +12,7 @@ _LABELS = {1: "entailment", 0: "contradiction"}
 
 
 def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
-    """A row as a card: its texts, the gold label and the reference explanation."""
+    """The card of a row: its texts, the gold label and the reference explanation."""
     record = records[0]
     return {
         "source": record["report_group"],
@@ -23,37 +22,38 @@ def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
     }
 
 
-def texts_of(row: Mapping[str, Any]) -> Texts:
-    """The texts that a row is about, with their names."""
+def texts_of(row: Mapping[str, object]) -> Texts:
+    """The texts of a row with their names, in the order of the card; None for those it lacks."""
     return [(name, row.get(name)) for name in ("claim", "premise", "hypothesis", "phenomenon")]
 
 
 def answer(records: Sequence[Record]) -> Answer:
-    """The predicted label and explanation, with the explanation score where there is one."""
+    """A model's answer to a row: label, explanation, outcome, and the scores if there are any."""
     record = records[0]
     predicted = record["predicted"]
-    shown = blind_answer(records)
-    shown["outcome"] = outcome(predicted == record["gold"], predicted is not None)
-    scores = {
-        name: value
-        for name, value in record.get("explanation_scores", {}).items()
-        if name != "scorer"
-    }
+    card_answer = blind_answer(records)
+    card_answer["outcome"] = outcome(predicted == record["gold"], predicted is not None)
+
+    scores = dict(record.get("explanation_scores", {}))
+    scores.pop("scorer", None)
     if "mean" in scores:
-        shown.update(
-            {"score": float(scores["mean"]), "score_name": "explanation score", "scores": scores}
-        )
-    return shown
+        card_answer["score"] = float(scores["mean"])
+        card_answer["score_name"] = "explanation score"
+        card_answer["scores"] = scores
+    return card_answer
 
 
 def blind_answer(records: Sequence[Record]) -> Answer:
-    """The same of a row whose right answer is not published."""
+    """A model's answer to a row whose gold label is not published: label and explanation."""
     record = records[0]
-    predicted, strict = record["predicted"], record["predicted_strict"]
-    is_disputed = strict != predicted
-    return {
+    predicted = record["predicted"]
+    strict = record["predicted_strict"]
+    card_answer: Answer = {
         "predicted": _LABELS.get(predicted, "none"),
         "outcome": outcome(False, predicted is not None, OPEN),
         "explanation": clip(record["explanation"] or ""),
-        "said": [("a careful reader sees", _LABELS.get(strict, "no label"))] if is_disputed else [],
+        "said": [],
     }
+    if strict != predicted:
+        card_answer["said"] = [("a careful reader sees", _LABELS.get(strict, "no label"))]
+    return card_answer

@@ -1,10 +1,10 @@
-"""`Estimate`: the value of a measure with its interval, and how results files hold estimates."""
+"""`Estimate`: the value of a metric with its interval, and how results files hold estimates."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypedDict
 
 import numpy as np
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -16,13 +16,13 @@ OVERALL = "all"
 
 
 class Estimate(NamedTuple):
-    """The value of a measure in one scope; None is not known.
+    """The value of a metric in one scope; what is None is not known.
 
     Attributes:
-        value: on the measure's own scale.
-        low, high: ends of its 95 % interval; None also where there is no sound one.
-        stderr: standard error, by the bootstrap over units; of scopes it is not computed.
-        rows: number of rows of the benchmark that it was taken over.
+        value: on the metric's own scale.
+        low, high: the limits of its 95 % interval; None also where there is no sound one.
+        stderr: its standard error, by the bootstrap over units; scopes have none.
+        rows: the number of rows of the benchmark that it was taken over.
     """
 
     value: float
@@ -33,13 +33,17 @@ class Estimate(NamedTuple):
 
     @classmethod
     def of(cls, value: float, interval: Interval | None, stderr: float | None = None) -> Estimate:
-        low, high = interval or (None, None)
-        return cls(value, low, high, stderr)
+        """An estimate of a value, its 95 % interval and its standard error."""
+        if interval is None:
+            return cls(value, stderr=stderr)
+        return cls(value, interval.low, interval.high, stderr)
 
     @classmethod
     def mean(cls, estimates: Sequence[Estimate]) -> Estimate:
-        """The mean of estimates from the same rows; the mean of their limits is an interval that
-        may be too wide.
+        """The mean of estimates over the same rows.
+
+        Its interval has the means of the limits, and may be too wide. It has none if one of the
+        estimates has none.
         """
         value = float(np.mean([estimate.value for estimate in estimates]))
         limits = [estimate.limits for estimate in estimates if estimate.limits is not None]
@@ -57,20 +61,18 @@ class Estimate(NamedTuple):
 
 
 Estimates: TypeAlias = Mapping[str, Mapping[str, Estimate]]
-"""By measure, then by scope."""
+"""Estimates by metric, then by scope."""
 
 
 def full_name(measure: str, scope: str) -> str:
-    """Measure and scope in one word, as command lines take it: ``f1@60_muse``; of all rows
-    ``f1@60``.
-    """
+    """The name of a metric in a scope: ``f1@60_muse``, or ``f1@60`` over all rows."""
     return measure if scope == OVERALL else f"{measure}_{scope}"
 
 
 def flat(estimates: Estimates) -> Iterator[tuple[str, str, Estimate]]:
-    """Measure, scope and estimate, one after another."""
-    for measure, scopes in estimates.items():
-        for scope, estimate in scopes.items():
+    """Yield metric, scope and estimate, one after another."""
+    for measure, estimates_by_scope in estimates.items():
+        for scope, estimate in estimates_by_scope.items():
             yield measure, scope, estimate
 
 
@@ -79,48 +81,68 @@ def flat(estimates: Estimates) -> Iterator[tuple[str, str, Estimate]]:
 FORMAT = 1
 """Version of the shape that `to_json` writes."""
 
-_SAVED = TypeAdapter(
+
+class SavedEstimates(TypedDict):
+    """Estimates in a results file.
+
+    Attributes:
+        format: the version of this shape.
+        failed: the metrics whose computation failed.
+        values: fields of an estimate, by metric and scope; without those that are not known.
+    """
+
+    format: int
+    failed: list[str]
+    values: dict[str, dict[str, dict[str, float]]]
+
+
+_VALUES = TypeAdapter(
     dict[str, dict[str, Estimate]], config=ConfigDict(strict=True, allow_inf_nan=False)
 )
 
 
-def to_json(estimates: Estimates) -> dict[str, Any]:
+def to_json(estimates: Estimates) -> SavedEstimates:
     """Estimates as results files hold them under ``configs.<task>.metadata.measures``.
 
     Returns:
-        ``{"format": 1, "values": {measure: {scope: {"value": ..., "low": ..., "high": ...,
-        "stderr": ..., "rows": ...}}}, "failed": [measure]}``; the scope of all rows is ``all``.
-        What is not known is left out; ``failed`` are those whose value is no number.
+        ``{"format": 1, "failed": [metric], "values": {metric: {scope: {"value": ..., "low": ...,
+        "high": ..., "stderr": ..., "rows": ...}}}}``; the scope of all rows is ``all``. What is not
+        known is left out; ``failed`` are the metrics whose value is no number.
     """
-    values: dict[str, dict[str, Any]] = {}
-    lost: dict[str, None] = {}
-    for measure, scope, estimate in flat(estimates):
+    values: dict[str, dict[str, dict[str, float]]] = {}
+    failed: list[str] = []
+    for metric, scope, estimate in flat(estimates):
         if math.isfinite(estimate.value):
-            known = {
-                key: number for key, number in estimate._asdict().items() if number is not None
-            }
-            values.setdefault(measure, {})[scope] = known
-        else:
-            lost[measure] = None
-    return {"format": FORMAT, "failed": list(lost), "values": values}
+            fields = estimate._asdict().items()
+            known_fields = {field: number for field, number in fields if number is not None}
+            values.setdefault(metric, {})[scope] = known_fields
+        elif metric not in failed:
+            failed.append(metric)
+    return {"format": FORMAT, "failed": failed, "values": values}
 
 
-def from_json(content: Any) -> dict[str, dict[str, Estimate]]:
-    """Estimates of what :func:`to_json` returned."""
+def from_json(content: object) -> dict[str, dict[str, Estimate]]:
+    """Read the estimates that `to_json` wrote, by metric and scope.
+
+    Raises:
+        ValueError: the content has another format, or is damaged.
+    """
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
         raise ValueError(
             f"measures do not have the format {FORMAT}: did another version of figlang_tasks write"
             " them?"
         )
     try:
-        return _SAVED.validate_python(content.get("values"))
+        return _VALUES.validate_python(content.get("values"))
     except ValidationError as error:
-        first = error.errors()[0]
-        raise ValueError(
-            f"measures are damaged ({'.'.join(map(str, first['loc']))}: {first['msg']})"
-        ) from error
+        first_error = error.errors()[0]
+        path = ".".join(map(str, first_error["loc"]))
+        raise ValueError(f"measures are damaged ({path}: {first_error['msg']})") from error
 
 
-def failed_metrics(content: Mapping[str, Any]) -> tuple[str, ...]:
-    """The measures whose computation failed, of what :func:`to_json` returned."""
-    return tuple(map(str, content.get("failed") or ()))
+def failed_metrics(content: Mapping[str, object]) -> tuple[str, ...]:
+    """The metrics whose computation failed, from what `to_json` wrote."""
+    failed = content.get("failed")
+    if not isinstance(failed, list):
+        return ()
+    return tuple(map(str, failed))

@@ -1,4 +1,4 @@
-"""Labels and explanations: their records, and the measures F1@t of V-FLUTE and Acc@t of FLUTE."""
+"""Labels with explanations: their records, and the metrics F1@t of V-FLUTE and Acc@t of FLUTE."""
 
 from __future__ import annotations
 
@@ -9,24 +9,19 @@ from functools import partial
 from typing import Any
 
 from figlang_tasks.answers.verdict import Read
-from figlang_tasks.core.record import SharedFields
+from figlang_tasks.core.record import Record, SharedFields
 from figlang_tasks.metrics import classification
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring.common_measures import PARSE_DISAGREEMENT, parse_rate
 from figlang_tasks.scoring.estimates import Estimate
-from figlang_tasks.scoring.measure import (
-    BOOTSTRAP,
-    TWO_CLASSES,
-    WILSON,
-    Measure,
-    Record,
-    Scopes,
-    grouped,
-    ratio,
-    unit_of,
-)
+from figlang_tasks.scoring.interval_methods import BOOTSTRAP, TWO_CLASSES, WILSON
+from figlang_tasks.scoring.measure import Measure
+from figlang_tasks.scoring.records import unit_of
+from figlang_tasks.scoring.scopes import Scopes
+from figlang_tasks.scoring.statistics import grouped, ratio
 
 MEAN_SCORE = "explanation_score"
+"""The metric that is the mean score of the explanations."""
 
 # --- records ---
 
@@ -47,7 +42,7 @@ class LabelFields(SharedFields):
 
     Attributes:
         predicted: 1 entailment, 0 contradiction; None if no label was read.
-        explanation: None is scored as "".
+        explanation: the model's explanation; None is scored as "".
         predicted_strict: the label that a careful reader finds.
     """
 
@@ -61,7 +56,7 @@ class ScoreFields(LabelFields, total=False):
 
     Attributes:
         scorer: the scorer that the request names.
-        explanation_scores: the name of the ``scorer``, its parts, and their ``mean``.
+        explanation_scores: the name of the ``scorer``, its scores, and their ``mean``.
         asks_for_explanation: False where the task asks for labels alone.
     """
 
@@ -71,7 +66,7 @@ class ScoreFields(LabelFields, total=False):
 
 
 class ExplainedRecord(ScoreFields):
-    """The record of a label with its explanation, of a row with published ones.
+    """The record of a label with its explanation, of a row whose label and explanation are known.
 
     Attributes:
         gold: the right label.
@@ -87,10 +82,14 @@ class ExplainedRecord(ScoreFields):
 def explained_record(
     doc: Mapping[str, Any], gold: int, reading: Explained, careful: int | None
 ) -> ExplainedRecord:
-    """The record of a document and what was read from the output; the harness drops documents from
-    its samples.
+    """The record of a document and of what was read from the output.
+
+    It holds all that metrics need, since the harness drops documents from its samples.
 
     Args:
+        doc: the row of the benchmark.
+        gold: the right label.
+        reading: what the paper's rules read from the output.
         careful: the label that a careful reader finds; None if none.
     """
     return {
@@ -108,19 +107,61 @@ def explained_record(
     }
 
 
+def check_records(records: Sequence[Record]) -> None:
+    """Raise a `ValueError` unless all records have the texts that an explanation scorer takes."""
+    for record in records:
+        has_fields = {"gold", "reference", "explanation"} <= record.keys()
+        if not has_fields or not isinstance(record["reference"], str):
+            raise ValueError(f"row {record['id']} has no gold, reference and explanation")
+        if not isinstance(record["explanation"], str | None):
+            raise ValueError(f"row {record['id']} has an explanation that is no text")
+
+
+def text_pair(record: Record) -> tuple[str, str]:
+    """The texts that a scorer compares: the reference explanation and the predicted one."""
+    return record["reference"], record["explanation"] or ""
+
+
+def is_right(record: Record) -> bool:
+    """Whether the label of a record is right.
+
+    Raises:
+        ValueError: a label is none of 0, 1 and (if it was predicted) None.
+    """
+    gold = record["gold"]
+    predicted = record["predicted"]
+    if gold not in (0, 1) or predicted not in (0, 1, None):
+        raise ValueError(
+            f"row {record['id']} has gold {gold!r}, predicted {predicted!r}, must be 0 or 1"
+            " (predicted: or null)"
+        )
+    return bool(predicted == gold)
+
+
+def has_label(record: LabelFields) -> bool:
+    """Whether a label was read from an output."""
+    return record["predicted"] is not None
+
+
 # --- schemes ---
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """When a right row counts by its explanation."""
+    """A metric of labels that count only if their explanation scores well enough.
 
-    name: str  # of the metric: f1@53
+    Attributes:
+        name: of the metric: ``f1@53``.
+        at: the explanation score that a right label needs, 0 to 1.
+        source: of the metric.
+        explained: of an accuracy, the labels that need an explanation: ``all``, or
+            ``contradiction`` alone. None for macro F1, where all need one.
+    """
+
+    name: str
     at: float
-    source: str  # of the metric
-    explained: classification.Explained | None = (
-        None  # of an accuracy, which rows must be explained; None: macro F1
-    )
+    source: str
+    explained: classification.Explained | None = None
 
     @property
     def description(self) -> str:
@@ -143,16 +184,23 @@ class Threshold:
         )
 
 
+def thresholds(
+    name: str, at: Sequence[float], source: str, explained: classification.Explained | None = None
+) -> tuple[Threshold, ...]:
+    """One `Threshold` per score in `at`, named after it in percent: ``f1@0``, ``f1@53``."""
+    return tuple(
+        Threshold(f"{name}@{round(100 * score)}", score, source, explained) for score in at
+    )
+
+
 @dataclass(frozen=True)
 class Scheme:
-    """How a benchmark turns labels and explanation scores into its headline numbers.
-
-    Its scorer is that of the benchmark (`Benchmark.scorer`), where neither environment nor task
-    name another.
+    """How a benchmark turns labels and explanation scores into its metrics.
 
     Attributes:
-        thresholds: the first has a value without scores too: the labels' own.
-        headline: the metric that stands for the task; "" if that is none of a threshold.
+        thresholds: the metrics. The first one has a value without scores too: that of the labels
+            alone.
+        headline: the name of the metric that stands for the task; "" if that has no threshold.
     """
 
     thresholds: tuple[Threshold, ...]
@@ -160,7 +208,7 @@ class Scheme:
 
     @property
     def label_metric(self) -> str:
-        """The metric that has a value without scores."""
+        """The metric that counts labels alone if there are no scores."""
         return self.thresholds[0].name
 
     @property
@@ -170,111 +218,96 @@ class Scheme:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The metrics whose values depend on scores, if there are any."""
+        """All metrics whose values change with scores."""
         return (self.label_metric, *self.score_metrics)
 
     def needs_score(self, record: Record) -> bool:
-        """Whether an explanation is asked for: by the paper's first version of FLUTE, of
-        contradictions alone.
+        """Whether the explanation of a record is scored.
+
+        In FLUTE's first version only the explanations of contradictions are.
         """
         return self.thresholds[0].explained != "contradiction" or record["gold"] == 0
 
     def has_scores(self, records: Sequence[Record]) -> bool:
-        """Whether explanations are scored, as far as these records need scores."""
+        """Whether explanations are scored; True also if none of the records needs a score."""
         needy = [record for record in records if self.needs_score(record)]
         return not needy or any("explanation_scores" in record for record in needy)
 
     def score_of(self, record: Record) -> float:
-        """The explanation score of a record; NaN where it needs none."""
+        """The explanation score of a record; NaN where it needs none.
+
+        Raises:
+            ValueError: it needs a score and has none.
+        """
         scores = record.get("explanation_scores")
-        if scores is None:
-            if self.needs_score(record):
-                raise ValueError(
-                    f"row {record['id']} has no explanation score, but other rows have one"
-                )
-            return float("nan")
-        return float(scores["mean"])
-
-
-def thresholds(
-    name: str, at: Sequence[float], source: str, explained: classification.Explained | None = None
-) -> tuple[Threshold, ...]:
-    """The thresholds of a metric, which are part of its names: ``f1@0``, ``f1@53``."""
-    return tuple(
-        Threshold(f"{name}@{round(100 * value)}", value, source, explained) for value in at
-    )
-
-
-def check_records(records: Sequence[Record]) -> None:
-    """Raise a `ValueError` unless all records of a task have what the scorer of explanations
-    takes.
-    """
-    for record in records:
-        if not (
-            {"gold", "reference", "explanation"} <= record.keys()
-            and isinstance(record["reference"], str)
-        ):
-            raise ValueError(f"row {record['id']} has no gold, reference and explanation")
-        if not isinstance(record["explanation"], str | None):
-            raise ValueError(f"row {record['id']} has an explanation that is no text")
-
-
-def text_pair(record: Record) -> tuple[str, str]:
-    """What is scored: the reference explanation, and the predicted one."""
-    return record["reference"], record["explanation"] or ""
-
-
-def is_right(record: Record) -> bool:
-    """Whether the label of a record is right."""
-    if record["gold"] not in (0, 1) or record["predicted"] not in (0, 1, None):
-        found = f"gold {record['gold']!r}, predicted {record['predicted']!r}"
-        raise ValueError(f"row {record['id']} has {found}, must be 0 or 1 (predicted: or null)")
-    return bool(record["predicted"] == record["gold"])
+        if scores is not None:
+            return float(scores["mean"])
+        if self.needs_score(record):
+            raise ValueError(
+                f"row {record['id']} has no explanation score, but other rows have one"
+            )
+        return math.nan
 
 
 # --- measures ---
 
 
-def curve(
-    scheme: Scheme, records: Sequence[Record], at: Sequence[float] = classification.CURVE_THRESHOLDS
-) -> list[Estimate]:
-    """F1@t or Acc@t of records that have scores, at many thresholds t, each with its interval."""
-    of_labels = scheme.thresholds[0]
-    estimates: list[Estimate] = []
-    for threshold in at:
-        estimate = _at(
-            scheme, replace(of_labels, at=threshold), is_of_labels=threshold == of_labels.at
-        ).estimate(records)
-        if estimate is None:
-            raise ValueError("there are no explanation scores")
-        estimates.append(estimate)
-    return estimates
+def explained_measures(scheme: Scheme, scopes: Scopes | None = None) -> tuple[Measure, ...]:
+    """The measures of a task with labels and explanations, in the order of tables.
+
+    They are the thresholds of the scheme, the mean explanation score, ``acc`` and ``parse_rate`` of
+    the labels alone, and ``parse_disagreement``.
+    """
+    measures: list[Measure] = []
+    for threshold in scheme.thresholds:
+        is_label_metric = threshold is scheme.thresholds[0]
+        measures.append(_threshold_measure(scheme, threshold, is_label_metric, scopes))
+    label_accuracy = Measure(
+        "acc",
+        description="Share of outputs with the right label, whatever the explanation.",
+        source="figlang_tasks",
+        value_of_record=_label_hit,
+        scopes=scopes,
+    )
+    return (
+        *measures,
+        _mean_score(scheme, scopes),
+        label_accuracy,
+        parse_rate(has_label, scopes),
+        PARSE_DISAGREEMENT,
+    )
 
 
-def _at(
-    scheme: Scheme, threshold: Threshold, is_of_labels: bool, scopes: Scopes | None = None
+def _threshold_measure(
+    scheme: Scheme, threshold: Threshold, is_label_metric: bool, scopes: Scopes | None = None
 ) -> Measure:
-    """The measure of one threshold; where it `is_of_labels`, without scores the labels alone
-    decide.
+    """The measure of one threshold.
+
+    Args:
+        is_label_metric: whether it counts labels alone if there are no scores.
     """
 
     def statistic(records: Sequence[Record]) -> Statistic | None:
-        gold, hit = [record["gold"] for record in records], list(map(is_right, records))
-        is_scored = scheme.has_scores(records)
+        """The counts of right labels with good enough explanations; None if scores are missing."""
+        gold = [record["gold"] for record in records]
+        right = [is_right(record) for record in records]
+        has_scores = scheme.has_scores(records)
         # Acc@0 never looks at scores: "a threshold of 0% does not account for the quality of NLE
         # and is equivalent to simply reporting label accuracy" (arXiv 2205.12404v1, section 4; the
         # shared task's page says the same).
-        if not (is_of_labels and (threshold.explained or not is_scored)):
-            if not is_scored:
+        counts_labels_alone = is_label_metric and (threshold.explained or not has_scores)
+        if not counts_labels_alone:
+            if not has_scores:
                 return None
-            scores = list(map(scheme.score_of, records))
-            hit = classification.counts_as_right(
-                gold, hit, scores, threshold.at, threshold.explained
+            scores = [scheme.score_of(record) for record in records]
+            right = classification.counts_as_right(
+                gold, right, scores, threshold.at, threshold.explained
             ).tolist()
+
         units = map(unit_of, records)
         if threshold.explained:
-            return ratio(units, hit)
-        cells = classification.confusion_cells(gold, hit)
+            return ratio(units, right)
+        cells = classification.confusion_cells(gold, right)
         return grouped(units, cells, partial(classification.macro_f1, skip_absent=True))
 
     return Measure(
@@ -286,7 +319,28 @@ def _at(
         scopes=scopes,
         role="headline" if threshold.name == scheme.headline else "secondary",
         # It stands for a task whose explanations have no scores: of labels there is a majority.
-        answer=_label if is_of_labels else None,
+        answer=_label if is_label_metric else None,
+    )
+
+
+def _mean_score(scheme: Scheme, scopes: Scopes | None) -> Measure:
+    """The measure of the mean explanation score."""
+
+    def statistic(records: Sequence[Record]) -> Statistic | None:
+        """The mean score of explanations; None without scores."""
+        if not scheme.has_scores(records):
+            return None
+        return ratio(map(unit_of, records), [scheme.score_of(record) for record in records])
+
+    return Measure(
+        MEAN_SCORE,
+        description="Mean score of the explanations, of right and of wrong labels.",
+        source=scheme.thresholds[0].source,
+        statistic=statistic,
+        interval=BOOTSTRAP,
+        applies=scheme.needs_score,
+        scopes=scopes,
+        bounds=(-math.inf, math.inf),  # BLEURT is not bounded
     )
 
 
@@ -301,44 +355,21 @@ def _label(record: Record) -> int | None:
     return label
 
 
-def explained_measures(scheme: Scheme, scopes: Scopes | None = None) -> tuple[Measure, ...]:
-    """The measures of labels and explanations, ``acc`` and ``parse_rate`` of labels alone, and the
-    readers' dissent.
+def curve(
+    scheme: Scheme, records: Sequence[Record], at: Sequence[float] = classification.CURVE_THRESHOLDS
+) -> list[Estimate]:
+    """F1@t or Acc@t of records with scores, each with its interval, for every threshold t in `at`.
+
+    Raises:
+        ValueError: the records have no scores.
     """
-    first = scheme.thresholds[0]
-    at_thresholds = [
-        _at(scheme, threshold, threshold is first, scopes) for threshold in scheme.thresholds
-    ]
-
-    def mean_score(records: Sequence[Record]) -> Statistic | None:
-        if not scheme.has_scores(records):
-            return None
-        return ratio(map(unit_of, records), [scheme.score_of(record) for record in records])
-
-    return (
-        *at_thresholds,
-        Measure(
-            MEAN_SCORE,
-            description="Mean score of the explanations, of right and of wrong labels.",
-            source=first.source,
-            statistic=mean_score,
-            interval=BOOTSTRAP,
-            applies=scheme.needs_score,
-            scopes=scopes,
-            bounds=(-math.inf, math.inf),  # BLEURT is not bounded
-        ),
-        Measure(
-            "acc",
-            description="Share of outputs with the right label, whatever the explanation.",
-            source="figlang_tasks",
-            value_of_record=_label_hit,
-            scopes=scopes,
-        ),
-        parse_rate(has_label, scopes),
-        PARSE_DISAGREEMENT,
-    )
-
-
-def has_label(record: LabelFields) -> bool:
-    """Whether a label was read from an output."""
-    return record["predicted"] is not None
+    first_threshold = scheme.thresholds[0]
+    estimates: list[Estimate] = []
+    for score in at:
+        threshold = replace(first_threshold, at=score)
+        is_label_metric = score == first_threshold.at
+        estimate = _threshold_measure(scheme, threshold, is_label_metric).estimate(records)
+        if estimate is None:
+            raise ValueError("there are no explanation scores")
+        estimates.append(estimate)
+    return estimates

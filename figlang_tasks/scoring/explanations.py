@@ -1,15 +1,15 @@
-"""ExplanationScore inside the tasks: which scorer, when it runs, and what comes of its scores.
+"""Explanation scores in the tasks: which scorer computes them, when, and what becomes of them.
 
-The scores are computed once a task, before its measures, for rank 0 (the harness aggregates nowhere
-else), when the evaluated model has given its memory back. In lmms-eval the other ranks wait for it
-at a barrier.
+The scores of a task are computed once, before its measures, when the evaluated model has given its
+memory back. Only the first process (rank 0) does so, since the harness aggregates nowhere else; in
+lmms-eval the others wait for it at a barrier.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from loguru import logger
 
@@ -17,7 +17,6 @@ from figlang_tasks.core import notes, status
 from figlang_tasks.core.benchmark import of_dataset
 from figlang_tasks.core.request import Request
 from figlang_tasks.scoring import explained
-from figlang_tasks.scoring.measure import Record
 
 if TYPE_CHECKING:
     from figlang_tasks.metrics.explanation import Scorer
@@ -25,31 +24,46 @@ if TYPE_CHECKING:
 SCORER_VARIABLE = "FIGLANG_SCORER"
 DTYPE_VARIABLE = "FIGLANG_SCORER_DTYPE"
 DEVICE_VARIABLE = "FIGLANG_SCORER_DEVICE"
+
 OFF = "off"
-Name = Literal["vflute25", "figlang24", "flute22", "flute22-xlarge", "embedded", "off"]
-Choice = Literal[Name, False] | None
-"""The option `scorer` of a task: None where the task file names none; YAML reads ``off`` as
-False.
-"""
-CHOICES = get_args(Name)
+"""The choice of no scorer."""
+
+ScorerName: TypeAlias = Literal[
+    "vflute25", "figlang24", "flute22", "flute22-xlarge", "embedded", "off"
+]
+SCORER_NAMES = get_args(ScorerName)
+
+ScorerOption: TypeAlias = Literal[ScorerName, False] | None
+"""The option `scorer` of a task file: None if it names none; YAML reads ``off`` as False."""
+
+TextPair: TypeAlias = tuple[str, str]
+"""A reference explanation and a predicted one."""
 
 # --- choice of the scorer ---
 
 
-def choose_scorer(option: str | Literal[False] | None, papers: str) -> str:
-    """The scorer to use: ``$FIGLANG_SCORER``, else the task's option, else that of the paper.
+def choose_scorer(option: str | Literal[False] | None, default: str) -> str:
+    """The name of the scorer: ``$FIGLANG_SCORER``, else the task's option, else the default.
 
-    A task whose option is ``off`` (in YAML also without quotation marks, which reads as false) asks
-    for no explanations: it stays off whatever the environment says.
+    A task whose option is ``off`` asks for no explanations: it stays off whatever the environment
+    says.
+
+    Args:
+        option: the task's option `scorer`; False is ``off`` in YAML without quotation marks.
+        default: the scorer of the paper (`default_scorer`).
+
+    Raises:
+        ValueError: there is no scorer of this name.
     """
     if option is False or option == OFF:
         return OFF
-    named = os.environ.get(SCORER_VARIABLE)
-    name, where = (
-        (named, f"${SCORER_VARIABLE}") if named else (option or papers, "task option scorer")
-    )
-    if name not in CHOICES:
-        raise ValueError(f"{where}={name!r}; valid: {', '.join(CHOICES)}")
+    name = os.environ.get(SCORER_VARIABLE)
+    origin = f"${SCORER_VARIABLE}"
+    if not name:
+        name = option or default
+        origin = "task option scorer"
+    if name not in SCORER_NAMES:
+        raise ValueError(f"{origin}={name!r}; valid: {', '.join(SCORER_NAMES)}")
     return name
 
 
@@ -64,24 +78,29 @@ def default_scorer(dataset: str) -> str:
 
 
 _scorers: dict[tuple[str, str, str], Scorer] = {}
-_interrupted = False  # so that one Ctrl-C ends the scoring of all tasks
+"""Loaded scorers by name, device and dtype."""
+
+_interrupted = False
+"""Whether a scoring was interrupted: one Ctrl-C ends the scoring of all tasks."""
 
 
-def scorer(name: str) -> Scorer:
-    """The scorer `name`, its weights located; kept for the next task."""
+def load_scorer(name: str) -> Scorer:
+    """The scorer of this name, with its weights located; loaded once and kept for the next task."""
     from figlang_tasks.metrics.explanation import get_scorer
 
-    device, dtype = os.environ.get(DEVICE_VARIABLE, "auto"), os.environ.get(DTYPE_VARIABLE, "fp32")
-    if (name, device, dtype) not in _scorers:
-        _scorers[name, device, dtype] = get_scorer(name, device=device, dtype=dtype)
-    return _scorers[name, device, dtype]
+    device = os.environ.get(DEVICE_VARIABLE, "auto")
+    dtype = os.environ.get(DTYPE_VARIABLE, "fp32")
+    key = (name, device, dtype)
+    if key not in _scorers:
+        _scorers[key] = get_scorer(name, device=device, dtype=dtype)
+    return _scorers[key]
 
 
 def release() -> None:
-    """Let go of the scorers and their memory."""
+    """Let go of all loaded scorers and their memory, and forget an interruption."""
     global _interrupted
-    for kept in _scorers.values():
-        kept.release()
+    for scorer in _scorers.values():
+        scorer.release()
     _scorers.clear()
     _interrupted = False
 
@@ -89,8 +108,17 @@ def release() -> None:
 def preflight(dataset: str, option: str | Literal[False] | None, required: bool = False) -> None:
     """Check the choice of the scorer for a dataset, and fetch its weights, before a model answers.
 
-    Weights that are not available cost no run: the thresholded metrics are left out of it, and a
-    warning says so now. Where they are `required` they end it: lm-eval would end it with status 0.
+    Missing weights do not end the run: a warning says now that the thresholded metrics will be left
+    out.
+
+    Args:
+        dataset: the name of the dataset.
+        option: the task's option `scorer`.
+        required: whether missing weights raise an error. So it is for lm-eval, which would leave
+            metrics out and end with status 0.
+
+    Raises:
+        ValueError: there is no such scorer, or its weights are missing and required.
     """
     from figlang_tasks.metrics.explanation import WeightsError
 
@@ -98,7 +126,7 @@ def preflight(dataset: str, option: str | Literal[False] | None, required: bool 
     if name == OFF or not status.in_first_process():
         return
     try:
-        scorer(name)
+        load_scorer(name)
     except WeightsError as error:
         if required:
             raise ValueError(
@@ -121,23 +149,30 @@ class PairScores(NamedTuple):
         signature: of the scorer, or what was counted without one.
         kernel: the library that computed them, on which the seventh digit depends; no part of the
             signature. Empty without scores.
-        details: bertscore, bleurt if there is one, and mean, by pair of texts.
+        details: ``bertscore``, ``bleurt`` if there is one, and ``mean``, by pair of texts.
     """
 
     signature: str
     kernel: str
-    details: Mapping[tuple[str, str], Mapping[str, float]]
+    details: Mapping[TextPair, Mapping[str, float]]
 
 
 class Scored(NamedTuple):
-    """The explanation scores of a task."""
+    """The explanation scores of a task.
 
-    name: str  # of the scorer, or off
-    labels_alone: bool  # whether the task asks for no explanations
+    Attributes:
+        name: of the scorer, or ``off``.
+        labels_alone: whether the task asks for no explanations.
+        scores: the scores; empty without a scorer, or after a failure.
+        scheme: which records need a score.
+    """
+
+    name: str
+    labels_alone: bool
     scores: PairScores
     scheme: explained.Scheme
 
-    def add_to(self, records: Iterable[Any]) -> None:
+    def add_to(self, records: Iterable[dict[str, Any]]) -> None:
         """Write the scores into records of the task, under ``explanation_scores``."""
         for record in records:
             details = self.scores.details.get(explained.text_pair(record))
@@ -148,19 +183,31 @@ class Scored(NamedTuple):
 
 
 def score(
-    records: Sequence[Record], scheme: explained.Scheme, option: str | Literal[False] | None = None
+    records: Sequence[dict[str, Any]],
+    scheme: explained.Scheme,
+    option: str | Literal[False] | None = None,
 ) -> Scored | None:
-    """Score the explanations of all records of a task, and write the scores into them; None without
-    records.
+    """Score the explanations of all records of a task, and write the scores into the records.
+
+    Args:
+        records: all records of the task.
+        scheme: which of them need a score.
+        option: the task's option `scorer`; None takes that of the first record.
+
+    Returns:
+        The scores; None without records.
     """
     if not records:
         return None
-    option = records[0].get("scorer") if option is None else option
-    name = choose_scorer(option, default_scorer(Request.parse(records[0]["request"]).dataset))
-    pairs = sorted(
-        {explained.text_pair(record) for record in records if scheme.needs_score(record)}
-    )
-    scores = _scores(name, pairs, scheme) if pairs and name != OFF else None
+    if option is None:
+        option = records[0].get("scorer")
+    dataset = Request.parse(records[0]["request"]).dataset
+    name = choose_scorer(option, default_scorer(dataset))
+
+    pairs = {explained.text_pair(record) for record in records if scheme.needs_score(record)}
+    scores = None
+    if pairs and name != OFF:
+        scores = _scores_or_failure(name, sorted(pairs), scheme)
     if scores is None:
         scores = PairScores(f"none ({scheme.label_metric} counts labels alone)", "", {})
     scored = Scored(name, option in (OFF, False), scores, scheme)
@@ -168,58 +215,61 @@ def score(
     return scored
 
 
-def _scores(
-    name: str, pairs: Sequence[tuple[str, str]], scheme: explained.Scheme
+def _scores_or_failure(
+    name: str, pairs: Sequence[TextPair], scheme: explained.Scheme
 ) -> PairScores | None:
-    """The scores of the pairs; None after a failure, which is logged and noted."""
-    from figlang_tasks.metrics.explanation import WeightsError
-
+    """The scores of the pairs; None after a failure or Ctrl-C, which is logged and noted."""
     global _interrupted
     try:
         if _interrupted:  # in an earlier task of this evaluation
             raise KeyboardInterrupt
         status.tell(f"scoring {len(pairs):,} explanations ({name}) ...")
-        return score_pairs(pairs, scorer(name))
-    except (
-        Exception,
-        KeyboardInterrupt,
-    ) as error:  # hours of model output must not be lost for a score
+        return score_pairs(pairs, load_scorer(name))
+    except (Exception, KeyboardInterrupt) as error:
+        # Whatever it is: hours of model output must not be lost for a score.
         _interrupted = isinstance(error, KeyboardInterrupt)
-        cause = (
-            str(error) if isinstance(error, WeightsError) else f"{type(error).__name__}: {error}"
-        )
-        is_told = isinstance(error, WeightsError | KeyboardInterrupt)
-        logger.opt(exception=None if is_told else error).error(
-            f"figlang_tasks: explanations were not scored: {cause}."
-            f" {', '.join(scheme.score_metrics)} are missing, and {scheme.label_metric} counts"
-            " labels alone. With saved samples (--log_samples) you can add them later"
-            f" without the model: figlang score SAMPLES.jsonl --scorer {name}"
-        )
-        notes.note(
-            f"explanations were not scored, so {', '.join(scheme.score_metrics)} are missing"
-        )
+        _report_failure(error, name, scheme)
         return None
 
 
+def _report_failure(error: BaseException, name: str, scheme: explained.Scheme) -> None:
+    """Log why explanations were not scored and how to add the scores later; note the failure."""
+    from figlang_tasks.metrics.explanation import WeightsError
+
+    cause = f"{type(error).__name__}: {error}"
+    if isinstance(error, WeightsError):
+        cause = str(error)
+    traceback = None if isinstance(error, WeightsError | KeyboardInterrupt) else error
+    metrics = ", ".join(scheme.score_metrics)
+    logger.opt(exception=traceback).error(
+        f"figlang_tasks: explanations were not scored: {cause}. {metrics} are missing, and"
+        f" {scheme.label_metric} counts labels alone. With saved samples (--log_samples) you can"
+        f" add them later without the model: figlang score SAMPLES.jsonl --scorer {name}"
+    )
+    notes.note(f"explanations were not scored, so {metrics} are missing")
+
+
 DIGITS = 6
-"""Digits of a score in a record, behind the point: the next one depends on the kernels, which are
-chosen by speed.
+"""Digits of a score in a record, behind the point.
+
+The next one depends on the kernels, which are chosen by speed.
 """
 
 
-def score_pairs(pairs: Sequence[tuple[str, str]], scorer: Scorer) -> PairScores:
-    """The scores of each pair of texts, as records have them: rounded before any threshold is
-    applied.
+def score_pairs(pairs: Sequence[TextPair], scorer: Scorer) -> PairScores:
+    """The scores of each pair of texts, rounded as records have them.
+
+    Thresholds see the rounded scores only.
     """
-    scored = scorer.score(
-        [reference for reference, _ in pairs], [candidate for _, candidate in pairs]
-    )
-    columns = {"bertscore": scored.bertscore, "bleurt": scored.bleurt, "mean": scored.mean}
-    details: dict[tuple[str, str], dict[str, float]] = {}
-    for place, pair in enumerate(pairs):
-        details[pair] = {
-            name: round(float(column[place]), DIGITS)
-            for name, column in columns.items()
-            if column is not None
-        }
+    references = [reference for reference, _ in pairs]
+    candidates = [candidate for _, candidate in pairs]
+    scored = scorer.score(references, candidates)
+    columns = {"bertscore": scored.bertscore, "mean": scored.mean}
+    if scored.bleurt is not None:
+        columns = {"bertscore": scored.bertscore, "bleurt": scored.bleurt, "mean": scored.mean}
+
+    details: dict[TextPair, dict[str, float]] = {}
+    for index, pair in enumerate(pairs):
+        scores = {name: round(float(column[index]), DIGITS) for name, column in columns.items()}
+        details[pair] = scores
     return PairScores(scored.signature, scorer.kernel, details)

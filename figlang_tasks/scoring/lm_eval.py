@@ -1,4 +1,8 @@
-"""What task files of lm-eval name: it has no hook, so each value brings its record along."""
+"""The functions that task files of lm-eval name.
+
+lm-eval has no hook that sees all answers of a task. So the value of each metric brings its record
+along, and the first metric that lm-eval aggregates evaluates the task.
+"""
 
 from __future__ import annotations
 
@@ -13,30 +17,33 @@ from figlang_tasks.scoring.task import Document, MetricValues, Task, process_res
 from figlang_tasks.scoring.task_evaluation import JudgedAnswer, TaskEvaluation
 
 FACTS = "figlang_tasks"
-"""The key of the facts, in the first entry of what `metric_list_for_lm_eval` returns."""
+"""The key, in the first entry of a ``metric_list``, of what results say beside values."""
 
 
-class _Values(dict[str, Any]):
-    """The values of a document: lm-eval saves them as they are, and its aggregators get the item
-    for each metric.
+class _DocumentValues(dict[str, Any]):
+    """The values of a document, which lm-eval saves; `items` has its answer for each metric.
 
-    lm-eval copies the dict into its samples, and loops over `items` for what it aggregates.
+    lm-eval copies the dict into its samples, and loops over `items` for what it aggregates: so its
+    aggregators get answers, and its samples numbers.
     """
 
-    def __init__(self, values: Mapping[str, Any], item: JudgedAnswer) -> None:
+    def __init__(self, values: Mapping[str, Any], answer: JudgedAnswer) -> None:
         super().__init__(values)
-        self._item = item
+        self._answer = answer
 
     def items(self) -> Any:
-        return {name: self._item for name in self if name != "sample"}.items()
+        """The judged answer by each metric, in place of its number."""
+        return {metric: self._answer for metric in self if metric != "sample"}.items()
 
 
-class _Facts(dict[str, Any]):
-    """What results say beside values, in the task's configuration, which lm-eval copies before a
-    run: it stays one.
+class _RunFacts(dict[str, Any]):
+    """What the results of a run say beside values: its data, scorer, version and readings.
+
+    It stands in the configuration of a task, which lm-eval copies before a run, and is filled
+    during the run. So a copy of it is the same object.
     """
 
-    def __deepcopy__(self, memo: object) -> _Facts:
+    def __deepcopy__(self, memo: object) -> _RunFacts:
         return self
 
 
@@ -46,81 +53,101 @@ def process_results_for_lm_eval(
     doc_to_text: Callable[[Document], str],
     shown_texts: Callable[[Document], list[str]],
 ) -> MetricValues:
-    """What ``process_results`` returns in lm-eval: the answer is read up to the next question that
-    it invents.
+    """Judge the answer to a document in lm-eval, up to the next question that the model invents.
 
     Args:
+        doc: the document.
+        results: the outputs of the model, of which the first one is read.
         doc_to_text: the prompt of a document.
-        shown_texts: the texts of a row in its prompt.
+        shown_texts: the texts of a document in its prompt.
     """
     outputs = without_next_questions(doc, results, doc_to_text, shown_texts)
     return values_for_lm_eval(process_results(doc, outputs), results)
 
 
 def values_for_lm_eval(values: MetricValues, results: Sequence[str]) -> MetricValues:
-    """The values of a document for lm-eval, from those for lmms-eval and what the model said."""
-    return _Values(values, JudgedAnswer(values["sample"], next(iter(results), None)))
+    """The values of a document with its record and output, for the aggregators of lm-eval.
+
+    Args:
+        values: what ``process_results`` returns for lmms-eval.
+        results: the outputs of the model.
+    """
+    output = results[0] if results else None
+    return _DocumentValues(values, JudgedAnswer(values["sample"], output))
 
 
-class _Evaluations:
-    """The latest evaluation, kept because lm-eval calls the aggregator of each metric separately.
+class _LatestEvaluation:
+    """The latest evaluation of a task, kept because lm-eval aggregates each metric separately.
 
-    Each metric gets its own items, and of several processes its own copies of their records. A
-    metric that is aggregated once more is of another run.
+    Each metric brings its own answers, and in several processes its own copies of their records. A
+    metric that is aggregated a second time belongs to another run.
     """
 
     def __init__(self, task: Task) -> None:
-        self.facts = _Facts()
+        self.facts = _RunFacts()
         self._task = task
-        self._answers: list[tuple[str, str | None]] = []
-        self._given: set[str] = set()
+        self._ids_and_outputs: list[tuple[str, str | None]] = []
+        self._aggregated_metrics: set[str] = set()
         self._latest: TaskEvaluation | None = None
 
-    def of(self, metric: str, items: Sequence[JudgedAnswer]) -> TaskEvaluation:
-        answers = [(item.record["id"], item.output) for item in items]
-        if self._latest is None or answers != self._answers or metric in self._given:
-            self._latest = None
+    def evaluate(self, metric: str, answers: Sequence[JudgedAnswer]) -> TaskEvaluation:
+        """The evaluation of the answers: the latest one, or a new one if another run gave them."""
+        ids_and_outputs = [(answer.record["id"], answer.output) for answer in answers]
+        is_same_run = (
+            ids_and_outputs == self._ids_and_outputs and metric not in self._aggregated_metrics
+        )
+        if self._latest is None or not is_same_run:
+            self._latest = None  # An evaluation that fails must leave nothing of the last run.
             self.facts.clear()
-            self._latest = TaskEvaluation.compute(items, self._task, name=items[0].record["data"])
-            self._answers, self._given = answers, set()
+            name = answers[0].record["data"]
+            self._latest = TaskEvaluation.compute(answers, self._task, name)
+            self._ids_and_outputs = ids_and_outputs
+            self._aggregated_metrics = set()
             self._fill_facts(self._latest)
-        self._given.add(metric)
+        self._aggregated_metrics.add(metric)
         return self._latest
 
     def _fill_facts(self, evaluation: TaskEvaluation) -> None:
+        """Put what an evaluation knows beside values into the facts."""
         data = sorted({record["data"] for record in evaluation.records})
-        self.facts.update(
-            evaluation.metadata(), data=", ".join(data), versions={"figlang-tasks": __version__}
-        )
+        self.facts.update(evaluation.metadata())
+        self.facts["data"] = ", ".join(data)
+        self.facts["versions"] = {"figlang-tasks": __version__}
 
 
 def metric_list_for_lm_eval(task: Task) -> list[dict[str, Any]]:
     """The ``metric_list`` of a kind of task in task files of lm-eval.
 
-    A run writes what its records tell, and the version of this package, into its first entry:
-    lm-eval saves the configuration of a task once its metrics are there.
+    Its first entry holds, under `FACTS`, what a run says beside values: lm-eval saves the
+    configuration of a task after its metrics are computed.
     """
-    evaluations = _Evaluations(task)
+    latest_evaluation = _LatestEvaluation(task)
     entries = task.metric_list
     for entry in entries:
-        entry["aggregation"] = _aggregator(entry["metric"], evaluations)
-    entries[0][FACTS] = evaluations.facts
+        entry["aggregation"] = _aggregator(entry["metric"], latest_evaluation)
+    entries[0][FACTS] = latest_evaluation.facts
     return entries
 
 
 def _aggregator(
-    metric: str, evaluations: _Evaluations
+    metric: str, latest_evaluation: _LatestEvaluation
 ) -> Callable[[Sequence[JudgedAnswer]], float | None]:
-    """The function that lm-eval calls for a metric: None where it has no value, NaN where its
-    computation failed.
+    """The function by which lm-eval aggregates a metric.
+
+    It returns None where the metric has no value, and NaN where its computation failed.
     """
 
-    def aggregate(items: Sequence[JudgedAnswer]) -> float | None:
-        evaluation = guarded(metric, lambda: evaluations.of(metric, items), None)
+    def aggregate(answers: Sequence[JudgedAnswer]) -> float | None:
+        def evaluate() -> TaskEvaluation | None:
+            return latest_evaluation.evaluate(metric, answers)
+
+        evaluation = guarded(metric, evaluate, None)
         if evaluation is None:
-            evaluations.facts.clear()
+            latest_evaluation.facts.clear()
             return math.nan
-        return evaluation.value(metric) if metric in evaluation.estimates else None
+        if metric not in evaluation.estimates:
+            return None
+        return evaluation.value(metric)
 
     aggregate.__name__ = metric
     return aggregate

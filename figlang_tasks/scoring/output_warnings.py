@@ -1,5 +1,7 @@
-"""What to know of a task's outputs before its numbers are read: for the screen, ``figlang compare``
-and the report.
+"""Warnings about the outputs of a task, for the screen, ``figlang compare`` and the report.
+
+They say what a user has to know before reading the task's numbers: answers that could not be read,
+empty ones, thoughts without an answer, and values that depend on the reader.
 """
 
 from __future__ import annotations
@@ -8,8 +10,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from figlang_tasks.answers.text import Answer
+from figlang_tasks.core.record import Record
 from figlang_tasks.core.text import listing, printable
-from figlang_tasks.scoring.measure import Measure, Record
+from figlang_tasks.scoring.measure import Measure
 from figlang_tasks.scoring.readings import (
     READ_BY,
     WITHOUT_WORDS,
@@ -28,9 +31,15 @@ MOST_UNREAD = 0.05
 MOST_DISSENT = 0.1
 """Share of outputs that the paper's rules and our reader may take for different labels."""
 
+_MOST_EXAMPLES = 3
+"""How many rows or outputs a warning names."""
+
+_MOST_CHARACTERS = 80
+"""How many characters of an output a warning quotes."""
+
 
 def _is_unfinished(record: Record) -> float:
-    """Whether the answer of a record is a thought alone; no answer stands behind it."""
+    """1 if the output of a record is a thought with no answer after it, else 0."""
     return float(record.get("unfinished", False))
 
 
@@ -44,8 +53,13 @@ UNFINISHED = Measure(
     higher_is_better=False,
 )
 
-_SHOWN = 3
-_LONGEST = 80  # characters of an output
+
+def is_thought_alone(output: str | None) -> bool:
+    """Whether an output is a thought with no answer after it."""
+    if not isinstance(output, str):
+        return False
+    answer = Answer.of(output)
+    return answer.has_thought and not answer.text
 
 
 def output_warnings(
@@ -54,81 +68,87 @@ def output_warnings(
     outputs: Sequence[str | None],
     run: str = "RUN",
 ) -> list[str]:
-    """Notices about the outputs of a task, a line each without a full stop.
+    """Warnings about the outputs of a task, each in one line without a full stop.
 
     Args:
-        outputs: empty where they were not kept.
+        measures: those of the task, by name.
+        records: those of the task.
+        outputs: what the model said, in the order of the records; empty if that was not kept.
         run: the run, as a command line takes it.
     """
-    sentences = []
-    unfinished = [record["id"] for record in records if record.get(UNFINISHED.name)]
-    if unfinished:
-        sentences.append(
-            f"unfinished: {_share(unfinished, records)} answers are a thought alone, with no answer"
-            f" after it (rows {listing(unfinished, _SHOWN)}). Allow more tokens (--gen_kwargs"
-            " max_new_tokens=4096), or turn thinking off"
-        )
-    without_words = [record for record in records if record.get("status") in WITHOUT_WORDS]
-    empty = [record["id"] for record in without_words if not record.get(UNFINISHED.name)]
-    if empty:
-        sentences.append(
-            f"{_share(empty, records)} answers are empty (rows {listing(empty, _SHOWN)})"
-        )
-
+    warnings = [_unfinished_warning(records), _empty_warning(records)]
     readings = count_readings(records)
-    unread = [place for place, record in enumerate(records) if has_unread_words(record)]
-    if about_unread := unread_warning(readings, _examples(unread, outputs)):
-        sentences.append(". ".join([about_unread, *_remedies(readings, records, run)]))
-    if says_nothing(readings):
-        return sentences  # and readers that differ are no news
+    unread = [index for index, record in enumerate(records) if has_unread_words(record)]
+    about_unread = unread_warning(readings, _examples(unread, outputs))
+    if about_unread:
+        warnings.append(". ".join([about_unread, *_remedies(readings, records, run)]))
+    if not says_nothing(readings):  # else it is no news that readers disagree
+        warnings.append(_disagreement_warning(measures, records, outputs))
+    return [warning for warning in warnings if warning]
 
-    apart = _dissent(measures, records)
-    if len(apart) > MOST_DISSENT * len(records):
-        notice = (
-            "its values depend on the reader: the paper's rules and a careful reader differ in "
-            f"{_share(apart, records)} outputs (parse_disagreement)"
-        )
-        examples = _examples(apart, outputs)
-        sentences.append(f"{notice}, such as {examples}" if examples else notice)
-    return sentences
+
+def _unfinished_warning(records: Sequence[Record]) -> str:
+    """A warning about outputs that are a thought alone; "" if there are none."""
+    unfinished = [record["id"] for record in records if record.get(UNFINISHED.name)]
+    if not unfinished:
+        return ""
+    return (
+        f"unfinished: {len(unfinished)} of {len(records)} answers are a thought alone, with no"
+        f" answer after it (rows {listing(unfinished, _MOST_EXAMPLES)}). Allow more tokens"
+        " (--gen_kwargs max_new_tokens=4096), or turn thinking off"
+    )
+
+
+def _empty_warning(records: Sequence[Record]) -> str:
+    """A warning about empty answers that are not a thought alone; "" if there are none."""
+    empty: list[str] = []
+    for record in records:
+        if record.get("status") in WITHOUT_WORDS and not record.get(UNFINISHED.name):
+            empty.append(record["id"])
+    if not empty:
+        return ""
+    rows = listing(empty, _MOST_EXAMPLES)
+    return f"{len(empty)} of {len(records)} answers are empty (rows {rows})"
 
 
 def unread_warning(readings: Readings | None, examples: str = "") -> str:
-    """What the answers that were not read mean for the score of a task; "" where nearly all were
-    read.
+    """What unread answers mean for the score of a task; "" if nearly all answers were read.
 
-    Where all that is left is empty, no reader could have read more.
+    It is also "" if all that was left is empty, since no reader could have read more.
     """
     if readings is None:
         return ""
     left = readings["left"]
-    unread, answers = sum(left.values()), _answers(readings)
+    unread = sum(left.values())
+    answers = _count_answers(readings)
     if says_nothing(readings):
-        in_brackets = f" (for example {examples})" if examples else ""
+        quoted = f" (for example {examples})" if examples else ""
         return (
-            f"No answer could be read in {unread} of {answers} outputs{in_brackets}: these scores"
-            " say nothing about the model"
+            f"No answer could be read in {unread} of {answers} outputs{quoted}: these scores say"
+            " nothing about the model"
         )
     if unread <= MOST_UNREAD * answers or not leaves_words(readings):
         return ""
-    in_brackets = f"{counts_text(left)}; for example {examples}" if examples else counts_text(left)
+
+    details = counts_text(left)
+    if examples:
+        details += f"; for example {examples}"
     counts_as = readings["left_count_as"]
-    meaning = (
-        "The score is a lower bound"
-        if counts_as == "wrong"
-        else "The score may be too high or too low"
-    )
+    if counts_as == "wrong":
+        meaning = "The score is a lower bound"
+    else:
+        meaning = "The score may be too high or too low"
     return (
         f"{meaning}: {unread} of {answers} answers could not be read and count as {counts_as}"
-        f" ({in_brackets})"
+        f" ({details})"
     )
 
 
 def says_nothing(readings: Readings | None) -> bool:
     """Whether so few answers were read that the scores are not about the model."""
-    return readings is not None and sum(readings["left"].values()) > (1 - LEAST_READ) * _answers(
-        readings
-    )
+    if readings is None:
+        return False
+    return sum(readings["left"].values()) > (1 - LEAST_READ) * _count_answers(readings)
 
 
 def leaves_words(readings: Readings | None) -> bool:
@@ -136,14 +156,15 @@ def leaves_words(readings: Readings | None) -> bool:
     return readings is not None and not set(readings["left"]) <= set(WITHOUT_WORDS)
 
 
-def _answers(readings: Readings) -> int:
+def _count_answers(readings: Readings) -> int:
     return sum(readings["read"].values()) + sum(readings["left"].values()) + readings["scores"]
 
 
 def _remedies(readings: Readings | None, records: Sequence[Record], run: str) -> list[str]:
     """What may help against unread answers, in sentences without a full stop."""
-    remedies = []
-    if leaves_words(readings) and not any(READ_BY in record for record in records):
+    remedies: list[str] = []
+    is_read_by_model = any(READ_BY in record for record in records)
+    if leaves_words(readings) and not is_read_by_model:
         remedies.append(f"`{read_command(run)}` has a language model read them")
     if says_nothing(readings):
         remedies.append(
@@ -154,36 +175,43 @@ def _remedies(readings: Readings | None, records: Sequence[Record], run: str) ->
 
 
 def read_command(run: str) -> str:
-    """The command that has a language model read what is left of a run."""
+    """The command that has a language model read the answers that a run left unread."""
     return f"figlang judge read {shlex.quote(run)}"
 
 
-def is_thought_alone(output: str | None) -> bool:
-    """Whether an output is a thought with no answer after it."""
-    answer = Answer.of(output) if isinstance(output, str) else None
-    return answer is not None and answer.has_thought and not answer.text
+def _disagreement_warning(
+    measures: Mapping[str, Measure], records: Sequence[Record], outputs: Sequence[str | None]
+) -> str:
+    """A warning if the paper's rules and a careful reader differ in many outputs, else ""."""
+    disputed = _disputed(measures, records)
+    if len(disputed) <= MOST_DISSENT * len(records):
+        return ""
+    warning = (
+        "its values depend on the reader: the paper's rules and a careful reader differ in"
+        f" {len(disputed)} of {len(records)} outputs (parse_disagreement)"
+    )
+    examples = _examples(disputed, outputs)
+    if examples:
+        warning += f", such as {examples}"
+    return warning
 
 
-def _dissent(measures: Mapping[str, Measure], records: Sequence[Record]) -> list[int]:
-    """The places of the records that the paper's rules and a careful reader read differently."""
+def _disputed(measures: Mapping[str, Measure], records: Sequence[Record]) -> list[int]:
+    """The indices of the records that the paper's rules and a careful reader read differently."""
     measure = measures.get("parse_disagreement")
     if measure is None or measure.value_of_record is None:
         return []
-    places: list[int] = []
-    for place, record in enumerate(records):
+    disputed: list[int] = []
+    for index, record in enumerate(records):
         if measure.applies(record) and measure.value_of_record(record):
-            places.append(place)
-    return places
+            disputed.append(index)
+    return disputed
 
 
-def _share(some: Sequence[object], records: Sequence[Record]) -> str:
-    return f"{len(some)} of {len(records)}"
-
-
-def _examples(places: Sequence[int], outputs: Sequence[str | None]) -> str:
-    """The first of different outputs that are not empty, in quotation marks."""
+def _examples(indices: Sequence[int], outputs: Sequence[str | None]) -> str:
+    """The first different outputs of these records that are not empty, in quotation marks."""
     if not outputs:
         return ""
-    texts = [printable(outputs[place] or "", _LONGEST).strip() for place in places]
-    different = list(dict.fromkeys(filter(None, texts)))
-    return ", ".join(f'"{text}"' for text in different[:_SHOWN])
+    texts = [printable(outputs[index] or "", _MOST_CHARACTERS).strip() for index in indices]
+    different_texts = list(dict.fromkeys(text for text in texts if text))
+    return ", ".join(f'"{text}"' for text in different_texts[:_MOST_EXAMPLES])

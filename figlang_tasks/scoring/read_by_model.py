@@ -1,40 +1,46 @@
-"""A task's headline metric once more, with what a language model read in answers that our readers
-left.
+"""A task's headline metric once more, with a language model's readings of unread answers.
 
-``figlang judge read`` writes `READ_BY` into each record of a task: None where our reading stands,
-else a `Reading`.
+``figlang judge read`` writes the field `READ_BY` into each record of a task: a `Reading`, or None
+where our own reading stands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, Literal, TypeAlias, TypedDict
+from typing import Any, Final, Literal, TypeAlias, TypedDict, TypeVar
 
+from figlang_tasks.core.record import Record
+from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring.estimates import OVERALL
 from figlang_tasks.scoring.evaluation import Measures
-from figlang_tasks.scoring.measure import Measure, Record
+from figlang_tasks.scoring.measure import Measure, StatisticOfRecords
 from figlang_tasks.scoring.readings import READ_BY
+from figlang_tasks.scoring.records import AnyRecord
 
 SUFFIX: Final = "_read_by_model"
 """Ends the name of a metric that takes these readings."""
 
 ReadingStatus: TypeAlias = Literal["read", "none", "unreadable", "failed"]
-"""Outcome of asking a language model what an answer chooses; there is a value if and only if it is
-`read`.
+"""What came of asking a language model which option an answer chooses.
 
-- read: it names one of the options.
+- read: it names one of the options; only then is there a value.
 - none: it finds that the answer chooses none of them.
 - unreadable: it says something else.
 - failed: the request failed.
 """
 
+_Returned = TypeVar("_Returned")
+
 
 class Reading(TypedDict):
     """What a language model read in an answer.
 
-    `value` is the label of an option as the model was told of it, `fields` are those of the record
-    that say the same.
+    Attributes:
+        model: the language model.
+        status: what came of asking it.
+        value: the label of the option that it names, as it was told the options.
+        fields: the fields of the record that say the same.
     """
 
     model: str
@@ -44,7 +50,7 @@ class Reading(TypedDict):
 
 
 def with_reading(record: Record) -> Record:
-    """The record as if its answer had been read as the language model read it."""
+    """The record as if our readers had read its answer the way the language model did."""
     reading: Reading | None = record.get(READ_BY)
     if reading is None:
         return record
@@ -52,9 +58,10 @@ def with_reading(record: Record) -> Record:
 
 
 def read_by_model(measure: Measure) -> Measure:
-    """The same measure of records with the readings of a language model in place of missing
-    ones.
-    """
+    """A copy of a measure that takes a language model's readings of answers that ours left."""
+    value_of_record = measure.value_of_record
+    statistic = measure.statistic
+    answer = measure.answer
     return replace(
         measure,
         name=f"{measure.name}{SUFFIX}",
@@ -62,52 +69,50 @@ def read_by_model(measure: Measure) -> Measure:
             f"{measure.description} A language model read the answers that our readers left."
         ),
         source=f"{measure.source}; readings: figlang_tasks",
-        value_of_record=_of_readings(measure.value_of_record),
-        statistic=_of_all_readings(measure.statistic),
-        applies=_of_readings(measure.applies),
-        answer=_of_readings(measure.answer),
+        value_of_record=None if value_of_record is None else _of_reading(value_of_record),
+        statistic=None if statistic is None else _of_readings(statistic),
+        applies=_of_reading(measure.applies),
+        answer=None if answer is None else _of_reading(answer),
         role="diagnostic" if measure.is_diagnostic else "secondary",
         warn=None,
     )
 
 
-def _of_readings(function: Any) -> Any:
-    """A function of a record, called with what the language model read in it; None for None."""
-    if function is None:
-        return None
+def _of_reading(function: Callable[[AnyRecord], _Returned]) -> Callable[[AnyRecord], _Returned]:
+    """A function of one record that sees the language model's reading in it."""
 
-    def of_reading(record: Record) -> Any:
+    def function_of_reading(record: Record) -> _Returned:
         return function(with_reading(record))
 
-    return of_reading
+    return function_of_reading
 
 
-def _of_all_readings(function: Any) -> Any:
-    """The same for a function of several records."""
-    if function is None:
-        return None
+def _of_readings(statistic: StatisticOfRecords) -> StatisticOfRecords:
+    """A statistic of records that sees the language model's readings in them."""
 
-    def of_readings(records: Sequence[Record]) -> Any:
-        return function([with_reading(record) for record in records])
+    def statistic_of_readings(records: Sequence[Record]) -> Statistic | None:
+        return statistic([with_reading(record) for record in records])
 
-    return of_readings
+    return statistic_of_readings
 
 
 def headline_measure(measures: Measures, records: Sequence[Record]) -> Measure | None:
-    """The measure that stands for a task among those that records give a value by sums; None
-    without any.
+    """The measure that stands for a task, of those that the records give a value; None without any.
+
+    Measures that need more than the records, such as large models, are passed over.
     """
     for measure in sorted(measures.all, key=lambda measure: measure.order):
         if measure.is_diagnostic:
             return None
-        if measure.estimate_of is None and OVERALL in measure.statistics_by_scope(records):
+        if measure.is_recomputable and OVERALL in measure.statistics_by_scope(records):
             return measure
     return None
 
 
 def with_read_by_model(measures: Measures, records: Sequence[Record]) -> Measures:
-    """The measures, and behind the headline one that of a language model's readings, if one has
-    read the records.
+    """The measures, with a copy of the headline one by a language model's readings behind it.
+
+    The measures stay as they are if no language model has read the records.
     """
     if not any(READ_BY in record for record in records):
         return measures

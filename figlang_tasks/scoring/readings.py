@@ -21,19 +21,17 @@ UNREAD: tuple[UnreadStatus, ...] = get_args(UnreadStatus)
 READ_BY = "read_by"
 """The field that ``figlang judge read`` adds to the records of a run."""
 
-
 COUNTS_AS: Final = "unread_counts_as"
-"""The field of a record whose output was not read and counts as a label, by the rules of a paper,
-with that label.
-"""
+"""The field with the label that an unread answer counts as by the rules of its paper, if any."""
 
 
 class Readings(TypedDict):
-    """How many answers of a task were read and how many were left; names with higher counts first.
+    """How many answers of a task were read, and how many were left.
 
     Attributes:
-        read: counts of answers in words, by the rule that read them.
-        left: counts of answers in words that were not read, by status; see `Status`.
+        read: counts of answers in words, by the rule that read them; the highest first.
+        left: counts of answers in words that were not read, by status (`Status`); the highest
+            first.
         scores: how many answers are scores of a backend, which need no reading.
         left_count_as: what the answers that were left count as in the task's metrics: ``wrong``, or
             a label.
@@ -46,25 +44,25 @@ class Readings(TypedDict):
 
 
 def has_answer(record: Record) -> bool:
-    """Whether an answer was read from the output of a record, or it is scores."""
+    """Whether a record has an answer: it was read from words, or it is scores."""
     return record["status"] in ANSWERED
 
 
 def is_unread(record: Record) -> bool:
-    """Whether a record is of an answer in words that was not read."""
+    """Whether a record's answer is in words and was not read."""
     return record.get("status") in UNREAD
 
 
 def has_unread_words(record: Record) -> bool:
-    """Whether the answer of a record says something, and was not read."""
+    """Whether a record's answer was not read although it is not empty."""
     return is_unread(record) and record["status"] not in WITHOUT_WORDS
 
 
 def count_readings(records: Iterable[Record]) -> Readings | None:
-    """Counts answers by the rule that read them, and those that were left by status; None if none
-    is in words.
+    """Count answers by the rule that read them, and those that were left by status.
 
-    Records without a status are of outputs that nobody reads, such as captions.
+    Records without a status are of outputs that nobody reads, such as captions. None if there are
+    no answers in words.
     """
     read: Counter[str] = Counter()
     left: Counter[str] = Counter()
@@ -79,7 +77,7 @@ def count_readings(records: Iterable[Record]) -> Readings | None:
         elif is_unread(record):
             left[str(status)] += 1
             left_count_as = str(record.get(COUNTS_AS, left_count_as))
-    if not (read or left):
+    if not read and not left:
         return None
     return Readings(
         read=highest_first(read),
@@ -90,9 +88,12 @@ def count_readings(records: Iterable[Record]) -> Readings | None:
 
 
 def highest_first(counts: Mapping[str, int]) -> dict[str, int]:
-    """The counts in descending order; of equal ones in alphabetical order of their names."""
-    names = sorted(counts, key=lambda name: (-counts[name], name))
-    return {name: counts[name] for name in names}
+    """Sort counts in descending order, and equal ones by their names."""
+
+    def sort_key(name: str) -> tuple[int, str]:
+        return -counts[name], name
+
+    return {name: counts[name] for name in sorted(counts, key=sort_key)}
 
 
 def counts_text(counts: Mapping[str, int]) -> str:

@@ -1,7 +1,7 @@
 """`Task`: one kind of task of a benchmark, declared once.
 
 A benchmark declares its kinds in its module ``tasks``, as the tuple ``TASKS``. Task files of one
-kind (``vflute``, ``vflute_val``, ``vflute_5shot``) differ in the rows that they ask for, and in
+kind (``vflute``, ``vflute_val``, ``vflute_5shot``) differ in the rows that they request, and in
 options.
 """
 
@@ -24,12 +24,10 @@ if TYPE_CHECKING:
     import datasets
 
 Document: TypeAlias = Mapping[str, Any]
-"""A row of a benchmark, as a task asks it."""
+"""A row of a benchmark with all that its prompt needs."""
 
 MetricValues: TypeAlias = dict[str, Any]
-"""The record of a document under ``sample``, and its number for each metric of the harness's
-table.
-"""
+"""The record of a document under ``sample``, and its number by metric of the harness's table."""
 
 
 def every_request(request: Request) -> bool:
@@ -45,19 +43,19 @@ class Task:
         name: stands under ``task`` in every record: ``vflute``, the same for all task files of this
             kind.
         description: one line that says what a model has to do.
-        is_for: whether a request is for this kind of task.
         documents: ``(request, check_images) -> documents``: the rows for a request, pictures
             undecoded. Raises `DataError` with the first faults of the data.
+        record: ``(document, output) -> record`` of an answer in words; no output is None.
+        measures: what its records are measured by.
+        boards: the measures of leaderboards, which ``figlang submit`` computes.
+        is_for: whether a request is for this kind of task.
         options: the options of its task files (``lmms_eval_specific_kwargs``).
         preflight: ``(config, request)``: checks what else can be checked before a model is loaded.
             Raises `DataError` or `ValueError` with what is wrong.
-        record: ``(document, output) -> record`` of an answer in words; None is no answer.
         record_of_scores: ``(document, scores) -> record`` of a score for each candidate, from a
             model that gives scores in place of words; None where scores cannot answer.
         candidates: the column of documents that holds a text or name for each of these scores.
-        measures: what its records are measured by.
-        boards: what leaderboards measure them by, which ``figlang submit`` computes.
-        scheme: how labels and explanation scores become numbers; None where no explanation is asked
+        scheme: how labels and explanation scores become metrics; None where no explanation is asked
             for, or nobody knows the right one.
         answer_field: the field of its records with what was read from an answer.
     """
@@ -81,20 +79,20 @@ class Task:
 
     @property
     def metric_list(self) -> list[dict[str, Any]]:
-        """What its task files have as ``metric_list``: the measures of the harness's own table."""
-        return [
-            {
-                "metric": measure.name,
-                "aggregation": _aggregator(measure.name, self),
-                "higher_is_better": measure.higher_is_better,
-            }
-            for measure in self.measures.in_table
-        ]
+        """The ``metric_list`` of its task files: the measures of the harness's own table."""
+        entries: list[dict[str, Any]] = []
+        for measure in self.measures.in_table:
+            entries.append(
+                {
+                    "metric": measure.name,
+                    "aggregation": _aggregator(measure.name, self),
+                    "higher_is_better": measure.higher_is_better,
+                }
+            )
+        return entries
 
     def answer_record(self, document: Document, output: str | None) -> Record:
-        """The record of an answer: by its scores if it has one for each candidate, else by its
-        words.
-        """
+        """The record of an answer: by scores if it has one per candidate, else by its words."""
         if self.record_of_scores is not None:
             scores = score_requests.read_answer(output)
             if scores is not None and len(scores) == len(document[self.candidates]):
@@ -102,37 +100,35 @@ class Task:
         return self.record(document, output)
 
     def complete_record(self, document: Document, record: Record) -> dict[str, Any]:
-        """The record with the task that wrote it and the request that its document is for."""
+        """A record with the name of its task and the request of its document."""
         return {"task": self.name, "request": document["request"], **record}
 
     def values(self, document: Document, record: Record) -> MetricValues:
-        """What ``process_results`` returns: the complete record, and its number for each metric
-        that it counts for.
-        """
+        """What ``process_results`` returns: the complete record and its number for each metric."""
         return self.measures.values(self.complete_record(document, record))
 
 
 def task_of(document: Document) -> Task:
-    """The kind of task that a document is for."""
+    """The kind of task that a document belongs to, by the request in it."""
     benchmark, request = parse_request(document["request"])
     task: Task = benchmark.task_for(request)
     return task
 
 
 def process_results(doc: Document, results: Sequence[str]) -> MetricValues:
-    """The record of an answer to a document and its numbers; named by task files."""
+    """Judge the answer to a document: its record and its numbers. Task files name this function."""
     task = task_of(doc)
     return task.values(doc, task.answer_record(doc, results[0]))
 
 
-def _aggregator(metric: str, task: Task) -> Callable[[Sequence[Any]], float]:
-    """The function that stands for a metric in a task file, and tells which kind of task it is of.
+def _aggregator(metric: str, task: Task) -> Callable[[Sequence[object]], float]:
+    """A function that stands for a metric in a task file, with its kind of task as ``task``.
 
     It computes nothing: `figlang_tasks.harness.judgement` evaluates all records at once, and fills
     the values in.
     """
 
-    def aggregate(numbers: Sequence[Any]) -> float:
+    def aggregate(numbers: Sequence[object]) -> float:
         return math.nan
 
     aggregate.__name__ = metric

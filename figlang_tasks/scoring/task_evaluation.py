@@ -1,11 +1,9 @@
-"""The evaluation of one task in one run: what its records give, computed once, when all answers are
-there.
-"""
+"""The evaluation of one task in one run, computed once, when all answers are there."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,79 +11,90 @@ from loguru import logger
 
 from figlang_tasks.answers.thoughts import EXPLAINED
 from figlang_tasks.core import status
+from figlang_tasks.core.record import Record
 from figlang_tasks.scoring import explanations
 from figlang_tasks.scoring.estimates import OVERALL, Estimates
-from figlang_tasks.scoring.evaluation import STDERR_RESAMPLES, evaluate, evaluate_repeats, guarded
+from figlang_tasks.scoring.evaluation import STDERR_RESAMPLES, evaluate, guarded
 from figlang_tasks.scoring.output_warnings import UNFINISHED, is_thought_alone, output_warnings
 from figlang_tasks.scoring.readings import count_readings
+from figlang_tasks.scoring.repeats import RepeatsSummary, evaluate_repeats
 from figlang_tasks.scoring.task import Task
 
 
 @dataclass(frozen=True)
 class JudgedAnswer:
-    """The record of an answer on its way through the harness to the evaluation, with what the model
-    said.
+    """The record of an answer, with the output of the model, as the harness passes them on.
+
+    Attributes:
+        record: marked as `UNFINISHED` if the output is a thought alone.
+        output: what the model said; None if there is nothing.
     """
 
     record: dict[str, Any]
     output: str | None
 
     def __post_init__(self) -> None:
-        is_read_elsewhere = (
-            self.record.get("status") == "scores" or self.record.get("rule") == EXPLAINED
-        )
-        if not is_read_elsewhere and is_thought_alone(self.output):
+        is_by_scores = self.record.get("status") == "scores"
+        is_explained_in_thought = self.record.get("rule") == EXPLAINED
+        if is_by_scores or is_explained_in_thought:
+            return
+        if is_thought_alone(self.output):
             self.record[UNFINISHED.name] = True
 
 
 @dataclass(frozen=True)
 class TaskEvaluation:
-    """What comes of all records of a task.
+    """The estimates of one task in one run, with what else follows from its records.
 
     Attributes:
         records, outputs: of each answer, in one order; explanation scores are added to the records.
         estimates: of every measure that has a value; NaN where its computation failed.
         explanation_scores: None of a task without explanations.
-        repeats: the headline metric of rows that were asked several times (`evaluate_repeats`),
-            else None.
+        repeats: the headline metric over several answers to each row (`evaluate_repeats`); None if
+            each row has one.
     """
 
     records: Sequence[dict[str, Any]]
     outputs: Sequence[str | None]
     estimates: Estimates
     explanation_scores: explanations.Scored | None
-    repeats: Mapping[str, Any] | None
+    repeats: RepeatsSummary | None
 
     @classmethod
     def compute(
         cls,
-        items: Sequence[JudgedAnswer],
+        answers: Sequence[JudgedAnswer],
         task: Task,
         name: str,
         scorer: str | Literal[False] | None = None,
     ) -> TaskEvaluation:
         """Evaluate all answers to a task.
 
+        Explanations are scored first, warnings about the outputs are logged, and a measure that
+        fails has NaN.
+
         Args:
+            answers: the answers of the whole run, several to a row with ``--repeats``.
             task: the kind of task.
-            name: of its task file, in messages.
+            name: of the task file, for the log.
             scorer: the task's option.
         """
+        records = [answer.record for answer in answers]
+        outputs = [answer.output for answer in answers]
         measures = task.measures
-        records = [item.record for item in items]
-        outputs = [item.output for item in items]
         status.tell("computing the metrics and their intervals ...")
-        scored = (
-            explanations.score(records, task.scheme, scorer) if task.scheme is not None else None
-        )
-        warnings: list[str] = guarded(
-            "parse_rate", lambda: output_warnings(measures.by_name, records, outputs), []
-        )
-        for warning in warnings:
-            logger.warning(f"figlang_tasks: {name}: {warning}")
+
+        explanation_scores = None
+        if task.scheme is not None:
+            explanation_scores = explanations.score(records, task.scheme, scorer)
+        _log_warnings(task, records, outputs, name)
         estimates = evaluate(records, measures, STDERR_RESAMPLES, in_run=True)
-        repeats = guarded("maj@K", lambda: evaluate_repeats(records, measures, estimates), None)
-        return cls(records, outputs, estimates, scored, repeats)
+
+        def compute_repeats() -> RepeatsSummary | None:
+            return evaluate_repeats(records, measures, estimates)
+
+        repeats = guarded("maj@K", compute_repeats, None)
+        return cls(records, outputs, estimates, explanation_scores, repeats)
 
     def value(self, metric: str) -> float:
         """The value of a metric over all rows; NaN where it has none."""
@@ -93,8 +102,10 @@ class TaskEvaluation:
         return math.nan if estimate is None else float(estimate.value)
 
     def metadata(self) -> dict[str, Any]:
-        """What only the records tell: scorer, kernel, revision of the data, settings of BLEU, how
-        answers were read.
+        """What results files say of the task beside its values, as far as only the records know it.
+
+        That is the scorer of explanations and its kernel, the revision of the data, the settings of
+        BLEU, and how answers were read.
         """
         metadata: dict[str, Any] = {}
         if self.explanation_scores:
@@ -110,3 +121,16 @@ class TaskEvaluation:
         if readings:
             metadata["readings"] = readings
         return metadata
+
+
+def _log_warnings(
+    task: Task, records: Sequence[Record], outputs: Sequence[str | None], name: str
+) -> None:
+    """Log the warnings about the outputs of a task, whose task file is called `name`."""
+
+    def find_warnings() -> list[str]:
+        return output_warnings(task.measures.by_name, records, outputs)
+
+    no_warnings: list[str] = []
+    for warning in guarded("parse_rate", find_warnings, no_warnings):
+        logger.warning(f"figlang_tasks: {name}: {warning}")

@@ -1,6 +1,4 @@
-"""``figlang compare`` as a user sees it: if it fails, tables, verdict and files of one call say
-different things.
-"""
+"""``figlang compare``: the tables, the verdict and the JSON of one call agree."""
 
 from __future__ import annotations
 
@@ -10,6 +8,7 @@ import shutil
 from functools import partial
 from pathlib import Path
 from statistics import mean, stdev
+from typing import Any
 
 import commands
 import pytest
@@ -21,190 +20,200 @@ from figlang_tasks.report.verdict import p_text
 
 MINI = ("--task", "figlang_mini", "--resamples", "200")
 
-
 compare = partial(commands.figlang, "compare")
 
 
 @pytest.fixture
 def both() -> tuple[str, str]:
+    """Two named runs, of which the second is better."""
     return f"weak={varied_runs.weak()}", f"strong={varied_runs.strong()}"
+
+
+def only_file(folder: Path, pattern: str) -> Path:
+    (path,) = folder.glob(pattern)
+    return path
+
+
+def read_json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def test_by_default_the_main_metric_of_each_task_is_tested(both: tuple[str, str]) -> None:
     tasks = ("--task", "figlang_mini", "--task", "figlang_mini_irfl_retrieve_metaphor")
     content = json.loads(compare(*both, *tasks, "--resamples", 1000, "--json").stdout)
-    assert [each["name"] for each in content["differences"]] == ["f1@60", "p@k"] and content[
-        "tests"
-    ] == 2
-    shown = compare(*both, *tasks, "--resamples", 1000).stdout
-    assert shown.splitlines()[-2:] == content["headlines"]
-    for line, each in zip(content["headlines"], content["differences"], strict=True):
-        assert f", p {p_text(each['p_holm'])} (adjusted for 2 tests)" in line
-        assert f"| {p_text(each['p_holm']).removeprefix('= ')}" in shown
-    assert cells(shown)[0] == [
-        "",
-        "n",
-        "f1@0 ↑",
-        "f1@53 ↑",
-        "f1@60 ↑",
-        "explanation_score ↑",
-        "acc ↑",
-    ], "all values are shown"
-    assert (
-        "Tested: the main metric of each task over all rows (--metric and --all test others)"
-        in shown
-    )
-    every = json.loads(compare(*both, *MINI, "--all", "--json").stdout)
-    assert every["tests"] == len(every["differences"]) == 5 * 7
-    assert [each["p_holm"] for each in every["differences"]] == holm(
-        [each["p_randomization"] for each in every["differences"]]
-    )
+    assert [difference["name"] for difference in content["differences"]] == ["f1@60", "p@k"]
+    assert content["tests"] == 2
+
+    output = compare(*both, *tasks, "--resamples", 1000).stdout
+    assert output.splitlines()[-2:] == content["headlines"]
+    for sentence, difference in zip(content["headlines"], content["differences"], strict=True):
+        p = p_text(difference["p_holm"])
+        assert f", p {p} (adjusted for 2 tests)" in sentence
+        assert f"| {p.removeprefix('= ')}" in output
+    all_metrics = ["f1@0 ↑", "f1@53 ↑", "f1@60 ↑", "explanation_score ↑", "acc ↑"]
+    assert cells(output)[0] == ["", "n", *all_metrics]
+    tested = "the main metric of each task over all rows (--metric and --all test others)."
+    assert f"Tested: {tested}" in output
+
+
+def test_all_metrics_with_all_parts_can_be_tested(both: tuple[str, str]) -> None:
+    content = json.loads(compare(*both, *MINI, "--all", "--json").stdout)
+    differences = content["differences"]
+    assert content["tests"] == len(differences) == 5 * 7
+    p_values = [difference["p_randomization"] for difference in differences]
+    assert [difference["p_holm"] for difference in differences] == holm(p_values)
 
 
 def test_tables_say_what_is_better_and_how_sure_that_is(both: tuple[str, str]) -> None:
-    shown = compare(*both, *MINI, "--metric", "f1@60", "--metric", "acc_muse").stdout
-    assert "## figlang_mini\n" in shown and "\n\nstrong against weak\n\n" in shown
-    found = cells(shown)
-    assert found[0] == ["", "n", "f1@60 ↑"] and [row[:2] for row in found[2:4]] == [
-        ["weak", "76"],
-        ["strong", "76"],
-    ]
-    assert found[3][2].startswith("**") and not found[2][2].startswith("**"), "the best is bold"
-    assert "|---------|------" in shown and "| MuSE  " in shown, "words stand at the left"
-    assert found[6][:3] == ["f1@60 ↑", "all", "76"] and found[-1][:3] == ["acc ↑", "MuSE", "12"]
-    assert len(found[6:]) == 1 + 6 + 1, "all rows, each source; the one that was named"
-    assert cells(compare(*both, *MINI, "--metric", "acc_muse").stdout)[0] == [
-        "",
-        "n",
-        "acc of MuSE ↑",
-    ]
-    weak, strong, difference = float(found[6][3]), float(found[6][4]), float(found[6][5].split()[0])
-    assert strong - weak == pytest.approx(difference, abs=0.11) and difference > 0
-    *_, footer, sentence = shown.rstrip().split("\n\n")
-    assert footer.endswith("Tested: p Holm is adjusted for all tests (8); * below 0.05.")
-    adjusted = found[6][8].rstrip("*")
-    assert (
-        sentence
-        == f"strong is better than weak on figlang_mini: f1@60 {found[6][5]}, p = {adjusted}"
+    output = compare(*both, *MINI, "--metric", "f1@60", "--metric", "acc_muse").stdout
+    assert "## figlang_mini\n" in output
+    assert "\n\nstrong against weak\n\n" in output
+    assert "|---------|------" in output, "words stand at the left"
+    assert "| MuSE  " in output
+
+    rows = cells(output)
+    assert rows[0] == ["", "n", "f1@60 ↑"]
+    weak_row, strong_row = rows[2:4]
+    assert weak_row[:2] == ["weak", "76"]
+    assert strong_row[:2] == ["strong", "76"]
+    assert strong_row[2].startswith("**"), "the best is bold"
+    assert not weak_row[2].startswith("**")
+
+    differences = rows[6:]
+    assert len(differences) == 1 + 6 + 1, "all rows, each part; the part that was named"
+    overall = differences[0]
+    assert overall[:3] == ["f1@60 ↑", "all", "76"]
+    assert differences[-1][:3] == ["acc ↑", "MuSE", "12"]
+    weak_value = float(overall[3])
+    strong_value = float(overall[4])
+    difference = float(overall[5].split()[0])
+    assert strong_value - weak_value == pytest.approx(difference, abs=0.11)
+    assert difference > 0
+
+    *_, explanation, verdict = output.rstrip().split("\n\n")
+    assert explanation.endswith("p Holm: adjusted for all tests (8); * below 0.05.")
+    p = overall[8].rstrip("*")
+    assert verdict == (
+        f"strong is better than weak on figlang_mini: f1@60 {overall[5]}, p = {p}"
         " (adjusted for 8 tests)"
     )
 
 
+def test_a_metric_of_one_part_has_the_name_of_the_part(both: tuple[str, str]) -> None:
+    output = compare(*both, *MINI, "--metric", "acc_muse").stdout
+    assert cells(output)[0] == ["", "n", "acc of MuSE ↑"]
+
+
 def test_parts_that_overlap_are_said_to(both: tuple[str, str]) -> None:
     """FLUTE's paraphrases of sarcasm count in two parts, a row of figlang_mini in one."""
-    told = "Parts overlap: a row counts in each that it belongs to."
-    flute = compare(
-        *both, "--task", "figlang_mini_flute", "--metric", "acc", "--resamples", 100
-    ).stdout
-    assert (
-        told in flute
-        and told not in compare(*both, *MINI, "--metric", "acc", "--resamples", 100).stdout
-    )
+    sentence = "Parts overlap: a row counts in each that it belongs to."
+    options = ("--metric", "acc", "--resamples", 100)
+    assert sentence in compare(*both, "--task", "figlang_mini_flute", *options).stdout
+    assert sentence not in compare(*both, "--task", "figlang_mini", *options).stdout
 
 
 def test_latex_is_balanced_and_escaped(both: tuple[str, str], tmp_path: Path) -> None:
     shutil.copytree(varied_runs.weak(), tmp_path / "again")
-    options = [
-        "--metric",
-        "f1@60",
-        "--metric",
-        "acc_muse",
-        "--format",
-        "latex",
-        "--resamples",
-        "1000",
-    ]
-    nasty = "a_%&$#{}~^\\é"
-    result = compare(*both, f"{nasty}={tmp_path / 'again'}", "--task", "figlang_mini", *options)
-    code = [line for line in result.stdout.splitlines() if not line.startswith("%")]
-    text = "\n".join(code)
-    assert (
-        text.count("\\begin{tabular}")
-        == text.count("\\end{tabular}")
-        == text.count("\\toprule")
-        == 1 + 3
-    )
-    bare = re.sub(r"\\[&%$#_{}\\]", "", text)  # without what is escaped
-    assert bare.count("{") == bare.count("}") and not set("%#_~^") & set(bare)
-    assert r"\caption{figlang\_mini. Shares in percent, with 95 \% intervals. Bold: best.}" in text
-    assert "--all" not in text and "smallest: with these rows" in result.stdout
-    assert (
-        r"a\_\%\&\$\#\{\}\textasciitilde{}\textasciicircum{}\textbackslash{}é & 76 & 25.0 " in text
-    )
-    assert re.search(
-        r"strong & 76 & \\textbf\{65\.4\} \[.*\nf1@60 \$\\uparrow\$ & MuSE & 12 & ", text, re.DOTALL
-    )
+    special_name = "a_%&$#{}~^\\é"
+    metrics = ("--metric", "f1@60", "--metric", "acc_muse")
+    options = ("--task", "figlang_mini", "--format", "latex", "--resamples", "1000")
+    output = compare(*both, f"{special_name}={tmp_path / 'again'}", *metrics, *options).stdout
+    assert "smallest: the true difference that these rows detect with 80 % power" in output
+
+    lines = output.splitlines()
+    code = "\n".join(line for line in lines if not line.startswith("%"))
+    for command in ("\\begin{tabular}", "\\end{tabular}", "\\toprule"):
+        assert code.count(command) == 1 + 3
+    without_escapes = re.sub(r"\\[&%$#_{}\\]", "", code)
+    assert without_escapes.count("{") == without_escapes.count("}")
+    assert not set("%#_~^") & set(without_escapes)
+    assert r"\caption{figlang\_mini. Shares in percent, with 95 \% intervals. Bold: best.}" in code
+    assert "--all" not in code
+    escaped_name = r"a\_\%\&\$\#\{\}\textasciitilde{}\textasciicircum{}\textbackslash{}é"
+    assert f"{escaped_name} & 76 & 25.0 " in code
+    rows = r"strong & 76 & \\textbf\{65\.4\} \[.*\nf1@60 \$\\uparrow\$ & MuSE & 12 & "
+    assert re.search(rows, code, re.DOTALL)
 
 
 def test_a_pattern_behind_a_name_stands_for_repeats(tmp_path: Path) -> None:
-    found = []
+    accuracies = []
     for seed, folder in enumerate((varied_runs.weak(), varied_runs.strong())):
         (tmp_path / f"a_seed{seed}").symlink_to(folder)
-        (results,) = folder.glob("*_results.json")
-        found.append(
-            100
-            * json.loads(results.read_text(encoding="utf-8"))["results"]["figlang_mini"]["acc,none"]
-        )
-    runs = [
-        f"a={tmp_path / 'a_seed*'}",
-        f"b={shutil.copytree(varied_runs.strong(), tmp_path / 'b')}",
-    ]
-    options = [*MINI, "--metric", "acc", "--overall"]
-    shown = compare(*runs, *options).stdout
-    assert cells(shown)[2][:3] == ["a (2 runs)", "76", f"{mean(found):.1f} ± {stdev(found):.1f}"]
-    assert "Runs with repeats: mean ± sd; t over rows and seeds" in shown
-    content = json.loads(compare(*runs, *options, "--json").stdout)
+        results = read_json(only_file(folder, "*_results.json"))["results"]
+        accuracies.append(100 * results["figlang_mini"]["acc,none"])
+    repeats = f"a={tmp_path / 'a_seed*'}"
+    single = f"b={shutil.copytree(varied_runs.strong(), tmp_path / 'b')}"
+    options = (*MINI, "--metric", "acc", "--overall")
+    output = compare(repeats, single, *options).stdout
+    mean_and_deviation = f"{mean(accuracies):.1f} ± {stdev(accuracies):.1f}"
+    assert cells(output)[2][:3] == ["a (2 runs)", "76", mean_and_deviation]
+    assert "Runs with repeats: mean ± sd; t test over rows and seeds" in output
+    content = json.loads(compare(repeats, single, *options, "--json").stdout)
     assert [run["name"] for run in content["runs"]] == ["a", "a", "b"]
 
 
 def test_the_papers_rows_stand_beside_the_runs(tmp_path: Path) -> None:
-    """On a task whose number of rows was not published."""
-    for name, folder in (("weak", varied_runs.weak()), ("strong", varied_runs.strong())):
-        (path,) = folder.glob("*_samples_figlang_mini_metaclue_retrieve_swap.jsonl")
-        (tmp_path / name).mkdir()
-        shutil.copy(path, tmp_path / name / "x_samples_metaclue_retrieve_swap.jsonl")
-    asked = (tmp_path / "weak", tmp_path / "strong", "--paper", "--resamples", 100)
-    shown = compare(*asked).stdout
-    ranks = [row[3] for row in cells(shown)[2:4]]
-    assert min(ranks, key=lambda cell: float(cell.replace("*", "").split()[0])).startswith("**")
-    assert ["ALBEF, zero-shot (published, Table 2)", "", "46.67", ""] in cells(shown)
-    other = compare(*asked, "--metric", "parse_rate").stdout
-    assert "published: nothing for parse_rate of metaclue_retrieve_swap\n" in other
-    assert "\n\npublished: MetaCLUE, arXiv 2212.09898: zero-shot, " in shown
-    assert (
-        "ALBEF, zero-shot (published, Table 2) &  & 46.67 &  \\\\\n"
-        in compare(*asked, "--format", "latex").stdout
-    )
+    """The number of rows of this task was not published."""
+    folders = []
+    for run in (varied_runs.weak(), varied_runs.strong()):
+        samples = only_file(run, "*_samples_figlang_mini_metaclue_retrieve_swap.jsonl")
+        folder = tmp_path / run.name
+        folder.mkdir()
+        shutil.copy(samples, folder / "x_samples_metaclue_retrieve_swap.jsonl")
+        folders.append(folder)
+    arguments = (*folders, "--paper", "--resamples", 100)
+
+    output = compare(*arguments).stdout
+    ranks = [row[3] for row in cells(output)[2:4]]
+
+    def rank(cell: str) -> float:
+        """The rank in a cell such as ``**1.50** [1.2, 1.8]``."""
+        return float(cell.replace("*", "").split()[0])
+
+    assert min(ranks, key=rank).startswith("**")
+    assert ["ALBEF, zero-shot (published, Table 2)", "", "46.67", ""] in cells(output)
+    assert "\n\npublished: MetaCLUE, arXiv 2212.09898: zero-shot, " in output
+    unpublished = compare(*arguments, "--metric", "parse_rate").stdout
+    assert "published: nothing for parse_rate of metaclue_retrieve_swap\n" in unpublished
+    latex = compare(*arguments, "--format", "latex").stdout
+    assert "ALBEF, zero-shot (published, Table 2) &  & 46.67 &  \\\\\n" in latex
 
 
-def test_what_files_say_of_a_run_stands_above_and_values_that_the_samples_do_not_give_are_not_shown(
+def test_warnings_stand_above_and_values_that_the_samples_contradict_are_not_shown(
     both: tuple[str, str], tmp_path: Path
 ) -> None:
     shutil.copytree(varied_runs.strong(), tmp_path / "other")
-    (results,) = (tmp_path / "other").glob("*_results.json")
-    content = json.loads(results.read_text(encoding="utf-8"))
-    content["config"]["limit"] = content["n-samples"]["figlang_mini"]["effective"] = 8
-    content["configs"]["figlang_mini"]["metadata"]["measures"]["values"]["acc"]["all"]["value"] = (
-        0.123
-    )
-    results.write_text(json.dumps(content), encoding="utf-8")
-    runs = (both[0], f"strong={tmp_path / 'other'}")
-    shown, unedited = (
-        # With paths
-        [
-            part
-            for part in compare(*each, *MINI).stdout.split("\n\n")
-            if "figlang judge read" not in part
-        ]
-        for each in (runs, both)
-    )
-    assert [each for each in shown if each not in unedited] == [
+    results_file = only_file(tmp_path / "other", "*_results.json")
+    content = read_json(results_file)
+    content["config"]["limit"] = 8
+    content["n-samples"]["figlang_mini"]["effective"] = 8
+    measures = content["configs"]["figlang_mini"]["metadata"]["measures"]
+    measures["values"]["acc"]["all"]["value"] = 0.123
+    results_file.write_text(json.dumps(content), encoding="utf-8")
+    edited = (both[0], f"strong={tmp_path / 'other'}")
+
+    edited_paragraphs = paragraphs_without_paths(edited)
+    unedited_paragraphs = paragraphs_without_paths(both)
+    new_paragraphs = []
+    old_paragraphs = []
+    for paragraph in edited_paragraphs:
+        if paragraph in unedited_paragraphs:
+            old_paragraphs.append(paragraph)
+        else:
+            new_paragraphs.append(paragraph)
+    assert new_paragraphs == [
         (
             "strong, results of figlang_mini: acc 0.123000 (its samples: 0.763158): are these files"
             " of two runs, or was one changed? The samples are used"
         ),
         "strong was cut short: limit 8 in figlang_mini",
     ]
-    assert [each for each in shown if each in unedited] == unedited
-    as_json = json.loads(compare(*runs, *MINI, "--json").stdout)
-    assert [run["limited"] for run in as_json["runs"]] == [None, "limit 8 in figlang_mini"]
+    assert old_paragraphs == unedited_paragraphs
+    content = json.loads(compare(*edited, *MINI, "--json").stdout)
+    assert [run["partial"] for run in content["runs"]] == [None, "limit 8 in figlang_mini"]
+
+
+def paragraphs_without_paths(runs: tuple[str, str]) -> list[str]:
+    """The paragraphs of a comparison, without those that name the folder of a run."""
+    paragraphs = compare(*runs, *MINI).stdout.split("\n\n")
+    return [paragraph for paragraph in paragraphs if "figlang judge read" not in paragraph]

@@ -13,58 +13,79 @@ from demo_runs import evaluate
 
 TASK = "figlang_mini_irfl_match_idiom"
 
-
 figlang = partial(commands.figlang, "runs")
 
 
-def test_runs_are_listed_and_the_damaged_one_is_named(
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a whole run, a partial one, and one whose results file is damaged."""
+    path = tmp_path_factory.mktemp("runs")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("FIGLANG_SCORER", "off")
+        evaluate(TASK, "figlang_random", "seed=1", path / "whole")
+        evaluate(TASK, "figlang_random", "seed=1", path / "partial", limit=8)
+        evaluate(TASK, "figlang_random", "seed=1", path / "damaged", limit=8)
+    results_file(path / "damaged").write_text('{"results": ')
+    return path
+
+
+def results_file(run: Path) -> Path:
+    (path,) = run.rglob("*_results.json")
+    return path
+
+
+def test_runs_are_listed_and_the_damaged_one_is_named(folder: Path) -> None:
+    result = figlang(folder)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"figlang: {results_file(folder / 'damaged')}: ")
+    assert result.stderr.count("\n") == 1
+    *_, partial_row, whole_row = commands.cells(result.stdout)
+    assert "/partial" in partial_row[0]
+    assert "/whole" in whole_row[0]
+    assert partial_row[1:4] == ["figlang_random", TASK, "acc"]
+    assert whole_row[1:4] == ["figlang_random", TASK, "acc"]
+    assert re.fullmatch(r"\d+\.\d \[\d+\.\d, \d+\.\d\]", whole_row[4])
+    assert partial_row[5] == "8"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d", whole_row[6])
+    assert partial_row[7] == "no: limit 8"
+    assert whole_row[7] == "yes"
+
+
+def test_json_has_the_values_of_the_results_files(folder: Path) -> None:
+    result = figlang(folder, "--json")
+    assert result.exit_code == 1
+    content = json.loads(result.stdout)
+    assert list(content["unreadable"]) == [str(results_file(folder / "damaged"))]
+    for listed_task in content["runs"]:
+        saved = json.loads(Path(listed_task["path"]).read_text())["results"][TASK]
+        assert listed_task["metric"] == "acc"
+        assert listed_task["value"] == saved["acc,none"]
+    partial_task, whole_task = content["runs"]
+    assert (partial_task["complete"], partial_task["partial"]) == (False, "limit 8")
+    assert (whole_task["complete"], whole_task["partial"]) == (True, None)
+
+
+def test_a_results_file_that_contradicts_its_samples_is_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FIGLANG_SCORER", "off")
-    for name, limit in (("whole", None), ("cut", 8), ("damaged", 8)):
-        evaluate(TASK, "figlang_random", "seed=1", tmp_path / name, limit=limit)
-    (damaged,) = (tmp_path / "damaged").rglob("*_results.json")
-    damaged.write_text('{"results": ')
-    shown = figlang(tmp_path)
-    assert shown.exit_code == 1 and shown.stderr.startswith(f"figlang: {damaged}: ")
-    assert shown.stderr.count("\n") == 1
-    *_, cut, whole = commands.cells(shown.stdout)
-    assert "/cut" in cut[0] and "/whole" in whole[0]
-    assert cut[1:4] == whole[1:4] == ["figlang_random", TASK, "acc"]
-    assert re.fullmatch(r"\d+\.\d \[\d+\.\d, \d+\.\d\]", whole[4])
-    assert (cut[5], cut[7], whole[7]) == ("8", "no: limit 8", "yes")
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d", whole[6])
-
-    told = figlang(tmp_path, "--json")
-    report = json.loads(told.stdout)
-    assert told.exit_code == 1 and list(report["unreadable"]) == [str(damaged)]
-    for line in report["runs"]:
-        saved = json.loads(Path(line["path"]).read_text())["results"][TASK]
-        assert (line["metric"], line["value"]) == ("acc", saved["acc,none"])
-    assert [(line["complete"], line["cut"]) for line in report["runs"]] == [
-        (False, "limit 8"),
-        (True, None),
-    ]
-
-    (results,) = (tmp_path / "whole").rglob("*_results.json")
-    content = json.loads(results.read_text())
-    content["configs"][TASK]["metadata"]["measures"]["values"]["acc"]["all"]["value"] = 0.99
-    results.write_text(json.dumps(content))
+    evaluate(TASK, "figlang_random", "seed=1", tmp_path)
+    path = results_file(tmp_path)
+    content = json.loads(path.read_text())
+    measures = content["configs"][TASK]["metadata"]["measures"]
+    measures["values"]["acc"]["all"]["value"] = 0.99
+    path.write_text(json.dumps(content))
     for command in ("runs", "cite"):
-        assert (
-            f"results of {TASK}: acc 0.990000 (its samples: "
-            in commands.figlang(command, tmp_path / "whole").stderr
-        )
-    results.unlink()
-    alone = figlang(tmp_path / "whole")
-    assert (
-        alone.exit_code == 0
-        and alone.stdout.count("\n") == 3
-        and "unknown: no results file" in alone.stdout
-    )
+        warning = f"results of {TASK}: acc 0.990000 (its samples: "
+        assert warning in commands.figlang(command, tmp_path).stderr
+
+    path.unlink()
+    result = figlang(tmp_path)
+    assert result.exit_code == 0
+    assert result.stdout.count("\n") == 3
+    assert "unknown: no results file" in result.stdout
 
 
 def test_a_folder_without_runs(tmp_path: Path) -> None:
-    assert commands.refused("runs", tmp_path).startswith(
-        f"figlang: no run in {tmp_path}: evaluate with --output"
-    )
+    message = commands.refused("runs", tmp_path)
+    assert message.startswith(f"figlang: no run in {tmp_path}: evaluate with --output")

@@ -1,4 +1,4 @@
-"""``figlang tasks``: what it says against what the harnesses find and the loaders load."""
+"""``figlang tasks``: it lists what the harnesses find and the loaders load."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ import pytest
 from lm_eval.tasks import TaskManager
 
 import figlang_tasks
-from figlang_tasks.cli.tasks import definitions
+from figlang_tasks.cli.tasks import Definition, definitions
 from figlang_tasks.core.benchmark import benchmarks, names, parse_request
+from figlang_tasks.core.task_files import Harness
 
 figlang = partial(commands.figlang, "tasks")
 
@@ -24,131 +25,160 @@ def manager() -> Any:
     return figlang_tasks.task_manager(include_defaults=False)
 
 
+def definitions_for(harness: Harness) -> dict[str, Definition]:
+    """The tasks and groups that a harness has, by name."""
+    definitions_by_name = {}
+    for name, definition in definitions().items():
+        if harness in definition.harnesses:
+            definitions_by_name[name] = definition
+    return definitions_by_name
+
+
 def test_the_list_is_what_the_harnesses_find(manager: Any) -> None:
-    found = definitions()
-    assert {name for name, each in found.items() if "lmms_eval" in each.harnesses} == set(
-        manager.all_tasks
-    )
+    assert definitions_for("lmms_eval").keys() == set(manager.all_tasks)
     folder = figlang("--path", "lm_eval").stdout.removesuffix("\n")
-    lm = set(TaskManager(include_path=folder, include_defaults=False).all_tasks)
-    assert {name for name, each in found.items() if "lm_eval" in each.harnesses} == lm
-    assert found["flute"].harnesses == ("lmms_eval", "lm_eval")
+    lm_eval_manager = TaskManager(include_path=folder, include_defaults=False)
+    assert definitions_for("lm_eval").keys() == set(lm_eval_manager.all_tasks)
+    assert definitions()["flute"].harnesses == ("lmms_eval", "lm_eval")
 
 
-def test_each_task_is_told_as_the_harness_reads_it(manager: Any) -> None:
-    """Data of every fifth task, members of every group: by lmms-eval's own loader."""
-    ours = [each for each in definitions().values() if "lmms_eval" in each.harnesses]
-    for each in [each for each in ours if not each.members][::5]:
-        assert each.request == parse_request(manager._get_config(each.name)["dataset_name"])[1]
-    for each in [each for each in ours if each.members]:
-        assert list(each.members) == manager._get_config(each.name)["task"]
+def test_tasks_and_groups_are_as_the_harness_reads_them(manager: Any) -> None:
+    """lmms-eval's own loader reads every fifth task and every group."""
+    tasks = []
+    groups = []
+    for definition in definitions_for("lmms_eval").values():
+        if definition.members:
+            groups.append(definition)
+        else:
+            tasks.append(definition)
+    for task in tasks[::5]:
+        config = manager._get_config(task.name)
+        assert task.request == parse_request(config["dataset_name"])[1]
+    for group in groups:
+        assert list(group.members) == manager._get_config(group.name)["task"]
 
 
 def test_rows_as_published() -> None:
-    """The papers' figures; more of them stand beside published values
-    (tests/results/test_published.py).
+    """These are the papers' figures.
+
+    More of them stand beside published values (tests/results/test_published.py).
     """
-    rows = {name: each.rows for name, each in definitions().items()}
     expected = {
-        **{"vflute_val": 726, "flute": 1500, "flute_codalab": 1500, "flute_train": 7534},
-        **{"nykms_mc": 1583, "nykms_mw": 692, "nykms_st_text": 687},
-        **{"metaclue_retrieve_swap": 1331, "metaclue_generate": 300, "metaclue_vqa": None},
+        "vflute_val": 726,
+        "flute": 1500,
+        "flute_codalab": 1500,
+        "flute_train": 7534,
+        "nykms_mc": 1583,
+        "nykms_mw": 692,
+        "nykms_st_text": 687,
+        "metaclue_retrieve_swap": 1331,
+        "metaclue_generate": 300,
+        "metaclue_vqa": None,
         "irfl_random4_metaphor": None,
     }
-    assert {name: rows[name] for name in expected} == expected
+    all_definitions = definitions()
+    assert {name: all_definitions[name].rows for name in expected} == expected
 
 
 def test_the_overview_has_a_line_for_each_benchmark() -> None:
     head, *lines = figlang().stdout.partition("\n\n")[0].splitlines()
     assert head.split() == ["benchmark", "what", "it", "measures", "rows", "access", "needs"]
     assert [line.split()[0] for line in lines] == [*names(), "figlang_mini"]
-    assert max(map(len, lines)) <= 100
-    # As in the papers and in docs/cards
-    by_name = {line.split()[0]: line[55:].split() for line in lines}
-    assert by_name["metaclue"] == ["300-2,750", "bring", "your", "own", "java,", "generation"]
-    assert by_name["vflute"] == ["723-726", "gated", "scorer", "vflute25"]
+    assert max(len(line) for line in lines) <= 100
+    # Rows, access and needs stand from column 55 on; the rows are those of docs/cards.
+    last_columns = {line.split()[0]: line[55:].split() for line in lines}
+    assert last_columns["metaclue"] == ["300-2,750", "bring", "your", "own", "java,", "generation"]
+    assert last_columns["vflute"] == ["723-726", "gated", "scorer", "vflute25"]
 
 
-def shown(pattern: str) -> dict[str, list[str]]:
-    """What is said of each task or group."""
+def listed(pattern: str) -> dict[str, list[str]]:
+    """The rows and the data of each task or group in a list, by name."""
     lines = figlang(pattern).stdout.partition("\n\n")[0].splitlines()[1:]
-    assert max(map(len, lines)) <= 100
-    return {line.split()[0]: line.split(maxsplit=2)[1:] for line in lines}
+    assert max(len(line) for line in lines) <= 100
+    columns_by_name = {}
+    for line in lines:
+        name, *columns = line.split(maxsplit=2)
+        columns_by_name[name] = columns
+    return columns_by_name
 
 
 def test_the_list_of_a_benchmark_has_a_line_for_each_task_and_group() -> None:
-    found = shown("irfl")
-    assert list(found) == [name for name, each in definitions().items() if each.benchmark == "irfl"]
-    assert found["irfl_detect"] == ["-", "group of 4"]  # .ci/run looks for its line
-    assert found["irfl_detect_idiom_circular"] == ["200", "idiom-detection-task, rotations"]
-    grids = [f"irfl_detect_{kind}_grid" for kind in ("idiom", "metaphor", "open_simile", "simile")]
-    assert list(shown("irfl_detect_*_grid")) == grids
-    told = commands.refused("tasks", "vflutes")
-    assert "no task matches 'vflutes' (did you mean `vflute`" in told
+    irfl_names = []
+    for name, definition in definitions().items():
+        if definition.benchmark == "irfl":
+            irfl_names.append(name)
+    irfl = listed("irfl")
+    assert list(irfl) == irfl_names
+    assert irfl["irfl_detect"] == ["-", "group of 4"]  # .ci/run looks for this line.
+    assert irfl["irfl_detect_idiom_circular"] == ["200", "idiom-detection-task, rotations"]
+
+
+def test_a_pattern_lists_the_tasks_that_match_it() -> None:
+    kinds = ("idiom", "metaphor", "open_simile", "simile")
+    assert list(listed("irfl_detect_*_grid")) == [f"irfl_detect_{kind}_grid" for kind in kinds]
+    message = commands.refused("tasks", "vflutes")
+    assert "no task matches 'vflutes' (did you mean `vflute`" in message
 
 
 @pytest.mark.slow
 def test_the_metrics_of_a_benchmark_say_what_they_mean_and_where_they_are_from() -> None:
-    everything = figlang("irfl", "--metrics").stdout.partition("\n\n")[0].splitlines()
-    heads = [line for line in everything if not line.startswith(" ")]
-    assert [head.partition(": ")[0] for head in heads] == [
-        task.name for task in benchmarks()["irfl"].tasks
-    ]
-    lines = everything[everything.index(heads[-1]) + 1 :]
-    rows = [re.split(r" {2,}", line.strip()) for line in lines]
-    assert rows[0] == [
-        "acc ↑",
-        "headline",
-        "Share of rows with the right choice.",
-        "IRFL, arXiv 2303.15445, Table 3",
-    ]
-    assert rows[1][:2] == ["literal_preference ↓", "secondary"] and rows[4][:2] == [
-        "tie_rate ↓",
-        "diagnostic",
-    ]
+    lines = figlang("irfl", "--metrics").stdout.partition("\n\n")[0].splitlines()
+    titles = [line for line in lines if not line.startswith(" ")]
+    kinds = [title.partition(": ")[0] for title in titles]
+    assert kinds == [task.name for task in benchmarks()["irfl"].tasks]
+
+    lines_of_last_kind = lines[lines.index(titles[-1]) + 1 :]
+    rows = [re.split(r" {2,}", line.strip()) for line in lines_of_last_kind]
+    source = "IRFL, arXiv 2303.15445, Table 3"
+    assert rows[0] == ["acc ↑", "headline", "Share of rows with the right choice.", source]
+    assert rows[1][:2] == ["literal_preference ↓", "secondary"]
+    assert rows[4][:2] == ["tie_rate ↓", "diagnostic"]
     assert {len(row) for row in rows} == {4}
-    for place in (1, 2, 3):  # columns are aligned
-        assert (
-            len({line.index(row[place], 20) for line, row in zip(lines[:4], rows, strict=False)})
-            == 1
-        )
+    for column in (1, 2, 3):
+        starts = set()
+        for line, row in list(zip(lines_of_last_kind, rows, strict=True))[:4]:
+            starts.add(line.index(row[column], 20))
+        assert len(starts) == 1, "columns are aligned"
+
+
+@pytest.mark.slow
+def test_each_benchmark_has_a_headline_metric() -> None:
     for benchmark in names():
-        text = figlang(benchmark, "--metrics").stdout
-        roles = [
-            line.split()[2]
-            for line in text.partition("\n\n")[0].splitlines()
-            if line.startswith(" ")
-        ]
-        assert set(roles) <= {"headline", "secondary", "diagnostic"}
+        lines = figlang(benchmark, "--metrics").stdout.partition("\n\n")[0].splitlines()
+        roles = {line.split()[2] for line in lines if line.startswith(" ")}
+        assert roles <= {"headline", "secondary", "diagnostic"}
         assert "headline" in roles, benchmark
 
 
 def test_metrics_are_those_of_a_benchmark() -> None:
-    said = commands.refused("tasks", "irlf", "--metrics")
-    assert "takes a benchmark, not 'irlf' (did you mean `irfl`?); give one of admire, " in said
-    assert "takes a benchmark; give one of admire, " in commands.refused("tasks", "--metrics")
+    message = commands.refused("tasks", "irlf", "--metrics")
+    assert "takes a benchmark, not 'irlf' (did you mean `irfl`?); give one of admire, " in message
+    message = commands.refused("tasks", "--metrics")
+    assert "takes a benchmark; give one of admire, " in message
+
+
+QUICK_SCRIPT = """
+import sys
+from figlang_tasks.cli.figlang import app
+app(["tasks"], standalone_mode=False)
+heavy = {"torch", "datasets", "lm_eval", "lmms_eval", "huggingface_hub", "pandas", "scipy"}
+assert not heavy & set(sys.modules)
+"""
 
 
 def test_it_is_quick() -> None:
-    script = (
-        "from figlang_tasks.cli.figlang import app; import sys; app(['tasks'],"
-        " standalone_mode=False)"
-    )
-    heavy = {"torch", "datasets", "lm_eval", "lmms_eval", "huggingface_hub", "pandas", "scipy"}
-    check = f"; assert not {heavy} & set(sys.modules)"
-    subprocess.run([sys.executable, "-c", script + check], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([sys.executable, "-c", QUICK_SCRIPT], check=True, stdout=subprocess.DEVNULL)
 
 
-@pytest.mark.parametrize("given", ["tasks", "--version"])
-def test_a_full_disk_is_no_traceback(given: str) -> None:
-    with open("/dev/full", "wb") as full:
+@pytest.mark.parametrize("argument", ["tasks", "--version"])
+def test_a_full_disk_is_no_traceback(argument: str) -> None:
+    with open("/dev/full", "wb") as full_disk:
         ended = subprocess.run(
-            [sys.executable, "-m", "figlang_tasks.cli.figlang", given],
-            stdout=full,
+            [sys.executable, "-m", "figlang_tasks.cli.figlang", argument],
+            stdout=full_disk,
             stderr=subprocess.PIPE,
             text=True,
         )
-    assert (ended.returncode, ended.stderr) == (
-        1,
-        "figlang: No space left on device: make room there, or name another place\n",
-    )
+    assert ended.returncode == 1
+    message = "figlang: No space left on device: make room there, or name another place\n"
+    assert ended.stderr == message

@@ -1,12 +1,11 @@
-"""If these fail, a model's words run in the report, or it does not show in Chromium what the
-gallery has.
-"""
+"""If these fail, a model's words run in the report, or Chromium does not show the gallery."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from browser import chromium, opened
@@ -30,8 +29,8 @@ EVIL = "</script><script>alert(1)</script>\"><img src=x onerror=alert(2)>'"
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
+    with chromium() as running_browser:
+        yield running_browser
 
 
 @pytest.fixture(scope="module")
@@ -42,24 +41,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def runs(folder: Path) -> list[Run]:
     """Two runs of all benchmarks; the second answers V-FLUTE in its own way."""
-    lines = {task: lines_of(task, 30) for task in TASKS}
-    first = write_run(folder / "first", lines)
-    own = lines_of(
-        "figlang_mini",
-        30,
-        lambda doc, n: f"Because {'of the kettle' * (n % 2)}.\nLABEL: entailment",
-    )
-    for lines_of_run, shift in ((lines["figlang_mini"], 0), (own, 7)):
-        for number, line in enumerate(lines_of_run):
+    first_samples = {task: lines_of(task, 30) for task in TASKS}
+    second_samples = lines_of("figlang_mini", 30, answer_entailment)
+    for samples, shift in ((first_samples["figlang_mini"], 0), (second_samples, 7)):
+        for number, sample in enumerate(samples):
             score = ((number + shift) * 37 % 100) / 100
-            line["sample"]["explanation_scores"] = {
-                "scorer": "embedded",
-                "bertscore": score,
-                "mean": score,
-            }
-    write_run(folder / "first", lines)
-    second = write_run(folder / "second", {"figlang_mini": own})
+            scores = {"scorer": "embedded", "bertscore": score, "mean": score}
+            sample["sample"]["explanation_scores"] = scores
+    first = write_run(folder / "first", first_samples)
+    second = write_run(folder / "second", {"figlang_mini": second_samples})
     return [read(f"first={first}"), read(f"second={second}")]
+
+
+def answer_entailment(doc: Mapping[str, Any], number: int) -> str:
+    """Always entailment; every second explanation has the words that a test looks for."""
+    reason = "of the kettle" if number % 2 else ""
+    return f"Because {reason}.\nLABEL: entailment"
 
 
 @pytest.fixture(scope="module")
@@ -112,10 +109,8 @@ def test_a_report_opens_quietly_with_its_pictures_and_never_scrolls_sideways(
         charts = page.locator("figure img.chart")
         assert 2 * charts.count() == page.locator("a[download]").count() > 4
         for chart in charts.all():
-            assert (
-                chart.get_attribute("alt")
-                and chart.evaluate("element => element.naturalWidth") > 300
-            )
+            assert chart.get_attribute("alt")
+            assert chart.evaluate("element => element.naturalWidth") > 300
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         open_sample(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -123,8 +118,9 @@ def test_a_report_opens_quietly_with_its_pictures_and_never_scrolls_sideways(
 
 
 def read_rank(card: Card, run: int | None = None) -> int:
-    """0 for a card with an unread answer in words, 1 for one with an answer without words; of one
-    run, or of any.
+    """0 for a card with an unread answer in words, 1 for one with an answer without words, else 2.
+
+    The answer may be that of any run, or of one.
     """
     statuses = {answer["status"] for answer in card["answers"] if run in (None, answer["run"])}
     if statuses & {"refused", "ambiguous", "unreadable", "out_of_range"}:
@@ -154,67 +150,66 @@ def test_filters(browser: Browser, report: Path, gallery: Gallery) -> None:
     total = len(gallery.cards)
 
     def expected(task: str = "", run: int | None = None, **answer: str) -> list[str]:
-        """Ids of the first cards of a task with such an answer, of a run or of any; unread answers
-        come first.
+        """Ids of the first cards with such an answer, those with unread answers first.
+
+        By default the card may be of any task, and the answer of any run.
         """
-        cards = [
-            card
-            for card in gallery.cards
-            if task in ("", card["task"])
-            and any(
-                run in (None, each["run"]) and each.items() >= answer.items()
-                for each in card["answers"]
-            )
-        ]
+        cards = []
+        for card in gallery.cards:
+            answers = [each for each in card["answers"] if run in (None, each["run"])]
+            has_answer = any(each.items() >= answer.items() for each in answers)
+            if has_answer and task in ("", card["task"]):
+                cards.append(card)
         return [card["id"] for card in sorted(cards, key=lambda card: read_rank(card, run))][:48]
 
     with opened(browser, report) as (page, seen):
-        assert (
-            page.text_content("#count") == f"{total} of {total} samples"
-            and ids(page)[:48] == expected()
-        )
+        assert page.text_content("#count") == f"{total} of {total} samples"
+        assert ids(page)[:48] == expected()
         choose(page, task="figlang_mini", outcome="✗ wrong")
         wrong = expected("figlang_mini", outcome="wrong")
         assert ids(page) == wrong and len(wrong) > 3
         choose(page, run="second")
-        mine = expected("figlang_mini", 1, outcome="wrong")
-        assert ids(page) == mine != wrong and set(texts(page, "#cards .answer .name")) == {
-            "Reference",
-            "second",
-        }
+        wrong_of_second = expected("figlang_mini", 1, outcome="wrong")
+        assert ids(page) == wrong_of_second != wrong
+        assert set(texts(page, "#cards .answer .name")) == {"Reference", "second"}
         page.get_by_role("button", name="Clear").click()
         expect(page.locator("#count")).to_have_text(f"{total} of {total} samples")
         choose(page, source="irfl_metaphor_simile")
-        chosen = [card for card in gallery.cards if card["source"] == "irfl_metaphor_simile"]
-        assert ids(page) == [card["id"] for card in sorted(chosen, key=read_rank)]
+        of_source = [card for card in gallery.cards if card["source"] == "irfl_metaphor_simile"]
+        assert ids(page) == [card["id"] for card in sorted(of_source, key=read_rank)]
         choose(page, source="all", status="refused")
         assert ids(page) == expected(status="refused") != []
 
         choose(page, status="all", text="KETTLE", task="figlang_mini")
-        told = {
-            card["id"]
-            for card in gallery.cards
-            if card["task"] == "figlang_mini" and "kettle" in str(card).lower()
-        }
-        assert set(ids(page)) == told != set()
+        with_word = set()
+        for card in gallery.cards:
+            if card["task"] == "figlang_mini" and "kettle" in str(card).lower():
+                with_word.add(card["id"])
+        assert set(ids(page)) == with_word != set()
         assert seen.quiet, seen
 
 
 def test_sorting(browser: Browser, report: Path, gallery: Gallery) -> None:
-    mine = [card for card in gallery.cards if card["task"] == "figlang_mini"]
-    score = {card["id"]: card["answers"][0]["score"] for card in mine}
+    cards = [card for card in gallery.cards if card["task"] == "figlang_mini"]
+    score = {card["id"]: card["answers"][0]["score"] for card in cards}
     with opened(browser, report) as (page, seen):
         choose(page, task="figlang_mini", run="first", sort="score, lowest first")
-        found = [score[each] for each in ids(page)]
-        assert found == sorted(score.values()) and len(found) == len(mine)
+        scores = [score[card_id] for card_id in ids(page)]
+        assert scores == sorted(score.values())
+        assert len(scores) == len(cards)
         choose(page, sort="outcome, wrong first")
         order = ["wrong", "no answer", "open", "right"]
-        outcome = {card["id"]: order.index(card["answers"][0]["outcome"]) for card in mine}
-        assert [outcome[each] for each in ids(page)] == sorted(outcome.values())
+        rank = {card["id"]: order.index(card["answers"][0]["outcome"]) for card in cards}
+        assert [rank[card_id] for card_id in ids(page)] == sorted(rank.values())
 
         choose(page, run="all", sort="order of the rows", outcome="≠ runs differ")
-        said = {card["id"]: {answer["predicted"] for answer in card["answers"]} for card in mine}
-        assert ids(page) == [name for name, words in said.items() if len(words) > 1] != list(said)
+        differing = []
+        for card in cards:
+            predictions = {answer["predicted"] for answer in card["answers"]}
+            if len(predictions) > 1:
+                differing.append(card["id"])
+        assert ids(page) == differing
+        assert len(differing) < len(cards)
         assert seen.quiet, seen
 
 
@@ -228,25 +223,21 @@ def test_a_card_shows_the_reference_and_what_each_run_wrote_and_opens_to_everyth
         assert cells.nth(0).locator(".text").text_content() == card["reference"]
         for number, answer in enumerate(card["answers"], 1):
             cell = cells.nth(number)
-            assert (
-                cell.locator(".score").text_content()
-                == f"explanation score {100 * answer['score']:.1f}"
-            )
+            score_text = f"explanation score {100 * answer['score']:.1f}"
+            assert cell.locator(".score").text_content() == score_text
             assert (cell.locator(".text").text_content() or "") == answer["explanation"]
         words = open_sample(page, 1).text_content() or ""
         for text in (card["id"], dict(card["facts"])["claim"], card["prompt"], card["source"]):
             assert text in words
         for answer in card["answers"]:
-            assert (
-                answer["output"] in words
-                and answer["rule"] in words
-                and answer["predicted"] in words
-            )
+            assert answer["output"] in words
+            assert answer["rule"] in words
+            assert answer["predicted"] in words
         assert seen.quiet, seen
 
 
 def test_samples_of_every_benchmark(browser: Browser, report: Path) -> None:
-    wanted = {
+    pattern_by_task = {
         "figlang_mini_irfl_match_idiom": r"A 0\.100",
         "figlang_mini_irfl_retrieve_metaphor": r"1\. \d\.\d{3}",
         "figlang_mini_nykms_metaphor": "metaphorical word",
@@ -256,7 +247,7 @@ def test_samples_of_every_benchmark(browser: Browser, report: Path) -> None:
     }
     with opened(browser, report) as (page, seen):
         choose(page, sort="order of the rows")
-        for task, pattern in wanted.items():
+        for task, pattern in pattern_by_task.items():
             choose(page, task=task)
             body = open_sample(page)
             words = body.text_content() or ""
@@ -273,8 +264,9 @@ def test_samples_of_every_benchmark(browser: Browser, report: Path) -> None:
 @pytest.fixture(scope="module")
 def hostile(folder: Path) -> Path:
     """A report of a run whose every text is an attack."""
-    lines = {task: lines_of(task, 2) for task in ("figlang_mini", "figlang_mini_nykms_metaphor")}
-    first = lines["figlang_mini"][0]
+    tasks = ("figlang_mini", "figlang_mini_nykms_metaphor")
+    samples = {task: lines_of(task, 2) for task in tasks}
+    first = samples["figlang_mini"][0]
     first["sample"] |= {
         "id": EVIL,
         "explanation": EVIL,
@@ -284,18 +276,19 @@ def hostile(folder: Path) -> Path:
     }
     first["sample"]["explanation_scores"] = {"scorer": EVIL, "mean": 0.5, EVIL: EVIL}
     first |= {"input": EVIL, "filtered_resps": EVIL}
-    cartoon = lines["figlang_mini_nykms_metaphor"][0]["sample"]
-    cartoon["predicted"]["MW"] = cartoon["gold"]["MW"] = EVIL
+    cartoon = samples["figlang_mini_nykms_metaphor"][0]["sample"]
+    cartoon["predicted"]["MW"] = EVIL
+    cartoon["gold"]["MW"] = EVIL
     config = {"model": EVIL, "model_args": EVIL, "limit": EVIL}
-    counts = {task: {"original": 76, "effective": 2} for task in lines}
-    path = write_run(folder / "hostile", lines, config, git_hash=EVIL, **{"n-samples": counts})
+    counts = {task: {"original": 76, "effective": 2} for task in samples}
+    path = write_run(folder / "hostile", samples, config, git_hash=EVIL, **{"n-samples": counts})
     run = read(f"x={path}")
     run = Run(EVIL, run.path, run.tasks, run.results)
-    found = build([run])
+    honest = build([run])
     cards: list[Card] = [
-        {**card, "facts": [("claim", EVIL)], "source": EVIL} for card in found.cards
+        {**card, "facts": [("claim", EVIL)], "source": EVIL} for card in honest.cards
     ]
-    content = render([run], [], Gallery(cards, found.pictures, [EVIL]), EVIL, EVIL).content
+    content = render([run], [], Gallery(cards, honest.pictures, [EVIL]), EVIL, EVIL).content
     (folder / "hostile.html").write_bytes(content)
     return folder / "hostile.html"
 
@@ -327,6 +320,7 @@ def test_the_policy_stops_a_script_that_came_in(
     )
     with opened(browser, tmp_path / "attacked.html") as (page, seen):
         expect(page.locator("#cards > li").first).to_be_attached()
-        assert page.title() != "attacked" and page.title() == "Figurative-language evaluation"
+        assert page.title() == "Figurative-language evaluation"
         refused = [message for message in seen.console if "Content Security Policy" in message]
-        assert len(refused) >= 2 and refused == seen.console  # the script and the picture
+        assert refused == seen.console
+        assert len(refused) >= 2  # the script and the picture

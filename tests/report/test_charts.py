@@ -1,5 +1,6 @@
-"""Charts are sound SVG that says names as they are, tell the same numbers as CSV, and read without
-colours.
+"""If these fail, a chart is no sound SVG, changes a name, or tells other numbers than its CSV.
+
+Some also ask that a chart can be read without colours.
 """
 
 from __future__ import annotations
@@ -13,8 +14,16 @@ from xml.etree import ElementTree
 
 import pytest
 
-from figlang_tasks.report import charts
-from figlang_tasks.report.charts import COLOURS, HALF, WHOLE, Chart, Reference, of_series
+from figlang_tasks.report.charts import (
+    BarGroup,
+    Chart,
+    Reference,
+    bar_chart,
+    curve_chart,
+    difference_row,
+    forest_plot,
+)
+from figlang_tasks.report.charts.figure import COLOURS, FULL_WIDTH, HALF_WIDTH, line_style, wrap
 from figlang_tasks.scoring import Estimate
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -26,66 +35,76 @@ HOSTILE = (
 )
 NO_XML = "half\ud800 \x00\x1b[31m\uffff"
 LONG = "a model with a name that is far too long to stand in any chart, tuned twice"
-X = [i / 100 for i in range(101)]
+THRESHOLDS = [i / 100 for i in range(101)]
+
+CHANCE = Reference("chance", 25.0, "chance")
+PUBLISHED = (Reference("CLIP", 40.0), Reference("BLIP", 60.0), Reference("Humans", 97.0, "people"))
 
 
 def curves(*names: str, order: tuple[str, ...] = ()) -> Chart:
-    lines = {name: [90 - 80 * x * (1 + i) / 9 for x in X] for i, name in enumerate(names)}
-    whole = {
-        name: [Estimate(value, value - 4, value + 4) for value in y] for name, y in lines.items()
-    }
-    panels = {"all": whole} | {
-        panel: {name: list(map(Estimate, y)) for name, y in lines.items()} for panel in "bc"
-    }
-    marks = (0.53, 0.6)
-    return charts.curves(
-        "curves", "Title", X, panels, y_label="F1@t", marks=marks, order=order or names
+    """Curves of these runs: in the first panel with intervals, in two others without."""
+    with_intervals: dict[str, list[Estimate]] = {}
+    without_intervals: dict[str, list[Estimate]] = {}
+    for i, name in enumerate(names):
+        values = [90 - 80 * threshold * (1 + i) / 9 for threshold in THRESHOLDS]
+        with_intervals[name] = [Estimate(value, value - 4, value + 4) for value in values]
+        without_intervals[name] = [Estimate(value) for value in values]
+    panels = {"all": with_intervals, "b": without_intervals, "c": without_intervals}
+    return curve_chart(
+        "curves",
+        "Title",
+        THRESHOLDS,
+        panels,
+        axis_label="F1@t",
+        marked_thresholds=(0.53, 0.6),
+        run_order=order or names,
     )
 
 
-BESIDE = (Reference("CLIP", 40.0), Reference("BLIP", 60.0), Reference("Humans", 97.0, "people"))
-CHANCE = Reference("chance", 25.0, "chance")
-
-
-def bars(*names: str, order: tuple[str, ...] = (), whole: bool = False) -> Chart:
-    group = {
+def bars(*names: str, order: tuple[str, ...] = (), full_width: bool = False) -> Chart:
+    """Bars of these runs in two panels; in the second the first run has no value."""
+    estimates = {
         name: Estimate(12.5 * (i + 1), 10.0 * i, 14.0 * (i + 1)) for i, name in enumerate(names)
     }
     panels = {
-        "one": {"A": group, names[0]: group},
-        "two": {"A": group | {names[0]: Estimate(float("nan"))}},
+        "one": {names[0]: BarGroup(estimates), "A": BarGroup(estimates, [CHANCE, *PUBLISHED])},
+        "two": {"A": BarGroup({**estimates, names[0]: Estimate(float("nan"))})},
     }
-    return charts.bars(
+    return bar_chart(
         "bars",
         "Title",
         panels,
-        label="share",
-        references={("one", "A"): [CHANCE, *BESIDE]},
-        order=order or names,
-        whole=whole,
+        axis_label="share",
+        run_order=order or names,
+        full_width=full_width,
     )
 
 
 def forest(*names: str) -> Chart:
-    lines = []
+    """A difference for each name, in two panels; the second difference is worse, others not."""
+    rows = []
     for i, name in enumerate(names):
-        label, moved = charts.wrapped(name, 28), 3 * i
-        winner = False if i == 1 else None
-        lines.append(
-            charts.difference(label, 1.5 - moved, -1.0 - moved, 4.0 - moved, ".012", winner)
-        )
-    return charts.forest("forest", "Title", {"a": lines, names[0]: lines}, "name\n")
+        shift = 3 * i
+        is_better = False if i == 1 else None
+        ends = (1.5 - shift, -1.0 - shift, 4.0 - shift)
+        rows.append(difference_row(wrap(name, 28), *ends, ".012", is_better))
+    return forest_plot("forest", "Title", {"a": rows, names[0]: rows}, "name\n")
 
 
 def texts(svg: str) -> str:
-    """What is to be read in a chart, blanks left out."""
-    return "".join(
-        "".join(each.itertext()) for each in ElementTree.fromstring(svg).iter(f"{SVG}text")
-    ).replace(" ", "")
+    """All text in a chart, without blanks."""
+    elements = ElementTree.fromstring(svg).iter(f"{SVG}text")
+    return "".join("".join(element.itertext()) for element in elements).replace(" ", "")
 
 
-def rows(chart: Chart) -> list[dict[str, str]]:
+def csv_rows(chart: Chart) -> list[dict[str, str]]:
+    """The data of a chart, a dictionary for each line."""
     return list(csv.DictReader(io.StringIO(chart.csv, newline="")))
+
+
+def width_of(svg: str) -> float:
+    """The width of a drawing in pixels."""
+    return float(ElementTree.fromstring(svg).attrib["width"])
 
 
 @pytest.mark.parametrize("draw", [curves, bars, forest])
@@ -94,82 +113,86 @@ def test_a_chart_is_an_svg_of_its_own_size_with_names_as_text_and_nothing_else(
 ) -> None:
     chart = draw(*HOSTILE, NO_XML, LONG)
     root = ElementTree.fromstring(chart.svg)
-    assert root.tag == f"{SVG}svg" and float(root.attrib["width"]) == (
-        WHOLE if chart.wide else HALF
-    )
+    assert root.tag == f"{SVG}svg"
+    assert width_of(chart.svg) == (FULL_WIDTH if chart.is_wide else HALF_WIDTH)
     assert 50 < float(root.attrib["height"]) < 2_000
-    assert float(ElementTree.fromstring(chart.narrow).attrib["width"]) <= 358, (
-        "without scrolling on a telephone"
-    )
+    assert width_of(chart.phone_svg) <= 358, "without scrolling on a telephone"
     elements = list(root.iter())
-    assert not {each.tag.removeprefix(SVG) for each in elements} & {
-        "script",
-        "image",
-        "a",
-        "foreignObject",
-        "animate",
-    }
-    assert not [name for each in elements for name in each.attrib if name.startswith("on")]
-    for name in HOSTILE:  # no formula, and not taken for hidden
+    tags = {element.tag.removeprefix(SVG) for element in elements}
+    assert tags.isdisjoint({"script", "image", "a", "foreignObject", "animate"})
+    for element in elements:
+        assert not [name for name in element.attrib if name.startswith("on")]
+    for name in HOSTILE:  # neither taken for a formula nor for a hidden series
         assert name.replace(" ", "")[:13] in texts(chart.svg)
 
 
-def test_csv_gives_the_numbers_back() -> None:
-    found = rows(curves("A", "B"))
-    assert len(found) == 3 * 2 * 101 and list(found[0]) == [
-        "panel",
-        "run",
-        "threshold t",
-        "F1@t",
-        "low",
-        "high",
-    ]
-    assert [float(row["F1@t"]) for row in found[:101]] == [90 - 80 * x / 9 for x in X]
-    assert [float(row["threshold t"]) for row in found[:101]] == X
-    assert (found[0]["low"], found[0]["high"], found[-1]["low"]) == ("86.0", "94.0", "")
-    first, *others = rows(bars("A", "B"))
-    assert first == dict(
-        panel="one", category="A", kind="run", name="A", value="12.5", low="0.0", high="14.0"
-    )
-    # NaN is no number
-    assert [row["value"] for row in others if row["panel"] == "two"] == ["", "25.0"]
-    beside = [(row["kind"], row["name"], row["value"]) for row in others if row["kind"] != "run"]
-    assert beside == [
+def test_csv_gives_the_numbers_of_curves_back() -> None:
+    rows = csv_rows(curves("A", "B"))
+    assert len(rows) == 3 * 2 * 101
+    assert list(rows[0]) == ["panel", "run", "threshold t", "F1@t", "low", "high"]
+    first_curve = rows[:101]
+    assert [float(row["threshold t"]) for row in first_curve] == THRESHOLDS
+    assert [float(row["F1@t"]) for row in first_curve] == [90 - 80 * t / 9 for t in THRESHOLDS]
+    assert (rows[0]["low"], rows[0]["high"]) == ("86.0", "94.0")
+    assert rows[-1]["low"] == ""
+
+
+def test_csv_gives_the_numbers_of_bars_back() -> None:
+    rows = csv_rows(bars("A", "B"))
+    assert rows[0] == {
+        "panel": "one",
+        "category": "A",
+        "kind": "run",
+        "name": "A",
+        "value": "12.5",
+        "low": "0.0",
+        "high": "14.0",
+    }
+    # NaN is left empty
+    assert [row["value"] for row in rows[1:] if row["panel"] == "two"] == ["", "25.0"]
+    references = [row for row in rows[1:] if row["kind"] != "run"]
+    assert [(row["kind"], row["name"], row["value"]) for row in references] == [
         ("chance", "chance", "25.0"),
-        *(("published model", "CLIP", "40.0"), ("published model", "BLIP", "60.0")),
+        ("published model", "CLIP", "40.0"),
+        ("published model", "BLIP", "60.0"),
         ("published people", "Humans", "97.0"),
     ]
 
 
-def test_values_stand_in_the_chart_and_what_is_significant_is_bold() -> None:
-    read = texts(bars("A", "B").svg)
-    assert "12.5" in read and "chance" in read and "best:BLIP60.0" in read
-    read = texts(curves("A").svg)
-    assert ".53" in read and ".60" in read
-    drawn = ElementTree.fromstring(forest("A", "B").svg).iter(f"{SVG}text")
-    styles = {"".join(each.itertext()): each.get("style", "") for each in drawn}
-    bold = {text for text, style in styles.items() if re.search("700|bold", style)}
-    assert "\N{MINUS SIGN}1.5 (.012)" in bold and "+1.5 (.012)" in styles.keys() - bold
-    assert (
-        ">figlang_mini_irfl_detect_idiom acc, a<"
-        in forest("figlang_mini_irfl_detect_idiom acc").narrow
-    )
+def test_values_stand_in_the_chart() -> None:
+    text = texts(bars("A", "B").svg)
+    assert "12.5" in text and "chance" in text and "best:BLIP60.0" in text
+    text = texts(curves("A").svg)
+    assert ".53" in text and ".60" in text
+
+
+def test_what_is_significant_is_bold() -> None:
+    style_by_text = {}
+    for element in ElementTree.fromstring(forest("A", "B").svg).iter(f"{SVG}text"):
+        style_by_text["".join(element.itertext())] = element.get("style", "")
+    bold = {text for text, style in style_by_text.items() if re.search("700|bold", style)}
+    assert "\N{MINUS SIGN}1.5 (.012)" in bold
+    assert "+1.5 (.012)" in style_by_text.keys() - bold
+
+
+def test_a_telephone_has_the_labels_of_a_forest_plot_above_its_rows() -> None:
+    chart = forest("figlang_mini_irfl_detect_idiom acc")
+    assert ">figlang_mini_irfl_detect_idiom acc, a<" in chart.phone_svg
 
 
 def test_the_overview_is_drawn_for_wide_and_for_narrow_pages() -> None:
-    chart = bars("A", whole=True)
-    assert chart.wide and texts(chart.svg) == texts(chart.narrow)
+    chart = bars("A", full_width=True)
+    assert chart.is_wide
+    assert texts(chart.svg) == texts(chart.phone_svg)
 
 
-def test_a_run_looks_alike_in_every_chart_of_a_page() -> None:
-    for draw in (bars, curves):
-        assert (
-            COLOURS[1] in draw("B", order=("A", "B", "C")).svg
-            and COLOURS[0] not in draw("B", order=("A", "B")).svg
-        )
+@pytest.mark.parametrize("draw", [bars, curves])
+def test_a_run_looks_alike_in_every_chart_of_a_page(draw: Callable[..., Chart]) -> None:
+    assert COLOURS[1] in draw("B", order=("A", "B", "C")).svg
+    assert COLOURS[0] not in draw("B", order=("A", "B")).svg
 
 
 def test_two_series_differ_in_more_than_their_colour() -> None:
-    styles = [of_series(number, line=True) for number in range(30)]
+    styles = [line_style(number) for number in range(30)]
     for one, other in combinations(styles, 2):
         assert (one["linestyle"], one["marker"]) != (other["linestyle"], other["marker"])

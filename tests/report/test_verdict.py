@@ -1,6 +1,4 @@
-"""The sentence that says which of two runs is better: its number, sign, interval and p are those of
-the table.
-"""
+"""If these fail, the sentence about two runs has another number, sign or p than their table."""
 
 from __future__ import annotations
 
@@ -12,48 +10,45 @@ from typing import Any
 import pytest
 from report_runs import METADATA, lines_of, write_run
 
-from figlang_tasks.report.verdict import caveats, p_text, verdicts
+from figlang_tasks.report.difference import p_text
+from figlang_tasks.report.run_warnings import run_warnings
+from figlang_tasks.report.verdict import verdicts
 from figlang_tasks.results.comparison import Difference, adjust_p_values
 from figlang_tasks.results.runs import read
 
 
-def of(
-    difference: float, low: float | None, high: float | None, p: float | None, **more: Any
+def make_difference(
+    difference: float, low: float | None, high: float | None, p: float | None, **changes: Any
 ) -> Difference:
-    values = {
+    """The difference of B against A on 76 rows of V-FLUTE, with `changes` of its fields."""
+    fields: dict[str, Any] = {
         "task": "vflute",
         "name": "f1@60",
         "metric": "f1@60",
         "scope": "all",
         "baseline": "A",
         "candidate": "B",
-    }
-    numbers = {
         "baseline_value": 0.5,
         "candidate_value": 0.5 + difference,
         "difference": difference,
         "low": low,
         "high": high,
+        "p_randomization": p,
+        "baseline_rows": 76,
+        "candidate_rows": 76,
     }
-    return Difference(
-        **(
-            values
-            | numbers
-            | {"p_randomization": p, "baseline_rows": 76, "candidate_rows": 76}
-            | more
-        )
-    )
+    return Difference(**{**fields, **changes})
 
 
-OTHERS = [of(0.3, 0.2, 0.4, 0.9, name=f"acc@{at}", metric="acc") for at in range(4)]
-"""Four more tests of the call, which tell nothing."""
+OTHERS = [make_difference(0.3, 0.2, 0.4, 0.9, name=f"acc@{at}", metric="acc") for at in range(4)]
+"""Four more tests of the call, none significant."""
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("differences", "expected"),
     [
         (
-            [*OTHERS, of(0.287, 0.186, 0.394, 0.0001)],
+            [*OTHERS, make_difference(0.287, 0.186, 0.394, 0.0001)],
             (
                 "B is better than A on vflute: f1@60 +28.7 [18.6, 39.4], p = .0005 (adjusted for 5"
                 " tests)"
@@ -61,11 +56,11 @@ OTHERS = [of(0.3, 0.2, 0.4, 0.9, name=f"acc@{at}", metric="acc") for at in range
         ),
         (
             # The sign is that of the table, where B stands against A
-            [of(-0.287, -0.394, -0.186, 0.0001)],
+            [make_difference(-0.287, -0.394, -0.186, 0.0001)],
             "B is worse than A on vflute: f1@60 -28.7 [-39.4, -18.6], p = .0001",
         ),
         (
-            [of(0.03, -0.05, 0.11, 0.48, smallest=0.169)],
+            [make_difference(0.03, -0.05, 0.11, 0.48, smallest=0.169)],
             (
                 "Cannot tell B from A on vflute with 76 rows: f1@60 +3.0 [-5.0, 11.0], p = .480; "
                 "differences below 16.9 points do not show"
@@ -73,33 +68,36 @@ OTHERS = [of(0.3, 0.2, 0.4, 0.9, name=f"acc@{at}", metric="acc") for at in range
         ),
         (
             # The interval says otherwise than the test
-            [of(-0.5, -0.909, -0.091, 0.251, baseline_rows=8, candidate_rows=8)],
+            [make_difference(-0.5, -0.909, -0.091, 0.251, baseline_rows=8, candidate_rows=8)],
             (
                 "Cannot tell B from A on vflute with 8 rows: f1@60 -50.0 [-90.9, -9.1], p = .251; "
                 "the interval is approximate with so few rows, and p decides"
             ),
         ),
         (
-            [of(0.0, 0.0, 0.0, 1.0)],
+            [make_difference(0.0, 0.0, 0.0, 1.0)],
             (
                 "Cannot tell B from A on vflute with 76 rows: f1@60 0.0 [0.0, 0.0], p = 1.000; too"
                 " few rows differ"
             ),
         ),
         (
-            [of(0.2, 0.05, 0.35, 0.02, smallest=0.169), *OTHERS],  # alone it would be below .05
+            [
+                make_difference(0.2, 0.05, 0.35, 0.02, smallest=0.169),
+                *OTHERS,
+            ],  # alone it would be below .05
             (
                 "Cannot tell B from A on vflute with 76 rows: f1@60 +20.0 [5.0, 35.0], p = .100"
                 " (adjusted for 5 tests); p = .020 alone, but there are too many tests at once"
             ),
         ),
         (
-            [of(-1.5, -2.0, -1.0, 0.001, task="swap", name="rank", metric="rank")],
+            [make_difference(-1.5, -2.0, -1.0, 0.001, task="swap", name="rank", metric="rank")],
             "B is better than A on swap: rank -1.50 [-2.00, -1.00] (lower is better), p = .0010",
         ),
         (
             [
-                of(
+                make_difference(
                     0.1,
                     None,
                     None,
@@ -116,20 +114,20 @@ OTHERS = [of(0.3, 0.2, 0.4, 0.9, name=f"acc@{at}", metric="acc") for at in range
             ),
         ),
         (
-            [of(0.125, None, None, None, name="meteor", metric="meteor")],
+            [make_difference(0.125, None, None, None, name="meteor", metric="meteor")],
             "No test of B against A on vflute: meteor +12.5",
         ),
     ],
 )
-def test_a_verdict_is_one_sentence(found: list[Difference], expected: str) -> None:
-    assert verdicts(adjust_p_values(found)) == [expected]
+def test_a_verdict_is_one_sentence(differences: list[Difference], expected: str) -> None:
+    assert verdicts(adjust_p_values(differences)) == [expected]
 
 
 VALUES = {"A": 0.5, "B": 0.75, "C": 0.7, "D": 0.3}
 
 
 @pytest.mark.parametrize(
-    ("alike", "told"),
+    ("not_significant", "conclusion"),
     [
         ([], "All differ (p <"),
         (["AB", "AC", "AD", "BC", "BD", "CD"], "Cannot be told apart: B, C, A, D (p ≥"),
@@ -139,47 +137,53 @@ VALUES = {"A": 0.5, "B": 0.75, "C": 0.7, "D": 0.3}
         (["BD"], "Cannot be told apart: B, D (p ≥"),  # also of runs that are no neighbours
     ],
 )
-def test_more_than_two_runs_are_ranked(alike: list[str], told: str) -> None:
-    found = []
-    for one, two in combinations("ABCD", 2):
-        values = {
-            "baseline_value": VALUES[one],
-            "candidate_value": VALUES[two],
-            "baseline": one,
-            "candidate": two,
-        }
-        p = 0.4 if one + two in alike else 0.0001
-        found.append(of(VALUES[two] - VALUES[one], None, None, p, **values))
-    other = of(0.2, 0.1, 0.3, 0.0001, task="irfl")
-    no_other = of(0.2, -0.1, 0.3, 0.4, task="first")
-    shown = verdicts(adjust_p_values([no_other, *found, other]))
+def test_more_than_two_runs_are_ranked(not_significant: list[str], conclusion: str) -> None:
+    differences = []
+    for baseline, candidate in combinations("ABCD", 2):
+        p = 0.4 if baseline + candidate in not_significant else 0.0001
+        difference = VALUES[candidate] - VALUES[baseline]
+        differences.append(
+            make_difference(
+                difference,
+                None,
+                None,
+                p,
+                baseline=baseline,
+                candidate=candidate,
+                baseline_value=VALUES[baseline],
+                candidate_value=VALUES[candidate],
+            )
+        )
+    significant_elsewhere = make_difference(0.2, 0.1, 0.3, 0.0001, task="irfl")
+    not_elsewhere = make_difference(0.2, -0.1, 0.3, 0.4, task="first")
+    sentences = verdicts(adjust_p_values([not_elsewhere, *differences, significant_elsewhere]))
+
+    ranking_start = "Ranking on vflute by f1@60: B 75.0; C 70.0; A 50.0; D 30.0. "
     starts = ["B is better than A on irfl: ", "Cannot tell "]  # what differs comes first
-    starts.insert(
-        0 if len(alike) < 6 else 2, "Ranking on vflute by f1@60: B 75.0; C 70.0; A 50.0; D 30.0. "
-    )
-    for each, start in zip(shown, starts, strict=True):
-        assert each.startswith(start)
-    (ranking,) = (each for each in shown if "Ranking" in each)
-    assert ranking.endswith(f" D 30.0. {told} 0.05, adjusted for 8 tests)")
-    lower = [replace(each, name="rank", metric="rank") for each in found]
-    assert verdicts(adjust_p_values(lower))[0].startswith(
-        "Ranking on vflute by rank: D 0.30; A 0.50; "
-    )
+    is_any_significant = len(not_significant) < 6
+    starts.insert(0 if is_any_significant else 2, ranking_start)
+    for sentence, start in zip(sentences, starts, strict=True):
+        assert sentence.startswith(start)
+    (ranking,) = (sentence for sentence in sentences if "Ranking" in sentence)
+    assert ranking.endswith(f" D 30.0. {conclusion} 0.05, adjusted for 8 tests)")
+
+    by_rank = [replace(difference, name="rank", metric="rank") for difference in differences]
+    ranking = verdicts(adjust_p_values(by_rank))[0]
+    assert ranking.startswith("Ranking on vflute by rank: D 0.30; A 0.50; ")
 
 
 def test_a_part_has_the_name_that_papers_print() -> None:
-    (told,) = verdicts(
-        adjust_p_values([of(0.2, 0.1, 0.3, 0.001, name="f1@60_vismet", scope="vismet")])
-    )
-    assert told.startswith(
+    difference = make_difference(0.2, 0.1, 0.3, 0.001, name="f1@60_vismet", scope="vismet")
+    (sentence,) = verdicts(adjust_p_values([difference]))
+    assert sentence.startswith(
         "B is better than A on vflute: f1@60 of HAIVMet (vismet) +20.0 [10.0, 30.0], p = .0010"
     )
 
 
 def test_a_name_cannot_steer_the_terminal() -> None:
-    assert (
-        "\x1b" not in verdicts(adjust_p_values([of(0.2, 0.1, 0.3, 0.01, candidate="\x1b[31mB")]))[0]
-    )
+    difference = make_difference(0.2, 0.1, 0.3, 0.01, candidate="\x1b[31mB")
+    (sentence,) = verdicts(adjust_p_values([difference]))
+    assert "\x1b" not in sentence
 
 
 def test_a_p_value_has_the_digits_of_the_table() -> None:
@@ -201,7 +205,7 @@ def test_what_stands_above_the_numbers_of_a_run(tmp_path: Path) -> None:
         line["filtered_resps"] = "[LMMS_EVAL_REQUEST_FAILED after 5 retries] Connection error."
     config = {"task": task, "metadata": METADATA, "generation_kwargs": {"temperature": 0.7}}
     folder = write_run(tmp_path / "run", {task: lines}, {"offset": 3}, configs={task: config})
-    warnings = caveats(read(str(folder)))
+    warnings = run_warnings(read(str(folder)))
     assert warnings[:2] == [
         "run was cut short: offset 3",
         f"run, {task}: 2 of 8 rows have no answer and count as wrong",

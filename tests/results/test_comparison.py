@@ -12,7 +12,7 @@ from scipy import stats
 
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.results import comparison, measures, runs
-from figlang_tasks.results.comparison import ComparisonError
+from figlang_tasks.results.comparability import ComparisonError
 from figlang_tasks.results.task_run import Run
 from figlang_tasks.scoring import Estimate
 

@@ -1,6 +1,4 @@
-"""An evaluation shows the numbers of another, or counts votes of answers that nobody could read, if
-this fails.
-"""
+"""Numbers of another evaluation, or votes of unread answers, are counted if these tests fail."""
 
 from __future__ import annotations
 
@@ -10,23 +8,35 @@ from typing import Any
 import pytest
 from judging import task_with
 
+from figlang_tasks.core.record import Record
 from figlang_tasks.scoring import Measure, Measures, evaluate
-from figlang_tasks.scoring.evaluation import evaluate_repeats
 from figlang_tasks.scoring.lm_eval import metric_list_for_lm_eval, values_for_lm_eval
-from figlang_tasks.scoring.measure import REPEAT
+from figlang_tasks.scoring.records import REPEAT
+from figlang_tasks.scoring.repeats import evaluate_repeats
 
-RIGHT = Measure(
-    "right",
-    "Share of A.",
-    "this test",
-    value_of_record=lambda record: float(record["said"] == "A"),
-    answer=lambda record: record["said"],
-)
+
+def is_a(record: Record) -> float:
+    """1 if the answer of a record is A."""
+    return float(record["answer"] == "A")
+
+
+def is_not_a(record: Record) -> float:
+    """1 if the answer of a record is not A."""
+    return float(record["answer"] != "A")
+
+
+def answer_of(record: Record) -> str | None:
+    """The answer of a record; None if it could not be read."""
+    answer: str | None = record["answer"]
+    return answer
+
+
+RIGHT = Measure("right", "Share of A.", "this test", value_of_record=is_a, answer=answer_of)
 WRONG = Measure(
     "wrong",
     "Share of other answers than A.",
     "this test",
-    value_of_record=lambda record: float(record["said"] != "A"),
+    value_of_record=is_not_a,
     higher_is_better=False,
 )
 MEASURES = Measures.of(RIGHT, WRONG)
@@ -34,28 +44,31 @@ MEASURES = Measures.of(RIGHT, WRONG)
 
 def records(*rows: Sequence[str | None]) -> list[dict[str, Any]]:
     """A record of each answer to each row; None could not be read."""
-    made = []
-    for number, answers in enumerate(rows):
-        for place, said in enumerate(answers, start=1):
-            record = {"id": str(number), "data": "x/test:0", "said": said}
-            made.append(record | ({REPEAT: place} if len(answers) > 1 else {}))
-    return made
+    records_of_rows: list[dict[str, Any]] = []
+    for row, answers in enumerate(rows):
+        for number, answer in enumerate(answers, start=1):
+            record: dict[str, Any] = {"id": str(row), "data": "x/test:0", "answer": answer}
+            if len(answers) > 1:
+                record[REPEAT] = number
+            records_of_rows.append(record)
+    return records_of_rows
 
 
 def test_a_second_evaluation_of_lm_eval_in_one_process_has_its_own_numbers() -> None:
-    """Rows and outputs may be equal: what is judged is not (another option of the task, another
-    reader).
+    """Rows and outputs of two runs may be equal while what is judged differs.
+
+    That is so with another option of the task, or another reader.
     """
     values = {}
     entries = metric_list_for_lm_eval(task_with(MEASURES))
-    for run, answers in {"first": ("A", "A", "B", "B"), "second": ("A", "B", "B", "B")}.items():
-        documents = [
-            values_for_lm_eval(MEASURES.values(record), [])
-            for record in records(*[[said] for said in answers])
-        ]
+    for run, answers in {"first": "AABB", "second": "ABBB"}.items():
+        documents = []
+        for record in records(*answers):
+            documents.append(values_for_lm_eval(MEASURES.values(record), []))
         for entry in entries:
-            items = [dict(document.items())[entry["metric"]] for document in documents]
-            values[run, entry["metric"]] = entry["aggregation"](items)
+            metric = entry["metric"]
+            judged_answers = [dict(document.items())[metric] for document in documents]
+            values[run, metric] = entry["aggregation"](judged_answers)
     assert values == {
         ("first", "right"): 0.5,
         ("first", "wrong"): 0.5,
@@ -65,7 +78,7 @@ def test_a_second_evaluation_of_lm_eval_in_one_process_has_its_own_numbers() -> 
 
 
 @pytest.mark.parametrize(
-    ("answers", "voted"),
+    ("answers", "majority_value"),
     [
         ([None, None, "A"], 1.0),  # what could not be read has no vote
         ([None, None, None, "B", "A"], 0.0),  # the first of those that were given equally often
@@ -74,8 +87,8 @@ def test_a_second_evaluation_of_lm_eval_in_one_process_has_its_own_numbers() -> 
         (["A", "B", "B"], 0.0),
     ],
 )
-def test_unreadable_answers_have_no_vote(answers: list[str | None], voted: float) -> None:
-    found = records(answers)
-    repeats = evaluate_repeats(found, MEASURES, evaluate(found, MEASURES))
-    assert repeats is not None
-    assert repeats[f"maj@{len(answers)}"] == voted
+def test_unreadable_answers_have_no_vote(answers: list[str | None], majority_value: float) -> None:
+    answers_to_row = records(answers)
+    summary = evaluate_repeats(answers_to_row, MEASURES, evaluate(answers_to_row, MEASURES))
+    assert summary is not None
+    assert summary[f"maj@{len(answers)}"] == majority_value

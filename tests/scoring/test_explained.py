@@ -1,4 +1,4 @@
-"""F1@t of V-FLUTE or Acc@t of FLUTE is wrong of records with or without scores if this fails."""
+"""F1@t of V-FLUTE or Acc@t of FLUTE is wrong, with or without scores, if these tests fail."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ REQUESTS = {
 
 
 def scheme_of(task: Task) -> Scheme:
+    """The scheme of a task with explanations."""
     assert task.scheme is not None
     return task.scheme
 
 
-def thresholded(task: Task) -> list[str]:
+def threshold_metrics(task: Task) -> list[str]:
     """The metrics of thresholds, in the order of their declaration."""
     return [threshold.name for threshold in scheme_of(task).thresholds]
 
@@ -39,17 +40,28 @@ def row(
     task: Task = VFLUTE,
     score: float | None = None,
 ) -> dict[str, Any]:
-    record = {"task": task.name, "request": REQUESTS[task], "id": name, "data": "V-FLUTE/test:0",
-              "gold": gold, "predicted": predicted, "explanation": explanation,
-              "predicted_strict": predicted, "predicted_official": predicted,
-              "reference": "The lawyer has fins.", "unit": name,
-              "report_group": "muse" if task is VFLUTE else "idiom"}  # fmt: skip
-    return record | (
-        {} if score is None else {"explanation_scores": {"scorer": "x", "mean": score}}
-    )
+    """The record of a row, with an explanation score if one is given."""
+    record: dict[str, Any] = {
+        "task": task.name,
+        "request": REQUESTS[task],
+        "id": name,
+        "data": "V-FLUTE/test:0",
+        "gold": gold,
+        "predicted": predicted,
+        "explanation": explanation,
+        "predicted_strict": predicted,
+        "predicted_official": predicted,
+        "reference": "The lawyer has fins.",
+        "unit": name,
+        "report_group": "muse" if task is VFLUTE else "idiom",
+    }
+    if score is not None:
+        record["explanation_scores"] = {"scorer": "x", "mean": score}
+    return record
 
 
 def overall(records: Sequence[dict[str, Any]], task: Task) -> dict[str, Estimate]:
+    """The estimates of all rows, by metric."""
     return {name: scopes[OVERALL] for name, scopes in evaluate(records, task.measures).items()}
 
 
@@ -84,26 +96,31 @@ BETWEEN = [0, 0.49, 0.5, 0.51, 0.59, 0.6, 0.61]
 def test_thresholds_of_the_papers(
     task: Task, scores: list[float], expected: dict[str, float]
 ) -> None:
-    """Every label is right, once with each score. One that equals the threshold counts in FigLang
-    2022 alone.
+    """Every label is right, once with each score.
+
+    A score that equals the threshold counts in FigLang 2022 alone.
     """
-    records = [
-        row(f"{gold}{score}", gold, gold, "b", task, score) for gold in (0, 1) for score in scores
-    ]
-    found = overall(records, task)
-    assert {name: found[name].value for name in thresholded(task)} == pytest.approx(expected)
+    records: list[dict[str, Any]] = []
+    for gold in (0, 1):
+        records += [row(f"{gold}{score}", gold, gold, "b", task, score) for score in scores]
+    estimates = overall(records, task)
+    values = {name: estimates[name].value for name in threshold_metrics(task)}
+    assert values == pytest.approx(expected)
     if task is not VFLUTE:  # shares of rows that are independent: Wilson's interval
         for name, value in expected.items():
             wilson = binomtest(round(14 * value), 14).proportion_ci(method="wilson")
-            assert found[name][1:3] == pytest.approx((wilson.low, wilson.high))
-    # The curve of the report has the value and the interval of each metric of its definition (FLUTE
-    # has two).
+            assert estimates[name][1:3] == pytest.approx((wilson.low, wilson.high))
+
     scheme = scheme_of(task)
-    at = [each.at for each in scheme.thresholds if each.explained == scheme.thresholds[0].explained]
-    own = [found[name] for name in thresholded(task)[: len(at)]]
-    assert [each[:3] for each in curve(scheme, records, at)] == [each[:3] for each in own]
-    asked = scores if task is V1 else scores * 2
-    assert found["explanation_score"].value == pytest.approx(sum(asked) / len(asked))
+    definition = scheme.thresholds[0].explained  # FLUTE has two definitions; the curve the first
+    first_thresholds = [one for one in scheme.thresholds if one.explained == definition]
+    points = curve(scheme, records, [threshold.at for threshold in first_thresholds])
+    for point, threshold in zip(points, first_thresholds, strict=True):
+        assert point[:3] == estimates[threshold.name][:3]
+
+    counted_scores = scores if task is V1 else scores * 2
+    mean_score = sum(counted_scores) / len(counted_scores)
+    assert estimates["explanation_score"].value == pytest.approx(mean_score)
 
 
 FLUTE = [
@@ -135,33 +152,34 @@ FLUTE = [
 def test_accuracies_of_flute_with_scores_of_a_scorer(
     task: Task, expected: dict[str, float]
 ) -> None:
-    records = [row(*each, task) for each in FLUTE]
+    records = [row(*fields, task) for fields in FLUTE]
     without = overall(records, task)
     assert set(without) == {"acc@0", "acc", "acc_official", "parse_rate", "parse_disagreement"}
     assert without["acc@0"].value == 4 / 6
     explanations.score(records, scheme_of(task))
-    found = overall(records, task)
-    assert {name: found[name].value for name in expected} == pytest.approx(expected)
-    scored = [
-        record["explanation_scores"]["mean"] for record in records if "explanation_scores" in record
-    ]
-    assert len(scored) == (6 if task is V2 else 3)
-    assert found["explanation_score"].value == pytest.approx(sum(scored) / len(scored))
-    if task is V1:  # of entailments alone no score is asked for
-        of_two = overall(records[:2], task)
-        assert of_two["acc@60"].value == 1 and "explanation_score" not in of_two
+    estimates = overall(records, task)
+    assert {name: estimates[name].value for name in expected} == pytest.approx(expected)
+    scored_records = [record for record in records if "explanation_scores" in record]
+    scores = [record["explanation_scores"]["mean"] for record in scored_records]
+    assert len(scores) == (6 if task is V2 else 3)
+    assert estimates["explanation_score"].value == pytest.approx(sum(scores) / len(scores))
+    if task is V1:  # entailments need no score
+        of_entailments = overall(records[:2], task)
+        assert of_entailments["acc@60"].value == 1
+        assert "explanation_score" not in of_entailments
 
 
 @pytest.mark.parametrize(
-    ("changed", "match"),
+    ("damage", "match"),
     [
         ({"gold": 2}, "row 0 has gold 2, predicted 1, must be 0 or 1"),
         ({"predicted": 7}, "predicted 7"),
         ({"explanation_scores": None}, "row 0 has no explanation score, but other"),
     ],
 )
-def test_a_damaged_record_is_named(changed: dict[str, Any], match: str) -> None:
-    records = [row(f"{at}", 1, 1, "b", score=0.5) | (changed if at == 0 else {}) for at in range(2)]
+def test_a_damaged_record_is_named(damage: dict[str, Any], match: str) -> None:
+    records = [row("0", 1, 1, "b", score=0.5), row("1", 1, 1, "b", score=0.5)]
+    records[0].update(damage)
     with pytest.raises(ValueError, match=match):
         evaluate(records, VFLUTE.measures)
 
@@ -171,18 +189,21 @@ def test_without_a_name_the_papers_scorer_is_taken(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", "nowhere")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     scored = explanations.score([row("a", 0, 0, "A storm", V2)], scheme_of(V2))
-    assert scored is not None and scored.name == "flute22"
+    assert scored is not None
+    assert scored.name == "flute22"
     notes.noted()
 
 
 def test_an_interval_of_one_class() -> None:
-    """Six of eight entailments are right: tp 6, fn 2. With Wilson's limits .409 and .929 of the
-    recall r (MOVER).
+    """Six of eight entailments are right: tp 6, fn 2.
+
+    The limits follow from Wilson's limits .409 and .929 of the recall (MOVER).
     """
-    records = [row(str(at), 1, int(at < 6), "b") for at in range(8)]
-    ends = binomtest(6, 8).proportion_ci(method="wilson")
-    # Half of F1, 2 r / (1 + r)
-    low, high = (recall / (1 + recall) for recall in (ends.low, ends.high))
+    records = [row(str(number), 1, int(number < 6), "b") for number in range(8)]
+    recall = binomtest(6, 8).proportion_ci(method="wilson")
+    # Macro F1 is half of the entailments' F1, which is 2 recall / (1 + recall).
+    low = recall.low / (1 + recall.low)
+    high = recall.high / (1 + recall.high)
     assert overall(records, VFLUTE)["f1@0"][:3] == pytest.approx((3 / 7, low, high))
     assert (low, high) == pytest.approx((0.290, 0.482), abs=6e-4)
     assert overall(records[:6], VFLUTE)["f1@0"].value == 1, (

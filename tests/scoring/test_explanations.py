@@ -1,8 +1,8 @@
-"""A task scores explanations by another scorer, or loses a run to a failure, if this fails."""
+"""A task takes another scorer, or loses a run to a failure, if these tests fail."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,57 +42,62 @@ ANSWERS = (
 
 
 def test_every_metric_follows_from_the_logged_scores() -> None:
-    """F1@t by scikit-learn after the published rule: score <= t is the wrong label, and so is no
-    label.
+    """F1@t by scikit-learn, after the published rule.
 
-    That they are scored once: tests/cli/test_lmms_eval.py.
+    A score <= t counts as the wrong label, and so does no label. That explanations are scored once:
+    tests/cli/test_lmms_eval.py.
     """
-    embedded = evaluate("figlang_mini", Says(*ANSWERS))
-    reported = embedded["results"]["figlang_mini"]
-    estimates = from_json(embedded["configs"]["figlang_mini"]["metadata"]["measures"])
-    samples = [sample["sample"] for sample in embedded["samples"]["figlang_mini"]]
-    assert len(samples) == 76
+    results = evaluate("figlang_mini", Says(*ANSWERS))
+    table = results["results"]["figlang_mini"]
+    metadata = results["configs"]["figlang_mini"]["metadata"]
+    estimates = from_json(metadata["measures"])
+    records = [sample["sample"] for sample in results["samples"]["figlang_mini"]]
+    assert len(records) == 76
     for scope in (OVERALL, *rows.REPORT_GROUPS):
-        chosen = [sample for sample in samples if scope in (OVERALL, sample["report_group"])]
-        gold = np.array([sample["gold"] for sample in chosen])
-        scores = np.array([sample["explanation_scores"]["mean"] for sample in chosen])
-        labels = np.array(
-            [1 - s["gold"] if s["predicted"] is None else s["predicted"] for s in chosen]
-        )
-        expected = {"explanation_score": scores.mean()}
-        for name, threshold in {"f1@0": 0, "f1@53": 0.53, "f1@60": 0.6}.items():
-            expected[name] = f1_score(
-                gold, np.where(scores <= threshold, 1 - gold, labels), average="macro"
-            )
-        for name, value in expected.items():
-            found = estimates[name][scope]
-            assert found.value == pytest.approx(value) and found.rows == len(chosen)
-            assert (
-                found.low is not None
-                and found.high is not None
-                and found.low <= value <= found.high
-            )
+        in_scope = [record for record in records if scope in (OVERALL, record["report_group"])]
+        for name, value in values_by_scikit_learn(in_scope).items():
+            estimate = estimates[name][scope]
+            assert estimate.value == pytest.approx(value)
+            assert estimate.rows == len(in_scope)
+            assert estimate.low is not None and estimate.high is not None
+            assert estimate.low <= value <= estimate.high
             if scope == OVERALL:
-                assert reported[f"{name},none"] == found.value
-                assert reported[f"{name}_stderr,none"] == found.stderr
-    direct = get_scorer("embedded", cache=False).score(
-        [sample["reference"] for sample in samples], [sample["explanation"] for sample in samples]
-    )
-    logged = [sample["explanation_scores"] for sample in samples]
-    assert [scores["mean"] for scores in logged] == pytest.approx(direct.mean, abs=1e-6)
-    assert all(scores.keys() == {"scorer", "bertscore", "mean"} for scores in logged)
-    assert embedded["configs"]["figlang_mini"]["metadata"]["explanation_scorer"] == direct.signature
-    shown = {key.partition(",")[0] for key in reported if "," in key and "_stderr" not in key}
-    assert shown == set(estimates), "scopes and interval ends stand in the metadata alone"
+                assert table[f"{name},none"] == estimate.value
+                assert table[f"{name}_stderr,none"] == estimate.stderr
+
+    references = [record["reference"] for record in records]
+    explanations = [record["explanation"] for record in records]
+    direct = get_scorer("embedded", cache=False).score(references, explanations)
+    recorded_scores = [record["explanation_scores"] for record in records]
+    assert [scores["mean"] for scores in recorded_scores] == pytest.approx(direct.mean, abs=1e-6)
+    assert all(scores.keys() == {"scorer", "bertscore", "mean"} for scores in recorded_scores)
+    assert metadata["explanation_scorer"] == direct.signature
+    in_table = {key.partition(",")[0] for key in table if "," in key and "_stderr" not in key}
+    assert in_table == set(estimates), "scopes and interval ends stand in the metadata alone"
 
 
-class Close(PairModel):
-    """Scores that are told apart in the seventh digit alone, as those of two kernels are."""
+def values_by_scikit_learn(records: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """The mean explanation score of records and their F1 at each threshold."""
+    gold = np.array([record["gold"] for record in records])
+    scores = np.array([record["explanation_scores"]["mean"] for record in records])
+    labels = gold.copy()
+    for index, record in enumerate(records):
+        predicted = record["predicted"]
+        labels[index] = 1 - record["gold"] if predicted is None else predicted
+    values = {"explanation_score": float(scores.mean())}
+    for name, threshold in {"f1@0": 0, "f1@53": 0.53, "f1@60": 0.6}.items():
+        counted_labels = np.where(scores <= threshold, 1 - gold, labels)
+        values[name] = f1_score(gold, counted_labels, average="macro")
+    return values
+
+
+class FixedScore(PairModel):
+    """A model that gives every pair one score, which may differ from another's in one digit."""
 
     bounds = (0.0, 1.0)
 
     def __init__(self, score_of_pair: float) -> None:
-        super().__init__("close", "cpu", "fp32", ScoreCache(None))
+        super().__init__("fixed", "cpu", "fp32", ScoreCache(None))
         self._score_of_pair = score_of_pair
 
     def _load(self, dtype: torch.dtype) -> torch.nn.Module:
@@ -108,37 +113,32 @@ class Close(PairModel):
 )
 def test_scores_are_rounded_before_a_threshold_is_applied(computed: float, recorded: float) -> None:
     """A score of the threshold itself does not count, whatever its seventh digit is."""
-    record = {
-        **{
-            "id": "1",
-            "data": "figlang_mini/test:0123",
-            "gold": 1,
-            "predicted": 1,
-            "predicted_strict": 1,
-        },
-        **{
-            "reference": "A mule.",
-            "explanation": "It is stubborn.",
-            "report_group": "muse",
-            "status": "read",
-        },
+    record: dict[str, Any] = {
+        "id": "1",
+        "data": "figlang_mini/test:0123",
+        "gold": 1,
+        "predicted": 1,
+        "predicted_strict": 1,
+        "reference": "A mule.",
+        "explanation": "It is stubborn.",
+        "report_group": "muse",
+        "status": "read",
     }
-    scores = score_pairs(
-        [text_pair(record)], Scorer("vflute25", "", "fp32", [Close(computed), Close(computed)])
-    )
-    assert scores.details == {
-        text_pair(record): {"bertscore": recorded, "bleurt": recorded, "mean": recorded}
-    }
-    record["explanation_scores"] = {"scorer": "vflute25", **scores.details[text_pair(record)]}
+    pair = text_pair(record)
+    models = [FixedScore(computed), FixedScore(computed)]
+    scores = score_pairs([pair], Scorer("vflute25", "", "fp32", models))
+    rounded_scores = {"bertscore": recorded, "bleurt": recorded, "mean": recorded}
+    assert scores.details == {pair: rounded_scores}
+    record["explanation_scores"] = {"scorer": "vflute25", **rounded_scores}
     estimate = VFLUTE.by_name["f1@60"].estimate([record])
-    assert estimate is not None and estimate.value == float(recorded > 0.6)
+    assert estimate is not None
+    assert estimate.value == float(recorded > 0.6)
 
 
 def test_the_kernel_is_named_beside_the_signature() -> None:
-    """It is no part of it: runs of two kernels are compared."""
-    metadata = evaluate("figlang_mini", Says(*ANSWERS), limit=4)["configs"]["figlang_mini"][
-        "metadata"
-    ]
+    """The kernel is no part of the signature: runs of two kernels are compared."""
+    results = evaluate("figlang_mini", Says(*ANSWERS), limit=4)
+    metadata = results["configs"]["figlang_mini"]["metadata"]
     kernel = metadata["explanation_kernel"]
     assert kernel in kernels(torch.float32)
     assert kernel not in metadata["explanation_scorer"]
@@ -216,20 +216,19 @@ def test_off_leaves_the_thresholds_out_says_nothing_and_samples_cannot_be_scored
     )
     assert metric_names(results, "figlang_mini_label") == OF_LABELS
     assert not [message for message in warnings_of_loguru if "scor" in message]
-    assert (
-        results["configs"]["figlang_mini_label"]["metadata"]["explanation_scorer"] == WITHOUT_SCORER
-    )
+    metadata = results["configs"]["figlang_mini_label"]["metadata"]
+    assert metadata["explanation_scorer"] == WITHOUT_SCORER
     assert not runs.read(str(tmp_path / "run")).tasks["figlang_mini_label"].has_explanations
 
 
 def metric_names(results: dict[str, Any], task: str = "figlang_mini") -> set[str]:
-    """Overall metrics that have a number."""
-    names = {
-        key.partition(",")[0]
-        for key, value in results["results"][task].items()
-        if isinstance(value, float)
-    }
-    return {name for name in names if "_stderr" not in name}
+    """The metrics of a task in the harness's table that have a number."""
+    names: set[str] = set()
+    for key, value in results["results"][task].items():
+        name, _, _ = key.partition(",")
+        if isinstance(value, float) and "_stderr" not in name:
+            names.add(name)
+    return names
 
 
 # --- failures ---
@@ -241,7 +240,10 @@ MISSING = "explanations were not scored, so f1@53, f1@60, explanation_score are 
 def test_weights_out_of_reach_cost_no_output_and_are_told_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
 ) -> None:
-    """With the way to add the scores; and once before the run, where it can still be stopped."""
+    """The warning before the run comes while it can still be stopped.
+
+    The one at the end says how to add the scores later.
+    """
     monkeypatch.setenv("FIGLANG_SCORER", "vflute25")
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
     (tmp_path / "deberta-xlarge-mnli").mkdir()
@@ -250,12 +252,12 @@ def test_weights_out_of_reach_cost_no_output_and_are_told_once(
     assert notes.noted() == [MISSING]
     assert len(results["samples"]["figlang_mini"]) == 10
     assert metric_names(results) == OF_LABELS
-    before, after = [
-        message for message in warnings_of_loguru if "figlang_tasks: explanations" in message
-    ]
+    about_scores = "figlang_tasks: explanations"
+    before, after = [message for message in warnings_of_loguru if about_scores in message]
     assert "will not be scored unless you correct this" in before
     assert "figlang score SAMPLES.jsonl --scorer vflute25" in after
-    assert "f1@53, f1@60, explanation_score" in after and f"{tmp_path}" in after
+    assert "f1@53, f1@60, explanation_score" in after
+    assert str(tmp_path) in after
 
 
 @pytest.mark.parametrize(
@@ -264,20 +266,23 @@ def test_weights_out_of_reach_cost_no_output_and_are_told_once(
 def test_a_scoring_that_breaks_off_costs_no_run_and_one_interrupt_ends_that_of_all_tasks(
     error: BaseException, times: int, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
 ) -> None:
-    asked = []
+    scored_texts: list[Sequence[str]] = []
 
-    def fail(*texts: Any) -> None:
-        asked.append(texts)
+    def fail(scorer: Scorer, *texts: Sequence[str]) -> None:
+        """Fail to score texts."""
+        scored_texts.extend(texts[:1])
         raise error
 
     monkeypatch.setattr(Scorer, "score", fail)
     notes.noted()
     results = evaluate(["figlang_mini", "figlang_mini_flute"], "figlang_random", limit=10)
-    assert len(asked) == times
+    assert len(scored_texts) == times
     assert MISSING in notes.noted()
-    assert {"acc@0,none"} <= set(results["results"]["figlang_mini_flute"])
-    messages = [each for each in warnings_of_loguru if "explanations were not scored" in each]
-    assert len(messages) == 2 and f"{type(error).__name__}: {error}" in messages[0]
+    assert "acc@0,none" in results["results"]["figlang_mini_flute"]
+    not_scored = "explanations were not scored"
+    messages = [message for message in warnings_of_loguru if not_scored in message]
+    assert len(messages) == 2
+    assert f"{type(error).__name__}: {error}" in messages[0]
 
 
 ODD_TASK = """\
@@ -289,19 +294,20 @@ def odd(doc, results):
 """
 
 
-OWN_METRICS = """\
+USER_METRICS = """\
 metric_list:
   - {metric: acc, aggregation: mean, higher_is_better: true}
   - {metric: mine, aggregation: mean, higher_is_better: true}
 """
 
 
-@pytest.mark.parametrize("metrics", [OWN_METRICS, ""], ids=["own metrics", "our metrics"])
+@pytest.mark.parametrize("metrics", [USER_METRICS, ""], ids=["user's metrics", "our metrics"])
 def test_a_task_of_another_shape_costs_no_run(
     metrics: str, tmp_path: Path, warnings_of_loguru: list[str]
 ) -> None:
-    """A user's own task on our data: metadata as a list, no ``sample`` record; ours are made of
-    records alone.
+    """A user's task on our data has metadata as a list, and no ``sample`` record.
+
+    Our metrics are computed from records alone.
     """
     (tmp_path / "mine.py").write_text(ODD_TASK)
     (tmp_path / "odd.yaml").write_text(
@@ -314,13 +320,10 @@ def test_a_task_of_another_shape_costs_no_run(
     assert "versions" in results["configs"]["odd"]["metadata"][1]
     if metrics:
         assert notes.noted() == []
-        assert (
-            results["results"]["odd"]["mine,none"] == 2
-            and 0 < results["results"]["odd"]["acc,none"] < 1
-        )
+        table = results["results"]["odd"]
+        assert table["mine,none"] == 2
+        assert 0 < table["acc,none"] < 1
     else:
         assert notes.noted() == ["odd: no records, so that its metrics are missing, see the log"]
-        assert any(
-            "returns no record under `sample`, of which f1@0, " in each
-            for each in warnings_of_loguru
-        )
+        no_record = "returns no record under `sample`, of which f1@0, "
+        assert any(no_record in warning for warning in warnings_of_loguru)

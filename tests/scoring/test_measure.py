@@ -1,6 +1,4 @@
-"""A measure has a wrong value, interval, standard error or scope, or files lose it, if this
-fails.
-"""
+"""Values, intervals, standard errors or scopes of measures are wrong if these tests fail."""
 
 from __future__ import annotations
 
@@ -24,16 +22,19 @@ from sklearn.metrics import f1_score
 import figlang_tasks
 from figlang_tasks.core import notes
 from figlang_tasks.metrics.classification import macro_f1
+from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring import (
     BOOTSTRAP,
     OVERALL,
     TWO_CLASSES,
+    Estimate,
     Measure,
     Measures,
     Record,
     by_field,
     evaluate,
     failed_metrics,
+    flat,
     from_json,
     grouped,
     to_json,
@@ -41,46 +42,57 @@ from figlang_tasks.scoring import (
 from figlang_tasks.scoring.lm_eval import metric_list_for_lm_eval, values_for_lm_eval
 from figlang_tasks.scoring.task_evaluation import JudgedAnswer
 
+
+def hit_of(record: Record) -> float:
+    """1 if a record is a hit."""
+    hit: float = record["hit"]
+    return hit
+
+
+def length_of(record: Record) -> float | None:
+    """The length in a record; None if it has none."""
+    length: float | None = record.get("length")
+    return length
+
+
+def count_labels(records: Sequence[Record]) -> Statistic:
+    """The cells tn, fp, fn, tp of gold and predicted labels."""
+    cells = np.eye(4)[[2 * record["gold"] + record["predicted"] for record in records]]
+    units = [record["id"] for record in records]
+    return grouped(units, cells, partial(macro_f1, skip_absent=True))
+
+
 ACC = Measure(
     "acc",
     "Share of hits.",
     "this test",
-    value_of_record=lambda record: record["hit"],
+    value_of_record=hit_of,
     scopes=by_field("part", ("easy", "hard", "never")),
 )
 LENGTH = Measure(
     "length",
     "Mean length.",
     "this test",
-    value_of_record=lambda record: record.get("length"),
+    value_of_record=length_of,
     interval=BOOTSTRAP,
     percent=False,
 )
-
-
-def counts_of_labels(records: Sequence[Record]) -> Any:
-    cells = np.eye(4)[[2 * record["gold"] + record["said"] for record in records]]
-    return grouped([record["id"] for record in records], cells, partial(macro_f1, skip_absent=True))
-
-
 F1 = Measure(
-    "f1", "Macro F1.", "this test", statistic=counts_of_labels, interval=TWO_CLASSES, in_table=False
+    "f1", "Macro F1.", "this test", statistic=count_labels, interval=TWO_CLASSES, in_table=False
 )
 ALL = Measures.of(ACC, LENGTH, F1)
 
 
-def record(
-    number: int, hit: int = 1, length: float | None = None, unit: str | None = None, **more: Any
-) -> dict[str, Any]:
-    found = {
+def record(number: int, hit: int = 1, **fields: Any) -> dict[str, Any]:
+    """A record with an id, of an easy part (every third one) or a hard one."""
+    return {
         "id": str(number),
         "hit": float(hit),
         "part": "hard" if number % 3 else "easy",
         "gold": 1,
-        "said": hit,
+        "predicted": hit,
+        **fields,
     }
-    found |= {} if length is None else {"length": length}
-    return found | ({} if unit is None else {"unit": unit}) | more
 
 
 rows = st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 5)), min_size=1, max_size=30)
@@ -90,87 +102,94 @@ rows = st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 5)), min_
 def test_values_are_those_of_independent_code_and_lie_in_their_intervals(
     rows: list[tuple[bool, bool, int]], order: random.Random
 ) -> None:
-    records = [record(at, gold == said, unit=str(unit), gold=int(gold), said=int(said))
-               for at, (gold, said, unit) in enumerate(rows)]  # fmt: skip
-    found = evaluate(records, ALL, stderr_resamples=50)
+    records: list[dict[str, Any]] = []
+    for number, (gold, predicted, unit) in enumerate(rows):
+        labels = {"gold": int(gold), "predicted": int(predicted)}
+        records.append(record(number, gold == predicted, unit=str(unit), **labels))
+    estimates = evaluate(records, ALL, stderr_resamples=50)
+    assert set(estimates) == {"acc", "f1"}, "no record has a length"
     shuffled = order.sample(records, len(records))
-    assert evaluate(shuffled, ALL, stderr_resamples=50) == found, (
-        "the order of the records does not matter"
-    )
-    gold, said = zip(*[(row[0], row[1]) for row in rows], strict=True)
-    assert found["f1"][OVERALL].value == pytest.approx(
-        f1_score(gold, said, average="macro", zero_division=0)
-    )
-    assert found["acc"][OVERALL].value == pytest.approx(np.mean(np.equal(gold, said)))
-    for scopes in found.values():
-        for estimate in scopes.values():
-            if estimate.low is not None and estimate.high is not None:
-                assert estimate.low <= estimate.value <= estimate.high
-    assert set(found) == {"acc", "f1"}, "no record has a length"
+    assert evaluate(shuffled, ALL, stderr_resamples=50) == estimates, "order does not matter"
+
+    gold_labels = [gold for gold, _, _ in rows]
+    predicted_labels = [predicted for _, predicted, _ in rows]
+    f1 = f1_score(gold_labels, predicted_labels, average="macro", zero_division=0)
+    accuracy = np.mean(np.equal(gold_labels, predicted_labels))
+    assert estimates["f1"][OVERALL].value == pytest.approx(f1)
+    assert estimates["acc"][OVERALL].value == pytest.approx(accuracy)
+    for _, _, estimate in flat(estimates):
+        if estimate.low is not None and estimate.high is not None:
+            assert estimate.low <= estimate.value <= estimate.high
 
 
 def test_a_share_has_wilsons_interval_and_the_standard_error_of_its_bootstrap() -> None:
-    found = evaluate([record(at, at < 60) for at in range(100)], ALL)["acc"]
+    records = [record(number, number < 60) for number in range(100)]
+    accuracy = evaluate(records, ALL)["acc"]
     wilson = binomtest(60, 100).proportion_ci(method="wilson")
-    assert found[OVERALL][:3] == pytest.approx((0.6, wilson.low, wilson.high))
-    # Of the mean of 100 rows
-    assert found[OVERALL].stderr == pytest.approx(math.sqrt(0.6 * 0.4 / 99), rel=0.1)
-    assert list(found) == [OVERALL, "easy", "hard"] and found["easy"].stderr is None
-    assert (found["easy"].rows, found["hard"].rows) == (34, 66)
+    assert accuracy[OVERALL][:3] == pytest.approx((0.6, wilson.low, wilson.high))
+    standard_error_of_mean = math.sqrt(0.6 * 0.4 / 99)
+    assert accuracy[OVERALL].stderr == pytest.approx(standard_error_of_mean, rel=0.1)
+    assert list(accuracy) == [OVERALL, "easy", "hard"]
+    assert accuracy["easy"].stderr is None
+    assert accuracy["easy"].rows == 34
+    assert accuracy["hard"].rows == 66
 
 
 def test_rows_of_one_unit_count_together() -> None:
     """300 rows of 50 phrases, right or wrong by phrase, are the evidence of 50 rows."""
-    hits = [at % 30 < 18 for at in range(300)]
-    alone = evaluate([record(at, hit) for at, hit in enumerate(hits)], ALL)["acc"][OVERALL]
-    together = evaluate([record(at, hit, unit=f"{at // 6}") for at, hit in enumerate(hits)], ALL)[
-        "acc"
-    ][OVERALL]
-    fifty = evaluate([record(at, hit) for at, hit in enumerate(hits[::6])], ALL)["acc"][OVERALL]
+
+    def accuracy(records: Sequence[Record]) -> Estimate:
+        return evaluate(records, ALL)["acc"][OVERALL]
+
+    hits = [number % 30 < 18 for number in range(300)]
+    alone = accuracy([record(number, hit) for number, hit in enumerate(hits)])
+    together = accuracy(
+        [record(number, hit, unit=f"{number // 6}") for number, hit in enumerate(hits)]
+    )
+    fifty = accuracy([record(number, hit) for number, hit in enumerate(hits[::6])])
     assert together.value == alone.value == 0.6
     assert together[1:3] == pytest.approx(fifty[1:3], abs=0.01)
-    assert (
-        together.stderr == pytest.approx(fifty.stderr, rel=0.1)
-        and together.stderr > 2 * alone.stderr  # type: ignore[operator]
-    )
+    assert together.stderr is not None and alone.stderr is not None
+    assert together.stderr == pytest.approx(fifty.stderr, rel=0.1)
+    assert together.stderr > 2 * alone.stderr
 
 
-def test_rotations_count_once_and_a_ranking_that_a_limit_has_cut_does_not_count() -> None:
-    pictures = [{"id": f"{row}-{n}", "row": row, "images": 3} for row in "ab" for n in range(3)]
-    assert ALL.count_rows(pictures) == 2 and ALL.count_rows(pictures[:-1]) == 1
-    assert ALL.count_rows([{"id": f"a-{n}", "row": "a"} for n in range(4)]) == 1
+def test_rotations_count_once_and_a_ranking_that_lacks_pictures_does_not_count() -> None:
+    pictures: list[dict[str, Any]] = []
+    for row in ("a", "b"):
+        for number in range(3):
+            pictures.append({"id": f"{row}-{number}", "row": row, "images": 3})
+    assert ALL.count_rows(pictures) == 2
+    assert ALL.count_rows(pictures[:-1]) == 1
+    rotations = [{"id": f"a-{number}", "row": "a"} for number in range(4)]
+    assert ALL.count_rows(rotations) == 1
 
 
 def test_a_measure_that_fails_costs_itself_alone() -> None:
     broken = Measure("broken", "Fails.", "this test", value_of_record=lambda record: 1 / 0)
     notes.noted()
-    found = evaluate([record(1), record(2)], Measures.of(ACC, broken), in_run=True)
-    assert math.isnan(found["broken"][OVERALL].value) and found["acc"][OVERALL].value == 1
+    estimates = evaluate([record(1), record(2)], Measures.of(ACC, broken), in_run=True)
+    assert math.isnan(estimates["broken"][OVERALL].value)
+    assert estimates["acc"][OVERALL].value == 1
     assert notes.noted() == ["broken failed; its value is NaN, see the log"]
-    written = to_json(found)
-    assert "broken" not in written["values"] and failed_metrics(written) == ("broken",)
+    saved = to_json(estimates)
+    assert "broken" not in saved["values"]
+    assert failed_metrics(saved) == ("broken",)
     with pytest.raises(ZeroDivisionError):
         evaluate([record(1)], Measures.of(broken))
 
 
 def test_declarations_that_are_refused() -> None:
-    computations: Any
-    for computations in (
-        {},
-        {"value_of_record": lambda record: 1.0, "estimate_of": lambda records, scope: None},
-    ):
-        with pytest.raises(
-            ValueError,
-            match="x must have exactly one of value_of_record, statistic and estimate_of",
-        ):
-            Measure("x", "Anything.", "this test", **computations)
-    with pytest.raises(
-        ValueError, match="measure acc must have a description in one line, has ' '"
-    ):
+    exactly_one = "x must have exactly one of value_of_record, statistic and estimate_of"
+    with pytest.raises(ValueError, match=exactly_one):
+        Measure("x", "Anything.", "this test")
+    with pytest.raises(ValueError, match=exactly_one):
+        Measure("x", "Anything.", "this test", value_of_record=hit_of, statistic=count_labels)
+    no_description = "measure acc must have a description in one line, has ' '"
+    with pytest.raises(ValueError, match=no_description):
         replace(ACC, description=" ")
-    with pytest.raises(
-        ValueError, match=r"measure acc must have a source in one line, has 'a\\nb'"
-    ):
+    two_lines = r"measure acc must have a source in one line, has 'a\\nb'"
+    with pytest.raises(ValueError, match=two_lines):
         replace(ACC, source="a\nb")
     with pytest.raises(ValueError, match="two measures of one name: acc"):
         Measures.of(ACC, replace(ACC))
@@ -178,72 +197,69 @@ def test_declarations_that_are_refused() -> None:
 
 def test_a_share_counts_0_or_1() -> None:
     """Wilson's interval of other numbers would be wrong."""
-    with pytest.raises(
-        ValueError, match="acc of row 1 is 0.5: a share counts 0 or 1 .* has interval=BOOTSTRAP"
-    ):
-        evaluate([record(0), record(1) | {"hit": 0.5}], ALL)
+    half_a_hit = {**record(1), "hit": 0.5}
+    message = "acc of row 1 is 0.5: a share counts 0 or 1 .* has interval=BOOTSTRAP"
+    with pytest.raises(ValueError, match=message):
+        evaluate([record(0), half_a_hit], ALL)
 
 
 # --- in a harness ---
 
 
 def test_a_document_leaves_its_record_and_the_numbers_of_the_measures_in_the_table() -> None:
-    own = record(1, length=2.5)
-    assert ALL.values(own) == {"sample": own, "acc": 1.0, "length": 2.5}
-    assert ALL.values(record(2)) == {
-        "sample": record(2),
-        "acc": 1.0,
-        "length": None,
-    }, "it has no length"
-    assert [entry["metric"] for entry in task_with(ALL).metric_list] == [
-        "acc",
-        "length",
-    ], "f1 is no headline"
+    with_length = record(1, length=2.5)
+    assert ALL.values(with_length) == {"sample": with_length, "acc": 1.0, "length": 2.5}
+    without_length = record(2)
+    assert ALL.values(without_length) == {"sample": without_length, "acc": 1.0, "length": None}
+    metrics = [entry["metric"] for entry in task_with(ALL).metric_list]
+    assert metrics == ["acc", "length"], "f1 is not in the table"
 
 
-def test_lm_eval_gets_the_records_with_the_numbers() -> None:
-    shown = Measures.of(ACC, replace(F1, in_table=True))
-    rows = metric_list_for_lm_eval(task_with(shown))
-    records = [
-        record(at, at % 2, data="b" if at else "a") | ({} if at else {"revision": "v9"})
-        for at in range(4)
-    ]
-    of_documents = [values_for_lm_eval(shown.values(each), []) for each in records]
-    assert [dict(each)["sample"] for each in of_documents] == records, "what lm-eval saves"
-    assert {name for each in of_documents for name, _ in each.items()} == {
-        "acc",
-        "f1",
-    }, "what it makes rows of"
-    kept = copy.deepcopy(rows)[0]["figlang_tasks"]  # lm-eval copies task files before a run
-    found = {
-        row["metric"]: row["aggregation"](
-            [dict(each.items())[row["metric"]] for each in of_documents]
-        )
-        for row in rows
-    }
-    assert found == {"acc": 0.5, "f1": pytest.approx(1 / 3)}
-    assert kept == {
+def aggregated(entry: Mapping[str, Any], documents: Sequence[Mapping[str, Any]]) -> Any:
+    """The value of an entry of a metric list, as lm-eval computes it from values of documents."""
+    answers = [dict(document.items())[entry["metric"]] for document in documents]
+    return entry["aggregation"](answers)
+
+
+def test_lm_eval_gets_records_with_the_numbers_and_saves_facts_of_the_run() -> None:
+    measures = Measures.of(ACC, replace(F1, in_table=True))
+    entries = metric_list_for_lm_eval(task_with(measures))
+    records = [record(0, 0, data="a")]
+    records += [record(number, number % 2, data="b", revision="v9") for number in (1, 2, 3)]
+    documents = [values_for_lm_eval(measures.values(record), []) for record in records]
+    assert [dict(document)["sample"] for document in documents] == records, "lm-eval saves them"
+    assert documents[1]["acc"] == 1.0, "lm-eval saves numbers"
+    assert documents[1]["f1"] is None
+    for document in documents:
+        assert {metric for metric, _ in document.items()} == {"acc", "f1"}, "it aggregates these"
+
+    saved_facts = copy.deepcopy(entries)[0]["figlang_tasks"]  # lm-eval copies them before a run
+    values = {entry["metric"]: aggregated(entry, documents) for entry in entries}
+    assert values == {"acc": 0.5, "f1": pytest.approx(1 / 3)}
+    assert saved_facts == {
         "data": "a, b",
         "data_revision": "v9",
         "versions": {"figlang-tasks": figlang_tasks.__version__},
     }
-    without = values_for_lm_eval(ALL.values(record(9, data="b") | {"length": None}), [])
-    assert set(without) == {"sample", "acc", "length"}, "every process has every key"
-    length = metric_list_for_lm_eval(task_with(ALL))[1]["aggregation"]
-    (item,) = {id(item): item for _, item in without.items()}.values()
-    assert length([item]) is None, "no record counts"
-    other = next(iter(values_for_lm_eval(ALL.values(record(8, data="b", length=2.5)), []).items()))[
-        1
-    ]
-    assert length([item, other]) == 2.5
-    sent = pickle.loads(pickle.dumps(dict(of_documents[1].items())["acc"]))
-    assert sent == JudgedAnswer(records[1], None)
-    assert (of_documents[1]["acc"], of_documents[1]["f1"]) == (1.0, None), "what lm-eval saves"
+
+    sent_to_another_process = pickle.loads(pickle.dumps(dict(documents[1].items())["acc"]))
+    assert sent_to_another_process == JudgedAnswer(records[1], None)
     notes.noted()
-    assert math.isnan(rows[0]["aggregation"]([object()])), (
-        "an error in an aggregator would cost the whole run"
-    )
-    assert notes.noted() == ["acc failed; its value is NaN, see the log"] and kept == {}
+    no_answers = [object()]
+    value = entries[0]["aggregation"](no_answers)
+    assert math.isnan(value), "an error in an aggregator would cost the whole run"
+    assert notes.noted() == ["acc failed; its value is NaN, see the log"]
+    assert saved_facts == {}
+
+
+def test_lm_eval_gets_none_where_no_record_counts() -> None:
+    length_entry = metric_list_for_lm_eval(task_with(ALL))[1]
+    record_without_length = record(9, data="b", length=None)
+    without_length = values_for_lm_eval(ALL.values(record_without_length), [])
+    assert set(without_length) == {"sample", "acc", "length"}, "every process has every key"
+    assert aggregated(length_entry, [without_length]) is None
+    with_length = values_for_lm_eval(ALL.values(record(8, data="b", length=2.5)), [])
+    assert aggregated(length_entry, [without_length, with_length]) == 2.5
 
 
 # --- in files (they are read as they were written: test_measures.py) ---
@@ -265,51 +281,49 @@ def test_lm_eval_gets_the_records_with_the_numbers() -> None:
         ),
     ],
 )
-def test_a_damaged_file_is_told(content: Any, match: str) -> None:
+def test_damaged_estimates_are_refused(content: Any, match: str) -> None:
     with pytest.raises(ValueError, match=match):
         from_json(content)
 
 
-# --- a mean of parts that repeat one measurement, as folds do ---
+# --- a mean of scopes that repeat one measurement, as folds do ---
 
 AVERAGED = replace(ACC, scopes=by_field("part", ("easy", "hard"))._replace(averaged=True))
 
 
-def in_parts(hits: Mapping[str, Sequence[int]], units: Mapping[str, Sequence[str]]) -> list[Record]:
-    """A record for each hit or miss of a part, with its unit."""
+def averaged_accuracy(
+    hits: Mapping[str, Sequence[int]], units: Mapping[str, Sequence[str]]
+) -> Estimate:
+    """The mean accuracy of the scopes, from the hits and misses of each scope and their units."""
     records: list[Record] = []
-    for part, of_part in hits.items():
-        for hit, unit in zip(of_part, units[part], strict=True):
-            records.append(
-                {"id": f"{part} {len(records)}", "hit": float(hit), "part": part, "unit": unit}
-            )
-    return records
+    for scope, hits_of_scope in hits.items():
+        for hit, unit in zip(hits_of_scope, units[scope], strict=True):
+            name = f"{scope} {len(records)}"
+            records.append({"id": name, "hit": float(hit), "part": scope, "unit": unit})
+    return evaluate(records, Measures.of(AVERAGED))["acc"][OVERALL]
 
 
-def test_a_mean_of_parts_counts_each_part_once_whatever_its_size() -> None:
-    """The limits are those of a mean of independent values: the distances of Wilson's limits, added
-    in squares.
+def test_an_average_counts_each_scope_once_whatever_its_size() -> None:
+    """The limits are those of a mean of independent values (MOVER).
+
+    The distances of Wilson's limits from the values are added in squares.
     """
     hits = {"easy": [1] * 3 + [0], "hard": [1] * 5 + [0] * 5}
-    units = {"easy": [f"e{n}" for n in range(4)], "hard": [f"h{n}" for n in range(10)]}
-    whole = evaluate(in_parts(hits, units), Measures.of(AVERAGED))["acc"][OVERALL]
-    limits = [
-        binomtest(right, of).proportion_ci(method="wilson") for right, of in ((3, 4), (5, 10))
-    ]
-    below = math.hypot(0.75 - limits[0].low, 0.5 - limits[1].low) / 2
-    above = math.hypot(limits[0].high - 0.75, limits[1].high - 0.5) / 2
-    assert (whole.value, whole.low, whole.high) == pytest.approx(
-        (0.625, 0.625 - below, 0.625 + above)
-    )
+    units = {
+        "easy": [f"e{number}" for number in range(4)],
+        "hard": [f"h{number}" for number in range(10)],
+    }
+    estimate = averaged_accuracy(hits, units)
+    easy = binomtest(3, 4).proportion_ci(method="wilson")
+    hard = binomtest(5, 10).proportion_ci(method="wilson")
+    below = math.hypot(0.75 - easy.low, 0.5 - hard.low) / 2
+    above = math.hypot(easy.high - 0.75, hard.high - 0.5) / 2
+    assert estimate[:3] == pytest.approx((0.625, 0.625 - below, 0.625 + above))
 
 
-def test_parts_of_the_same_units_are_resampled_together() -> None:
-    """What is right in one part is wrong in the other, so that no resample of units changes the
-    mean.
-    """
-    names = [f"u{n}" for n in range(8)]
+def test_scopes_of_the_same_units_are_resampled_together() -> None:
+    """No resample of units changes the mean if all hits of one scope are misses of the other."""
+    units = [f"u{number}" for number in range(8)]
     hits = {"easy": [1, 0] * 4, "hard": [0, 1] * 4}
-    whole = evaluate(in_parts(hits, {"easy": names, "hard": names}), Measures.of(AVERAGED))["acc"][
-        OVERALL
-    ]
-    assert (whole.value, whole.low, whole.high) == (0.5, None, None)
+    estimate = averaged_accuracy(hits, {"easy": units, "hard": units})
+    assert estimate[:3] == (0.5, None, None)

@@ -1,12 +1,11 @@
-"""The contract of all measures: what tasks report is what everything after a run computes, names
-and reads.
-"""
+"""What tasks report is not what everything after a run computes and names if these tests fail."""
 
 from __future__ import annotations
 
 import pkgutil
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import varied_runs
@@ -19,102 +18,115 @@ from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.results import measures, published, runs
 from figlang_tasks.results.task_run import Run, TaskRun
-from figlang_tasks.scoring import OVERALL, evaluate, flat, full_name
+from figlang_tasks.scoring import OVERALL, Measure, Measures, evaluate, flat, full_name
 
-LISTS = {
-    content["task"]: content["metric_list"]
-    for path in tasks_dir().rglob("*.yaml")
-    if "task" in (content := task_files.read(path.resolve())) and "group" not in content
-}
-"""Where each task has its metrics from; those of lm-eval have the same
-(tests/tasks/test_contract.py).
-"""
+
+def _metric_lists() -> dict[str, str]:
+    """The name of the metric list of each task of lmms-eval.
+
+    Those of lm-eval have the same lists (tests/tasks/test_contract.py).
+    """
+    metric_lists: dict[str, str] = {}
+    for path in tasks_dir().rglob("*.yaml"):
+        content = task_files.read(path.resolve())
+        if "task" in content and "group" not in content:
+            metric_lists[content["task"]] = content["metric_list"]
+    return metric_lists
+
+
+METRIC_LISTS = _metric_lists()
 
 
 @cache
 def run(name: str) -> Run:
-    return runs.read(str({"weak": varied_runs.weak, "strong": varied_runs.strong}[name]()))
+    """The run of a weak or a strong model over all tasks."""
+    folder = varied_runs.weak() if name == "weak" else varied_runs.strong()
+    return runs.read(str(folder))
 
 
-@pytest.mark.parametrize("name", sorted(set(LISTS.values())))
+@pytest.mark.parametrize("name", sorted(set(METRIC_LISTS.values())))
 def test_tables_are_short_and_names_say_one_thing(name: str) -> None:
     entries = pkgutil.resolve_name(name)
-    found = entries[0]["aggregation"].task.measures
-    rows = [entry["metric"] for entry in entries]
-    assert len(set(rows)) == len(rows)
-    assert (
-        rows == [measure.name for measure in found.all if measure.in_table]
-        and len(set(rows) - {"unfinished"}) <= 10
-    )
-    places = [
-        (measure.name, scope)
-        for measure in found.all
-        for scope in (OVERALL, *(measure.scopes.names if measure.scopes else ()))
-    ]
-    names = [full_name(*place) for place in places]
+    task_measures: Measures = entries[0]["aggregation"].task.measures
+    metrics = [entry["metric"] for entry in entries]
+    assert metrics == [measure.name for measure in task_measures.in_table]
+    assert len(set(metrics)) == len(metrics)
+    assert len(set(metrics) - {"unfinished"}) <= 10
+
+    metric_scopes: list[tuple[Measure, str]] = []
+    for measure in task_measures.all:
+        metric_scopes.append((measure, OVERALL))
+        if measure.scopes is not None:
+            metric_scopes += [(measure, scope) for scope in measure.scopes.names]
+    names = [full_name(measure.name, scope) for measure, scope in metric_scopes]
     assert len(set(names)) == len(names)
-    told = [measures.find_measure(each) for each in names]
-    assert [(of[0].name, of[1]) for of in told if of] == places
     assert measures.find_measure(f"{names[0]}_nobody") is None
-    for of, (declared, _) in zip(
-        found.all, {each[0].name: each for each in told if each}.values(), strict=True
-    ):
-        facts = ("higher_is_better", "percent", "role", "interval")
-        assert [getattr(of, fact) for fact in facts] == [
-            getattr(declared, fact) for fact in facts
-        ], of.name
+    for metric_name, (measure, scope) in zip(names, metric_scopes, strict=True):
+        declared_measure_and_scope = measures.find_measure(metric_name)
+        assert declared_measure_and_scope is not None
+        declared, declared_scope = declared_measure_and_scope
+        assert (declared.name, declared_scope) == (measure.name, scope)
+        for attribute in ("higher_is_better", "percent", "role", "interval"):
+            assert getattr(declared, attribute) == getattr(measure, attribute), metric_name
 
 
 @pytest.mark.parametrize("model", ["weak", "strong"])
 @pytest.mark.parametrize("task", varied_runs.TASKS)
-def test_sums_over_saved_records_give_what_was_reported_and_the_harness_has_it_in_its_table(
+def test_saved_records_give_what_was_reported_and_the_harness_has_it_in_its_table(
     task: str, model: str
 ) -> None:
-    of: TaskRun = run(model).tasks[task]
-    entries = pkgutil.resolve_name(
-        LISTS[Path(OWN_TASKS[task][0]).name if task in OWN_TASKS else task]
-    )
-    own = entries[0]["aggregation"].task.measures
-    assert of.measures is of.kind.measures is own
-    computed = {
-        (measure.name, scope): statistic.total()
-        for measure in own.all
-        for scope, statistic in measure.statistics_by_scope(of.records).items()
-    }
-    reported = {(name, scope): estimate.value for name, scope, estimate in flat(of.reported)}
-    assert computed == pytest.approx({place: reported[place] for place in computed}, abs=1e-12)
-    assert all(own.by_name[name].estimate_of for name, _ in reported.keys() - computed.keys())
-    again = evaluate(of.records, own.recomputable)
-    assert {name: scopes for name, scopes in of.reported.items() if name in again} == again
-    assert {name for name, scopes in again.items() if scopes[OVERALL].rows == of.rows}, (
-        "some measure counts all rows"
-    )
-    values = {
-        name.partition(",")[0]: value for name, value in run(model).results["results"][task].items()
-    }
-    headline = [entry["metric"] for entry in entries if entry["metric"] in of.reported]
-    assert {name: values[name] for name in headline} == {
-        name: of.reported[name][OVERALL].value for name in headline
-    }
-    assert values.keys() & own.by_name.keys() == set(headline)
+    task_run: TaskRun = run(model).tasks[task]
+    task_file = Path(OWN_TASKS[task][0]).name if task in OWN_TASKS else task
+    entries = pkgutil.resolve_name(METRIC_LISTS[task_file])
+    task_measures: Measures = entries[0]["aggregation"].task.measures
+    assert task_run.measures is task_run.kind.measures is task_measures
+
+    computed: dict[tuple[str, str], float] = {}
+    for measure in task_measures.all:
+        for scope, statistic in measure.statistics_by_scope(task_run.records).items():
+            computed[measure.name, scope] = statistic.total()
+    reported: dict[tuple[str, str], float] = {}
+    for metric, scope, estimate in flat(task_run.reported):
+        reported[metric, scope] = estimate.value
+    reported_of_computed = {metric_scope: reported[metric_scope] for metric_scope in computed}
+    assert computed == pytest.approx(reported_of_computed, abs=1e-12)
+    for metric, _ in reported.keys() - computed.keys():
+        assert not task_measures.by_name[metric].is_recomputable
+
+    again = evaluate(task_run.records, task_measures.recomputable)
+    assert {metric: task_run.reported[metric] for metric in again} == again
+    rows = [scopes[OVERALL].rows for scopes in again.values()]
+    assert task_run.rows in rows, "some measure counts all rows"
+
+    table: dict[str, Any] = {}
+    for key, value in run(model).results["results"][task].items():
+        metric, _, _ = key.partition(",")
+        table[metric] = value
+    metrics = [entry["metric"] for entry in entries if entry["metric"] in task_run.reported]
+    for metric in metrics:
+        assert table[metric] == task_run.reported[metric][OVERALL].value
+    assert table.keys() & task_measures.by_name.keys() == set(metrics)
 
 
 def test_every_published_figure_belongs_to_a_metric_that_its_tasks_report() -> None:
-    known = {(task, metric) for task, metrics in reported().items() for metric in metrics}
-    for group, each in definitions().items():  # its value is made of those of its tasks
-        known |= {(group, metric) for task, metric in known if task in each.members}
-    figures = [
-        (task, figure.metric) for task, own in published.figures_by_task().items() for figure in own
-    ]
-    assert len(figures) > 500 and set(figures) <= known
+    reported_metrics: set[tuple[str, str]] = set()
+    for task, metrics in reported().items():
+        reported_metrics |= {(task, metric) for metric in metrics}
+    for group, definition in definitions().items():  # a group's value is made of its tasks' values
+        reported_metrics |= {
+            (group, metric) for task, metric in reported_metrics if task in definition.members
+        }
+    figures: list[tuple[str, str]] = []
+    for task, figures_of_task in published.figures_by_task().items():
+        figures += [(task, figure.metric) for figure in figures_of_task]
+    assert len(figures) > 500
+    assert set(figures) <= reported_metrics
 
 
 def test_the_parts_that_benchmarks_name_are_scopes_of_measures() -> None:
-    known = {
-        scope
-        for measure in measures.all_measures()
-        if measure.scopes
-        for scope in measure.scopes.names
-    }
-    for parts in (benchmark.parts for benchmark in benchmarks().values()):
-        assert {*parts.of, *parts.in_short} <= known
+    scopes: set[str] = set()
+    for measure in measures.all_measures():
+        if measure.scopes is not None:
+            scopes.update(measure.scopes.names)
+    for benchmark in benchmarks().values():
+        assert {*benchmark.parts.of, *benchmark.parts.in_short} <= scopes

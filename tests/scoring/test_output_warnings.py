@@ -1,7 +1,6 @@
-"""Outputs that were not read, read in two ways or empty are named: on the screen, by compare and in
-the report.
+"""Users are not warned of unread, disputed or empty outputs if these tests fail.
 
-That the report says so: tests/report/test_sections.py.
+That the report warns of them too: tests/report/test_sections.py.
 """
 
 from __future__ import annotations
@@ -15,9 +14,8 @@ from commands import done
 from demo_runs import Says, evaluate
 
 from figlang_tasks.benchmarks.flute.measures import V2
-from figlang_tasks.scoring import Measures
-from figlang_tasks.scoring.evaluation import evaluate as values
-from figlang_tasks.scoring.explained import parse_rate
+from figlang_tasks.scoring import Measures, parse_rate
+from figlang_tasks.scoring import evaluate as evaluate_records
 from figlang_tasks.scoring.output_warnings import output_warnings
 from figlang_tasks.scoring.task_evaluation import JudgedAnswer
 
@@ -32,6 +30,7 @@ READ = "`figlang judge read RUN` has a language model read them"
 def row(
     number: int, predicted: int | None, careful: int | None, status: str = "read"
 ) -> dict[str, Any]:
+    """The record of a row: the label by the paper's rules, and by a careful reader."""
     return {
         "id": f"r{number}",
         "predicted": predicted,
@@ -51,8 +50,7 @@ def row(
             ["Hm."] * 20,
             [
                 "The score is a lower bound: 2 of 20 answers could not be read and count as wrong"
-                " (2 unreadable; for "
-                f'example "Hm."). {READ}'
+                f' (2 unreadable; for example "Hm."). {READ}'
             ],
         ),
         (
@@ -65,10 +63,11 @@ def row(
         ),
         (
             [
-                *[
-                    (None, None, status)
-                    for status in ("refused", "ambiguous", "ambiguous", "out_of_range", "empty")
-                ],
+                (None, None, "refused"),
+                (None, None, "ambiguous"),
+                (None, None, "ambiguous"),
+                (None, None, "out_of_range"),
+                (None, None, "empty"),
                 *[(1, 1, "read")] * 15,
             ],
             ["I cannot.", "A or B", "A/B", "Z", "", *["Entails."] * 15],
@@ -118,7 +117,7 @@ def row(
             ],
         ),
         (
-            [(None, 1, "unreadable")] * 3,  # nothing of readers that differ
+            [(None, 1, "unreadable")] * 3,  # no word about readers that differ
             [],
             [f"No answer could be read in 3 of 3 outputs: {NOTHING}. {READ}. {HELP}"],
         ),
@@ -133,18 +132,18 @@ def row(
         ),
     ],
 )
-def test_what_is_said_of_the_outputs_of_a_task(
+def test_warnings_about_the_outputs_of_a_task(
     rows: list[tuple[int | None, int | None, str]], outputs: list[str], expected: list[str]
 ) -> None:
-    records = [row(number, *each) for number, each in enumerate(rows)]
+    records = [row(number, *labels_and_status) for number, labels_and_status in enumerate(rows)]
     for record, output in zip(records, outputs, strict=False):
         JudgedAnswer(record, output)
     assert output_warnings(V2.by_name, records, outputs) == expected
-    unfinished = values(records, Measures.of(parse_rate()), 0).get("unfinished", {})
-    share = outputs.count("<think>It may be A, or") / len(records)
-    assert {scope: estimate.value for scope, estimate in unfinished.items()} == (
-        {"all": share} if share else {}
-    )
+
+    share_unfinished = outputs.count("<think>It may be A, or") / len(records)
+    expected_values = {"all": share_unfinished} if share_unfinished else {}
+    estimates = evaluate_records(records, Measures.of(parse_rate()), 0).get("unfinished", {})
+    assert {scope: estimate.value for scope, estimate in estimates.items()} == expected_values
 
 
 @pytest.mark.parametrize(
@@ -156,16 +155,16 @@ def test_what_is_said_of_the_outputs_of_a_task(
 )
 def test_the_command_names_the_run(run: str, command: str) -> None:
     records = [row(number, None, None, "unreadable") for number in range(9)]
-    (notice,) = output_warnings(V2.by_name, records, [], run)
-    assert f"`{command}` has a language model read them" in notice
+    (warning,) = output_warnings(V2.by_name, records, [], run)
+    assert f"`{command}` has a language model read them" in warning
 
 
 def test_unread_answers_that_count_as_a_label_are_no_lower_bound() -> None:
     unread = row(0, None, None, "unreadable") | {"unread_counts_as": "No"}
-    assert output_warnings(V2.by_name, [unread, row(1, 1, 1), row(2, 1, 1)], ["Hm."]) == [
+    records = [unread, row(1, 1, 1), row(2, 1, 1)]
+    assert output_warnings(V2.by_name, records, ["Hm."]) == [
         "The score may be too high or too low: 1 of 3 answers could not be read and count as No (1"
-        " unreadable; for "
-        f'example "Hm."). {READ}'
+        f' unreadable; for example "Hm."). {READ}'
     ]
 
 
@@ -177,7 +176,7 @@ def test_a_run_that_a_language_model_has_read_is_not_sent_to_it_again() -> None:
     ]
 
 
-def test_screen_and_compare_say_how_far_values_rest_on_unread_outputs(
+def test_screen_and_compare_warn_of_unread_outputs(
     tmp_path: Path, warnings_of_loguru: list[str]
 ) -> None:
     task = "figlang_mini_flute"
@@ -196,7 +195,8 @@ def test_screen_and_compare_say_how_far_values_rest_on_unread_outputs(
         "The score is a lower bound: 4 of 12 answers could not be read and count as wrong (4"
         ' unreadable; for example "Hm."). '
     )
-    assert [each for each in warnings_of_loguru if re.search("read|empty", each)] == [
+    about_outputs = [warning for warning in warnings_of_loguru if re.search("read|empty", warning)]
+    assert about_outputs == [
         f"figlang_tasks: {task}: {nothing}{READ}. {HELP}",
         (
             f"figlang_tasks: {task}: 12 of 12 answers are empty (rows sarcasm-0-1d819c73, "

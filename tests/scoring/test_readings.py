@@ -1,6 +1,4 @@
-"""Results count the answers that each rule read, and those that were left; wrong counts if these
-tests fail.
-"""
+"""Results count read and unread answers wrongly if these tests fail."""
 
 from __future__ import annotations
 
@@ -49,18 +47,17 @@ from figlang_tasks.scoring.readings import count_readings
     ],
 )
 def test_counts(records: list[dict[str, Any]], expected: dict[str, Any] | None) -> None:
-    for order in (records, records[::-1]):
-        readings = count_readings(order)
-        assert json.dumps(readings) == json.dumps(expected), (
-            "the same text, whatever the order of the records"
-        )
+    for records_in_some_order in (records, records[::-1]):
+        readings = count_readings(records_in_some_order)
+        assert json.dumps(readings) == json.dumps(expected), "in any order of the records"
 
 
 def readings_of(results: dict[str, Any], task: str) -> Any:
+    """The readings of a task in a results file."""
     return results["configs"][task]["metadata"].get("readings")
 
 
-def test_a_run_has_them_with_all_repeats_and_after_figlang_score(tmp_path: Path) -> None:
+def test_a_run_has_readings_of_all_repeats_and_after_figlang_score(tmp_path: Path) -> None:
     task = "figlang_mini_flute"
     model = Says("Entails. So.", "Hm.", "Contradicts. So.", "")
     results = evaluate(
@@ -80,23 +77,23 @@ def test_a_run_has_them_with_all_repeats_and_after_figlang_score(tmp_path: Path)
     assert readings_of(json.loads(scored.read_text()), task) == expected
 
 
-def test_score_adds_them_where_the_results_file_has_none(tmp_path: Path) -> None:
+def test_score_adds_readings_where_the_results_file_has_none(tmp_path: Path) -> None:
     task = "figlang_mini_flute"
     write_run(tmp_path / "a", {task: lines_of(task, 6)})
-    shown = done("score", tmp_path / "a", "--scorer", "embedded", "-o", tmp_path / "b")
+    printed = done("score", tmp_path / "a", "--scorer", "embedded", "-o", tmp_path / "b")
     (scored,) = (tmp_path / "b").rglob("*results.json")
     readings = readings_of(json.loads(scored.read_text()), task)
     assert readings["left"] == {"unreadable": 2} and sum(readings["read"].values()) == 4
-    assert f"{task}: The score is a lower bound: 2 of 6 answers could not be read" in shown
-    assert (
-        f"to have a language model read what is left: figlang judge read {tmp_path / 'b'}" in shown
-    )
+    assert f"{task}: The score is a lower bound: 2 of 6 answers could not be read" in printed
+    command = f"figlang judge read {tmp_path / 'b'}"
+    assert f"to have a language model read what is left: {command}" in printed
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_every_task_that_reads_words_has_them(task: str) -> None:
-    records = [line["sample"] for line in lines_of(task, 6)]
-    has_words = not any(name in task for name in ("match", "irfl_retrieve", "retrieve_swap", "vqa"))
+def test_every_task_that_reads_words_has_readings(task: str) -> None:
+    records = [sample["sample"] for sample in lines_of(task, 6)]
+    without_words = ("match", "irfl_retrieve", "retrieve_swap", "vqa")
+    has_words = not any(name in task for name in without_words)
     assert (count_readings(records) is not None) == has_words
 
 
@@ -109,12 +106,14 @@ def test_every_task_that_reads_words_has_them(task: str) -> None:
     ],
 )
 def test_what_unread_answers_count_as(task: str, output: str, expected: str) -> None:
-    lines = lines_of(task, None, lambda doc, number: output)
-    readings = count_readings(line["sample"] for line in lines)
+    samples = lines_of(task, None, lambda doc, number: output)
+    readings = count_readings(sample["sample"] for sample in samples)
     assert readings is not None
-    assert (readings["left_count_as"], readings["read"]) == (expected, {})
+    assert readings["left_count_as"] == expected
+    assert readings["read"] == {}
     accuracy = "mc_acc" if "nykms" in task else "acc"
-    assert (sum(line[accuracy] for line in lines) > 0) == (expected == "No")
+    right_answers = sum(sample[accuracy] for sample in samples)
+    assert (right_answers > 0) == (expected == "No")
 
 
 def test_damaged_readings_are_named(tmp_path: Path) -> None:

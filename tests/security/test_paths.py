@@ -66,8 +66,8 @@ def test_a_report_of_somebody_elses_run_shows_no_picture_of_this_machine(tmp_pat
     made = gallery.build([read(str(write_run(tmp_path / "run", {task: lines})))])
     assert [picture is None for picture in made.pictures] == [False, True]
     assert any(
-        f"{task} {image}: image" in notice and "points outside of" in notice
-        for notice in made.notices
+        f"{task} {image}: image" in warning and "points outside of" in warning
+        for warning in made.warnings
     )
 
 

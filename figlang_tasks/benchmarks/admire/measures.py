@@ -19,7 +19,7 @@ from figlang_tasks.scoring import (
     ratio,
     tie_rate,
 )
-from figlang_tasks.scoring.measure import unit_of
+from figlang_tasks.scoring.records import unit_of
 
 _SCORER_A = "AdMIRe (SemEval-2025 Task 1), task_a_scoring.py"
 _SCORER_B = "AdMIRe (SemEval-2025 Task 1), scoring program of subtask B"

@@ -51,7 +51,7 @@ class Options(TaskOptions):
     OF: ClassVar[str] = "FLUTE"
 
     num_shots: int = Field(default=0, ge=0)
-    scorer: explanations.Choice = None
+    scorer: explanations.ScorerOption = None
 
 
 # --- data ---

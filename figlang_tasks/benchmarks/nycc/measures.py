@@ -24,7 +24,7 @@ from figlang_tasks.scoring import (
 )
 from figlang_tasks.scoring.common_measures import PARSE_DISAGREEMENT
 from figlang_tasks.scoring.explained import MEAN_SCORE, Scheme, explained_measures, thresholds
-from figlang_tasks.scoring.measure import unit_of
+from figlang_tasks.scoring.records import unit_of
 
 
 def _fold(record: ChoiceRecord | ExplanationRecord) -> tuple[str]:

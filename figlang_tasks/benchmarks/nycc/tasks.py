@@ -42,7 +42,7 @@ class Options(TaskOptions):
     OF: ClassVar[str] = "NYCC"
 
     num_shots: int = Field(default=0, ge=0)
-    scorer: explanations.Choice = None
+    scorer: explanations.ScorerOption = None
 
 
 def preflight(config: Mapping[str, Any], request: Request) -> None:

@@ -20,7 +20,7 @@ from figlang_tasks.scoring import (
     parse_rate,
 )
 from figlang_tasks.scoring.common_measures import PARSE_DISAGREEMENT
-from figlang_tasks.scoring.measure import unit_of
+from figlang_tasks.scoring.records import unit_of
 
 WORDS: Final = ("MW", "SW")
 """Judged by exact match as well; the other answers are longer."""

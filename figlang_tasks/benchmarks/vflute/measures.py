@@ -11,7 +11,7 @@ from figlang_tasks.benchmarks.vflute.rows import INSTRUCTION_COUNT, REPORT_GROUP
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring import IntervalMethod, Measure, Measures, Record, Scopes, by_field
 from figlang_tasks.scoring.explained import Scheme, explained_measures, thresholds
-from figlang_tasks.scoring.measure import combine_statistics
+from figlang_tasks.scoring.statistics import combine_statistics
 
 SCHEME = Scheme(
     thresholds("f1", (0.0, 0.53, 0.60), "V-FLUTE, arXiv 2405.01474, section 4.2 and Table 4"),

@@ -52,7 +52,7 @@ class Options(TaskOptions):
     fewshot_seed: int = Field(default=42, ge=0)
     blind: bool = False
     label_only: bool = False
-    scorer: explanations.Choice = None
+    scorer: explanations.ScorerOption = None
 
 
 # --- data ---

@@ -1,58 +1,65 @@
-"""What a report shows, as plain data: which tables and charts there are depends on the tasks that
-the runs have.
+"""What a report shows, as plain data; the tables and charts depend on the tasks of the runs.
 
 Shares are in percent, as the papers print them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from figlang_tasks.report.sections.bars import bar_section
-from figlang_tasks.report.sections.differences import compared, differences
-from figlang_tasks.report.sections.explanations import explanation_quality
+from figlang_tasks.report.sections.differences import compare_pairs, difference_section
+from figlang_tasks.report.sections.explanations import explanation_section
 from figlang_tasks.report.sections.layout import Group, Section, Table
-from figlang_tasks.report.sections.overview import overview
-from figlang_tasks.report.sections.results import by_task, dataset_name, slug
-from figlang_tasks.report.sections.tables import numbers, parsing
+from figlang_tasks.report.sections.metrics_table import metrics_section
+from figlang_tasks.report.sections.overview import overview_section
+from figlang_tasks.report.sections.parsing import parsing_section
+from figlang_tasks.report.sections.task_results import (
+    TaskResults,
+    collect_results,
+    dataset_name,
+    slug,
+)
 from figlang_tasks.results.task_run import Run
 
 __all__ = ["Group", "Section", "Table", "build"]
 
 
 def build(runs: Sequence[Run]) -> list[Group]:
-    """What a report on some runs shows, in the order of the page; what has no content is left
-    out.
+    """Make the sections of a report, in groups, in the order of the page.
+
+    Sections and groups without content are left out.
     """
-    results = by_task(runs)
-    tests, notes = compared(runs, results)
-    groups = [_group("overview", "Overview", overview(runs, results, tests))]
-    datasets = dict.fromkeys(of_task[0].of.data.dataset for of_task in results.values())
-    for dataset in datasets:
-        prefix, own = (
-            slug(dataset),
-            {task: of for task, of in results.items() if of[0].of.data.dataset == dataset},
-        )
-        charts = next(iter(own.values()))[0].of.benchmark.module("charts")
-        bars = (
-            []
-            if charts is None
-            else [bar_section(prefix, section, own) for section in charts.CHARTS]
-        )
-        # Charts before tables
-        shown = [explanation_quality(prefix, own), *bars, numbers(prefix, own)]
-        groups.append(_group(prefix, dataset_name(dataset), *shown))
-    groups.append(
-        _group(
-            "differences",
-            "Differences between runs",
-            differences(results, tests, notes),
-            after=True,
-        )
-    )
-    groups.append(_group("parsing", "Parsing", parsing(results), after=True))
+    run_names = [run.name for run in runs]
+    results = collect_results(runs)
+    differences, failures = compare_pairs(runs, [task_results.task for task_results in results])
+
+    overview = overview_section(runs, results, differences)
+    groups = [Group("overview", "Overview", (overview,))]
+    for dataset in dict.fromkeys(task_results.dataset for task_results in results):
+        of_dataset = [task_results for task_results in results if task_results.dataset == dataset]
+        sections = _dataset_sections(slug(dataset), of_dataset, run_names)
+        groups.append(Group(slug(dataset), dataset_name(dataset), _without_none(sections)))
+
+    comparison = _without_none([difference_section(results, differences, failures)])
+    parsing = _without_none([parsing_section(results)])
+    groups.append(Group("differences", "Differences between runs", comparison, after_samples=True))
+    groups.append(Group("parsing", "Parsing", parsing, after_samples=True))
     return [group for group in groups if group.sections]
 
 
-def _group(group_id: str, title: str, *sections: Section | None, after: bool = False) -> Group:
-    return Group(group_id, title, tuple(filter(None, sections)), after)
+def _dataset_sections(
+    prefix: str, results: Sequence[TaskResults], run_names: Sequence[str]
+) -> list[Section | None]:
+    """The sections about the tasks of one dataset: charts first, then the table of all metrics."""
+    sections = [explanation_section(prefix, results, run_names)]
+    charts = results[0].benchmark.module("charts")
+    if charts is not None:
+        for declaration in charts.CHARTS:
+            sections.append(bar_section(prefix, declaration, results, run_names))
+    sections.append(metrics_section(prefix, results))
+    return sections
+
+
+def _without_none(sections: Iterable[Section | None]) -> tuple[Section, ...]:
+    return tuple(section for section in sections if section is not None)

@@ -3,46 +3,62 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-from figlang_tasks.core.presentation import BarSection
-from figlang_tasks.report import charts
-from figlang_tasks.report.charts import Reference
+from figlang_tasks.core.presentation import Bars, BarSection
+from figlang_tasks.report.charts import BarGroup, Reference, bar_chart
 from figlang_tasks.report.sections.layout import Section
-from figlang_tasks.report.sections.results import Results, dataset_name, references, values_of
-from figlang_tasks.scoring import OVERALL, Estimate
+from figlang_tasks.report.sections.task_results import TaskResults, dataset_name
+from figlang_tasks.scoring import OVERALL
 
 
-def bar_section(prefix: str, section: BarSection, results: Results) -> Section | None:
-    """The charts of a section."""
-    drawn: dict[tuple[str, str], dict[str, dict[str, dict[str, Estimate]]]] = {}
-    beside: dict[tuple[str, str], dict[tuple[str, str], list[Reference]]] = {}
-    for task, of_task in results.items():
-        for bars in section.bars(
-            dataset_name(of_task[0].of.data.dataset), task, of_task[0].of.estimates
-        ):
-            scope = bars.scope or OVERALL
-            found = values_of(of_task, bars.measure, scope)
-            if not found:
-                continue
-            chart = bars.title, bars.label
-            drawn.setdefault(chart, {}).setdefault(bars.panel, {})[bars.category] = found
-            level = 100 * bars.chance(next(of for of in of_task if of.run in found).of.records)
-            chance = [Reference("chance", level, "chance")] if math.isfinite(level) else []
-            papers = references(task, of_task, bars.measure, scope)
-            beside.setdefault(chart, {})[bars.panel, bars.category] = [*chance, *papers]
-    found_charts = [
-        charts.bars(
-            f"{prefix}-{section.id}-{number}",
-            title,
-            of_panels,
-            label=label,
-            references=beside[title, label],
-            order=next(iter(results.values()))[0].runs,
-        )
-        for number, ((title, label), of_panels) in enumerate(drawn.items())
-    ]
-    if not found_charts:
+def bar_section(
+    prefix: str,
+    declaration: BarSection,
+    results: Sequence[TaskResults],
+    run_names: Sequence[str],
+) -> Section | None:
+    """The section that a benchmark declares; None if no run has a value for its charts.
+
+    Args:
+        prefix: the beginning of the ids of the section and its charts.
+        results: the tasks of one dataset.
+        run_names: all runs of the report.
+    """
+    # By title and label of the axis, which together make a chart: its panels
+    panels_by_chart: dict[tuple[str, str], dict[str, dict[str, BarGroup]]] = {}
+    for task_results in results:
+        dataset = dataset_name(task_results.dataset)
+        scopes = task_results.first.estimates
+        for bars in declaration.bars(dataset, task_results.task, scopes):
+            group = _bar_group(task_results, bars)
+            if group.estimates:
+                panels = panels_by_chart.setdefault((bars.title, bars.label), {})
+                panels.setdefault(bars.panel, {})[bars.category] = group
+    if not panels_by_chart:
         return None
+
+    section_id = f"{prefix}-{declaration.id}"
+    charts = []
+    for number, ((title, axis_label), panels) in enumerate(panels_by_chart.items()):
+        chart_id = f"{section_id}-{number}"
+        charts.append(
+            bar_chart(chart_id, title, panels, axis_label=axis_label, run_order=run_names)
+        )
     return Section(
-        f"{prefix}-{section.id}", section.title, section.intro, charts=tuple(found_charts)
+        id=section_id, title=declaration.title, intro=declaration.intro, charts=tuple(charts)
     )
+
+
+def _bar_group(results: TaskResults, bars: Bars) -> BarGroup:
+    """The bars of a task: one for each run, beside chance and published values."""
+    scope = bars.scope or OVERALL
+    estimates, references = results.bar_group(bars.measure, scope)
+    if not estimates:
+        return BarGroup({})
+    # Chance is that of the rows of the first run with a value.
+    run_with_value = next(iter(estimates))
+    chance = 100 * bars.chance(results.runs[run_with_value].records)
+    if math.isfinite(chance):
+        references = [Reference("chance", chance, "chance"), *references]
+    return BarGroup(estimates, references)

@@ -3,105 +3,148 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import astuple, fields, replace
 from itertools import combinations
 
 from loguru import logger
 
 from figlang_tasks.core.text import csv_text, printable
-from figlang_tasks.report import charts
-from figlang_tasks.report.charts import MINUS, Chart, Line, wrapped
+from figlang_tasks.report.charts import Chart, difference_row, forest_plot
+from figlang_tasks.report.charts.figure import wrap
+from figlang_tasks.report.charts.forest import MINUS
+from figlang_tasks.report.charts.rows import Row
+from figlang_tasks.report.difference import (
+    ALPHA,
+    count_tests,
+    is_improvement,
+    is_significant,
+    p_text,
+)
 from figlang_tasks.report.sections.layout import Section
-from figlang_tasks.report.sections.results import Results, dataset_name, short_names, slug
-from figlang_tasks.report.verdict import ALPHA, better, count_tests, p_text
+from figlang_tasks.report.sections.task_results import (
+    TaskResults,
+    dataset_name,
+    short_task_names,
+    slug,
+)
 from figlang_tasks.results import comparison, measures
-from figlang_tasks.results.comparison import ComparisonError, Difference
+from figlang_tasks.results.comparability import ComparisonError
+from figlang_tasks.results.comparison import Difference
 from figlang_tasks.results.task_run import Run
 
-
-def differences(
-    results: Results, found: Sequence[Difference], notes: Sequence[str]
-) -> Section | None:
-    """Every two runs by the main metric of the tasks that they share."""
-    tests = count_tests(found)
-    drawn = []
-    for dataset in dict.fromkeys(of[0].of.data.dataset for of in results.values()):
-        if own := [each for each in found if results[each.task][0].of.data.dataset == dataset]:
-            drawn.append(_forest(f"differences-{slug(dataset)}", dataset_name(dataset), own))
-    if not drawn and not notes:
-        return None
-    intro = (
-        "Differences in points with their 95 % intervals (paired bootstrap). p is that of"
-        " approximate randomization (two-sided, 10,000 swaps) after Holm's correction for the"
-        f" {tests} test{'s' * (tests != 1)} shown here. Filled and bold: p < {ALPHA:.2f}, blue if"
-        " better, orange if worse."
-    )
-    if any(each.p_repeats is not None for each in found):
-        intro += (
-            " Runs of one name are repeats: t over rows and seeds, and a hierarchical bootstrap."
-        )
-    return Section(
-        "differences-pairs", "Every two runs", intro, charts=tuple(drawn), notes=tuple(notes)
-    )
+_LABEL_WIDTH = 28  # characters
 
 
-def compared(runs: Sequence[Run], results: Results) -> tuple[list[Difference], list[str]]:
-    """The differences, Holm's correction over all of them, and why some pairs have none."""
-    found: list[Difference] = []
-    notes: list[str] = []
-    for task in results:
-        own = [run for run in runs if task in run.tasks]
-        alone = [
-            replace(run, name=run.given_name or run.name, tasks={task: run.tasks[task]})
-            for run in own
-        ]
-        names = dict.fromkeys(run.name for run in alone)
+def compare_pairs(runs: Sequence[Run], tasks: Sequence[str]) -> tuple[list[Difference], list[str]]:
+    """Compare every two runs by the main metric of every task that they share.
+
+    Returns:
+        The differences, with p adjusted for all of them by Holm's method; and a sentence for each
+        comparison that cannot be made.
+    """
+    differences: list[Difference] = []
+    failures: list[str] = []
+    for task in tasks:
+        task_runs = [_only_task(run, task) for run in runs if task in run.tasks]
+        names = dict.fromkeys(run.name for run in task_runs)
         if len(names) < 2:
             continue
         try:
-            found += comparison.compare(alone)
-        except ComparisonError:  # of some pair; the others can be compared
+            differences += comparison.compare(task_runs)
+        except ComparisonError:  # some pair cannot be compared, but others may
             for pair in combinations(names, 2):
                 try:
-                    found += comparison.compare([run for run in alone if run.name in pair])
+                    differences += comparison.compare(
+                        [run for run in task_runs if run.name in pair]
+                    )
                 except ComparisonError as error:
-                    notes.append(f"Not compared: {error}.")
-    if notes:
+                    failures.append(f"Not compared: {error}.")
+    if failures:
         logger.warning(
-            f"figlang_tasks: the report lacks comparisons ({len(notes)}). {printable(notes[0])}"
+            f"figlang_tasks: the report lacks comparisons ({len(failures)})."
+            f" {printable(failures[0])}"
         )
-    return comparison.adjust_p_values(found), notes
+    return comparison.adjust_p_values(differences), failures
 
 
-def _forest(chart_id: str, dataset: str, found: Sequence[Difference]) -> Chart:
-    """A row for each metric of each task; with several pairs of runs, a panel for each with a row
-    for each pair.
-    """
-    pairs = list(dict.fromkeys((each.baseline, each.candidate) for each in found))
-    short = short_names({each.task for each in found})
-    panels: dict[str, list[Line]] = {}
-    for each in found:
-        metric = f"{short[each.task]} {each.metric}"
-        if len(pairs) == 1:
-            panels.setdefault("", []).append(_line(each, wrapped(metric, 28)))
-        else:
-            runs = f"{wrapped(each.candidate, 28)} {MINUS} {wrapped(each.baseline, 28)}"
-            panels.setdefault(metric, []).append(_line(each, runs))
-    of = f"{pairs[0][1]} against {pairs[0][0]}" if len(pairs) == 1 else "every two runs"
-    names = [field.name for field in fields(Difference)]
-    csv = csv_text(names, [[getattr(each, name) for name in names] for each in found])
-    return charts.forest(chart_id, f"{dataset}: {of}", panels, csv)
+def _only_task(run: Run, task: str) -> Run:
+    """The run with one of its tasks, under the name that the user gave: repeats share one."""
+    return replace(run, name=run.given_name or run.name, tasks={task: run.tasks[task]})
 
 
-def _line(of: Difference, label: str) -> Line:
-    winner, scale = better(of), 100 if measures.measure_of(of.metric).percent else 1
-    low, high = (None if end is None else scale * end for end in (of.low, of.high))
-    p = "no test" if of.p_holm is None else f"p {p_text(of.p_holm)}"
-    return charts.difference(
-        label,
-        scale * of.difference,
-        low,
-        high,
-        p,
-        None if winner is None else winner == of.candidate,
+def difference_section(
+    results: Sequence[TaskResults], differences: Sequence[Difference], failures: Sequence[str]
+) -> Section | None:
+    """A chart of the differences for each dataset; None if no runs were to be compared."""
+    dataset_by_task = {task_results.task: task_results.dataset for task_results in results}
+    differences_by_dataset: dict[str, list[Difference]] = {}
+    for difference in differences:
+        dataset = dataset_by_task[difference.task]
+        differences_by_dataset.setdefault(dataset, []).append(difference)
+    if not differences and not failures:
+        return None
+
+    charts = []
+    for dataset in dict.fromkeys(dataset_by_task.values()):
+        if dataset in differences_by_dataset:
+            charts.append(_forest_plot(dataset, differences_by_dataset[dataset]))
+    return Section(
+        id="differences-pairs",
+        title="Every two runs",
+        intro=_intro(differences),
+        charts=tuple(charts),
+        notes=tuple(failures),
     )
+
+
+def _intro(differences: Sequence[Difference]) -> str:
+    """How the differences were tested, and how to read the charts."""
+    tests = count_tests(differences)
+    intro = (
+        "Differences in points with their 95 % intervals (paired bootstrap). p is that of"
+        " approximate randomization (two-sided, 10,000 swaps) after Holm's correction for the"
+        f" {tests} {'test' if tests == 1 else 'tests'} shown here. Filled and bold:"
+        f" p < {ALPHA:.2f}, blue if better, orange if worse."
+    )
+    if any(difference.p_repeats is not None for difference in differences):
+        intro += (
+            " Runs of one name are repeats: t over rows and seeds, and a hierarchical bootstrap."
+        )
+    return intro
+
+
+def _forest_plot(dataset: str, differences: Sequence[Difference]) -> Chart:
+    """A chart of the differences on one dataset.
+
+    Of two runs it has a row for each metric; of more runs a panel for each metric, with a row for
+    each pair.
+    """
+    pairs = dict.fromkeys((each.baseline, each.candidate) for each in differences)
+    task_names = short_task_names({difference.task for difference in differences})
+    panels: dict[str, list[Row]] = {}
+    for difference in differences:
+        metric = f"{task_names[difference.task]} {difference.metric}"
+        if len(pairs) == 1:
+            panels.setdefault("", []).append(_row(difference, wrap(metric, _LABEL_WIDTH)))
+        else:
+            candidate = wrap(difference.candidate, _LABEL_WIDTH)
+            baseline = wrap(difference.baseline, _LABEL_WIDTH)
+            label = f"{candidate} {MINUS} {baseline}"
+            panels.setdefault(metric, []).append(_row(difference, label))
+
+    compared = "every two runs"
+    if len(pairs) == 1:
+        compared = f"{differences[0].candidate} against {differences[0].baseline}"
+    csv = csv_text([field.name for field in fields(Difference)], map(astuple, differences))
+    title = f"{dataset_name(dataset)}: {compared}"
+    return forest_plot(f"differences-{slug(dataset)}", title, panels, csv)
+
+
+def _row(difference: Difference, label: str) -> Row:
+    """The row of a difference, in points if it is one of shares."""
+    scale = 100 if measures.measure_of(difference.metric).percent else 1
+    low = None if difference.low is None else scale * difference.low
+    high = None if difference.high is None else scale * difference.high
+    p = "no test" if difference.p_holm is None else f"p {p_text(difference.p_holm)}"
+    is_better = is_improvement(difference) if is_significant(difference) else None
+    return difference_row(label, scale * difference.difference, low, high, p, is_better)

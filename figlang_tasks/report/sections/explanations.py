@@ -1,6 +1,4 @@
-"""Labels and their explanations: F1@t of V-FLUTE, Acc@t of FLUTE, by part and over the
-threshold.
-"""
+"""Charts of labels with their explanations: F1@t of V-FLUTE and Acc@t of FLUTE."""
 
 from __future__ import annotations
 
@@ -8,130 +6,147 @@ from collections.abc import Sequence
 from functools import partial
 
 from figlang_tasks.metrics import classification
-from figlang_tasks.report import charts
-from figlang_tasks.report.charts import Chart, Reference
+from figlang_tasks.report.charts import BarGroup, Chart, bar_chart, curve_chart
 from figlang_tasks.report.sections.layout import Section
-from figlang_tasks.report.sections.results import (
-    Result,
-    Results,
-    percent,
-    places,
-    references,
-    values_of,
-)
+from figlang_tasks.report.sections.task_results import TaskResults, in_percent
 from figlang_tasks.results import measures
+from figlang_tasks.results.task_run import TaskRun
 from figlang_tasks.scoring import OVERALL, Estimate, Measures, Record
 from figlang_tasks.scoring.explained import Scheme, Threshold, curve
 
+_INTRO = (
+    "A label counts only if the score of its explanation lies above the threshold t. The farther a"
+    " curve reaches to the right, the better the explanations."
+)
 
-def explanation_quality(prefix: str, results: Results) -> Section | None:
-    """Charts of each task with explanations."""
-    by_part, curves, notes = [], [], []
-    for number, (task, of_task) in enumerate(results.items()):
-        scheme = of_task[0].of.kind.scheme
-        if scheme is None or not of_task[0].of.has_explanations:
+
+def explanation_section(
+    prefix: str, results: Sequence[TaskResults], run_names: Sequence[str]
+) -> Section | None:
+    """The charts of each task that asks for explanations; None if there are none.
+
+    Args:
+        prefix: the beginning of the ids of the section and its charts.
+        results: the tasks of one dataset.
+        run_names: all runs of the report.
+    """
+    charts_by_scope, curve_charts, notes = [], [], []
+    for number, task_results in enumerate(results):
+        scheme = task_results.first.kind.scheme
+        if scheme is None or not task_results.first.has_explanations:
             continue
-        scored = [result for result in of_task if scheme.has_scores(result.of.records)]
-        by_part.append(_by_part(f"{prefix}-parts-{number}", task, of_task, scheme))
+        chart = _chart_by_scope(f"{prefix}-parts-{number}", task_results, scheme, run_names)
+        if chart is not None:
+            charts_by_scope.append(chart)
+        scored: dict[str, TaskRun] = {}
+        unscored = []
+        for run, task_run in task_results.runs.items():
+            if scheme.has_scores(task_run.records):
+                scored[run] = task_run
+            elif _has_explanations(task_run):
+                unscored.append(run)
         if scored:
-            curves.append(_curves(f"{prefix}-curves-{number}", task, scored, scheme))
-        if missing := [
-            result.run for result in of_task if result not in scored and _explains(result)
-        ]:
+            scored_results = TaskResults(task_results.task, scored)
+            chart_id = f"{prefix}-curves-{number}"
+            curve_charts.append(_curve_chart(chart_id, scored_results, scheme, run_names))
+        if unscored:
             notes.append(
-                f"{task}: explanations of {', '.join(missing)} are not scored (figlang score adds"
-                " scores)."
+                f"{task_results.task}: explanations of {', '.join(unscored)} are not scored"
+                " (figlang score adds scores)."
             )
-    found = [chart for chart in (*by_part, *curves) if chart is not None]
-    if not found:
+    charts = (*charts_by_scope, *curve_charts)
+    if not charts:
         return None
-    intro = (
-        "A label counts only if the score of its explanation lies above the threshold t. The"
-        " farther a curve reaches to the right, the better the explanations."
-    )
     return Section(
-        f"{prefix}-explanations",
-        "Labels and explanations",
-        intro,
-        charts=tuple(found),
+        id=f"{prefix}-explanations",
+        title="Labels and explanations",
+        intro=_INTRO,
+        charts=charts,
         notes=tuple(notes),
     )
 
 
-def _explains(result: Result) -> bool:
-    """Whether there is any explanation; a task may ask for labels alone."""
-    return any((record["explanation"] or "").strip() for record in result.of.records)
+def _has_explanations(task_run: TaskRun) -> bool:
+    """Whether any answer has an explanation; the task may ask for labels alone."""
+    return any((record["explanation"] or "").strip() for record in task_run.records)
 
 
-def _thresholds(scheme: Scheme) -> tuple[str, list[Threshold]]:
-    """``f1`` or ``acc``, and the thresholds of it, without those of the first version of the paper
-    (``v1_acc``).
-    """
-    thresholds = [
-        threshold for threshold in scheme.thresholds if not threshold.name.startswith("v1")
-    ]
-    return scheme.label_metric.partition("@")[0], thresholds
+def _metric_name(scheme: Scheme) -> str:
+    """The name of the metric without its threshold: ``f1`` or ``acc``."""
+    return scheme.label_metric.partition("@")[0]
 
 
-def _by_part(chart_id: str, task: str, results: Sequence[Result], scheme: Scheme) -> Chart | None:
-    parts = results[0].of.benchmark.parts
-    panels: dict[str, dict[str, dict[str, Estimate]]] = {}
-    beside: dict[tuple[str, str], list[Reference]] = {}
-    name, thresholds = _thresholds(scheme)
-    for threshold in thresholds:
-        for scope in places(results):
-            panel, category = threshold.name, measures.scope_text(scope)
-            if found := values_of(results, threshold.name, scope):
-                panels.setdefault(panel, {})[category] = found
-                if own := references(task, results, threshold.name, scope):
-                    beside[panel, category] = own
+def _shown_thresholds(scheme: Scheme) -> list[Threshold]:
+    """The thresholds without those of the first version of the paper (``v1_acc``)."""
+    return [threshold for threshold in scheme.thresholds if not threshold.name.startswith("v1")]
+
+
+def _chart_by_scope(
+    chart_id: str, results: TaskResults, scheme: Scheme, run_names: Sequence[str]
+) -> Chart | None:
+    """A chart of the metric by scope, a panel for each threshold; None if it has no value."""
+    panels: dict[str, dict[str, BarGroup]] = {}
+    for threshold in _shown_thresholds(scheme):
+        for scope in results.scopes():
+            group = results.bar_group(threshold.name, scope)
+            if group.estimates:
+                panels.setdefault(threshold.name, {})[measures.scope_text(scope)] = group
     if not panels:
         return None
-    return charts.bars(
+    metric = _metric_name(scheme)
+    return bar_chart(
         chart_id,
-        f"{task}: {name} by {parts.kind}",
+        f"{results.task}: {metric} by {results.benchmark.parts.kind}",
         panels,
-        label=f"{name} (percent)",
-        references=beside,
-        order=results[0].runs,
+        axis_label=f"{metric} (percent)",
+        run_order=run_names,
         side_by_side=True,
     )
 
 
-def _curves(chart_id: str, task: str, results: Sequence[Result], scheme: Scheme) -> Chart:
-    """Figure 11 of V-FLUTE's paper; of FLUTE the same for its accuracy."""
-    by_run = {
-        result.run: result.of.compute_from_records(partial(_curves_by_scope, scheme))
-        for result in results
-    }
+def _curve_chart(
+    chart_id: str, results: TaskResults, scheme: Scheme, run_names: Sequence[str]
+) -> Chart:
+    """A chart of the metric over its threshold, by scope, as in Figure 11 of V-FLUTE's paper."""
+    compute_curves = partial(_curves_by_scope, scheme)
     panels: dict[str, dict[str, list[Estimate]]] = {}
-    for scope in places(results):
-        for run, curves in by_run.items():
+    curves_by_run = {
+        run: task_run.compute_from_records(compute_curves) for run, task_run in results.runs.items()
+    }
+    for scope in results.scopes():
+        for run, curves in curves_by_run.items():
             if scope in curves:
                 panels.setdefault(measures.scope_text(scope), {})[run] = curves[scope]
-    name, thresholds = _thresholds(scheme)
-    return charts.curves(
+
+    metric = _metric_name(scheme)
+    thresholds = list(dict.fromkeys(threshold.at for threshold in _shown_thresholds(scheme)))
+    return curve_chart(
         chart_id,
-        f"{task}: {name}@t by threshold",
+        f"{results.task}: {metric}@t by threshold",
         classification.CURVE_THRESHOLDS,
         panels,
-        y_label=f"{name}@t (percent)",
-        marks=list(dict.fromkeys(threshold.at for threshold in thresholds))[1:],
-        order=results[0].runs,
+        axis_label=f"{metric}@t (percent)",
+        marked_thresholds=thresholds[1:],  # the first is 0, where no score is needed
+        run_order=run_names,
     )
 
 
 def _curves_by_scope(
     scheme: Scheme, declared: Measures, records: Sequence[Record]
 ) -> dict[str, list[Estimate]]:
-    """F1@t or Acc@t in percent at `classification.CURVE_THRESHOLDS`, of all rows with intervals."""
-    of_labels = declared.by_name[scheme.label_metric]
-    curve_by_scope: dict[str, list[Estimate]] = {}
-    for scope, members in of_labels.records_by_scope(records).items():
-        if scope != OVERALL and of_labels.averaged:
+    """F1@t or Acc@t in percent at `classification.CURVE_THRESHOLDS`, by scope.
+
+    The curve of all rows has intervals, unless it is a mean of the curves of several groups.
+    """
+    measure = declared.by_name[scheme.label_metric]
+    curves: dict[str, list[Estimate]] = {}
+    for scope, scope_records in measure.records_by_scope(records).items():
+        if scope != OVERALL and measure.averaged:
             continue
-        first, *others = [curve(scheme, part) for part in of_labels.averaged_groups(members)]
-        if scope != OVERALL or others:
-            first = [Estimate(Estimate.mean(at).value) for at in zip(first, *others, strict=True)]
-        curve_by_scope[scope] = list(map(percent, first))
-    return curve_by_scope
+        group_curves = [curve(scheme, group) for group in measure.averaged_groups(scope_records)]
+        has_interval = scope == OVERALL and len(group_curves) == 1
+        curves[scope] = []
+        for estimates in zip(*group_curves, strict=True):  # of all groups at one threshold
+            mean = Estimate(Estimate.mean(estimates).value)
+            curves[scope].append(in_percent(estimates[0] if has_interval else mean))
+    return curves

@@ -1,6 +1,6 @@
 """What a report shows, as plain data: groups of sections with tables and charts.
 
-Texts may hold names of runs and of tasks, which are untrusted: the page has to escape all of them.
+Texts may hold names of runs and tasks, which are untrusted: the page has to escape all of them.
 """
 
 from __future__ import annotations
@@ -17,54 +17,53 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Table:
-    """A table.
+    """A table of texts.
 
     Attributes:
         caption: what it shows.
-        shown: texts; the first column is the head of each row.
-        note: what stands below; "" if nothing does.
+        cells: texts; the first column is the head of each row.
+        note: what stands below; may be empty.
         tooltips: by column, what its head says when the mouse is over it.
     """
 
     caption: str
-    shown: pd.DataFrame
+    cells: pd.DataFrame
     note: str = ""
     tooltips: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Section:
-    """A part of a group.
+    """Tables and charts under one heading.
 
     Attributes:
         id: unique on the page; letters, digits and ``-``.
-        title, intro: its head, and what to read first.
-        charts, tables: what it holds.
-        notes: what to know about them, a paragraph each.
-        lines: paragraphs that follow the intro.
+        title: its heading.
+        intro: what to read first; may be empty.
+        verdicts: sentences that follow the intro, a paragraph each.
+        notes: what to know about the charts and tables, a paragraph each.
     """
 
     id: str
     title: str
-    intro: str
-    tables: tuple[Table, ...] = ()
+    intro: str = ""
+    verdicts: tuple[str, ...] = ()
     charts: tuple[Chart, ...] = ()
+    tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()
-    lines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Group:
-    """Sections under one heading: those of a dataset, or what concerns all.
+    """Sections under one heading: those of a dataset, or those about all datasets.
 
     Attributes:
         id: unique on the page; letters, digits and ``-``.
-        title: its head.
-        sections: at least one.
-        after: whether it stands behind the samples.
+        title: its heading.
+        after_samples: whether it stands below the samples on the page.
     """
 
     id: str
     title: str
     sections: tuple[Section, ...]
-    after: bool = False
+    after_samples: bool = False

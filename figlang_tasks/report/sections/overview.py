@@ -1,75 +1,76 @@
-"""All tasks and runs in one picture, and what to know about the runs before their numbers are
-read.
-"""
+"""The overview: verdicts, the main metric of each task, and warnings about the runs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from figlang_tasks.report import charts
-from figlang_tasks.report.charts import Reference
+from figlang_tasks.report.charts import BarGroup, Chart, bar_chart
+from figlang_tasks.report.run_warnings import run_warnings
 from figlang_tasks.report.sections.layout import Section
-from figlang_tasks.report.sections.results import (
-    Results,
+from figlang_tasks.report.sections.task_results import (
+    TaskResults,
     dataset_name,
-    headline,
-    references,
-    short_names,
-    values_of,
+    short_task_names,
 )
-from figlang_tasks.report.verdict import caveats, verdicts
+from figlang_tasks.report.verdict import verdicts
 from figlang_tasks.results.comparison import Difference
 from figlang_tasks.results.task_run import Run
-from figlang_tasks.scoring import Estimate
 
 
-def overview(runs: Sequence[Run], results: Results, differences: Sequence[Difference]) -> Section:
-    """Which of every two runs is better on each task, the main metric of each task, and notes on
-    the runs.
-    """
-    panels: dict[str, dict[str, dict[str, Estimate]]] = {}
-    beside: dict[tuple[str, str], list[Reference]] = {}
-    for task, of_task in results.items():
-        if (metric := headline(of_task)) is None:
-            continue
-        dataset = of_task[0].of.data.dataset
-        short = short_names(
-            [each for each, own in results.items() if own[0].of.data.dataset == dataset]
-        )
-        panel, category = dataset_name(dataset), f"{short[task]} {metric}"
-        panels.setdefault(panel, {})[category] = values_of(of_task, metric)
-        beside[panel, category] = references(task, of_task, metric)
-    notes = _notes(runs)
-    drawn = []
-    if panels:
-        chart = charts.bars(
-            "overview-all",
-            "The main metric of each task",
-            panels,
-            label="percent, with 95 % intervals",
-            references=beside,
-            order=next(iter(results.values()))[0].runs,
-            whole=True,
-        )
-        drawn.append(chart)
+def overview_section(
+    runs: Sequence[Run], results: Sequence[TaskResults], differences: Sequence[Difference]
+) -> Section:
+    """Which run is better on each task, the main metric of each task, and warnings."""
+    chart = _main_metrics_chart(results, [run.name for run in runs])
     return Section(
-        "overview-tasks",
-        "Overview",
-        "",
-        (),
-        tuple(drawn),
-        tuple(notes),
-        tuple(verdicts(differences)),
+        id="overview-tasks",
+        title="Overview",
+        verdicts=tuple(verdicts(differences)),
+        charts=() if chart is None else (chart,),
+        notes=tuple(_warnings(runs)),
     )
 
 
-def _notes(runs: Sequence[Run]) -> list[str]:
-    """What to know about the runs before their numbers are read."""
-    notes = []
+def _main_metrics_chart(results: Sequence[TaskResults], run_names: Sequence[str]) -> Chart | None:
+    """The main metric of each task that has one in percent, a panel for each dataset."""
+    tasks_by_dataset: dict[str, list[str]] = {}
+    for task_results in results:
+        tasks_by_dataset.setdefault(task_results.dataset, []).append(task_results.task)
+
+    panels: dict[str, dict[str, BarGroup]] = {}
+    for task_results in results:
+        metric = task_results.main_metric()
+        if metric is None:
+            continue
+        task_names = short_task_names(tasks_by_dataset[task_results.dataset])
+        category = f"{task_names[task_results.task]} {metric}"
+        panel = dataset_name(task_results.dataset)
+        panels.setdefault(panel, {})[category] = task_results.bar_group(metric)
+    if not panels:
+        return None
+    return bar_chart(
+        "overview-all",
+        "The main metric of each task",
+        panels,
+        axis_label="percent, with 95 % intervals",
+        run_order=run_names,
+        full_width=True,
+    )
+
+
+def _warnings(runs: Sequence[Run]) -> list[str]:
+    """What to know about the runs before their numbers are read, in whole sentences."""
+    warnings = []
     for run in runs:
-        # A page that others read tells nothing about this machine.
+        # A page that others read must not show paths of this machine.
         run_path = "RUN" if run.path.is_absolute() else str(run.path)
-        notes += [f"{caveat}." for caveat in caveats(run, run_path=run_path)]
-    if without := [run.name for run in runs if not all(of.reported for of in run.tasks.values())]:
-        notes.append(f"{', '.join(without)}: no reported metrics; values are from the samples.")
-    return notes
+        warnings += [f"{warning}." for warning in run_warnings(run, run_path=run_path)]
+    unreported = []
+    for run in runs:
+        if not all(task_run.reported for task_run in run.tasks.values()):
+            unreported.append(run.name)
+    if unreported:
+        warnings.append(
+            f"{', '.join(unreported)}: no reported metrics; values are from the samples."
+        )
+    return warnings

@@ -1,0 +1,210 @@
+"""One task of a comparison: the table of its runs, and the tables of their differences."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from figlang_tasks.core.text import printable
+from figlang_tasks.report import verdict
+from figlang_tasks.results import frame, measures, published, tables
+from figlang_tasks.results.comparison import Difference
+from figlang_tasks.results.paired_statistics import answers_per_row
+from figlang_tasks.results.task_run import Run, TaskRun
+from figlang_tasks.scoring import OVERALL, full_name
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class ComparedRun(NamedTuple):
+    """A run with its results of one task."""
+
+    run: Run
+    task_run: TaskRun
+
+
+class _ComparableFigures(NamedTuple):
+    """The metrics whose published figures are comparable, and why others are not."""
+
+    metrics: Sequence[str]
+    left_out: str
+
+
+@dataclass(frozen=True)
+class ComparedTask:
+    """A task that runs were compared on.
+
+    Attributes:
+        name: of the task; across tasks the names of both.
+        runs: those that were compared; runs that share a name are repeats.
+        differences: of all pairs of runs on this task.
+        has_main_metric_alone: whether only the main metric was tested. The table of the runs then
+            has all metrics of the harness's table, else those that were tested.
+    """
+
+    name: str
+    runs: Sequence[ComparedRun]
+    differences: Sequence[Difference]
+    has_main_metric_alone: bool
+
+    def table_of_runs(self, shows_papers: bool) -> pd.DataFrame:
+        """A table of texts: a row for each run, and a column for each metric.
+
+        The best value of a metric stands as ``**57.0**``.
+
+        Args:
+            shows_papers: whether the rows of the paper stand below.
+        """
+        import pandas as pd
+
+        table = tables.wide_table(self._numbers, ["run"], self._metrics)
+        for metric in self._metrics:
+            table[metric] = self._cells(metric, list(table["run"]), list(table[metric]))
+        table["run"] = [self._label(name) for name in table["run"]]
+        if shows_papers:
+            published_rows = []
+            for row in published.published_rows(self.name, self._comparable.metrics):
+                label = f"{row.label} (published, {row.table})"
+                published_rows.append((label, row.values))
+            table = pd.concat([table, tables.published_table(published_rows, table)])
+        return table.rename(columns={"run": ""}).rename(columns=measures.name_with_arrow)
+
+    def notes(self, shows_papers: bool) -> list[str]:
+        """What a reader must know of the table of runs: the papers' protocol, and the scorers."""
+        notes = []
+        if shows_papers:
+            protocol = published.protocol_text(self.name, self._comparable.metrics)
+            if protocol:
+                notes.append(f"published: {protocol}")
+            if self._comparable.left_out:
+                notes.append(self._comparable.left_out)
+            if not notes:
+                notes.append(f"published: nothing for {', '.join(self._metrics)} of {self.name}")
+        scorers = [run.task_run.signature or run.task_run.scorer for run in self.runs]
+        for scorer in dict.fromkeys(scorers):
+            if scorer:
+                notes.append(f"explanation scorer: {scorer}")
+        return notes
+
+    def tables_of_pairs(self) -> list[tuple[str, pd.DataFrame]]:
+        """A title and a table of differences for each pair of runs."""
+        differences_by_pair: dict[tuple[str, str], list[Difference]] = {}
+        for difference in self.differences:
+            pair = (difference.baseline, difference.candidate)
+            differences_by_pair.setdefault(pair, []).append(difference)
+        titled_tables = []
+        for (baseline, candidate), differences in differences_by_pair.items():
+            title = f"{printable(candidate)} against {printable(baseline)}"
+            titled_tables.append((title, verdict.of_differences(differences)))
+        return titled_tables
+
+    def has_overlapping_parts(self) -> bool:
+        """Whether parts of the benchmark were compared in which a row counts several times."""
+        if all(difference.scope == OVERALL for difference in self.differences):
+            return False
+        return any(measures.scopes_overlap(compared.task_run.estimates) for compared in self.runs)
+
+    @cached_property
+    def _numbers(self) -> pd.DataFrame:
+        """A row for each value of each run; ``metric`` has the full name: ``f1@60_muse``."""
+        estimates = []
+        for run, task_run in self.runs:
+            estimates.append((run.name, {self.name: task_run.estimates}))
+        numbers = frame.estimates_frame(estimates)
+        full_names = []
+        for metric, scope in zip(numbers["metric"], numbers["scope"], strict=True):
+            full_names.append(full_name(metric, scope))
+        numbers["metric"] = full_names
+        return numbers
+
+    @cached_property
+    def _metrics(self) -> list[str]:
+        """The full names of the metrics in the table of runs.
+
+        A metric without a value has no column, such as f1@53 without explanation scores.
+        """
+        if self.has_main_metric_alone:
+            metrics = _metrics_of_table(self.runs[0].task_run)
+        else:
+            metrics = _tested_metrics(self.differences)
+        with_value = set(self._numbers["metric"])
+        return [metric for metric in dict.fromkeys(metrics) if metric in with_value]
+
+    @cached_property
+    def _comparable(self) -> _ComparableFigures:
+        """Which published figures are comparable with all of the runs."""
+        conditions = [compared.task_run.conditions for compared in self.runs]
+        return _ComparableFigures(
+            *published.comparable_metrics(self.name, self._metrics, conditions)
+        )
+
+    def _cells(self, metric: str, names: Sequence[str], cells: Sequence[str]) -> list[str]:
+        """The cells of a metric: mean ± sd of repeats, and the best value as ``**57.0**``.
+
+        Args:
+            metric: its full name.
+            names: of the runs, each once.
+            cells: the value of each run as text; "" without one.
+        """
+        repeats = Counter(compared.run.name for compared in self.runs)
+        is_metric = self._numbers["metric"] == metric
+        values = self._numbers[is_metric].groupby("run")["value"]
+        means = values.mean()
+        deviations = values.std()
+        best_runs = _best_runs(metric, means)
+        final_cells = []
+        for name, cell in zip(names, cells, strict=True):
+            text = cell
+            if repeats[name] > 1 and cell:
+                mean = measures.value_text(metric, means[name])
+                deviation = measures.value_text(metric, deviations[name])
+                text = f"{mean} ± {deviation}"
+            if name in best_runs:
+                text = re.sub(r"^\S+", r"**\g<0>**", text)
+            final_cells.append(text)
+        return final_cells
+
+    def _label(self, name: str) -> str:
+        """The name of a run with the number of its repeats, or of answers to each row."""
+        task_runs = [compared.task_run for compared in self.runs if compared.run.name == name]
+        if len(task_runs) > 1:
+            return f"{name} ({len(task_runs)} runs)"
+        answers = answers_per_row(self.name, name, task_runs[0])
+        return f"{name} ({answers} answers to a row)" if answers > 1 else name
+
+
+def _metrics_of_table(task_run: TaskRun) -> list[str]:
+    """The metrics of a task in the harness's table, without diagnostic ones."""
+    metrics = []
+    for measure in task_run.measures.all:
+        if measure.in_table and not measure.is_diagnostic:
+            metrics.append(measure.name)
+    return metrics
+
+
+def _tested_metrics(differences: Sequence[Difference]) -> list[str]:
+    """The full names of the metrics of some differences; those over all rows alone, if any is."""
+    over_all_rows = [difference for difference in differences if difference.scope == OVERALL]
+    return [difference.name for difference in over_all_rows or differences]
+
+
+def _best_runs(metric: str, values: pd.Series) -> set[str]:
+    """The names of the runs whose value prints as the best one; none if there is a single run.
+
+    Args:
+        metric: its full name.
+        values: the value of each run, by name.
+    """
+    if len(values) < 2:
+        return set()
+    best = values.max() if measures.measure_of(metric).higher_is_better else values.min()
+    best_runs = set()
+    for name, value in values.items():
+        if measures.value_text(metric, value) == measures.value_text(metric, best):
+            best_runs.add(str(name))
+    return best_runs

@@ -1,0 +1,209 @@
+"""``figlang judge read``: a language model reads the answers that our readers left."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
+
+import typer
+
+from figlang_tasks.cli import folder_beside, say
+from figlang_tasks.cli.options import Run
+from figlang_tasks.core.errors import FigLangError
+
+if TYPE_CHECKING:
+    from figlang_tasks.judge.kept_answers import KeptAnswers
+    from figlang_tasks.judge.read import TaskReading, Usage
+    from figlang_tasks.judge.unread import UnreadAnswer, UnreadAnswers
+
+Model: TypeAlias = Annotated[
+    str, typer.Option(help="Name of the model at the server.", show_default=False)
+]
+Concurrency: TypeAlias = Annotated[
+    int, typer.Option(min=1, max=64, help="Requests at the same time.")
+]
+MaxTokens: TypeAlias = Annotated[
+    int, typer.Option(min=16, help="Tokens of an answer, with its thinking.")
+]
+
+
+def read(
+    run: Run,
+    model: Model,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Folder of the new run. [default: RUN_read]", show_default=False
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be asked. Ask and write nothing.")
+    ] = False,
+    concurrency: Concurrency = 4,
+    max_tokens: MaxTokens = 1024,
+    price_read: Annotated[
+        float | None,
+        typer.Option(
+            min=0, help="Price of a million tokens that the model reads.", show_default=False
+        ),
+    ] = None,
+    price_written: Annotated[
+        float | None,
+        typer.Option(min=0, help="Price of a million tokens that it writes.", show_default=False),
+    ] = None,
+) -> None:
+    """Let a language model read the answers that our readers left.
+
+    The model gets the options and the answer, but not the gold label, and says which option the
+    answer chooses, or none. It gets only answers in words that were not read. Empty answers and
+    thoughts without an end are not asked.
+
+    The command writes a new run: the samples with the model's readings beside ours (read_by), and
+    the results with the main metric of each task once more, as METRIC_read_by_model. All other
+    values are those of RUN. Give that folder to figlang compare and report.
+
+    The server speaks OpenAI's protocol; OPENAI_API_KEY and OPENAI_BASE_URL name the key and the
+    server. If the command is interrupted, run it again: it keeps the answers so far, and asks
+    nothing twice.
+
+    \b
+    figlang judge read results/MODEL --model gpt-4o-mini --dry-run
+    OPENAI_API_KEY=... figlang judge read results/MODEL --model gpt-4o-mini
+    figlang compare a=results/a_read b=results/b_read --metric acc_read_by_model
+    """
+    from figlang_tasks.judge.kept_answers import KeptAnswers
+    from figlang_tasks.judge.read import Usage, unanswered, write
+    from figlang_tasks.judge.unread import find_unread
+    from figlang_tasks.results import runs
+
+    saved_run = runs.read(run)
+    folder = output or folder_beside(saved_run.path, "read")
+    unread = find_unread(saved_run, model)
+    kept_answers = KeptAnswers(folder, unread.origin)
+    prices = _Prices(price_read, price_written)
+    questions = unanswered(unread, kept_answers, max_tokens)
+    say(_plan_text(unread, len(questions)))
+    if dry_run:
+        say(_estimated_cost_text(questions, max_tokens, prices))
+        return
+
+    usage = Usage()
+    _ask(unread, kept_answers, usage, prices, concurrency, max_tokens)
+    failure = (
+        f"{usage.failed} requests failed, the last with {usage.error}: run the command again to ask"
+        " them again"
+    )
+    if usage.failed and kept_answers.is_empty:
+        raise FigLangError(failure)
+    for task, reading in write(unread, kept_answers, folder).items():
+        say(_reading_text(task, reading, model, max_tokens))
+    if usage.requests:
+        say(_cost_text(usage, prices))
+    say(f"written: {folder}\nnext: figlang report {shlex.quote(str(folder))} -o report.html")
+    if usage.failed:
+        raise FigLangError(failure)
+
+
+class _Prices(NamedTuple):
+    """What a million tokens cost; None where the user has not said."""
+
+    read: float | None
+    written: float | None
+
+    def text(self, tokens_read: int, tokens_written: int) -> str:
+        """The price of some tokens, behind a semicolon; "" if the user has given no price."""
+        if self.read is None and self.written is None:
+            return ""
+        price = (tokens_read * (self.read or 0) + tokens_written * (self.written or 0)) / 1e6
+        return f"; price {price:,.4f}"
+
+
+def _ask(
+    unread: UnreadAnswers,
+    kept_answers: KeptAnswers,
+    usage: Usage,
+    prices: _Prices,
+    concurrency: int,
+    max_tokens: int,
+) -> None:
+    """Ask the questions that are still open; if that fails or is interrupted, print its cost."""
+    from figlang_tasks.judge.read import ask
+
+    try:
+        ask(unread, kept_answers, usage, concurrency=concurrency, max_tokens=max_tokens)
+    except (FigLangError, OSError, KeyboardInterrupt):
+        if usage.requests:
+            say(_cost_text(usage, prices), err=True)
+        raise
+
+
+# --- what is printed ---
+
+
+def _plan_text(unread: UnreadAnswers, request_count: int) -> str:
+    """What our readers left in each task, and how many requests will be sent."""
+    lines = []
+    for task, readable in unread.tasks.items():
+        answers = len(readable.task.samples)
+        lines.append(f"{task}: our readers left {len(readable.unread)} of {answers} answers")
+    for task, reason in unread.left_out.items():
+        lines.append(f"{task}: left out, because {reason}")
+
+    question_count = len(unread.questions)
+    if question_count == 0:
+        lines.append("nothing is left to ask: our readers have read every answer that has words")
+    else:
+        details = "equal answers are asked once"
+        kept_count = question_count - request_count
+        if kept_count > 0:
+            details += f"; {kept_count} answers are kept from before"
+        lines.append(f"{request_count} requests to {unread.model} ({details})")
+    return "\n".join(lines)
+
+
+def _estimated_cost_text(
+    questions: Sequence[UnreadAnswer], max_tokens: int, prices: _Prices
+) -> str:
+    """What the requests would cost, at most."""
+    tokens_to_read = sum(question.estimated_tokens for question in questions)
+    tokens_to_write = len(questions) * max_tokens
+    tokens = f"about {tokens_to_read:,} tokens to read, at most {tokens_to_write:,} to write"
+    price = prices.text(tokens_to_read, tokens_to_write)
+    return f"{tokens}{price}\nnothing was asked or written"
+
+
+def _reading_text(task: str, reading: TaskReading, model: str, max_tokens: int) -> str:
+    """How many answers of a task a model has read, and the main metric without and with them."""
+    from figlang_tasks.results.measures import estimate_text
+    from figlang_tasks.scoring.read_by_model import SUFFIX
+
+    outcomes = [f"{model} read {reading.counts['read']} of the {reading.unread} answers"]
+    if reading.counts["none"]:
+        outcomes.append(f"found no option in {reading.counts['none']}")
+    if reading.counts["unreadable"]:
+        outcomes.append(f"gave no readable reply to {reading.counts['unreadable']}")
+    if reading.counts["failed"]:
+        outcomes.append(f"could not be asked about {reading.counts['failed']}")
+    lines = [f"{task}: {', '.join(outcomes)}"]
+    if reading.truncated:
+        lines.append(
+            f"  {reading.truncated} replies ended at {max_tokens} tokens: ask them again with a"
+            " larger --max-tokens"
+        )
+    our_metric = reading.metric
+    model_metric = f"{reading.metric}{SUFFIX}"
+    our_value = estimate_text(our_metric, reading.estimate)
+    model_value = estimate_text(model_metric, reading.estimate_by_model)
+    lines.append(f"  {our_metric} {our_value}, {model_metric} {model_value}")
+    return "\n".join(lines)
+
+
+def _cost_text(usage: Usage, prices: _Prices) -> str:
+    """What the requests of a call have cost: tokens as the server reports them, and their price."""
+    tokens = f"{usage.tokens_read:,} tokens read, {usage.tokens_written:,} written"
+    if usage.unreported:
+        tokens += f" (the server reported none of {usage.unreported} answers)"
+    price = prices.text(usage.tokens_read, usage.tokens_written)
+    return f"{usage.requests} requests: {tokens}{price}"

@@ -1,0 +1,137 @@
+"""The chart of curves over a threshold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from figlang_tasks.core.text import csv_text, printable
+from figlang_tasks.report.charts.chart import Chart
+from figlang_tasks.report.charts.figure import (
+    FULL_WIDTH,
+    HALF_WIDTH,
+    PHONE_WIDTH,
+    LegendEntry,
+    draw_legend,
+    line_style,
+    number_series,
+    styled_figure,
+    to_svg,
+)
+from figlang_tasks.scoring import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_PANEL_HEIGHT = 160  # pixels
+_TICKS = (0, 0.2, 0.4, 0.6, 0.8)  # 1 would touch the 0 of the next panel
+
+CurvePanels: TypeAlias = Mapping[str, Mapping[str, Sequence[Estimate]]]
+"""By the title of a panel and the name of a run, an estimate at each threshold."""
+
+
+def curve_chart(
+    chart_id: str,
+    title: str,
+    thresholds: Sequence[float],
+    panels: CurvePanels,
+    *,
+    axis_label: str,
+    marked_thresholds: Sequence[float],
+    run_order: Sequence[str],
+) -> Chart:
+    """Draw a curve of each run, with its intervals, over thresholds from 0 to 1.
+
+    Args:
+        panels: estimates from 0 to 100.
+        marked_thresholds: where vertical lines stand, in ascending order.
+        run_order: the runs of all charts of the page; it decides how each looks.
+    """
+    series = number_series(panels.values(), run_order)
+    curves = _Curves(thresholds, panels, axis_label, marked_thresholds, series)
+    is_wide = len(panels) > 2
+    svg = curves.draw(FULL_WIDTH if is_wide else HALF_WIDTH, columns=min(4, len(panels)))
+    phone_svg = curves.draw(PHONE_WIDTH, columns=min(2, len(panels)))
+    return Chart(chart_id, title, svg, phone_svg, curves.csv(), is_wide)
+
+
+@dataclass(frozen=True)
+class _Curves:
+    """What a chart of curves shows; see `curve_chart`."""
+
+    thresholds: Sequence[float]
+    panels: CurvePanels
+    axis_label: str
+    marked_thresholds: Sequence[float]
+    series: Mapping[str, int]
+
+    def draw(self, width: float, columns: int) -> str:
+        """Draw the panels in so many columns, and return the SVG."""
+        rows = math.ceil(len(self.panels) / columns)
+        with styled_figure(width, rows * _PANEL_HEIGHT + 80) as figure:
+            series = self.series.items()
+            draw_legend(figure, [LegendEntry(run, line_style(number)) for run, number in series])
+            grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+            all_axes = list(grid.flat)
+            title_length = int(width / columns / 8)
+            for axes, (title, curves) in zip(all_axes, self.panels.items(), strict=False):
+                axes.set_title(printable(title, title_length))
+                self._draw_panel(axes, curves)
+            for unused_axes in all_axes[len(self.panels) :]:
+                unused_axes.axis("off")
+            figure.supxlabel("threshold t", fontsize=12)
+            figure.supylabel(self.axis_label, fontsize=12)
+            return to_svg(figure)
+
+    def _draw_panel(self, axes: Axes, curves: Mapping[str, Sequence[Estimate]]) -> None:
+        """Draw the marked thresholds and the curves of a panel."""
+        axes.set(xlim=(0, 1), ylim=(0, 103), xticks=_TICKS)
+        subplot = axes.get_subplotspec()
+        assert subplot is not None
+        for threshold in self.marked_thresholds:
+            axes.axvline(threshold, color="black", linestyle=":", linewidth=1)
+            if subplot.is_first_col():
+                self._label_threshold(axes, threshold)
+        for run, estimates in curves.items():
+            self._draw_curve(axes, self.series[run], estimates)
+
+    def _label_threshold(self, axes: Axes, threshold: float) -> None:
+        """Write a threshold beside its line: the last at the right, so that none overlap."""
+        is_last = threshold == self.marked_thresholds[-1]
+        axes.text(
+            threshold,
+            99,
+            f"{threshold:.2f} ".removeprefix("0"),
+            ha="left" if is_last else "right",
+            va="top",
+            fontsize=10,
+        )
+
+    def _draw_curve(self, axes: Axes, number: int, estimates: Sequence[Estimate]) -> None:
+        """Draw the curve of the series with this number, and its intervals as a band."""
+        style = line_style(number)
+        values = [estimate.value for estimate in estimates]
+        # As floats: NaN where there is no interval
+        lows = np.array([estimate.low for estimate in estimates], dtype=float)
+        highs = np.array([estimate.high for estimate in estimates], dtype=float)
+        if not np.isnan(lows).all():
+            band = {"color": style["color"], "alpha": 0.16, "linewidth": 0}
+            axes.fill_between(self.thresholds, lows, highs, **band)
+        # Markers of different series stand at different thresholds.
+        first_marker = 3 + 5 * (number % 5)
+        axes.plot(self.thresholds, values, markevery=(first_marker, 25), clip_on=False, **style)
+
+    def csv(self) -> str:
+        """The points of all curves as CSV."""
+        header = ("panel", "run", "threshold t", self.axis_label, "low", "high")
+        lines: list[tuple[object, ...]] = []
+        for panel, curves in self.panels.items():
+            for run, estimates in curves.items():
+                for threshold, estimate in zip(self.thresholds, estimates, strict=True):
+                    numbers = (float(threshold), estimate.value, estimate.low, estimate.high)
+                    lines.append((panel, run, *numbers))
+        return csv_text(header, lines)

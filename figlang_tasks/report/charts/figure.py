@@ -1,0 +1,155 @@
+"""What all charts share: sizes, the style of each series, the figure and its legend."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from figlang_tasks.core.text import printable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+HALF_WIDTH = 578
+"""Pixels; two charts of this width fit side by side in one of `FULL_WIDTH`."""
+
+FULL_WIDTH = 1180
+PHONE_WIDTH = 358
+
+COLOURS = ("#0072b2", "#d55e00", "#008a64", "#b45a8e", "#a87400", "#2f86bb", "#7d7500", "#555555")
+"""Colours of series: Okabe and Ito 2008, darkened to a contrast of 3:1 on white."""
+
+MUTED = "#59616b"
+"""The colour of what is not significant, and of small print."""
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)))
+
+PlotStyle: TypeAlias = Mapping[str, Any]
+"""Keyword arguments of ``Axes.plot``."""
+
+_STYLE_SHEET = Path(__file__).with_name("charts.mplstyle")
+_LONGEST_NAME = 40  # characters of a name in a legend
+
+
+class LegendEntry(NamedTuple):
+    """A name in a legend, and how its marks look."""
+
+    name: str
+    style: PlotStyle
+
+
+# --- styles of series ---
+
+
+def number_series(
+    runs_of_groups: Iterable[Iterable[str]], run_order: Sequence[str]
+) -> dict[str, int]:
+    """The runs that any group has, each with its position in `run_order`.
+
+    The number decides how a run looks, so a run looks the same in all charts of a page.
+    """
+    drawn: set[str] = set()
+    for runs in runs_of_groups:
+        drawn.update(runs)
+    return {run: number for number, run in enumerate(run_order) if run in drawn}
+
+
+def marker_style(number: int) -> PlotStyle:
+    """Colour and marker of the series with this number, without a line."""
+    return {
+        "color": COLOURS[number % len(COLOURS)],
+        "marker": MARKERS[number % len(MARKERS)],
+        "linestyle": "none",
+    }
+
+
+def line_style(number: int) -> PlotStyle:
+    """Colour, marker and dashes of the series with this number.
+
+    Any two of 35 series differ in their marker or their dashes.
+    """
+    return {**marker_style(number), "linestyle": DASHES[number % len(DASHES)]}
+
+
+# --- figures ---
+
+
+@contextmanager
+def styled_figure(width: float, height: float) -> Iterator[Figure]:
+    """A figure of `width` by `height` pixels; draw and save it within the context."""
+    from matplotlib import style
+    from matplotlib.figure import Figure
+
+    with style.context(["default", _STYLE_SHEET]), warnings.catch_warnings():
+        # The SVG holds text, and the reader's fonts have what ours lack.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        # At 72 dots per inch a point is a pixel.
+        yield Figure((width / 72, height / 72), dpi=72, layout="constrained")
+
+
+def to_svg(figure: Figure) -> str:
+    """The SVG of a figure, its size in pixels, without the date and the program that made it."""
+    file = io.StringIO()
+    metadata = {"Date": None, "Creator": None}
+    figure.savefig(file, format="svg", transparent=True, metadata=metadata)
+    # matplotlib gives the size in points, the first width and height of the file.
+    return re.sub(r'(width|height)="([\d.]+)pt"', r'\1="\2"', file.getvalue(), count=2)
+
+
+# --- legends ---
+
+
+def legend_columns(names: Sequence[str], width: float) -> int:
+    """How many columns a legend of these names has in a chart of `width` pixels."""
+    longest = max((len(name) for name in names), default=0)
+    column_width = 7.5 * min(longest, _LONGEST_NAME) + 50
+    return max(1, int(width / column_width))
+
+
+def legend_height(entries: Sequence[LegendEntry], width: float) -> int:
+    """The height of a legend in a chart of `width` pixels."""
+    columns = legend_columns([entry.name for entry in entries], width)
+    lines = -(-len(entries) // columns)  # rounded up
+    return 22 * lines
+
+
+def draw_legend(figure: Figure, entries: Sequence[LegendEntry]) -> None:
+    """Draw names with their styles above a figure."""
+    from matplotlib.lines import Line2D
+
+    if not entries:
+        return
+    handles = []
+    for entry in entries:
+        label = printable(entry.name, _LONGEST_NAME)
+        handles.append(Line2D([], [], label=label, **entry.style))
+    columns = legend_columns([entry.name for entry in entries], figure.get_figwidth() * 72)
+    figure.legend(handles=handles, loc="outside upper left", ncols=columns)
+
+
+# --- labels ---
+
+
+def wrap(text: str, width: int) -> str:
+    """Break a text into at most two lines of `width` characters, and cut what is longer.
+
+    Lines break after a blank, ``_``, ``-`` or ``/``.
+    """
+    lines = [""]
+    for piece in re.findall(r"[^ _/-]*[ _/-]|[^ _/-]+", " ".join(printable(text).split())):
+        is_full = lines[-1] != "" and len(lines[-1] + piece.rstrip()) > width
+        if is_full and len(lines) == 1:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(_cut(line.rstrip(), width) for line in lines)
+
+
+def _cut(line: str, width: int) -> str:
+    """A line in at most `width` characters, with ``…`` where its end is missing."""
+    return line if len(line) <= width else f"{line[: width - 1]}…"

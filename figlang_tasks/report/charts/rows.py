@@ -1,0 +1,226 @@
+"""Draws charts of rows: each row has a label, and marks with intervals on a common scale."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from figlang_tasks.core.text import printable
+from figlang_tasks.report.charts.chart import Reference, ReferenceKind
+from figlang_tasks.report.charts.figure import (
+    MUTED,
+    LegendEntry,
+    PlotStyle,
+    draw_legend,
+    legend_height,
+    styled_figure,
+    to_svg,
+    wrap,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.transforms import Transform
+
+# Heights in pixels
+_MARK = 16
+_LABEL_LINE = 15
+_PADDING = 10
+_PANEL_TITLE = 26
+_AXIS = 56
+
+_REFERENCES: Mapping[ReferenceKind, LegendEntry] = {
+    "model": LegendEntry(
+        "published models",
+        {"color": "black", "marker": "|", "linestyle": "none", "markeredgewidth": 1.5},
+    ),
+    "people": LegendEntry(
+        "people (published)",
+        {"color": "black", "marker": "D", "linestyle": "none", "markerfacecolor": "none"},
+    ),
+    "chance": LegendEntry("chance", {"color": "black", "linestyle": "--", "linewidth": 1.2}),
+}
+
+
+class Mark(NamedTuple):
+    """A value in a row, with its interval, and the text at the right of the chart.
+
+    A value that is NaN leaves its place empty.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    text: str
+    style: PlotStyle
+    is_bold: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a chart.
+
+    Attributes:
+        label: at the left, in one line or several.
+        marks: one below the other.
+        references: what the marks are read against: chance is a line across them, published values
+            stand below them.
+        has_reference_line: whether there is room for published values. Where panels stand side by
+            side, a row has it in all panels if it needs it in one.
+    """
+
+    label: str
+    marks: Sequence[Mark]
+    references: Sequence[Reference] = ()
+    has_reference_line: bool = False
+
+    @property
+    def marks_height(self) -> int:
+        """The height of the marks and of the line of published values."""
+        return _MARK * (len(self.marks) + self.has_reference_line)
+
+    @property
+    def height(self) -> int:
+        """The height of the whole row."""
+        label_height = _LABEL_LINE * (self.label.count("\n") + 1)
+        return max(self.marks_height, label_height) + _PADDING
+
+
+RowPanels: TypeAlias = Mapping[str, Sequence[Row]]
+"""Rows by the title of their panel; the title may be empty."""
+
+
+def draw_rows(
+    panels: RowPanels,
+    axis_label: str,
+    legend: Sequence[LegendEntry],
+    width: float,
+    limits: tuple[float, float] = (0, 100),
+    side_by_side: bool = False,
+) -> str:
+    """Draw panels of rows on one scale, and return the SVG.
+
+    Args:
+        legend: the series; references are added to it.
+        limits: both ends of the scale.
+        side_by_side: whether panels stand beside each other, in which case all have the same rows;
+            otherwise they stand below each other.
+    """
+    columns = [{title: rows} for title, rows in panels.items()] if side_by_side else [panels]
+    entries = [*legend, *_reference_entries(panels)]
+    height = _panels_height(columns[0]) + legend_height(entries, width) + _AXIS
+    with styled_figure(width, height) as figure:
+        draw_legend(figure, entries)
+        figure.set_layout_engine("constrained", wspace=0.03)
+        all_axes = figure.subplots(1, len(columns), sharey=True, squeeze=False)[0]
+        for axes, column in zip(all_axes, columns, strict=True):
+            axes.set(xlim=limits, xlabel=printable(axis_label))
+            axes.grid(False, axis="y")
+            # Titles begin above the labels of rows, but side by side each above its own axes.
+            title_left = axes.transAxes if side_by_side else figure.transFigure
+            _draw_column(axes, column, title_left, title_length=int(width / 7 / len(columns)))
+        return to_svg(figure)
+
+
+def _reference_entries(panels: RowPanels) -> list[LegendEntry]:
+    """The entries of the legend for the kinds of references that the rows have."""
+    kinds: set[ReferenceKind] = set()
+    for rows in panels.values():
+        for row in rows:
+            kinds.update(reference.kind for reference in row.references)
+    return [entry for kind, entry in _REFERENCES.items() if kind in kinds]
+
+
+def _panels_height(panels: RowPanels) -> int:
+    """The height of panels that stand below each other."""
+    height = 0
+    for title, rows in panels.items():
+        if title:
+            height += _PANEL_TITLE
+        height += sum(row.height for row in rows)
+    return height
+
+
+def _draw_column(axes: Axes, panels: RowPanels, title_left: Transform, title_length: int) -> None:
+    """Draw panels below each other; titles of `title_length` characters begin at `title_left`."""
+    from matplotlib import rcParams
+    from matplotlib.transforms import blended_transform_factory
+
+    top = 0.0
+    labels: dict[float, str] = {}  # by the height of the middle of their row
+    for title, rows in panels.items():
+        if title:
+            axes.text(
+                0,
+                top + _PANEL_TITLE - 9,
+                printable(title, title_length),
+                transform=blended_transform_factory(title_left, axes.transData),
+                weight="bold",
+                va="center",
+                in_layout=False,
+            )
+            top += _PANEL_TITLE
+        for row in rows:
+            bottom = top + row.height
+            has_negative_values = axes.get_xlim()[0] < 0
+            if has_negative_values:
+                axes.plot([0, 0], [top, bottom], color="black", linewidth=1)
+            _draw_row(axes, row, top)
+            labels[top + row.height / 2] = row.label
+            top = bottom
+            axes.axhline(bottom, color=rcParams["grid.color"], linewidth=0.8, zorder=0.5)
+    axes.set_yticks(list(labels), list(labels.values()))
+    axes.set_ylim(top, 0)
+
+
+def _draw_row(axes: Axes, row: Row, top: float) -> None:
+    """Draw the marks of a row that begins at `top`, and its references."""
+    marks_top = top + (row.height - row.marks_height) / 2
+    for number, mark in enumerate(row.marks):
+        if math.isfinite(mark.value):
+            _draw_mark(axes, mark, marks_top + _MARK * (number + 0.5))
+
+    references_y = marks_top + _MARK * (len(row.marks) + 0.5)
+    for reference in row.references:
+        style = _REFERENCES[reference.kind].style
+        if reference.kind == "chance":
+            axes.plot([reference.value] * 2, [top + 2, top + row.height - 2], **style)
+        else:
+            axes.plot([reference.value], [references_y], clip_on=False, **style)
+    models = [reference for reference in row.references if reference.kind == "model"]
+    if models:
+        best = max(models, key=lambda model: model.value)
+        _label_best_model(axes, best, references_y)
+
+
+def _draw_mark(axes: Axes, mark: Mark, y: float) -> None:
+    """Draw a value at the height `y`, its interval, and its text at the right of the axes."""
+    if mark.low is not None and mark.high is not None and math.isfinite(mark.low + mark.high):
+        axes.plot([mark.low, mark.high], [y, y], color=mark.style["color"], linewidth=1.5)
+    axes.plot([mark.value], [y], clip_on=False, **mark.style)
+    axes.annotate(
+        printable(mark.text),
+        xy=(1, y),
+        xycoords=axes.get_yaxis_transform(),
+        xytext=(10, 0),
+        textcoords="offset points",
+        va="center",
+        weight="bold" if mark.is_bold else "normal",
+    )
+
+
+def _label_best_model(axes: Axes, model: Reference, y: float) -> None:
+    """Write the name of a published model beside its mark, on the side that has more room."""
+    is_in_left_half = model.value < 50
+    axes.annotate(
+        f"best: {wrap(model.name, 24)} {model.value:.1f}",
+        xy=(model.value, y),
+        xytext=(7 if is_in_left_half else -7, 0),
+        textcoords="offset points",
+        ha="left" if is_in_left_half else "right",
+        va="center",
+        color=MUTED,
+        fontsize=11,
+    )

@@ -1,0 +1,113 @@
+"""Says of a difference between two runs whether it is significant, and writes it for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from figlang_tasks.results import measures
+from figlang_tasks.results.comparison import Difference
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ALPHA = 0.05
+"""A difference is significant if its p, adjusted for all tests, is below."""
+
+_SMALLEST_P = 0.00005
+"""A smaller p would be 0 in four digits."""
+
+
+def is_significant(difference: Difference) -> bool:
+    """Whether the adjusted p of a difference is below `ALPHA`; False without a test."""
+    return difference.p_holm is not None and difference.p_holm < ALPHA
+
+
+def is_improvement(difference: Difference) -> bool:
+    """Whether the candidate has the better value, significantly or not."""
+    is_higher = difference.difference > 0
+    return is_higher == measures.measure_of(difference.metric).higher_is_better
+
+
+def count_tests(differences: Sequence[Difference]) -> int:
+    """How many of the differences were tested."""
+    return sum(difference.p is not None for difference in differences)
+
+
+# --- texts ---
+
+
+def difference_text(difference: Difference) -> str:
+    """A difference with its sign and its interval: ``+28.7 [18.6, 39.4]``."""
+    sign = "+" if difference.difference > 0 else ""
+    text = sign + measures.value_text(difference.metric, difference.difference)
+    if difference.low is None or difference.high is None:
+        return text
+    low = measures.value_text(difference.metric, difference.low)
+    high = measures.value_text(difference.metric, difference.high)
+    return f"{text} [{low}, {high}]"
+
+
+def p_text(p: float) -> str:
+    """A p-value as papers print it: ``= .021``, below .01 with four digits, or ``< .0001``."""
+    if p < _SMALLEST_P:
+        return "< .0001"
+    digits = 3 if p >= 0.01 else 4
+    return f"= {p:.{digits}f}".replace("0.", ".", 1)
+
+
+def rows_text(difference: Difference) -> str:
+    """How many rows were compared, ``12 / 15`` if the runs differ; empty if unknown."""
+    counts = [difference.baseline_rows, difference.candidate_rows]
+    known = dict.fromkeys(str(count) for count in counts if count is not None)
+    return " / ".join(known)
+
+
+def differences_table(differences: Sequence[Difference]) -> pd.DataFrame:
+    """A table of texts with the differences of one pair of runs and their tests, a line each."""
+    import pandas as pd
+
+    # No dictionaries: a run may have the name of another column.
+    columns = [
+        "metric",
+        "part",
+        "n",
+        differences[0].baseline,
+        differences[0].candidate,
+        "difference",
+        "smallest",
+        "p",
+        "p Holm",
+    ]
+    lines = []
+    for difference in differences:
+        metric = difference.metric
+        smallest = difference.smallest
+        cells = [
+            measures.name_with_arrow(metric),
+            measures.scope_text(difference.scope),
+            rows_text(difference),
+            measures.value_text(metric, difference.baseline_value),
+            measures.value_text(metric, difference.candidate_value),
+            difference_text(difference),
+            "" if smallest is None else measures.value_text(metric, smallest),
+            _p_cell(difference),
+            _adjusted_p_cell(difference),
+        ]
+        lines.append(cells)
+    return pd.DataFrame(lines, columns=columns)
+
+
+def _p_cell(difference: Difference) -> str:
+    """The p of a difference before adjustment: ``.0018``."""
+    if difference.p is None:
+        return "no test"
+    return p_text(difference.p).removeprefix("= ")
+
+
+def _adjusted_p_cell(difference: Difference) -> str:
+    """The adjusted p of a difference: ``.021*`` if significant, else ``.210`` and a blank."""
+    if difference.p_holm is None:
+        return ""
+    star = "*" if is_significant(difference) else " "
+    return p_text(difference.p_holm).removeprefix("= ") + star

@@ -1,0 +1,111 @@
+"""Statistics of runs for paired tests, also of runs with several answers to a row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from figlang_tasks.core.text import listing
+from figlang_tasks.metrics.significance import Statistic
+from figlang_tasks.results.comparability import ComparisonError, RunsByName
+from figlang_tasks.results.measures import MetricScope
+from figlang_tasks.results.task_run import SCORE_AGAIN, TaskRun
+from figlang_tasks.scoring import Record
+from figlang_tasks.scoring.records import REPEAT, by_repeat
+
+MOST_ANSWERS = 1000
+"""Answers to a row up to which runs with different numbers of answers are compared."""
+
+
+def paired_statistics(
+    task: str, runs_by_name: RunsByName, metric_scopes: Sequence[MetricScope]
+) -> list[list[dict[str, Statistic]]]:
+    """The statistics of each run of each name, by metric name, as if all had equally many answers.
+
+    All answers of a run to a unit are in one row of a statistic, so a test resamples and swaps them
+    together.
+
+    Raises:
+        ComparisonError: the numbers of answers have no common multiple up to `MOST_ANSWERS`.
+    """
+    answers_by_name: dict[str, list[int]] = {}
+    answer_counts: set[int] = set()
+    for name, runs in runs_by_name.items():
+        answers_by_name[name] = [answers_per_row(task, name, run) for run in runs]
+        answer_counts.update(answers_by_name[name])
+
+    common_count = math.lcm(*answer_counts)
+    if common_count > MOST_ANSWERS:
+        raise ComparisonError(
+            f"{task}: the runs have {listing(sorted(answer_counts))} answers to each row, which"
+            f" have no common multiple up to {MOST_ANSWERS}: evaluate again with equally many"
+            " (--repeats)"
+        )
+    statistics: list[list[dict[str, Statistic]]] = []
+    for name, runs in runs_by_name.items():
+        statistics_of_repeats = []
+        for run, answers in zip(runs, answers_by_name[name], strict=True):
+            copies = common_count // answers
+            statistics_of_repeats.append(_statistics_by_name(run, copies, metric_scopes))
+        statistics.append(statistics_of_repeats)
+    return statistics
+
+
+def answers_per_row(task: str, name: str, run: TaskRun) -> int:
+    """The number of answers that a run has to each row (``--repeats``).
+
+    Raises:
+        ComparisonError: some rows have fewer answers than others; names the task and the run.
+    """
+    records_by_answer = by_repeat(run.records)
+    rows = len(set(run.ids))
+    if any(len(records) < rows for records in records_by_answer):
+        raise ComparisonError(
+            f"{task}: {name} has up to {len(records_by_answer)} answers to a row, but"
+            f" {len(run.records)} to {rows} rows: some have fewer than others. Restore the file"
+            f" that the harness wrote ({run.path}), or {SCORE_AGAIN}"
+        )
+    return len(records_by_answer)
+
+
+def _statistics_by_name(
+    run: TaskRun, copies: int, metric_scopes: Sequence[MetricScope]
+) -> dict[str, Statistic]:
+    """The statistics of a run by metric name, as if each answer had been given `copies` times.
+
+    Copies change no value, since each is a mean over answers.
+    """
+    statistics = run.statistics
+    if copies > 1:
+        statistics = _statistics_of_copies(run, copies, metric_scopes)
+    return {
+        metric_scope.name: statistics[metric_scope]
+        for metric_scope in metric_scopes
+        if metric_scope in statistics
+    }
+
+
+def _statistics_of_copies(
+    run: TaskRun, copies: int, metric_scopes: Sequence[MetricScope]
+) -> dict[MetricScope, Statistic]:
+    """The statistics of the records of a run, each `copies` times, in all scopes of the metrics."""
+    records = _copy_records(run.records, copies)
+    statistics: dict[MetricScope, Statistic] = {}
+    for metric in dict.fromkeys(metric_scope.metric for metric_scope in metric_scopes):
+        measure = run.measures.by_name.get(metric)
+        if measure is None:  # a metric of the other task alone
+            continue
+        for scope, statistic in measure.statistics_by_scope(records).items():
+            statistics[MetricScope(metric, scope)] = statistic
+    return statistics
+
+
+def _copy_records(records: Sequence[Record], copies: int) -> list[Record]:
+    """The records, `copies` times; the answers of each copy are numbered on from the last one."""
+    last_answer = max(record.get(REPEAT, 1) for record in records)
+    copied: list[Record] = []
+    for copy in range(copies):
+        for record in records:
+            answer = record.get(REPEAT, 1) + copy * last_answer
+            copied.append({**record, REPEAT: answer})
+    return copied

@@ -1,0 +1,58 @@
+"""`Scopes`: the parts of a benchmark for which a measure has a value of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from figlang_tasks.core.record import Record
+from figlang_tasks.core.text import HALF_A_PAIR
+from figlang_tasks.scoring.records import AnyRecord
+
+
+def _unchanged(record: Record, scope: str) -> Record:
+    """The record, which counts in a scope as it is."""
+    return record
+
+
+class Scopes(NamedTuple):
+    """The parts of a benchmark for which a measure has a value of its own.
+
+    Attributes:
+        names: all scopes, in the order of tables.
+        scopes_of: the scopes in which a record counts.
+        record_in: the record as it counts in a scope, if a scope is a part of each record (one of
+            the texts of a caption).
+        averaged: whether the value of all rows is the unweighted mean of the scopes' values. Such
+            scopes repeat one measurement (folds, wordings of a prompt).
+    """
+
+    names: tuple[str, ...]
+    scopes_of: Callable[[AnyRecord], Iterable[str]]
+    record_in: Callable[[AnyRecord, str], Record] = _unchanged
+    averaged: bool = False
+
+    def split(self, records: Sequence[Record]) -> dict[str, list[Record]]:
+        """The records of each scope that has any, in the order of tables.
+
+        Raises:
+            ValueError: a record names a scope that is not a text.
+        """
+        records_by_scope: dict[str, list[Record]] = {name: [] for name in self.names}
+        for record in records:
+            for scope in self.scopes_of(record):
+                if not isinstance(scope, str) or HALF_A_PAIR.search(scope):
+                    raise ValueError(
+                        f"row {record['id']} counts in the part {scope!r:.80}, which must be a text"
+                    )
+                records_by_scope.setdefault(scope, []).append(self.record_in(record, scope))
+        return {scope: members for scope, members in records_by_scope.items() if members}
+
+
+def by_field(field: str, names: Sequence[str]) -> Scopes:
+    """One scope per value of a record field; `names` are these values in the order of tables."""
+
+    def scopes_of(record: Record) -> tuple[str]:
+        return (record[field],)
+
+    return Scopes(tuple(names), scopes_of)
