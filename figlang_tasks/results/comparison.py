@@ -35,19 +35,21 @@ class Difference:
         scope: ``all`` for all rows.
         baseline: the name of the run that was given earlier.
         candidate: the name of the run that was given later.
-        baseline_value: on the scale of the metric; the mean over repeats, and over several answers
-            to a row.
+        baseline_value, candidate_value: on the scale of the metric; the mean over repeats, and
+            over several answers to a row.
         difference: the candidate's value minus the baseline's.
         low, high: the 95 % interval of the difference. Like each p, None without a test, or with
             too few rows.
         p_randomization: two-sided; None where a run has repeats.
         p_holm: `p`, adjusted for all tests of the call.
-        baseline_rows: rows of the benchmark in the value; None if unknown, or if repeats differ.
+        baseline_rows, candidate_rows: rows of the benchmark in the value; None if unknown, or if
+            repeats differ.
         smallest: the smallest true difference that these rows can show
             (`figlang_tasks.metrics.significance.smallest_difference`).
         p_repeats: two-sided, in place of `p_randomization` where a run has repeats.
-        baseline_repeats: runs of that name; several answers to a row (``--repeats``) are one run.
-        baseline_sd: the standard deviation over repeats; None for one run.
+        baseline_repeats, candidate_repeats: runs of that name; several answers to a row
+            (``--repeats``) are one run.
+        baseline_sd, candidate_sd: the standard deviation over repeats; None for one run.
     """
 
     task: str

@@ -68,20 +68,20 @@ def find_runs(folder: Path) -> list[Path]:
     """
     results_files: set[Path] = set()
     samples_paths: list[Path] = []
-    partial_files: list[Path] = []
+    unfinished_files: list[Path] = []
     for file in _files_below(folder):
         if _RESULTS_NAME.fullmatch(file.name):
             results_files.add(file)
         elif task_of(file):
             samples_paths.append(file)
-        elif _is_partial(file):
-            partial_files.append(file)
+        elif _is_unfinished(file):
+            unfinished_files.append(file)
 
     runs = list(results_files)
     for file in samples_paths:
         if results_path(file) not in results_files:
             runs.append(file)
-    for file in partial_files:
+    for file in unfinished_files:
         if results_path(_intended_path(file)) not in results_files:
             runs.append(file)
     return sorted(runs)
@@ -104,7 +104,7 @@ def _samples_of_results(path: Path) -> dict[str, Path]:
     Raises:
         RunError: there are none; says which tasks should have some.
     """
-    if _is_partial(path):
+    if _is_unfinished(path):
         raise RunError(f"{path} {_NOT_WHOLE}: {EVALUATE_AGAIN}")
     samples_by_task: dict[str, Path] = {}
     for file in _samples_in(path.parent):
@@ -152,12 +152,12 @@ def _samples_in(folder: Path) -> list[Path]:
 # --- what is missing or not whole ---
 
 
-def _intended_path(partial: Path) -> Path:
+def _intended_path(unfinished: Path) -> Path:
     """The path that a file would have if it had been written whole."""
-    return partial.with_name(partial.name.removesuffix(PARTIAL))
+    return unfinished.with_name(unfinished.name.removesuffix(PARTIAL))
 
 
-def _is_partial(path: Path) -> bool:
+def _is_unfinished(path: Path) -> bool:
     """Whether a file is the beginning of a results or samples file that was not written whole."""
     if not path.name.endswith(PARTIAL):
         return False
@@ -218,12 +218,12 @@ def _samples_path(results: Path, task: str) -> Path:
 
 def without_samples_message(results: Path, tasks: list[str]) -> str:
     """A message that tasks of a results file have no samples, and what to do."""
-    partial_names = []
+    unfinished_names = []
     for task in tasks:
         name = _samples_path(results, task).name + PARTIAL
         if results.with_name(name).exists():
-            partial_names.append(name)
-    reason = f" ({listing(partial_names)} {_NOT_WHOLE})" if partial_names else ""
+            unfinished_names.append(name)
+    reason = f" ({listing(unfinished_names)} {_NOT_WHOLE})" if unfinished_names else ""
     return (
         f"{results}: results of {listing(tasks)} have no samples{reason}: restore the samples"
         f" files that the harness wrote (--log_samples), or {EVALUATE_AGAIN}"

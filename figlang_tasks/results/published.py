@@ -185,7 +185,10 @@ def comparable_metrics(
 
 
 def _rows_of_figures(task: str) -> int | str | None:
-    """How many rows the figures of a task are of, or of which other rows; None if unknown."""
+    """From how many rows, or from which other rows, a task's figures were computed.
+
+    None if unknown.
+    """
     for content in _published_files().values():
         rows_by_task = content.get("rows", {})
         if task in rows_by_task:
@@ -194,7 +197,7 @@ def _rows_of_figures(task: str) -> int | str | None:
 
 
 def _why_other_rows(runs: Iterable[RunConditions], rows_of_figures: int | str | None) -> str:
-    """Which rows the figures are of that a run does not have; "" if all runs have them."""
+    """Says which rows the figures were computed from, if a run has others; "" if none has."""
     if isinstance(rows_of_figures, str):
         return rows_of_figures
     for run in runs:

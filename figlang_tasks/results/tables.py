@@ -71,20 +71,19 @@ def published_table(
     import pandas as pd
 
     label_column, *metric_columns = above.columns
+    digits: dict[str, int] = {}  # the most digits after the point in a column
+    for _, figures in rows:
+        for column, figure in figures.items():
+            digits[column] = max(figure.digits, digits.get(column, 1))
+
     lines = []
     for label, figures in rows:
-        lines.append({label_column: label, **dict.fromkeys(metric_columns, "")})
+        line = {label_column: label, **dict.fromkeys(metric_columns, "")}
         for column in metric_columns:
             if column in figures:
-                lines[-1][column] = figures[column].text(_digits(rows, column))
+                line[column] = figures[column].text(digits[column])
+        lines.append(line)
     return pd.DataFrame(lines, columns=above.columns)
-
-
-def _digits(
-    rows: Sequence[tuple[str, Mapping[str, published.PublishedFigure]]], column: str
-) -> int:
-    """The most digits after the point that a figure of a column has."""
-    return max(figures[column].digits for _, figures in rows if column in figures)
 
 
 def markdown(table: pd.DataFrame) -> str:
