@@ -211,7 +211,8 @@ def test_what_a_run_says_of_itself_cannot_leave_the_section(tmp_path: Path) -> N
             line.count("`") % 2 == 0 and "`" in line.partition("<script>")[0]
         )
     assert (
-        model_card.place_section(section, model_card.place_section(section, "# Mine\n")) == f"# Mine\n\n{section}"
+        model_card.place_section(section, model_card.place_section(section, "# Mine\n"))
+        == f"# Mine\n\n{section}"
     )
 
 
