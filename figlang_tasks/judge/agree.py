@@ -90,10 +90,10 @@ class _Judgements:
             self.label[columns], self.adequate[columns], self.error[columns], preferred
         )
 
-    def counted(self, items: pd.Index, explanations: pd.DataFrame) -> _Judgements:
-        """The judgements of the counted items, with the names of the preferred systems.
+    def of_counted(self, items: pd.Index, explanations: pd.DataFrame) -> _Judgements:
+        """The judgements of the items that count, with preferred systems in place of letters.
 
-        Labels are those of all items.
+        Labels are kept of all items.
         """
         index = explanations.index[explanations.index.isin(items, level="item")]
         preferred = self.preferred
@@ -123,8 +123,8 @@ def _explanations(key: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns).set_index(["item", "letter"])
 
 
-def _first_of_each_item(cells: Any) -> Any:
-    """What is filled in once per item, from the first of its rows where it is."""
+def _one_cell_per_item(cells: Any) -> Any:
+    """One cell per item: the first of its rows that is not empty."""
     return cells.groupby(level="item", sort=False).first()
 
 
@@ -142,10 +142,10 @@ def _preferred_systems(letters: pd.DataFrame, systems: pd.Series) -> pd.DataFram
     return letters.apply(names_of)
 
 
-def _missing(
+def _missing_judgements(
     judgements: _Judgements, annotator: str, gold: pd.Series, any_label: bool
 ) -> list[str]:
-    """The judgements that an annotator lacks, as the report names them.
+    """List the judgements that an annotator lacks: ``item 1 label``, ``item 1 A adequate``.
 
     In the paper annotators who chose a wrong label did not see the rest of the item, unless
     `any_label`.
@@ -183,27 +183,27 @@ def _agree_on_explanations(
     """
     systems: list[str] = key["systems"]
     explanations = _explanations(key)
-    gold = _first_of_each_item(explanations["gold"])
+    gold = _one_cell_per_item(explanations["gold"])
     columns = sheet.spellings_by_column(sheet.LETTERS[: len(systems)])
     tables, annotators = figures.gather_judgements(key, sheet_paths, explanations.index, columns)
     judgements = _Judgements(
-        label=_first_of_each_item(tables["label"]),
+        label=_one_cell_per_item(tables["label"]),
         adequate=tables["adequate"],
         error=tables["error"],
-        preferred=_first_of_each_item(tables["preferred"]) if "preferred" in tables else None,
+        preferred=_one_cell_per_item(tables["preferred"]) if "preferred" in tables else None,
     )
 
     is_right = judgements.label.eq(gold, axis=0)
     for annotator in annotators:
         name = annotator["name"]
-        annotator["missing"] = _missing(judgements, name, gold, any_label)
+        annotator["missing"] = _missing_judgements(judgements, name, gold, any_label)
         labels = judgements.label[name].count()
         annotator["labels_right"] = share(is_right[name].sum(), labels)
 
     counted_items = gold.index
     if not any_label:
         counted_items = gold.index[is_right.all(axis=1)]
-    counted = judgements.counted(counted_items, explanations)
+    counted = judgements.of_counted(counted_items, explanations)
     agreed = figures.unanimous(counted.adequate)
     explanations = explanations.loc[counted.adequate.index]
     report = ExplanationReport(
@@ -216,7 +216,7 @@ def _agree_on_explanations(
         any_label=any_label,
         pairs=_pairs(counted, explanations["system"], systems),
         systems=_systems(systems, explanations["system"], agreed, counted.error),
-        explanation_score=_as_predictor(key["scorer"], explanations["score"], agreed),
+        explanation_score=_score_as_predictor(key["scorer"], explanations["score"], agreed),
     )
     if len(annotators) > 2:
         report["alpha"] = _agreement(figures.alpha, counted, explanations["system"], systems)
@@ -319,8 +319,8 @@ def _add_preferences(report: ExplanationReport, preferred: pd.DataFrame) -> None
         system["preference_rate"] = share(system["preferred"], len(best))
 
 
-def _as_predictor(scorer: str | None, scores: pd.Series, agreed: pd.Series) -> Predictor:
-    """ExplanationScore as a predictor of the adequacy on which all agree (section 5.3).
+def _score_as_predictor(scorer: str | None, scores: pd.Series, agreed: pd.Series) -> Predictor:
+    """How well ExplanationScore predicts the adequacy on which all agree (section 5.3).
 
     Args:
         scorer: the signature or name of the scorer; None without scores.

@@ -89,7 +89,7 @@ def _published_rows(systems: Sequence[Mapping[str, Any]]) -> list[list[str]]:
 
 
 def _preference_text(preference: Preference) -> str:
-    """How many items all annotators agree on, and prefer no explanation of."""
+    """On how many items all prefer the same, and on how many of these no explanation."""
     return (
         f"preference: all agree on {preference['agreed']} items; on {preference['none']} of these"
         " no explanation is best"

@@ -46,8 +46,8 @@ class _Item:
         """The path of the picture in the export; nothing of the data is in its name."""
         return f"images/{self.number:03}.png"
 
-    def key(self) -> KeyItem:
-        """What annotators must not see."""
+    def key_item(self) -> KeyItem:
+        """The item in the key, which holds what annotators must not see."""
         scores: dict[str, float | None] = {}
         for letter, record in self.records.items():
             scores[letter] = (record.get("explanation_scores") or {}).get("mean")
@@ -60,7 +60,7 @@ class _Item:
         }
 
     def rows(self) -> list[dict[str, object]]:
-        """What annotators see: a row for the explanation of each letter."""
+        """The rows of the item in the sheets: one for the explanation of each letter."""
         texts = {
             "item": self.number,
             "image": self.image,
@@ -107,7 +107,7 @@ def export(
         if "image" in item.document:
             pictures[item.image] = _picture(item.document)
         rows += item.rows()
-        key_items.append(item.key())
+        key_items.append(item.key_item())
     key = keys.sign(
         benchmark=first.benchmark.name,
         data=str(first.data),

@@ -62,6 +62,7 @@ class KeptAnswers:
     """
 
     def __init__(self, folder: Path, origin: Mapping[str, object]) -> None:
+        """Read the answers that the folder holds already."""
         self.path = folder / NAME
         self._origin = dict(origin)
         self._by_key: dict[str, KeptAnswer] = {}
@@ -96,7 +97,7 @@ class KeptAnswers:
             self._append(b"\n")
 
     def add(self, key: str, reply: Reply, max_tokens: int) -> None:
-        """Keep an answer at the end of the file."""
+        """Keep the reply to a question, here and at the end of the file."""
         answer = KeptAnswer(
             key=key,
             text=reply.text,

@@ -53,16 +53,17 @@ class DrawnPicture(TypedDict):
 
 
 def sign(**content: Any) -> dict[str, Any]:
-    """A key of this content.
+    """The key of an export: its content and the code of its sheets.
 
-    Its ``sheet`` is a digest of the content, which no spreadsheet program takes for a number.
+    The code, under ``sheet``, is a digest of the content, which no spreadsheet program takes for a
+    number.
     """
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
     return {"written_by": "figlang judge export", "sheet": f"s-{digest[:10]}", **content}
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Read a key.
+    """Read the key of an export, and check that it was not changed.
 
     Returns:
         ``sheet``, ``benchmark``, ``data``, ``seed`` and ``systems``; of explanations ``scorer`` and

@@ -30,7 +30,7 @@ _Row: TypeAlias = dict[str, Any]
 
 
 class FilledSheet(TypedDict):
-    """What came of filling in a sheet.
+    """The outcome of filling in a sheet: its requests and the files that were written.
 
     Attributes:
         annotator: the name of the annotator in the sheet.
@@ -225,7 +225,7 @@ def _picture(sheet_path: Path, row: _Row) -> Content:
 
 
 def read_answer(column: str, answer: str, letters: Sequence[str] = ()) -> dict[str, str]:
-    """The cells that an answer fills in, by its last JSON object with the column.
+    """Read the cells that an answer fills in, from its last JSON object with the column.
 
     Empty if the cells would be a guess: a value is not valid, or adequacy and error contradict each
     other.

@@ -200,7 +200,7 @@ def _count_prompts(lines: Sequence[_PromptLine], sorting: Sorting) -> dict[str, 
 
 
 def agree(key: Mapping[str, Any], sheet_paths: Sequence[Path]) -> PictureReport:
-    """Sort the pictures of an export by filled sheets.
+    """Count into which categories annotators sorted the pictures of an export.
 
     A picture has the category that more than half of the annotators chose.
     """

@@ -150,7 +150,7 @@ def write(unread: UnreadAnswers, kept_answers: KeptAnswers, folder: Path) -> dic
 def _with_readings(
     readable: ReadableTask, model: str, kept_answers: KeptAnswers
 ) -> tuple[ChangedTask, TaskReading]:
-    """A task with the model's readings in its records and its metric of them, and a summary."""
+    """Add the model's readings to a task: the changed task to write, and a summary."""
     task = readable.task
     readings: dict[int, Reading] = {}
     served_by: set[str] = set()
@@ -226,7 +226,7 @@ def _reading_of(
 
 
 def _estimates(task: TaskRun, read_task: TaskRun) -> tuple[str, Estimates, Estimates]:
-    """The headline metric of a task, all estimates once a model has read it, and the new ones.
+    """The headline metric of a task that a model has read, its estimates, and the new ones.
 
     Estimates that the run reports stay as they are. A run that reports none gets all that its
     records give.

@@ -81,6 +81,7 @@ class ModelServer:
     """
 
     def __init__(self, model: str, max_tokens: int) -> None:
+        """Connect to the server; nothing is sent yet."""
         self.model = model
         self._settings: dict[str, Any] = {"temperature": 0, "max_tokens": max_tokens}
         if model.startswith(_WITHOUT_TEMPERATURE):
