@@ -44,8 +44,9 @@ class Difference:
         p_holm: `p`, adjusted for all tests of the call.
         baseline_rows, candidate_rows: rows of the benchmark in the value; None if unknown, or if
             repeats differ.
-        smallest: the smallest true difference that these rows can show
-            (`figlang_tasks.metrics.significance.smallest_difference`).
+        smallest_detectable: the smallest true difference that these rows can show, with 80 %
+            power (`figlang_tasks.metrics.significance.smallest_difference`); None without a test,
+            or if the runs differ in too few units.
         p_repeats: two-sided, in place of `p_randomization` where a run has repeats.
         baseline_repeats, candidate_repeats: runs of that name; several answers to a row
             (``--repeats``) are one run.
@@ -67,7 +68,7 @@ class Difference:
     p_holm: float | None = None
     baseline_rows: int | None = None
     candidate_rows: int | None = None
-    smallest: float | None = None
+    smallest_detectable: float | None = None
     p_repeats: float | None = None
     baseline_repeats: int = 1
     candidate_repeats: int = 1
@@ -353,7 +354,7 @@ def _difference(
         high=_none_for_nan(test.high),
         p_randomization=_none_for_nan(test.p_randomization),
         p_repeats=_none_for_nan(test.p_repeats),
-        smallest=_none_for_nan(test.smallest),
+        smallest_detectable=_none_for_nan(test.smallest),
     )
 
 
