@@ -31,16 +31,17 @@ class Difference:
 
     Attributes:
         task: its name; across tasks the names of both: ``vflute / vflute_blind``.
-        name: the metric with its scope: ``f1@0_muse``.
-        scope: ``all`` for all rows.
+        name: the metric with its scope: ``f1@0_muse``; the metric alone for all rows.
+        metric: the metric without its scope: ``f1@0``.
+        scope: ``muse``; ``all`` for all rows.
         baseline: the name of the run that was given earlier.
         candidate: the name of the run that was given later.
         baseline_value, candidate_value: on the scale of the metric; the mean over repeats, and
             over several answers to a row.
         difference: the candidate's value minus the baseline's.
-        low, high: the 95 % interval of the difference. Like each p, None without a test, or with
-            too few rows.
-        p_randomization: two-sided; None where a run has repeats.
+        low, high: the 95 % interval of the difference. Like each p, None without a test
+            (diagnostic metrics, METEOR, FID), or with too few rows.
+        p_randomization: two-sided; None if a run has repeats.
         p_holm: `p`, adjusted for all tests of the call.
         baseline_rows, candidate_rows: rows of the benchmark in the value; None if unknown, or if
             repeats differ.
@@ -98,14 +99,15 @@ def compare(
 
     Args:
         runs: those of one name are repeats that differ in the seed.
-        metrics: with their scope or for all scopes; default the headline metric of each task.
+        metrics: names with a scope (``f1@60_muse``), or without one for all scopes (``f1@60``);
+            default the headline metric of each task.
         tasks: default all that two names share.
-        overall: leave out all scopes but that of all rows.
+        overall: leave out all scopes but that of all rows, and those named in `metrics`.
         resamples, seed: of the bootstrap, and of approximate randomization.
-        every: compare all metrics but diagnostic ones.
+        every: compare all metrics but diagnostic ones; ignored with `metrics`.
 
     Returns:
-        By task and pair of runs, metrics in the order of tables.
+        The differences, ordered by task, then by pair of runs, then as in tables of metrics.
 
     Raises:
         ComparisonError: the runs cannot be compared, or do not have a metric.
@@ -119,7 +121,7 @@ def compare(
         check_comparable(task, runs_by_name, repeats_by_name)
     _check_known(metrics or (), shared_tasks.values())
 
-    choice = _MetricChoice(metrics, overall, every)
+    choice = _MetricChoice(metrics, only_overall=overall, all_metrics=every)
     differences: list[Difference] = []
     for task, runs_by_name in shared_tasks.items():
         differences += _compare_task(task, runs_by_name, choice, resamples, seed)
@@ -127,9 +129,12 @@ def compare(
 
 
 def adjust_p_values(differences: Sequence[Difference]) -> list[Difference]:
-    """The differences with `p_holm`: p adjusted by Holm's method for all tests among them."""
+    """Copies of the differences, with `p_holm`: `p` adjusted for all tests among them.
+
+    A difference without a test stays as it is.
+    """
     p_values = [difference.p for difference in differences if difference.p is not None]
-    adjusted_p_values = iter(significance.holm(p_values))
+    adjusted_p_values = iter(significance.holm(p_values))  # in the order of the differences
     adjusted: list[Difference] = []
     for difference in differences:
         if difference.p is None:
@@ -144,22 +149,37 @@ def adjust_p_values(differences: Sequence[Difference]) -> list[Difference]:
 
 @dataclass(frozen=True)
 class _MetricChoice:
-    """Which metrics the user wants to compare; the arguments are those of `compare`."""
+    """Which metrics the user wants to compare.
 
-    metrics: Sequence[str] | None
-    overall: bool
-    every: bool
+    Attributes:
+        requested_names: with a scope (``f1@60_muse``) or without (``f1@60``: in all its scopes);
+            None if the user named none.
+        only_overall: leave out scopes that are not named.
+        all_metrics: without names, take all metrics but diagnostic ones; else the headline metric.
+    """
+
+    requested_names: Sequence[str] | None
+    only_overall: bool
+    all_metrics: bool
 
     def includes(self, metric_scope: MetricScope, measure: Measure, headline: str) -> bool:
-        """Whether to compare a metric in a scope; `headline` is the headline metric of its task."""
-        if self.metrics is not None and metric_scope.name in self.metrics:
+        """Whether to compare a metric in a scope.
+
+        Args:
+            measure: the declaration of the metric.
+            headline: the name of the headline metric of the task.
+        """
+        if self.requested_names is not None and metric_scope.name in self.requested_names:
             return True
-        # Scopes that repeat one measurement (folds, wordings) are compared only if they are named.
-        if metric_scope.scope != OVERALL and (self.overall or measure.averaged):
-            return False
-        if self.metrics is not None:
-            return metric_scope.metric in self.metrics
-        if self.every:
+        if metric_scope.scope != OVERALL:
+            if self.only_overall:
+                return False
+            if measure.averaged:  # Scopes that repeat one measurement (folds, wordings).
+                return False
+
+        if self.requested_names is not None:
+            return metric_scope.metric in self.requested_names
+        if self.all_metrics:
             return not measure.is_diagnostic
         return metric_scope.name == headline
 
@@ -168,10 +188,9 @@ def _check_known(metrics: Iterable[str], shared_tasks: Iterable[RunsByName]) -> 
     """Raise a `ComparisonError` for the first metric that no run has."""
     known_names: set[str] = set()
     for runs_by_name in shared_tasks:
-        for runs in runs_by_name.values():
-            for run in runs:
-                for metric_scope in _finite_estimates(run):
-                    known_names.update([metric_scope.metric, metric_scope.name])
+        for run in _all_runs(runs_by_name):
+            for metric_scope in _finite_estimates(run):
+                known_names.update([metric_scope.metric, metric_scope.name])
     for metric in metrics:
         if metric not in known_names:
             raise ComparisonError(
@@ -179,8 +198,12 @@ def _check_known(metrics: Iterable[str], shared_tasks: Iterable[RunsByName]) -> 
             )
 
 
+def _all_runs(runs_by_name: RunsByName) -> list[TaskRun]:
+    return list(itertools.chain.from_iterable(runs_by_name.values()))
+
+
 def _finite_estimates(run: TaskRun) -> dict[MetricScope, Estimate]:
-    """The estimates of a run whose value is a number, by metric and scope."""
+    """The estimates of a run by metric and scope, without those whose computation failed (NaN)."""
     estimates: dict[MetricScope, Estimate] = {}
     for metric, scope, estimate in flat(run.estimates):
         if np.isfinite(estimate.value):
@@ -191,24 +214,26 @@ def _finite_estimates(run: TaskRun) -> dict[MetricScope, Estimate]:
 def _declared_measures(runs_by_name: RunsByName) -> dict[str, Measure]:
     """The measures of the runs by name, in the order of tables."""
     measures_by_name: dict[str, Measure] = {}
-    for runs in runs_by_name.values():
-        for run in runs:
-            measures_by_name.update(run.measures.by_name)
+    for run in _all_runs(runs_by_name):
+        measures_by_name.update(run.measures.by_name)
     return measures_by_name
 
 
 def _in_table_order(
     metric_scopes: Iterable[MetricScope], measures_by_name: Mapping[str, Measure]
 ) -> list[MetricScope]:
-    """Metrics as their benchmark declares them; scopes of each in the order of the estimates."""
-    unique = list(dict.fromkeys(metric_scopes))
+    """Each metric and scope once: metrics in the order of `measures_by_name`, then by scope.
+
+    The scopes of a metric have the order in which `metric_scopes` first names them.
+    """
+    distinct = list(dict.fromkeys(metric_scopes))
     metrics = list(measures_by_name)
-    scopes = list(dict.fromkeys(metric_scope.scope for metric_scope in unique))
+    scopes = list(dict.fromkeys(metric_scope.scope for metric_scope in distinct))
 
     def rank(metric_scope: MetricScope) -> tuple[int, int]:
         return metrics.index(metric_scope.metric), scopes.index(metric_scope.scope)
 
-    return sorted(unique, key=rank)
+    return sorted(distinct, key=rank)
 
 
 # --- one task ---
@@ -216,7 +241,10 @@ def _in_table_order(
 
 @dataclass(frozen=True)
 class _Repeats:
-    """What the repeats of a run have for one metric in one scope; a single run is one repeat."""
+    """The estimates of all repeats of a run, for one metric in one scope.
+
+    A run without repeats is a single one. `name` is that of the run.
+    """
 
     name: str
     estimates: Sequence[Estimate]
@@ -248,7 +276,7 @@ class _Repeats:
 def _compare_task(
     task: str, runs_by_name: RunsByName, choice: _MetricChoice, resamples: int, seed: int
 ) -> list[Difference]:
-    """The differences of every two runs on one task, by each metric that is chosen."""
+    """The differences between every two runs on one task, one for each chosen metric and scope."""
     measures_by_name = _declared_measures(runs_by_name)
     estimates_by_name: dict[str, list[dict[MetricScope, Estimate]]] = {}
     for name, runs in runs_by_name.items():
@@ -257,6 +285,7 @@ def _compare_task(
     if _need_explanation_scores(chosen_metrics, runs_by_name):
         check_same_scorer(task, runs_by_name)
 
+    # Diagnostic metrics do not say which model is better: they would only add to Holm's tests.
     tested_metrics = [
         metric_scope
         for metric_scope in chosen_metrics
@@ -266,27 +295,33 @@ def _compare_task(
     tests = significance.compare_any(statistics, resamples, seed)
 
     differences: list[Difference] = []
-    names = list(enumerate(runs_by_name))
-    for (i, baseline_name), (j, candidate_name) in itertools.combinations(names, 2):
+    names = list(runs_by_name)
+    for baseline_name, candidate_name in itertools.combinations(names, 2):
+        # The tests of a pair have the positions of its runs in `runs_by_name` as their key.
+        tests_of_pair = tests[names.index(baseline_name), names.index(candidate_name)]
         for metric_scope in chosen_metrics:
             baseline = _repeats(baseline_name, estimates_by_name[baseline_name], metric_scope)
             candidate = _repeats(candidate_name, estimates_by_name[candidate_name], metric_scope)
             if baseline is not None and candidate is not None:
-                test = tests[i, j].get(metric_scope.name)
+                test = tests_of_pair.get(metric_scope.name)
                 differences.append(_difference(task, metric_scope, baseline, candidate, test))
     return differences
 
 
 def _chosen_metrics(
-    estimates_by_run: Iterable[Sequence[Mapping[MetricScope, Estimate]]],
+    estimates_of_runs: Iterable[Sequence[Mapping[MetricScope, Estimate]]],
     measures_by_name: Mapping[str, Measure],
     choice: _MetricChoice,
 ) -> list[MetricScope]:
-    """The metrics with scope that any run has and the user chose, in the order of tables."""
+    """The metrics and scopes that the user chose and any run has, in the order of tables.
+
+    Args:
+        estimates_of_runs: for each run, the estimates of each of its repeats.
+    """
     metric_scopes: list[MetricScope] = []
-    for estimates_of_repeats in estimates_by_run:
+    for estimates_of_repeats in estimates_of_runs:
         for estimates in estimates_of_repeats:
-            metric_scopes += estimates
+            metric_scopes += estimates  # the keys
     ordered_metrics = _in_table_order(metric_scopes, measures_by_name)
 
     overall_metrics = [metric for metric, scope in ordered_metrics if scope == OVERALL]
@@ -303,18 +338,23 @@ def _need_explanation_scores(
 ) -> bool:
     """Whether the value of any of the metrics depends on explanation scores."""
     metrics_of_explanations: set[str] = set()
-    for runs in runs_by_name.values():
-        for run in runs:
-            metrics_of_explanations.update(run.metrics_of_explanations)
+    for run in _all_runs(runs_by_name):
+        metrics_of_explanations.update(run.metrics_of_explanations)
     return any(metric in metrics_of_explanations for metric, _ in metric_scopes)
 
 
 def _repeats(
-    name: str, repeats: Sequence[Mapping[MetricScope, Estimate]], metric_scope: MetricScope
+    name: str,
+    estimates_of_repeats: Sequence[Mapping[MetricScope, Estimate]],
+    metric_scope: MetricScope,
 ) -> _Repeats | None:
-    """The estimates of all repeats for a metric; None if one of them has none."""
+    """The estimates of all repeats of a run for a metric; None if a repeat has none.
+
+    Args:
+        name: of the run.
+    """
     estimates: list[Estimate] = []
-    for estimates_of_repeat in repeats:
+    for estimates_of_repeat in estimates_of_repeats:
         if metric_scope not in estimates_of_repeat:
             return None
         estimates.append(estimates_of_repeat[metric_scope])
@@ -328,7 +368,7 @@ def _difference(
     candidate: _Repeats,
     test: significance.Comparison | None,
 ) -> Difference:
-    """The difference of two runs by one metric, with the numbers of its test if there is one."""
+    """The difference of two runs by one metric, with interval and p if there is a test."""
     difference = Difference(
         task=task,
         name=metric_scope.name,
@@ -348,6 +388,7 @@ def _difference(
     )
     if test is None:
         return difference
+    # A test has NaN for each number that it does not give, JSON and tables have None.
     return replace(
         difference,
         low=_none_for_nan(test.low),
