@@ -11,7 +11,6 @@ import numpy as np
 
 from figlang_tasks.metrics import significance
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
-from figlang_tasks.results import measures
 from figlang_tasks.results.comparability import (
     ComparisonError,
     RunsByName,
@@ -20,9 +19,17 @@ from figlang_tasks.results.comparability import (
     find_shared_tasks,
 )
 from figlang_tasks.results.measures import MetricScope
+from figlang_tasks.results.metric_choice import (
+    MetricChoice,
+    all_runs,
+    check_known_metrics,
+    choose_metrics,
+    declared_measures,
+    finite_estimates,
+)
 from figlang_tasks.results.paired_statistics import paired_statistics
-from figlang_tasks.results.task_run import Run, TaskRun
-from figlang_tasks.scoring import OVERALL, Estimate, Measure, flat
+from figlang_tasks.results.task_run import Run
+from figlang_tasks.scoring import Estimate
 
 
 @dataclass(frozen=True)
@@ -119,9 +126,9 @@ def compare(
     shared_tasks = find_shared_tasks(runs, tasks)
     for task, runs_by_name in shared_tasks.items():
         check_comparable(task, runs_by_name, repeats_by_name)
-    _check_known(metrics or (), shared_tasks.values())
+    check_known_metrics(metrics or (), shared_tasks.values())
 
-    choice = _MetricChoice(metrics, only_overall=overall, all_metrics=every)
+    choice = MetricChoice(metrics, only_overall=overall, all_metrics=every)
     differences: list[Difference] = []
     for task, runs_by_name in shared_tasks.items():
         differences += _compare_task(task, runs_by_name, choice, resamples, seed)
@@ -142,98 +149,6 @@ def adjust_p_values(differences: Sequence[Difference]) -> list[Difference]:
         else:
             adjusted.append(replace(difference, p_holm=next(adjusted_p_values)))
     return adjusted
-
-
-# --- which metrics are compared ---
-
-
-@dataclass(frozen=True)
-class _MetricChoice:
-    """Which metrics the user wants to compare.
-
-    Attributes:
-        requested_names: with a scope (``f1@60_muse``) or without (``f1@60``: in all its scopes);
-            None if the user named none.
-        only_overall: leave out scopes that are not named.
-        all_metrics: without names, take all metrics but diagnostic ones; else the headline metric.
-    """
-
-    requested_names: Sequence[str] | None
-    only_overall: bool
-    all_metrics: bool
-
-    def includes(self, metric_scope: MetricScope, measure: Measure, headline: str) -> bool:
-        """Whether to compare a metric in a scope.
-
-        Args:
-            measure: the declaration of the metric.
-            headline: the name of the headline metric of the task.
-        """
-        if self.requested_names is not None and metric_scope.name in self.requested_names:
-            return True
-        if metric_scope.scope != OVERALL:
-            if self.only_overall:
-                return False
-            if measure.averaged:  # Scopes that repeat one measurement (folds, wordings).
-                return False
-
-        if self.requested_names is not None:
-            return metric_scope.metric in self.requested_names
-        if self.all_metrics:
-            return not measure.is_diagnostic
-        return metric_scope.name == headline
-
-
-def _check_known(metrics: Iterable[str], shared_tasks: Iterable[RunsByName]) -> None:
-    """Raise a `ComparisonError` for the first metric that no run has."""
-    known_names: set[str] = set()
-    for runs_by_name in shared_tasks:
-        for run in _all_runs(runs_by_name):
-            for metric_scope in _finite_estimates(run):
-                known_names.update([metric_scope.metric, metric_scope.name])
-    for metric in metrics:
-        if metric not in known_names:
-            raise ComparisonError(
-                f"no metric {metric!r} in these runs; there are: {', '.join(sorted(known_names))}"
-            )
-
-
-def _all_runs(runs_by_name: RunsByName) -> list[TaskRun]:
-    return list(itertools.chain.from_iterable(runs_by_name.values()))
-
-
-def _finite_estimates(run: TaskRun) -> dict[MetricScope, Estimate]:
-    """The estimates of a run by metric and scope, without those whose computation failed (NaN)."""
-    estimates: dict[MetricScope, Estimate] = {}
-    for metric, scope, estimate in flat(run.estimates):
-        if np.isfinite(estimate.value):
-            estimates[MetricScope(metric, scope)] = estimate
-    return estimates
-
-
-def _declared_measures(runs_by_name: RunsByName) -> dict[str, Measure]:
-    """The measures of the runs by name, in the order of tables."""
-    measures_by_name: dict[str, Measure] = {}
-    for run in _all_runs(runs_by_name):
-        measures_by_name.update(run.measures.by_name)
-    return measures_by_name
-
-
-def _in_table_order(
-    metric_scopes: Iterable[MetricScope], measures_by_name: Mapping[str, Measure]
-) -> list[MetricScope]:
-    """Each metric and scope once: metrics in the order of `measures_by_name`, then by scope.
-
-    The scopes of a metric have the order in which `metric_scopes` first names them.
-    """
-    distinct = list(dict.fromkeys(metric_scopes))
-    metrics = list(measures_by_name)
-    scopes = list(dict.fromkeys(metric_scope.scope for metric_scope in distinct))
-
-    def rank(metric_scope: MetricScope) -> tuple[int, int]:
-        return metrics.index(metric_scope.metric), scopes.index(metric_scope.scope)
-
-    return sorted(distinct, key=rank)
 
 
 # --- one task ---
@@ -274,14 +189,14 @@ class _Repeats:
 
 
 def _compare_task(
-    task: str, runs_by_name: RunsByName, choice: _MetricChoice, resamples: int, seed: int
+    task: str, runs_by_name: RunsByName, choice: MetricChoice, resamples: int, seed: int
 ) -> list[Difference]:
     """The differences between every two runs on one task, one for each chosen metric and scope."""
-    measures_by_name = _declared_measures(runs_by_name)
+    measures_by_name = declared_measures(runs_by_name)
     estimates_by_name: dict[str, list[dict[MetricScope, Estimate]]] = {}
     for name, runs in runs_by_name.items():
-        estimates_by_name[name] = [_finite_estimates(run) for run in runs]
-    chosen_metrics = _chosen_metrics(estimates_by_name.values(), measures_by_name, choice)
+        estimates_by_name[name] = [finite_estimates(run) for run in runs]
+    chosen_metrics = choose_metrics(estimates_by_name.values(), measures_by_name, choice)
     if _need_explanation_scores(chosen_metrics, runs_by_name):
         check_same_scorer(task, runs_by_name)
 
@@ -308,37 +223,12 @@ def _compare_task(
     return differences
 
 
-def _chosen_metrics(
-    estimates_of_runs: Iterable[Sequence[Mapping[MetricScope, Estimate]]],
-    measures_by_name: Mapping[str, Measure],
-    choice: _MetricChoice,
-) -> list[MetricScope]:
-    """The metrics and scopes that the user chose and any run has, in the order of tables.
-
-    Args:
-        estimates_of_runs: for each run, the estimates of each of its repeats.
-    """
-    metric_scopes: list[MetricScope] = []
-    for estimates_of_repeats in estimates_of_runs:
-        for estimates in estimates_of_repeats:
-            metric_scopes += estimates  # the keys
-    ordered_metrics = _in_table_order(metric_scopes, measures_by_name)
-
-    overall_metrics = [metric for metric, scope in ordered_metrics if scope == OVERALL]
-    headline = measures.headline_metric(overall_metrics, measures_by_name)
-    return [
-        metric_scope
-        for metric_scope in ordered_metrics
-        if choice.includes(metric_scope, measures_by_name[metric_scope.metric], headline)
-    ]
-
-
 def _need_explanation_scores(
     metric_scopes: Iterable[MetricScope], runs_by_name: RunsByName
 ) -> bool:
     """Whether the value of any of the metrics depends on explanation scores."""
     metrics_of_explanations: set[str] = set()
-    for run in _all_runs(runs_by_name):
+    for run in all_runs(runs_by_name):
         metrics_of_explanations.update(run.metrics_of_explanations)
     return any(metric in metrics_of_explanations for metric, _ in metric_scopes)
 
