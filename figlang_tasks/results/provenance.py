@@ -30,9 +30,10 @@ OPTIONS = (
 
 
 def run_facts(run: Run) -> dict[str, str]:
-    """Facts about a run, by name; those that its files do not have are left out."""
+    """Facts about a run by name, as texts; those that its files do not have are left out."""
     date = evaluated_at(run)
-    seconds = str(run.results.get("total_evaluation_time_seconds", ""))
+    seconds = str(run.results.get("total_evaluation_time_seconds", ""))  # "73.25"
+    whole_seconds = seconds.partition(".")[0]
     return _fact_texts(
         {
             "read from": run.path,
@@ -41,17 +42,17 @@ def run_facts(run: Run) -> dict[str, str]:
             "harness": " ".join(harness(run)) if run.results else None,
             "date": f"{date:%Y-%m-%d %H:%M} UTC" if date else None,
             "chat template": run.results.get("chat_template_sha"),
-            "seconds": seconds.partition(".")[0],
+            "seconds": whole_seconds,
         }
     )
 
 
 def task_facts(task: TaskRun) -> dict[str, str]:
-    """Facts about a task of a run, by name; those that its files do not have are left out."""
+    """Facts about a task of a run by name, as texts; those that its files lack are left out."""
     metadata = task.metadata
     data = str(task.data)
     revision = metadata.get("data_revision")
-    is_revision_in_data = str(revision) in data
+    is_revision_in_data = str(revision) in data  # "DATASET/PART@REVISION:..."
     return _fact_texts(
         {
             "version": task.version,
@@ -72,7 +73,7 @@ def task_facts(task: TaskRun) -> dict[str, str]:
 
 
 def _fact_texts(facts: Mapping[str, object]) -> dict[str, str]:
-    """The facts that are known, as texts without secrets and local paths."""
+    """The facts as texts without secrets and local paths; those of None, "" and {} are left out."""
     texts: dict[str, str] = {}
     for name, fact in facts.items():
         if fact in (None, "", {}):
@@ -98,7 +99,7 @@ def evaluated_at(run: Run) -> datetime | None:
 
 
 def harness(run: Run) -> tuple[str, str]:
-    """The name and the version of the harness; ``unknown`` if the results file does not say."""
+    """The name and the version of the harness; both ``unknown`` if the results file has neither."""
     # The version that lmms-eval writes may be a commit of a git folder above its package, so the
     # plugin records the package's version.
     for task in run.tasks.values():
@@ -112,20 +113,20 @@ def harness(run: Run) -> tuple[str, str]:
 
 
 def option_text(run: Run, name: str) -> str:
-    """The value of an option of the run as a command line has it: ``a=1,b=2``; "" without one.
+    """The value of an option of the run as a command line has it: ``a=1,b=2``; "" if not given.
 
     Secrets are hidden.
     """
-    option = redacted(_arguments(run).get(name) or "")
-    if isinstance(option, Mapping):
-        option = [f"{key}={argument}" for key, argument in option.items()]
-    if isinstance(option, list):
-        return ",".join(str(argument) for argument in option)
-    return str(option)
+    value = redacted(_arguments(run).get(name) or "")
+    if isinstance(value, Mapping):
+        value = [f"{key}={argument}" for key, argument in value.items()]
+    if isinstance(value, list):
+        return ",".join(str(argument) for argument in value)
+    return str(value)
 
 
 def option_texts(run: Run) -> dict[str, str]:
-    """The options of the run that can change results (`OPTIONS`), as a command line has them."""
+    """The values of `OPTIONS` by name, as a command line has them, without options not given."""
     texts: dict[str, str] = {}
     for name in OPTIONS:
         text = option_text(run, name)
@@ -135,9 +136,9 @@ def option_texts(run: Run) -> dict[str, str]:
 
 
 def _arguments(run: Run) -> Mapping[str, Any]:
-    """The harness's config, with the options of the command line that it lacks."""
+    """The options of the run by name: the harness's config, and what else the user gave."""
     config = run.results.get("config") or {}
     command_line_options = config.get("resolved_cli_args")
     if not isinstance(command_line_options, Mapping):
         return config
-    return {**command_line_options, **config}
+    return {**command_line_options, **config}  # An option that is in both is as in the config.

@@ -26,7 +26,10 @@ _NOT_COMPARABLE = (
     "third party",
     "not comparable",
 )
-"""Parts of a setting, before a comma and the reason, that keep a figure out of the short table."""
+"""Parts of a setting that keep a figure out of the short table.
+
+A comma and the reason may follow: ``not comparable, other rows``.
+"""
 
 WITHOUT_MODEL = ("humans", "chance")
 """Kinds of setting without a model, which the name in the row says already."""
@@ -34,7 +37,7 @@ WITHOUT_MODEL = ("humans", "chance")
 
 @dataclass(frozen=True)
 class PublishedFigure:
-    """One published figure, on the scale of our metric: shares are 0 to 1.
+    """One published figure, on the scale of our metric: 0 to 1 for shares.
 
     Attributes:
         paper: short name and arXiv number.
@@ -64,21 +67,19 @@ class PublishedFigure:
 
     @property
     def is_in_short_table(self) -> bool:
-        """Whether a run of ours is comparable with it, and it is of the paper's last version."""
+        """Whether runs can be compared with the figure, which is of the paper's last version."""
         for part in self.setting.split("; "):
-            if part.partition(",")[0] in _NOT_COMPARABLE:
+            part_without_reason = part.partition(",")[0]
+            if part_without_reason in _NOT_COMPARABLE:
                 return False
         return True
 
     @property
     def digits(self) -> int:
-        """Digits that the paper prints after the point of `text`, without zeros at the end.
-
-        At least 1.
-        """
+        """How many digits `text` needs after the point; at least 1, even for whole numbers."""
         digits = 1
         for number in self._printed_numbers():
-            exponent = number.normalize().as_tuple().exponent
+            exponent = number.normalize().as_tuple().exponent  # -2 for 57.25, which has 2 digits
             digits = max(digits, -int(exponent))
         return digits
 
@@ -88,9 +89,9 @@ class PublishedFigure:
         Shares are in percent, any other number is on its own scale.
 
         Args:
-            digits: after the point; default `digits`.
+            digits: how many to print after the point, at least 1; default as many as it needs.
         """
-        step = Decimal(1).scaleb(-(digits or self.digits))
+        step = Decimal(1).scaleb(-(digits or self.digits))  # 0.1 for one digit
         numbers = self._printed_numbers()
         return "-".join(str(number.quantize(step, ROUND_HALF_UP)) for number in numbers)
 
@@ -101,11 +102,12 @@ class PublishedFigure:
         numbers: Sequence[float | None] = [self.value]
         if self.value is None:
             numbers = [self.low, self.high]
+        # `repr` gives the digits of the data file, where the float itself has many more.
         return [scale * Decimal(repr(number)) for number in numbers if number is not None]
 
 
 def measure_and_scope(metric: str) -> tuple[Measure, str]:
-    """The measure and the scope of a published figure's metric."""
+    """The measure and the scope of a published figure's metric, which our benchmarks all have."""
     measure_with_scope = measures.find_measure(metric)
     assert measure_with_scope is not None, metric  # a test reads all data files
     return measure_with_scope
@@ -124,11 +126,11 @@ class RunConditions:
     """The conditions of a run that decide whether published figures are comparable with it.
 
     Attributes:
-        rows: number of rows of the benchmark.
+        rows: how many rows of the benchmark were evaluated.
         partial: why the run is partial: ``limit 8``; None for a whole one.
-        scorer: signature or name of the scorer of explanations.
+        scorer: signature or name of the scorer of explanations; None without explanation scores.
         has_user_rows: whether the rows are the user's own.
-        data: dataset and part.
+        data: dataset and part, for messages; "" to leave them out.
     """
 
     rows: int
@@ -139,7 +141,7 @@ class RunConditions:
 
     @property
     def scorer_name(self) -> str:
-        """The scorer's name without the rest of its signature."""
+        """The scorer's name without the rest of its signature: ``vflute25`` of ``vflute25|...``."""
         return (self.scorer or "no known scorer").partition("|")[0]
 
 
@@ -151,12 +153,15 @@ def comparable_metrics(
     Runs must have all rows of the paper, and for explanation scores the paper's scorer.
 
     Returns:
-        Names from `metrics`, and a sentence without a full stop; "" if nothing is left out.
+        Names from `metrics`, and a sentence without a full stop about what is left out: "" if
+        nothing is, or if nothing was published.
     """
     figures = figures_of_task(task)
-    published_metrics = {figure.metric for figure in figures if figure.is_in_short_table}
-    candidates = [metric for metric in dict.fromkeys(metrics) if metric in published_metrics]
-    if not candidates:
+    metrics_in_short_table = {figure.metric for figure in figures if figure.is_in_short_table}
+    published_metrics = [
+        metric for metric in dict.fromkeys(metrics) if metric in metrics_in_short_table
+    ]
+    if not published_metrics:
         return [], ""
 
     runs = list(runs)
@@ -167,25 +172,28 @@ def comparable_metrics(
     paper_scorers = {figure.metric: figure.scorer for figure in figures}
     run_scorers = list(dict.fromkeys(run.scorer_name for run in runs))
     comparable: list[str] = []
-    left_out: dict[str, str] = {}  # with the paper's scorer
-    for metric in candidates:
+    paper_scorer_by_left_out: dict[str, str] = {}
+    for metric in published_metrics:
         paper_scorer = paper_scorers[metric]
-        if not paper_scorer or run_scorers == [paper_scorer]:
+        if not paper_scorer:  # The metric needs no explanation scores.
+            comparable.append(metric)
+        elif run_scorers == [paper_scorer]:
             comparable.append(metric)
         else:
-            left_out[metric] = paper_scorer
-    if not left_out:
+            paper_scorer_by_left_out[metric] = paper_scorer
+    if not paper_scorer_by_left_out:
         return comparable, ""
-    papers_text = listing(dict.fromkeys(left_out.values()))
-    runs_text = listing(scorer for scorer in run_scorers if scorer not in left_out.values())
+    left_out = ", ".join(paper_scorer_by_left_out)
+    scorers_of_papers = list(dict.fromkeys(paper_scorer_by_left_out.values()))
+    other_scorers = [scorer for scorer in run_scorers if scorer not in scorers_of_papers]
     return comparable, (
-        f"published {', '.join(left_out)} are left out: explanations scored by {papers_text}, in a"
-        f" run by {runs_text}"
+        f"published {left_out} are left out: explanations scored by {listing(scorers_of_papers)},"
+        f" in a run by {listing(other_scorers)}"
     )
 
 
 def _rows_of_figures(task: str) -> int | str | None:
-    """From how many rows, or from which other rows, a task's figures were computed.
+    """How many rows a task's figures were computed from; a text if they are other rows than ours.
 
     None if unknown.
     """
@@ -197,7 +205,13 @@ def _rows_of_figures(task: str) -> int | str | None:
 
 
 def _why_other_rows(runs: Iterable[RunConditions], rows_of_figures: int | str | None) -> str:
-    """Says which rows the figures were computed from, if a run has others; "" if none has."""
+    """Why a run has other rows than the figures: ``76 released rows, a run has 8 rows (limit 8)``.
+
+    "" if all runs have the rows of the figures.
+
+    Args:
+        rows_of_figures: as `_rows_of_figures` gives it.
+    """
     if isinstance(rows_of_figures, str):
         return rows_of_figures
     for run in runs:
@@ -233,7 +247,10 @@ class PublishedRow:
 
 
 class PublishedLine(NamedTuple):
-    """The figures of a row in one scope, by the name of the measure."""
+    """The figures of a `PublishedRow` in one scope.
+
+    `figures` has the name of the measure as key, without the scope.
+    """
 
     label: str
     scope: str
@@ -241,7 +258,7 @@ class PublishedLine(NamedTuple):
 
 
 class _RowKey(NamedTuple):
-    """What the figures of a row have in common."""
+    """What the figures of a `PublishedRow` have in common."""
 
     model: str
     setting: str
@@ -254,9 +271,10 @@ class _RowKey(NamedTuple):
 
 
 def published_rows(task: str, metrics: Collection[str]) -> list[PublishedRow]:
-    """What was published for a task, a row for each model and setting, in the order of the papers.
+    """What was published for a task: a row for each model and setting, in the order of the files.
 
-    Rows hold figures of the short table alone.
+    Args:
+        metrics: those to include, in the order of the table; only figures of the short table are.
     """
     figures_by_row: dict[_RowKey, dict[str, PublishedFigure]] = {}
     for figure in figures_of_task(task):
@@ -268,24 +286,30 @@ def published_rows(task: str, metrics: Collection[str]) -> list[PublishedRow]:
     rows = []
     for key, figures in figures_by_row.items():
         tables = dict.fromkeys(figure.table for figure in figures.values())
-        in_order = {metric: figures[metric] for metric in metrics if metric in figures}
-        rows.append(PublishedRow(labels[key], key.kind, key.paper, ", ".join(tables), in_order))
+        ordered_figures = {metric: figures[metric] for metric in metrics if metric in figures}
+        rows.append(
+            PublishedRow(labels[key], key.kind, key.paper, ", ".join(tables), ordered_figures)
+        )
     return rows
 
 
 def table_lines(task: str, metrics: Collection[str]) -> list[PublishedLine]:
     """The published figures of a task as lines of a table: one for each row and scope."""
-    lines: dict[tuple[str, str], PublishedLine] = {}
+    lines: dict[tuple[str, str], PublishedLine] = {}  # by label and scope
     for row in published_rows(task, metrics):
         for metric, figure in row.values.items():
             measure, scope = measure_and_scope(metric)
-            line = lines.setdefault((row.label, scope), PublishedLine(row.label, scope, {}))
+            empty_line = PublishedLine(row.label, scope, figures={})
+            line = lines.setdefault((row.label, scope), empty_line)
             line.figures[measure.name] = figure
     return list(lines.values())
 
 
 def protocol_text(task: str, metrics: Collection[str]) -> str:
-    """Papers and settings of the figures in `table_lines`, in one line; "" if there are none."""
+    """Papers and kinds of setting behind `table_lines`: ``V-FLUTE (2405.01474): zero-shot``.
+
+    "" if nothing was published.
+    """
     rows = published_rows(task, metrics)
     if not rows:
         return ""
@@ -305,16 +329,17 @@ def _row_labels(keys: Sequence[_RowKey]) -> dict[_RowKey, str]:
         words = [key.model]
         if len(kinds) > 1 and key.kind in kinds:
             words.append(key.kind)
-        rows_of_model = [_label_parts(other) for other in keys if other.model == key.model]
-        for part in _label_parts(key):
-            if not all(part in parts for parts in rows_of_model):
+        rows_of_model = [other for other in keys if other.model == key.model]
+        for part in _distinguishing_parts(key):
+            is_in_all = all(part in _distinguishing_parts(other) for other in rows_of_model)
+            if not is_in_all:
                 words.append(part)
-        labels[key] = ", ".join(dict.fromkeys(words))
+        labels[key] = ", ".join(dict.fromkeys(words))  # the kind may be among the parts too
     return labels
 
 
-def _label_parts(key: _RowKey) -> list[str]:
-    """The parts of the setting, and the paper."""
+def _distinguishing_parts(key: _RowKey) -> list[str]:
+    """What may distinguish two rows of a model: the parts of the setting, and the paper."""
     return [*key.setting.split("; "), key.paper]
 
 
@@ -322,7 +347,10 @@ def _label_parts(key: _RowKey) -> list[str]:
 
 
 class _PublishedFile(TypedDict):
-    """The content of a ``published.json``; a record has the fields of a figure, and its tasks."""
+    """The content of a ``published.json``.
+
+    A record has the fields of a `PublishedFigure`, and under ``task`` the tasks that it is for.
+    """
 
     paper: str
     rows: dict[str, int | str]
@@ -331,7 +359,7 @@ class _PublishedFile(TypedDict):
 
 @cache
 def figures_by_task() -> Mapping[str, tuple[PublishedFigure, ...]]:
-    """Every published figure, by task."""
+    """Every published figure, by task, in the order of the files."""
     figures: dict[str, tuple[PublishedFigure, ...]] = {}
     for name, content in _published_files().items():
         benchmark = benchmarks()[name]
@@ -340,17 +368,19 @@ def figures_by_task() -> Mapping[str, tuple[PublishedFigure, ...]]:
             fields = {
                 "paper": content["paper"],
                 "scorer": benchmark.scorer if has_scorer else None,
-                **record,
+                **record,  # A record may name a paper or scorer of its own.
             }
             tasks = fields.pop("task")  # a name, or a list of names
+            if isinstance(tasks, str):
+                tasks = [tasks]
             figure = PublishedFigure(**fields)
-            for task in [tasks] if isinstance(tasks, str) else tasks:
+            for task in tasks:
                 figures[task] = (*figures.get(task, ()), figure)
     return figures
 
 
 def _needs_explanation_scores(benchmark: Benchmark, metric: str) -> bool:
-    """Whether a metric of a benchmark depends on explanation scores."""
+    """Whether a metric depends on explanation scores in some task of a benchmark."""
     measure, _ = measure_and_scope(metric)
     for task in benchmark.tasks:
         if task.scheme is not None and measure.name in task.scheme.score_metrics:

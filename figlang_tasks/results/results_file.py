@@ -24,14 +24,17 @@ Results: TypeAlias = Mapping[str, Any]
 EVALUATE_AGAIN = "evaluate again (with --use_cache FOLDER no answer is computed twice)"
 
 _OBJECTS = ("config", "usage")
+"""Members of a results file that are objects."""
+
 _OBJECTS_BY_TASK = ("configs", "results", "n-samples")
+"""Members that have an object for each task."""
 
 
 def read_results_file(path: Path) -> dict[str, Any]:
-    """Read a results file, and check the form of what is read from its content later.
+    """The content of a results file, whose members have been checked to be objects or missing.
 
     Raises:
-        RunError: the file cannot be read, or the harness did not write it so.
+        RunError: the file cannot be read, or is not as a harness writes it.
     """
     try:
         results = json.loads(read_file(path, MOST_BYTES_OF_SAMPLES).decode("utf-8"))
@@ -45,7 +48,10 @@ def read_results_file(path: Path) -> dict[str, Any]:
 
 
 def _check_form(results: object) -> None:
-    """Raise a `ValueError` that names the first member that should be an object and is none."""
+    """Raise a `ValueError` for the first member that should be an object and is none.
+
+    A missing member is no error.
+    """
     if not isinstance(results, dict):
         raise ValueError("it holds no object")
     for key in (*_OBJECTS, *_OBJECTS_BY_TASK):
@@ -63,7 +69,7 @@ def _check_form(results: object) -> None:
 
 
 def tasks_of_ours(results: Results) -> list[str]:
-    """The tasks of figlang_tasks that results have values of."""
+    """The names of the tasks in results that are tasks of figlang_tasks."""
     tasks = []
     for task, config in (results.get("configs") or {}).items():
         if measured_metadata(results, task) is not None or lm_eval_facts(config):
@@ -72,7 +78,7 @@ def tasks_of_ours(results: Results) -> list[str]:
 
 
 def measured_metadata(results: Results, task: str) -> Mapping[str, Any] | None:
-    """The metadata of a task if they hold estimates, as those of our tasks do; else None."""
+    """The metadata of a task of ours, which hold its estimates; None for any other task."""
     config = (results.get("configs") or {}).get(task) or {}
     metadata = config.get("metadata")
     if isinstance(metadata, Mapping) and "measures" in metadata:
@@ -81,9 +87,12 @@ def measured_metadata(results: Results, task: str) -> Mapping[str, Any] | None:
 
 
 def lm_eval_facts(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The facts of a run that our tasks store in their first metric under lm-eval; {} if none.
+    """What our tasks told lm-eval about a run (versions, scorer), by name; {} if nothing.
 
-    That harness has no other place for them.
+    That harness has no place for it but the entry of the first metric in the task's config.
+
+    Args:
+        config: the entry of a task under ``configs``.
     """
     metrics = config.get("metric_list")
     if not isinstance(metrics, list) or not metrics or not isinstance(metrics[0], Mapping):
@@ -93,7 +102,7 @@ def lm_eval_facts(config: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 class _Generation(BaseModel):
-    """The generation settings that are read."""
+    """The generation settings that this package uses."""
 
     temperature: float | None = None
 
@@ -108,7 +117,7 @@ class _Readings(BaseModel):
 
 
 class _Metadata(BaseModel):
-    """The metadata of a task that are read, beside the estimates."""
+    """The metadata of a task that this package uses, beside the estimates."""
 
     versions: dict[str, Any] | None = None
     prompt_hash: str | None = None
@@ -117,16 +126,16 @@ class _Metadata(BaseModel):
 
 
 class _Config(BaseModel):
-    """What is read from the entry of a task under ``configs``."""
+    """What this package uses of the entry of a task under ``configs``."""
 
     generation_kwargs: _Generation | None = None
     metadata: _Metadata | None = None
 
 
 def task_config(results: Results, task: str, path: Path) -> Mapping[str, Any]:
-    """The entry of a task under ``configs``; {} if the results have none.
+    """The entry of a task under ``configs``, with complete metadata; {} if there is no entry.
 
-    lm-eval cannot add to a task's metadata: for its runs they are completed with `lm_eval_facts`.
+    lm-eval cannot add to a task's metadata, so those of its runs are completed by `lm_eval_facts`.
 
     Args:
         path: of the results file, for messages.
@@ -136,7 +145,7 @@ def task_config(results: Results, task: str, path: Path) -> Mapping[str, Any]:
     """
     config = (results.get("configs") or {}).get(task) or {}
     try:
-        _Config.model_validate(config)
+        _Config.model_validate(config)  # checks only; the entry itself is returned
     except ValidationError as error:
         raise RunError(
             f"{path}: {task}: {first_fault(error)}: restore what the harness wrote"
@@ -148,7 +157,11 @@ def task_config(results: Results, task: str, path: Path) -> Mapping[str, Any]:
 
 
 def reported_estimates(results: Results) -> dict[str, Estimates]:
-    """The estimates of each task of ours in results, in their order; NaN for failed metrics."""
+    """The estimates of each task of ours, by task in the order of the run; NaN if a metric failed.
+
+    Raises:
+        RunError: estimates are damaged.
+    """
     # The harness sorts `configs`; `results` has the order in which tasks were run.
     tasks = dict.fromkeys([*(results.get("results") or ()), *(results.get("configs") or ())])
     estimates_by_task: dict[str, Estimates] = {}
@@ -160,10 +173,12 @@ def reported_estimates(results: Results) -> dict[str, Estimates]:
 
 
 def estimates_of(metadata: Mapping[str, Any], task: str) -> Estimates:
-    """The estimates in the metadata of a task; NaN over all rows for failed metrics.
+    """The estimates in the metadata of a task; {} if they have none.
+
+    A metric that failed has NaN over all rows.
 
     Args:
-        task: how messages call it.
+        task: how messages call the task.
 
     Raises:
         RunError: the estimates are damaged.
@@ -186,7 +201,7 @@ def estimates_of(metadata: Mapping[str, Any], task: str) -> Estimates:
 
 
 def model_name(results: Results) -> str:
-    """The last part of the model's name; "" if the results have none."""
+    """The model's name without its folders: ``b`` of ``a/b``; "" if the results have none."""
     name = results.get("model_name") or results.get("model_source") or ""
     return shortened(Path(str(name)).name, LONGEST_NAME)
 
@@ -195,12 +210,13 @@ def partial_reason(results: Results, task: str, documents: int | None = None) ->
     """Why a run evaluated only some rows of a task: ``limit 8``; None if it evaluated all.
 
     Args:
-        documents: how many the samples have, if that is known.
+        documents: the number of documents in the samples file; None if unknown.
     """
     config = results.get("config") or {}
     counts = (results.get("n-samples") or {}).get(task) or {}
-    evaluated = counts.get("effective")  # The harness takes a limit alone into account.
-    limit_reaches_all = bool(counts) and evaluated == counts.get("original")
+    # The harness counts what its limit leaves, without regard to the options of chosen rows below.
+    expected_documents = counts.get("effective")
+    limit_reaches_all = bool(counts) and expected_documents == counts.get("original")
 
     reasons = []
     if _leaves_rows_out(config.get("limit")) and not limit_reaches_all:
@@ -212,9 +228,9 @@ def partial_reason(results: Results, task: str, documents: int | None = None) ->
             has_chosen_rows = True
     if (results.get("usage") or {}).get("budget_exceeded"):
         reasons.append("--max_tokens spent")
-    if documents is not None and isinstance(evaluated, int) and not has_chosen_rows:
-        if documents < evaluated:
-            reasons.append(f"{documents} of {evaluated} documents are in the samples")
+    if documents is not None and isinstance(expected_documents, int) and not has_chosen_rows:
+        if documents < expected_documents:
+            reasons.append(f"{documents} of {expected_documents} documents are in the samples")
     return ", ".join(reasons) or None
 
 

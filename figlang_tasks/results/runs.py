@@ -39,7 +39,7 @@ from figlang_tasks.scoring import Record, Task
 from figlang_tasks.scoring.records import REPEAT
 
 _FIELDS = ("task", "request", "id", "data")
-"""Fields that every record has, all of them texts."""
+"""Fields that the records of all tasks have, all of them texts."""
 
 
 def read_all(
@@ -47,11 +47,11 @@ def read_all(
 ) -> list[Run]:
     """Read several runs, each a path or ``NAME=PATH``; ``NAME=PATTERN`` stands for several.
 
-    Names that several runs share are followed by their paths.
+    Runs that share a name get their paths after it, unless they are repeats.
 
     Args:
-        repeats: let runs share a name that the user gave: they are repeats.
-        require_samples: as for `read`.
+        repeats: whether runs to which the user gave one name are repeats, and keep it.
+        require_samples: whether results of tasks without samples are an error; else a warning.
 
     Raises:
         RunError: a run cannot be read, or is given twice.
@@ -66,10 +66,10 @@ def read_all(
         if count > 1:
             raise RunError(f"{path} is given {count} times: give each run once")
 
-    names = Counter(run.name for run in runs)
+    count_by_name = Counter(run.name for run in runs)
     for position, run in enumerate(runs):
-        is_repeat = repeats and run.given_name
-        if names[run.name] > 1 and not is_repeat:
+        is_repeat = repeats and bool(run.given_name)
+        if count_by_name[run.name] > 1 and not is_repeat:
             runs[position] = replace(run, name=f"{run.name} ({run.path})")
     return runs
 
@@ -91,17 +91,17 @@ def read(argument: str, require_samples: bool = False) -> Run:
         if path_of_results not in results_by_path and path_of_results.exists():
             results_by_path[path_of_results] = read_results_file(path_of_results)
 
-    missing = tuple(missing_samples(path, samples_by_task, results_by_path))
-    if missing and require_samples:
-        raise RunError(f"{missing[0]}. Or give the samples file of one task alone")
-    for sentence in missing:
+    missing_sentences = tuple(missing_samples(path, samples_by_task, results_by_path))
+    if missing_sentences and require_samples:
+        raise RunError(f"{missing_sentences[0]}. Or give the samples file of one task alone")
+    for sentence in missing_sentences:
         logger.warning(f"figlang_tasks: {sentence}")
 
     tasks: dict[str, TaskRun] = {}
     for task, samples_path in samples_by_task.items():
         results_of_task = results_by_path.get(results_path(samples_path), {})
         task_run = _read_task(task, samples_path, results_of_task)
-        if task_run is not None:
+        if task_run is not None:  # else the task is none of ours
             tasks[task_run.task] = task_run
     if not tasks:
         raise RunError(
@@ -111,37 +111,47 @@ def read(argument: str, require_samples: bool = False) -> Run:
 
     last_results: Results = {}
     if results_by_path:
-        last_results = results_by_path[max(results_by_path)]
+        last_results = results_by_path[max(results_by_path)]  # names of files contain the date
     name_of_path = path.stem if path.suffix else path.name
     name = given_name or model_name(last_results) or name_of_path
-    return Run(whole_characters(name), path, tasks, last_results, given_name, missing)
+    return Run(whole_characters(name), path, tasks, last_results, given_name, missing_sentences)
 
 
 def _name_and_path(argument: str) -> tuple[str | None, Path]:
-    """The name and the path in an argument: ``NAME=PATH``, or a path without a name."""
+    """The name and the path in ``NAME=PATH``; None and the path if the argument is a path alone."""
     name, sign, path = argument.partition("=")
-    if sign and not os.path.exists(argument):
+    is_path_with_sign = os.path.exists(argument)
+    if sign and not is_path_with_sign:
         return shortened(name, LONGEST_NAME), Path(path)
     return None, Path(argument)
 
 
 def _expand_pattern(argument: str) -> list[str]:
-    """``NAME=PATH`` for each path that matches ``NAME=PATTERN``; any other argument unchanged."""
+    """``NAME=PATH`` for each path that matches ``NAME=PATTERN``; any other argument unchanged.
+
+    A pattern without matches is unchanged too: reading it raises an error that names it.
+    """
     name, path = _name_and_path(argument)
     if not name or path.exists():
         return [argument]
-    return [f"{name}={match}" for match in sorted(glob.glob(str(path)))] or [argument]
+    matches = sorted(glob.glob(str(path)))
+    if not matches:
+        return [argument]
+    return [f"{name}={match}" for match in matches]
 
 
 # --- one task ---
 
 
 def _read_task(task: str, path: Path, results: Results) -> TaskRun | None:
-    """Read the samples file of a task; None if the task is none of ours.
+    """Read the samples file of a task, with its results; None if the task is none of ours.
 
     Args:
         path: of the samples file.
-        results: the content of the results file of the same run; empty without one.
+        results: the content of the results file of the same run; {} without one.
+
+    Raises:
+        RunError: the file is damaged or of several runs.
     """
     samples = _read_samples(task, path, results)
     if not samples:
@@ -149,11 +159,7 @@ def _read_task(task: str, path: Path, results: Results) -> TaskRun | None:
     records = [sample["sample"] for sample in samples]
     data = _data_of(path, records)
     kind, request = _kind_and_request(path, records)
-    if data.dataset != request.dataset:
-        raise RunError(
-            f"{path}: its records are of {data}, and their request is {request}: restore the file"
-            " that the harness wrote"
-        )
+    _check_data_of_request(path, data, request)
     config = task_config(results, task, results_path(path))
     metadata = config.get("metadata") or {}
     scorer = _scorer_of(path, records)
@@ -181,13 +187,25 @@ def _read_task(task: str, path: Path, results: Results) -> TaskRun | None:
     return task_run
 
 
-def _read_samples(task: str, path: Path, results: Results) -> list[Sample]:
-    """Read the lines of a samples file; an empty list if the task is none of ours.
+def _check_data_of_request(path: Path, data: DataId, request: Request) -> None:
+    """Raise a `RunError` if records are not of the dataset that their request names."""
+    if data.dataset != request.dataset:
+        raise RunError(
+            f"{path}: its records are of {data}, and their request is {request}: restore the file"
+            " that the harness wrote"
+        )
 
-    It is ours if a line has a record, or the results file has the task as one of ours.
+
+def _read_samples(task: str, path: Path, results: Results) -> list[Sample]:
+    """Read the lines of a samples file; [] if the task is none of ours.
+
+    A task is ours if any line has a record, or if the results file has our metadata of it.
+
+    Raises:
+        RunError: the task is ours, and a line has no record.
     """
     samples: list[Sample] = []
-    first_without_record = ""
+    first_without_record = ""  # its file and line
     for file_and_line, sample in saved_lines(path):
         if _is_record(sample.get("sample")):
             samples.append(sample)
@@ -204,11 +222,12 @@ def _read_samples(task: str, path: Path, results: Results) -> list[Sample]:
 
 
 def _is_record(value: object) -> bool:
-    """Whether a value has the fields that the records of all tasks share."""
+    """Whether a value has the fields that the records of all tasks share, of the right types."""
     if not isinstance(value, dict):
         return False
     if not all(isinstance(value.get(field), str) for field in _FIELDS):
         return False
+    # These two fields may be missing.
     return isinstance(value.get("status", ""), str) and isinstance(value.get(REPEAT, 1), int)
 
 
@@ -218,20 +237,21 @@ def _data_of(path: Path, records: Sequence[Record]) -> DataId:
     Raises:
         RunError: the records are of several runs, or of unknown data.
     """
-    answers_by_row = Counter((record["id"], str(record.get(REPEAT))) for record in records)
-    (row, _), count = answers_by_row.most_common(1)[0]
-    names = list(dict.fromkeys(str(record["data"]) for record in records))
+    # A run has one answer to a row in each of its repeats.
+    lines_per_answer = Counter((record["id"], str(record.get(REPEAT))) for record in records)
+    (row, _), most_lines = lines_per_answer.most_common(1)[0]
+    data_names = list(dict.fromkeys(str(record["data"]) for record in records))
     mixture = ""
-    if count > 1:
-        mixture = f"{count} lines of the row {row}"
-    elif len(names) > 1:
-        mixture = f"rows of {listing(names)}"
+    if most_lines > 1:
+        mixture = f"{most_lines} lines of the row {row}"
+    elif len(data_names) > 1:
+        mixture = f"rows of {listing(data_names)}"
     if mixture:
         raise RunError(
             f"{path} has {mixture}: are these several runs? Split the file, one for each"
         )
     try:
-        data = DataId.parse(names[0])
+        data = DataId.parse(data_names[0])
         of_dataset(data.dataset)  # a dataset that no benchmark has is an error
     except (ValueError, DataError) as error:
         raise RunError(f"{path}: {error}") from error
@@ -239,12 +259,12 @@ def _data_of(path: Path, records: Sequence[Record]) -> DataId:
 
 
 def _kind_and_request(path: Path, records: Sequence[Record]) -> tuple[Task, Request]:
-    """The kind of task that wrote the records of a samples file, and its request.
+    """The kind of task that wrote the records of a samples file, and its request to the dataset.
 
     Raises:
         RunError: several tasks wrote the records, or an unknown one.
     """
-    first_lines: dict[tuple[str, str], int] = {}
+    first_lines: dict[tuple[str, str], int] = {}  # by the names of task and request
     for number, record in enumerate(records, start=1):
         first_lines.setdefault((record["task"], record["request"]), number)
     kinds: list[tuple[Task, Request]] = []
@@ -272,7 +292,7 @@ def _scorer_of(path: Path, records: Sequence[Record]) -> str | None:
     Raises:
         RunError: scores are damaged, or of several scorers.
     """
-    first_lines: dict[str, int] = {}
+    first_lines: dict[str, int] = {}  # by the name of the scorer
     for number, record in enumerate(records, start=1):
         scores = record.get("explanation_scores")
         if scores is None:
@@ -293,8 +313,9 @@ def _scorer_of(path: Path, records: Sequence[Record]) -> str | None:
 
 
 def _are_explanation_scores(scores: object) -> bool:
-    """Whether a value has the name of a scorer, and a mean that a scorer can give: about 0 to 1."""
+    """Whether a value has the name of a scorer, and a mean that a scorer can give."""
     if not isinstance(scores, Mapping) or not isinstance(scores.get("scorer"), str):
         return False
     mean = scores.get("mean")
+    # Scores are 0 to 1, but BLEURT may lie outside by a little.
     return isinstance(mean, int | float) and abs(mean) <= 2

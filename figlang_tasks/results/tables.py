@@ -14,16 +14,18 @@ if TYPE_CHECKING:
 
 
 def wide_table(estimates: pd.DataFrame, by: list[str], metrics: Sequence[str]) -> pd.DataFrame:
-    """A table of texts with a line for each group of estimates, and a column for each metric.
+    """A DataFrame of texts: a line for each group of estimates, a column for each metric.
 
     Args:
         estimates: with the columns of `figlang_tasks.results.frame.estimates_frame`.
-        by: the columns that tell the groups apart: some of ``run``, ``task`` and ``scope``.
+        by: the columns that tell the groups apart: some of ``run``, ``task`` and ``scope``. A
+            group has one estimate of a metric.
         metrics: the columns of metrics, in this order.
 
     Returns:
-        Columns `by`, ``n`` (the most rows of the line), and `metrics`, whose cells are values with
-        their interval; "" where there is no value. Scopes are written as people read them.
+        Columns `by`, ``n`` (the most rows of an estimate in the line), and `metrics`, whose cells
+        are values with their interval; "" where there is no value. Scopes are written as people
+        read them.
     """
     import pandas as pd
 
@@ -32,12 +34,14 @@ def wide_table(estimates: pd.DataFrame, by: list[str], metrics: Sequence[str]) -
         line = {column: str(label) for column, label in zip(by, labels, strict=True)}
         if "scope" in line:
             line["scope"] = measures.scope_text(line["scope"])
-        n = _number_or_none(group["n"].max())
-        line["n"] = "" if n is None else str(n)
+        most_rows = _number_or_none(group["n"].max())
+        line["n"] = "" if most_rows is None else str(most_rows)
         line.update(dict.fromkeys(metrics, ""))
         for row in group.to_dict("records"):
-            if row["metric"] in metrics:
-                line[row["metric"]] = measures.estimate_text(row["metric"], _estimate(row), n)
+            metric = row["metric"]
+            if metric in metrics:
+                # A metric of fewer rows than the column "n" states has its own n in the cell.
+                line[metric] = measures.estimate_text(metric, _estimate(row), most_rows)
         lines.append(line)
     return pd.DataFrame(lines, columns=[*by, "n", *metrics])
 
@@ -62,16 +66,16 @@ def _number_or_none(cell: Any) -> Any:
 def published_table(
     rows: Sequence[tuple[str, Mapping[str, published.PublishedFigure]]], above: pd.DataFrame
 ) -> pd.DataFrame:
-    """Lines of published figures, to stand beneath a table; "" where nothing was published.
+    """A DataFrame of published figures, to be appended to a table; "" where there is no figure.
 
     Args:
-        rows: the label of each line, and its figures by column.
-        above: the table, whose columns the lines have; the first one is that of labels.
+        rows: pairs of the label of a line and its figures by column.
+        above: the table to append to: the lines get its columns. Its first column holds labels.
     """
     import pandas as pd
 
     label_column, *metric_columns = above.columns
-    digits: dict[str, int] = {}  # the most digits after the point in a column
+    digits: dict[str, int] = {}  # after the point, by column: as many as any figure there has
     for _, figures in rows:
         for column, figure in figures.items():
             digits[column] = max(figure.digits, digits.get(column, 1))

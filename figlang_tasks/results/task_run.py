@@ -35,7 +35,7 @@ Sample: TypeAlias = Mapping[str, Any]
 """A line of a samples file, with the record of our task under ``sample``."""
 
 SCORE_AGAIN = "evaluate again (figlang_replay scores saved outputs without the model)"
-"""The remedy of messages about samples that are not as a task writes them."""
+"""What messages about damaged samples advise."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class TaskRun:
         task: the name of its task file.
         path: of the samples file.
         sha256: of the samples file.
-        kind: the kind of task that wrote the records.
+        kind: the declaration of the task that wrote the records.
         request: what the task file asked of its dataset.
         data: dataset, part and version of the rows.
         samples: the lines of the samples file.
@@ -54,7 +54,7 @@ class TaskRun:
             a results file, and for a run of lm-eval.
         config: the task's entry in the results file; empty without one.
         scorer: the name of the scorer of the explanations; None if they have no scores.
-        signature: the signature of that scorer.
+        signature: the signature of that scorer; None without a results file or scores.
         partial: why the task is partial (``limit 8``); None for a whole one, or without a results
             file.
         table: the task's row of the harness's own table: ``{"acc,none": 0.5, ...}``.
@@ -109,11 +109,15 @@ class TaskRun:
 
     @property
     def sampling(self) -> str | None:
-        """The setting that makes answers random: ``temperature 0.7``; None if results name none."""
+        """The setting that makes answers random: ``temperature 0.7``; None without such a setting.
+
+        If a temperature is set, it alone decides: 0 is not random.
+        """
         settings = self.config.get("generation_kwargs") or {}
         temperature = settings.get("temperature")
         if temperature is not None:
-            return f"temperature {float(temperature):g}" if float(temperature) > 0 else None
+            is_random = float(temperature) > 0
+            return f"temperature {float(temperature):g}" if is_random else None
         if str(settings.get("do_sample")).lower() in ("true", "1"):
             return "do_sample"
         return None
@@ -161,7 +165,7 @@ class TaskRun:
 
     @cached_property
     def rows(self) -> int:
-        """How many rows of the benchmark the samples are of."""
+        """The number of benchmark rows in the samples, where several may belong to one row."""
         with self.reporting_damage("a record"):
             return self.measures.count_rows(self.records)
 
@@ -196,7 +200,7 @@ class TaskRun:
     def compute_from_records(
         self, compute: Callable[[Measures, Sequence[Record]], _Value]
     ) -> _Value:
-        """The value of ``compute(measures, records)``; a damaged record raises a `RunError`."""
+        """What ``compute(measures, records)`` returns; a damaged record raises a `RunError`."""
         with self.reporting_damage("a record"):
             return compute(self.measures, self.records)
 
@@ -220,15 +224,15 @@ class TaskRun:
 
     @cached_property
     def contradictions(self) -> tuple[str, ...]:
-        """What the results file says otherwise than its samples: ``acc 0.9 (its samples: 0.5)``."""
+        """The contradictions between results file and samples: ``acc 0.9 (its samples: 0.5)``."""
         return self.contradictions_of(self.measures.by_name)
 
     def contradictions_of(self, metrics: Collection[str]) -> tuple[str, ...]:
-        """The contradictions between results file and samples.
+        """The contradictions between results file and samples; () if there are none.
 
         Args:
-            metrics: those whose standard errors and intervals are compared too; their resamples
-                take time.
+            metrics: names of those whose standard errors and intervals are compared too, which
+                takes time. Values of all metrics are compared in any case.
         """
         with self.reporting_damage("a record"):
             return tuple(find_contradictions(self, metrics))
@@ -246,7 +250,7 @@ class TaskRun:
         """Warnings about the outputs, to be read before the numbers.
 
         Args:
-            run: the run as a command line takes it, for the commands that warnings recommend.
+            run: the path of the run, for the commands that warnings recommend.
         """
         first_outputs = [next(iter(outputs(sample)), None) for sample in self.samples]
         with self.reporting_damage("a record"):
@@ -286,9 +290,9 @@ class Run:
 
     @property
     def partial(self) -> str | None:
-        """Why the run is partial: ``limit 8``, or ``limit 8 in vflute`` if other tasks are whole.
+        """Why the run is partial: ``limit 8``; None for a whole run.
 
-        None for a whole run.
+        ``limit 8 in vflute`` if other tasks are whole, or partial for another reason.
         """
         tasks_by_reason: dict[str, list[str]] = {}
         for task in self.tasks.values():

@@ -23,7 +23,7 @@ class ChangedTask:
     """A task that is written with other records or values than it was read with.
 
     Attributes:
-        task: with its new samples, and all its estimates under `reported`.
+        task: with its new samples, and all its estimates, old and new, under `reported`.
         new_values: the estimates to put into the harness's own table.
         metadata: to be added to the task's metadata in the results file.
     """
@@ -36,7 +36,7 @@ class ChangedTask:
 def write_run(run: Run, changed: Mapping[str, ChangedTask], folder: Path) -> list[dict[str, Any]]:
     """Write a run with its changed tasks into a folder; return the contents of its results files.
 
-    The samples of other tasks are copied as they are.
+    The samples of other tasks are copied as they are. A run without a results file gets one.
 
     Args:
         changed: the changed tasks by name.
@@ -47,25 +47,30 @@ def write_run(run: Run, changed: Mapping[str, ChangedTask], folder: Path) -> lis
         if results_path.name not in contents and results_path.exists():
             contents[results_path.name] = read_results_file(results_path)
         new_samples_path = folder / samples_name(task)
-        if name in changed:
-            samples = changed[name].task.samples
-            write_whole(new_samples_path, b"".join(_json_line(sample) for sample in samples))
-            _add_values(changed[name], contents.setdefault(results_path.name, {}))
-        else:
+        if name not in changed:
             shutil.copyfile(task.path, new_samples_path)
+            continue
+        lines = [_json_line(sample) for sample in changed[name].task.samples]
+        write_whole(new_samples_path, b"".join(lines))
+        content = contents.setdefault(results_path.name, {})
+        _add_values(changed[name], content)  # writes into `content`
     for name, content in contents.items():
         write_whole(folder / name, _json_line(content, indent=2))
     return list(contents.values())
 
 
 def samples_name(task: TaskRun) -> str:
-    """The name of the samples file of a task, in the form of the harness."""
+    """The name to save the samples of a task under: the old one if a harness gave it.
+
+    ``samples_TASK.jsonl`` for a file that the user has renamed.
+    """
     return task.path.name if task_of(task.path) else f"samples_{task.task}.jsonl"
 
 
 def _add_values(changed: ChangedTask, results: dict[str, Any]) -> None:
-    """Put the values, intervals and metadata of a changed task into the content of results."""
+    """Write the values, intervals and metadata of a changed task into `results`."""
     task = changed.task
+    # The harness's own table: ``{"acc,none": 0.5, "acc_stderr,none": "N/A"}``.
     table = results.setdefault("results", {}).setdefault(task.task, {})
     for measure in task.measures.in_table:
         if measure.name in changed.new_values:
