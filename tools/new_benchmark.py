@@ -23,10 +23,10 @@ def main(name: str, dataset: str) -> None:
     contents: dict[Path, bytes] = {}
     for source in sorted(EXAMPLE.rglob("*")):
         if source.is_file() and source.suffix != ".pyc":
-            path = str(source.relative_to(EXAMPLE))
-            path = path.replace("emblems", name).replace("Emblems", dataset)
+            place = str(source.relative_to(EXAMPLE))
+            place = place.replace("emblems", name).replace("Emblems", dataset)
             content = source.read_bytes().replace(b"emblems", name.encode())
-            contents[ROOT / path] = content.replace(b"Emblems", dataset.encode())
+            contents[ROOT / place] = content.replace(b"Emblems", dataset.encode())
     for path in contents:
         if path.exists():
             sys.exit(f"{path} exists: choose another name, or remove it. Nothing was written")
