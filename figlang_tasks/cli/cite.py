@@ -11,7 +11,7 @@ from figlang_tasks.cli import say, warn
 from figlang_tasks.core.benchmark import benchmarks, names
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.text import printable
-from figlang_tasks.report.verdict import contradicted
+from figlang_tasks.report.run_warnings import contradiction_warnings
 from figlang_tasks.results.provenance import harness, option_text
 from figlang_tasks.results.runs import read
 from figlang_tasks.results.task_run import Run, TaskRun
@@ -74,7 +74,7 @@ def _read_run(path: str) -> Run:
     except RunError as error:
         # The argument may be a benchmark whose name is misspelt.
         raise RunError(f"{error} (benchmarks: {', '.join(names())})") from error
-    for warning in contradicted((run, task) for task in run.tasks.values()):
+    for warning in contradiction_warnings((run, task) for task in run.tasks.values()):
         warn(warning)
     return run
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from figlang_tasks.core.text import printable
-from figlang_tasks.report import verdict
+from figlang_tasks.report.difference import differences_table
 from figlang_tasks.results import frame, measures, published, tables
 from figlang_tasks.results.comparison import Difference
 from figlang_tasks.results.paired_statistics import answers_per_row
@@ -100,7 +100,7 @@ class ComparedTask:
         titled_tables = []
         for (baseline, candidate), differences in differences_by_pair.items():
             title = f"{printable(candidate)} against {printable(baseline)}"
-            titled_tables.append((title, verdict.of_differences(differences)))
+            titled_tables.append((title, differences_table(differences)))
         return titled_tables
 
     def has_overlapping_parts(self) -> bool:

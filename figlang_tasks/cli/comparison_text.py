@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.cli.compared_task import ComparedRun, ComparedTask
 from figlang_tasks.core.text import alignment, latex, printable
-from figlang_tasks.report import verdict
+from figlang_tasks.report.difference import ALPHA, count_tests
+from figlang_tasks.report.run_warnings import contradiction_warnings, run_warnings
+from figlang_tasks.report.verdict import verdicts
 from figlang_tasks.results import tables
 from figlang_tasks.results.comparison import Difference
 from figlang_tasks.results.task_run import Run
@@ -48,9 +50,9 @@ class ComparisonText:
             "runs": runs,
             "resamples": self.resamples,
             "seed": self.seed,
-            "tests": verdict.count_tests(self.differences),
+            "tests": count_tests(self.differences),
             "differences": [asdict(difference) for difference in self.differences],
-            "headlines": verdict.verdicts(self.differences),
+            "headlines": verdicts(self.differences),
         }
 
     def markdown(self) -> str:
@@ -63,7 +65,7 @@ class ComparisonText:
             for title, table in task.tables_of_pairs():
                 paragraphs.append(f"{title}\n\n{tables.markdown(table)}")
         paragraphs.append(self._how_it_was_tested())
-        paragraphs.append("\n".join(verdict.verdicts(self.differences)))
+        paragraphs.append("\n".join(verdicts(self.differences)))
         return "\n\n".join(paragraphs)
 
     def latex(self) -> str:
@@ -75,9 +77,9 @@ class ComparisonText:
             paragraphs.append(_latex_table(table, f"{task.name}. {_TABLE_OF_RUNS}"))
             paragraphs.append(_comments(task.notes(self.shows_papers)))
             for title, table in task.tables_of_pairs():
-                caption = f"{task.name}: {title}. * p Holm < {verdict.ALPHA}."
+                caption = f"{task.name}: {title}. * p Holm < {ALPHA}."
                 paragraphs.append(_latex_table(table, caption))
-        paragraphs.append(_comments(verdict.verdicts(self.differences)))
+        paragraphs.append(_comments(verdicts(self.differences)))
         return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
     @cached_property
@@ -109,17 +111,17 @@ class ComparisonText:
         task_runs = []
         for task in self._tasks:
             task_runs += [(compared.run, compared.task_run) for compared in task.runs]
-        warnings = verdict.contradicted(task_runs)
+        warnings = contradiction_warnings(task_runs)
         task_names = [task.name for task in self._tasks]
         names = _names(self.differences)
         for run in self.runs:
             if run.name in names:
-                warnings += verdict.caveats(run, task_names)
+                warnings += run_warnings(run, task_names)
         return list(dict.fromkeys(printable(warning) for warning in warnings))
 
     def _how_it_was_tested(self) -> str:
         """How the differences were tested, and what the columns of the tables are."""
-        tests = verdict.count_tests(self.differences)
+        tests = count_tests(self.differences)
         sentences = [
             _TABLE_OF_RUNS,
             f"p: approximate randomization, two-sided, {self.resamples:,} random swaps,"
@@ -131,7 +133,7 @@ class ComparisonText:
                 "Tested: the main metric of each task over all rows (--metric and --all test"
                 " others)."
             )
-        sentences.append(f"p Holm: adjusted for all tests ({tests}); * below {verdict.ALPHA}.")
+        sentences.append(f"p Holm: adjusted for all tests ({tests}); * below {ALPHA}.")
         if any(difference.p_repeats is not None for difference in self.differences):
             sentences.append(
                 "Runs with repeats: mean ± sd; t test over rows and seeds, with the standard error"

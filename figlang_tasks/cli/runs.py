@@ -13,7 +13,7 @@ from figlang_tasks.cli import say, say_json, warn
 from figlang_tasks.cli.options import AsJson
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.text import table
-from figlang_tasks.report.verdict import contradiction
+from figlang_tasks.report.run_warnings import contradiction_warning
 from figlang_tasks.results import measures
 from figlang_tasks.results.files import find_runs
 from figlang_tasks.results.provenance import evaluated_at, option_text
@@ -125,7 +125,7 @@ def _trusted_estimates(path: Path, run: Run, task: TaskRun) -> Estimates:
     estimates = task.reported_estimates or task.estimates
     contradictions = task.contradictions_of([_main_metric(task, estimates)])
     if contradictions:
-        warn(f"{path}: {contradiction(run, task, contradictions)}")
+        warn(f"{path}: {contradiction_warning(run, task, contradictions)}")
         return task.estimates
     return estimates
 

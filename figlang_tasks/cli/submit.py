@@ -17,7 +17,7 @@ from figlang_tasks.cli.score import translated_errors
 from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.core.benchmark import benchmarks, names_with, source_of
 from figlang_tasks.metrics.explanation import get_scorer
-from figlang_tasks.report.verdict import against
+from figlang_tasks.report.verdict import verdicts_against
 from figlang_tasks.results.runs import read, read_all
 from figlang_tasks.results.task_run import Run as SavedRun
 from figlang_tasks.submit import board, every_eval_ever, figlang2022, figlang2024, hub_results, irfl
@@ -231,7 +231,7 @@ def for_hub(
     saved_runs = _read_runs_of_one_model(runs)
     verdicts = []
     if baseline:
-        verdicts = against(read(baseline, require_samples=True), saved_runs)
+        verdicts = verdicts_against(read(baseline, require_samples=True), saved_runs)
     written, datasets_without_entries = hub_results.write(saved_runs, folder, verdicts)
 
     for path in written:

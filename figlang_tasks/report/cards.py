@@ -17,7 +17,9 @@ Sample: TypeAlias = Mapping[str, Any]
 def card_id(sample: Sample) -> str:
     """The id of a sample's card: of its document, or of its row where several images are ranked."""
     record = sample["sample"]
-    return str(record["row"] if "images" in record else record["id"])
+    if "images" in record:
+        return str(record["row"])
+    return str(record["id"])
 
 
 def make_card(task: TaskRun, samples: Sequence[Sample], document: Document) -> Card:
@@ -56,9 +58,9 @@ def make_answer(task: TaskRun, samples: Sequence[Sample]) -> Answer:
     module = task.benchmark.module("card")
     with task.reporting_damage(f"a row, {records[0]['id']},"):
         if module is None:
-            shown = plain_answer(records[0], task.kind.answer_field)
+            benchmark_answer = plain_answer(records[0], task.kind.answer_field)
         else:
-            shown = module.answer(records)
+            benchmark_answer = module.answer(records)
 
     # Of several images, an unread answer is the one that a reader should look at.
     status_record = next(filter(is_unread, records), records[0])
@@ -66,9 +68,9 @@ def make_answer(task: TaskRun, samples: Sequence[Sample]) -> Answer:
         "status": status_record.get("status", ""),
         "rule": status_record.get("rule", ""),
     }
-    answer.update(shown)
-    answer["said"] = _clipped_texts(shown.get("said", []))
-    answer["predicted"] = clip(shown["predicted"], 300)
+    answer.update(benchmark_answer)
+    answer["said"] = _clipped_texts(benchmark_answer.get("said", []))
+    answer["predicted"] = clip(benchmark_answer["predicted"], 300)
     if len(samples) == 1:
         answer["output"] = clip(judged_output(samples[0]))
     else:
@@ -88,7 +90,8 @@ def prompt_of(sample: Sample) -> str:
     # lm-eval keeps it as the first of the nested arguments.
     argument = sample.get("arguments")
     while isinstance(argument, Mapping | list | tuple) and argument:
-        argument = next(iter(argument.values() if isinstance(argument, Mapping) else argument))
+        arguments = argument.values() if isinstance(argument, Mapping) else argument
+        argument = next(iter(arguments))
     return clip(argument) if isinstance(argument, str) else ""
 
 

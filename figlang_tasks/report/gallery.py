@@ -50,13 +50,17 @@ def build(runs: Sequence[Run], with_pictures: bool = True, max_cards: int = MAX_
     """
     if max_cards == 0:
         return Gallery([], [], [])
-    tasks = dict.fromkeys(task for run in runs for task in run.tasks)
-    rows_by_task = {task: _collect_rows(task, runs) for task in tasks}
-    total = sum(map(len, rows_by_task.values()))
-    task_limit = max_cards if total <= max_cards else max(1, max_cards // len(tasks))
+    rows_by_task: dict[str, list[Row]] = {}
+    for run in runs:
+        for task in run.tasks:
+            if task not in rows_by_task:
+                rows_by_task[task] = _collect_rows(task, runs)
+    task_limit = max_cards
+    if sum(map(len, rows_by_task.values())) > max_cards:
+        task_limit = max(1, max_cards // len(rows_by_task))
 
     all_cards: list[Card] = []
-    album: dict[str, Picture] | None = {} if with_pictures else None
+    album: dict[str, Picture] = {}
     tasks_by_warning: dict[str, list[str]] = {}
     for task, rows in rows_by_task.items():
         originals, warning = _find_originals(task, runs)
@@ -65,10 +69,12 @@ def build(runs: Sequence[Run], with_pictures: bool = True, max_cards: int = MAX_
         if len(rows) > task_limit:
             tasks_by_warning.setdefault(_limit_warning(rows, task_limit), []).append(task)
         for row in _choose_rows(rows, task_limit):
-            all_cards.append(_make_card(task, runs, row, originals, album))
+            card = _make_card(task, runs, row, originals)
+            _add_pictures(card, originals if with_pictures else None, album)
+            all_cards.append(card)
 
-    pictures, damaged = _make_pictures(album or {})
-    _number_pictures(all_cards, album or {}, pictures)
+    pictures, damaged = _make_pictures(album)
+    _number_pictures(all_cards, album, pictures)
     warnings = []
     for warning, warned_tasks in tasks_by_warning.items():
         warnings.append(f"{listing(warned_tasks, 3)}: {warning}.".replace("..", "."))
@@ -135,34 +141,12 @@ def _find_originals(task: str, runs: Sequence[Run]) -> tuple[Originals | None, s
         return None, f"pictures and texts of {dataset} are not shown: {error}. {remedy}"
 
 
-def _make_card(
-    task: str,
-    runs: Sequence[Run],
-    row: Row,
-    originals: Originals | None,
-    album: dict[str, Picture] | None,
-) -> Card:
-    """Make the card of a row with the answers of all runs, and add its pictures to the album.
-
-    Args:
-        album: pictures by key; None for a gallery without pictures. The key of a picture is the
-            ``picture`` in the card.
-    """
+def _make_card(task: str, runs: Sequence[Run], row: Row, originals: Originals | None) -> Card:
+    """Make the card of a row of a task with the answers of all runs."""
     first_run = next(iter(row))
     row_id = str(row[first_run][0]["sample"]["id"])
     document = None if originals is None else originals.document(row_id)
     card = cards.make_card(runs[first_run].tasks[task], row[first_run], document)
-
-    for picture in card["pictures"]:
-        name = picture.pop("name")
-        picture["picture"] = None
-        if originals is None or album is None:
-            continue
-        original = originals.picture(name)
-        if original is not None:
-            picture["picture"] = original.key
-            album.setdefault(original.key, original)
-
     card["answers"] = []
     for number, samples in row.items():
         answer: Answer = {"run": number}
@@ -175,6 +159,22 @@ def _make_card(
 
 
 # --- pictures ---
+
+
+def _add_pictures(card: Card, originals: Originals | None, album: dict[str, Picture]) -> None:
+    """Add the pictures of a card to the album, and put their keys there into the card.
+
+    Args:
+        originals: where pictures are found by their names; None if none are to be shown.
+    """
+    for picture in card["pictures"]:
+        name = picture.pop("name")
+        original = None if originals is None else originals.picture(name)
+        if original is None:
+            picture["picture"] = None
+        else:
+            picture["picture"] = original.key
+            album.setdefault(original.key, original)
 
 
 def _make_pictures(album: Mapping[str, Picture]) -> tuple[list[Thumbnail | None], list[str]]:

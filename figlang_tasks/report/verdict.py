@@ -13,16 +13,10 @@ from figlang_tasks.report.difference import (
     ALPHA,
     count_tests,
     difference_text,
-    differences_table,
     is_improvement,
     is_significant,
     p_text,
     rows_text,
-)
-from figlang_tasks.report.run_warnings import (
-    contradiction_warning,
-    contradiction_warnings,
-    run_warnings,
 )
 from figlang_tasks.results import measures
 from figlang_tasks.results.comparison import Difference, adjust_p_values, compare
@@ -206,11 +200,3 @@ def _reason_not_significant(difference: Difference) -> str:
     if measures.measure_of(difference.metric).percent:
         smallest += " points"
     return f"differences below {smallest} do not show"
-
-
-# Until all call sites have the new names
-against = verdicts_against
-caveats = run_warnings
-contradicted = contradiction_warnings
-contradiction = contradiction_warning
-of_differences = differences_table

@@ -7,6 +7,7 @@ import math
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import source_of
@@ -21,128 +22,173 @@ class SubmissionError(FigLangError):
     """No valid submission can be made; the message names file and rows, and what to do."""
 
 
-def brief(text: object) -> str:
-    """Foreign text for a message: one line without control characters, at most 80 characters."""
-    return printable(text, limit=80)
+# --- which runs can be submitted ---
 
 
-def answered(task: TaskRun, count: int | None = None) -> TaskRun:
-    """`task` after checking that its answers can be handed in, of all `count` rows where that is
-    known.
+def check_answers(task: TaskRun, expected_rows: int | None = None) -> None:
+    """Raise an error unless the answers of a task can be submitted.
+
+    Args:
+        expected_rows: how many rows were to be answered; None if unknown.
+
+    Raises:
+        SubmissionError: answers are missing, repeated or drawn at random.
+        RunError: the samples contradict the results file.
     """
-    if setting := task.sampling:
+    if task.sampling:
         raise SubmissionError(
-            f"{task.path}: answers were sampled ({setting}), so another run gives other answers."
-            " Evaluate again with the task's own settings, or --gen_kwargs"
+            f"{task.path}: answers were sampled ({task.sampling}), so another run gives other"
+            " answers. Evaluate again with the task's own settings, or --gen_kwargs"
             " do_sample=False,temperature=0"
         )
-    if without := task.unanswered:
+    answers = len(task.samples)
+    if task.unanswered:
         raise SubmissionError(
-            f"{task.path}: {without} of {len(task.samples)} rows got no answer (requests failed, or"
+            f"{task.path}: {task.unanswered} of {answers} rows got no answer (requests failed, or"
             " --max_tokens was spent): evaluate again; with --use_cache FOLDER only these are"
             " asked again"
         )
-    if (answers := len(task.samples)) != len(set(task.ids)):
+    documents = len(set(task.ids))
+    if answers != documents:
         raise SubmissionError(
-            f"{task.path}: {answers} answers to {len(set(task.ids))} rows: evaluate without"
-            " --repeats"
+            f"{task.path}: {answers} answers to {documents} rows: evaluate without --repeats"
         )
     if task.partial:
         raise SubmissionError(
             f"{task.path}: the run was cut short ({task.partial}): evaluate again without it"
         )
-    if count not in (None, task.rows):  # no results file tells of samples that were cut
+    # Without a results file nothing else says that rows are missing.
+    if expected_rows is not None and task.rows != expected_rows:
         raise SubmissionError(
-            f"{task.path}: {task.rows} of the {count} rows of {task.data.part}: evaluate all rows"
+            f"{task.path}: {task.rows} of the {expected_rows} rows of {task.data.part}: evaluate"
+            " all rows"
         )
     task.check_consistent()
-    return task
 
 
-def all_rows(run: Run) -> Run:
-    """`run` after checking that it has all rows."""
+def check_whole(run: Run) -> None:
+    """Raise an error unless all tasks of a run have all rows and reported metrics."""
     for task in run.tasks.values():
-        answered(
-            task,
-            None if task.has_user_rows else source_of(task.data.dataset).splits.get(task.data.part),
-        )
+        expected_rows = None
+        if not task.has_user_rows:
+            expected_rows = source_of(task.data.dataset).splits.get(task.data.part)
+        check_answers(task, expected_rows)
         if not task.config:
             raise SubmissionError(
                 f"{task.path}: no metrics: the results file of the run is not next to it"
             )
-    return run
 
 
-def values(task: TaskRun, scopes: bool = False) -> Iterator[tuple[str, Measure, Estimate]]:
-    """Each number of a task with its name (``f1@0_muse``), in the order of tables; parts only with
-    `scopes`.
+def single_task(run: Run, description: str, is_wanted: Callable[[TaskRun], bool]) -> TaskRun:
+    """The one task of a run that a submission is made of.
+
+    Args:
+        description: what the task is, for messages.
+        is_wanted: whether a task is one that can be submitted.
     """
-    shown = (OVERALL, *task.benchmark.parts.in_short)
-    for measure in task.measures.all:
-        for scope, estimate in task.estimates.get(measure.name, {}).items():
-            if math.isfinite(estimate.value) and (scopes or scope in shown):
-                name, (low, high) = full_name(measure.name, scope), measure.bounds
-                if not is_possible(measure, estimate):
-                    raise SubmissionError(
-                        f"{task.path}: {name} is {estimate.value:g} ({estimate.low} to"
-                        f" {estimate.high}), must be {low:g} to {high:g} and in its interval:"
-                        " restore what the harness wrote, or evaluate again"
-                    )
-                yield name, measure, estimate
-
-
-def the_task(run: Run, what: str, fits: Callable[[TaskRun], bool]) -> TaskRun:
-    """The one task of `run` that can be submitted."""
-    found = {task: each for task, each in run.tasks.items() if fits(each)}
-    if len(found) == 1:
-        return next(iter(found.values()))
-    if found:
+    tasks = {name: task for name, task in run.tasks.items() if is_wanted(task)}
+    if len(tasks) == 1:
+        return next(iter(tasks.values()))
+    if tasks:
         raise SubmissionError(
-            f"{run.path} holds {len(found)} runs of {what}: give the samples file of one of"
-            f" {listing(found)}"
+            f"{run.path} holds {len(tasks)} runs of {description}: give the samples file of one of"
+            f" {listing(tasks)}"
         )
-    others = listing(sorted({each.data.name for each in run.tasks.values()}))
+    present = listing(sorted({task.data.name for task in run.tasks.values()}))
     raise SubmissionError(
-        f"{run.path} has samples of {others}, not of {what}: give a run of that task"
+        f"{run.path} has samples of {present}, not of {description}: give a run of that task"
     )
 
 
-def tasks_of(found: Sequence[Run]) -> dict[str, TaskRun]:
-    """The tasks of the runs of one model by name."""
-    return each_once((name, task) for run in found for name, task in run.tasks.items())
+def tasks_by_name(runs: Sequence[Run]) -> dict[str, TaskRun]:
+    """The tasks of all runs of one model by name; an error if two runs have the same."""
+    named_tasks: list[tuple[str, TaskRun]] = []
+    for run in runs:
+        named_tasks += run.tasks.items()
+    return unique_tasks(named_tasks)
 
 
-def each_once(named: Iterable[tuple[str, TaskRun]]) -> dict[str, TaskRun]:
-    """Tasks by what they are named here; two of one name are an error."""
+def unique_tasks(named_tasks: Iterable[tuple[str, TaskRun]]) -> dict[str, TaskRun]:
+    """The tasks by their names; an error if two have one name."""
     tasks: dict[str, TaskRun] = {}
-    for name, task in named:
-        if (other := tasks.setdefault(name, task)) is not task:
+    for name, task in named_tasks:
+        earlier = tasks.setdefault(name, task)
+        if earlier is not task:
             raise SubmissionError(
-                f"{name} is in {other.path} and in {task.path}: give one of the two"
+                f"{name} is in {earlier.path} and in {task.path}: give one of the two"
             )
     return tasks
 
 
-def zipped(files: Mapping[str, bytes]) -> bytes:
-    """A zip of files; the same files give the same bytes."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        for name, data in files.items():
-            archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
-    return content.getvalue()
+# --- what is submitted ---
 
 
-def released(task: TaskRun) -> tuple[str | None, str | None]:
-    """Dataset on the hub that the rows of a task are from, and its commit; None for what has
-    none.
+class ReportedValue(NamedTuple):
+    """A value of a task, with the full name of its metric (``f1@0_muse``)."""
+
+    name: str
+    measure: Measure
+    estimate: Estimate
+
+
+def reported_values(task: TaskRun, all_scopes: bool = False) -> Iterator[ReportedValue]:
+    """Yield the values of a task in the order of tables; metrics that failed have none.
+
+    Args:
+        all_scopes: whether scopes are included that the paper's main table does not show.
+    """
+    main_scopes = (OVERALL, *task.benchmark.parts.in_short)
+    for measure in task.measures.all:
+        for scope, estimate in task.estimates.get(measure.name, {}).items():
+            is_shown = all_scopes or scope in main_scopes
+            if is_shown and math.isfinite(estimate.value):
+                name = full_name(measure.name, scope)
+                _check_possible(task, name, measure, estimate)
+                yield ReportedValue(name, measure, estimate)
+
+
+def _check_possible(task: TaskRun, name: str, measure: Measure, estimate: Estimate) -> None:
+    """Raise an error if a value is out of its bounds or its interval."""
+    if not is_possible(measure, estimate):
+        low, high = measure.bounds
+        raise SubmissionError(
+            f"{task.path}: {name} is {estimate.value:g} ({estimate.low} to {estimate.high}), must"
+            f" be {low:g} to {high:g} and in its interval: restore what the harness wrote, or"
+            " evaluate again"
+        )
+
+
+def hub_source(task: TaskRun) -> tuple[str | None, str | None]:
+    """The dataset repository on the hub that a task's rows are from, and its commit.
+
+    Either is None where there is none, or where the samples do not say.
     """
     source = source_of(task.data.dataset)
     # Rows of a dataset that is read at one commit alone do not say where they came from.
     revision = task.data.revision or task.records[0].get("revision") or source.revision or ""
+    is_commit = re.fullmatch("[0-9a-f]{40}", revision) is not None
     repository = None if task.has_user_rows else source.repository
-    return repository, revision if re.fullmatch("[0-9a-f]{40}", revision) else None
+    return repository, revision if is_commit else None
 
 
-def plain(text: str) -> str:
+# --- texts and files ---
+
+
+def brief(text: object) -> str:
+    """Foreign text for a message: one line without control characters, at most 80 characters."""
+    return printable(text, limit=80)
+
+
+def utf8_text(text: str) -> str:
     """A text that every reader of UTF-8 takes: half surrogate pairs and NUL become U+FFFD."""
     return whole_characters(text.replace("\0", "\N{REPLACEMENT CHARACTER}"))
+
+
+def zip_files(contents: Mapping[str, bytes]) -> bytes:
+    """A zip of files, given by name; the same files give the same bytes."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in contents.items():
+            # Without the date that writestr would add to a name
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+    return file.getvalue()

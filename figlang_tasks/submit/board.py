@@ -1,6 +1,4 @@
-"""The zip that a benchmark's leaderboard takes, of the files that the benchmark makes
-(`Submission`).
-"""
+"""The zip that a benchmark's leaderboard takes; the benchmark makes its files (`Submission`)."""
 
 from __future__ import annotations
 
@@ -12,12 +10,13 @@ from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.optional_modules import Submission
 from figlang_tasks.core.text import listing
 from figlang_tasks.metrics.files import write_whole
-from figlang_tasks.results.task_run import Run
-from figlang_tasks.submit import SubmissionError, answered, each_once, zipped
+from figlang_tasks.results.task_run import Run, TaskRun
+from figlang_tasks.scoring import Record
+from figlang_tasks.submit import SubmissionError, check_answers, unique_tasks, zip_files
 
 
 def submission_of(benchmark: Benchmark) -> Submission:
-    """What the leaderboard of a benchmark that has one takes."""
+    """What the leaderboard of a benchmark takes; the benchmark must have one."""
     module = benchmark.module("submission")
     assert module is not None, benchmark.name
     submission: Submission = module.SUBMISSION
@@ -25,26 +24,42 @@ def submission_of(benchmark: Benchmark) -> Submission:
 
 
 def write_zip(
-    benchmark: Benchmark, found: Sequence[Run], output: Path
+    benchmark: Benchmark, runs: Sequence[Run], output: Path
 ) -> tuple[list[str], list[str]]:
-    """Write the zip; return the names of its files and of the tasks that they are of."""
+    """Write the zip of the runs of a model.
+
+    Returns:
+        The names of the files in the zip, and of the tasks that they are made of.
+    """
     submission = submission_of(benchmark)
-    tasks = each_once(
-        (task.data.part, task)
-        for run in found
-        for task in run.tasks.values()
-        if task.data.dataset == benchmark.source.name and task.data.part in submission.parts
-    )
-    if not tasks:
-        wanted = f"a task on {benchmark.source.name} ({listing(submission.parts, 6)})"
-        raise SubmissionError(
-            f"{listing(run.path for run in found)}: no samples of {wanted}: give a run of it"
-        )
+    tasks_by_part = _submitted_tasks(benchmark, submission, runs)
+    records_by_part: dict[str, Sequence[Record]] = {}
+    for part, task in tasks_by_part.items():
+        check_answers(task)
+        records_by_part[part] = task.records
     try:
-        files = submission.files({part: answered(task).records for part, task in tasks.items()})
+        contents = submission.files(records_by_part)
     except DataError as error:
+        paths = listing(task.path for task in tasks_by_part.values())
+        raise SubmissionError(f"{paths}: {error}") from error
+    write_whole(output, zip_files(contents))
+    return list(contents), [task.task for task in tasks_by_part.values()]
+
+
+def _submitted_tasks(
+    benchmark: Benchmark, submission: Submission, runs: Sequence[Run]
+) -> dict[str, TaskRun]:
+    """The tasks of the runs that the leaderboard takes, by the part of the data; at least one."""
+    dataset = benchmark.source.name
+    named_tasks = []
+    for run in runs:
+        for task in run.tasks.values():
+            if task.data.dataset == dataset and task.data.part in submission.parts:
+                named_tasks.append((task.data.part, task))
+    if not named_tasks:
+        paths = listing(run.path for run in runs)
+        parts = listing(submission.parts, 6)
         raise SubmissionError(
-            f"{listing(task.path for task in tasks.values())}: {error}"
-        ) from error
-    write_whole(output, zipped(files))
-    return list(files), [task.task for task in tasks.values()]
+            f"{paths}: no samples of a task on {dataset} ({parts}): give a run of it"
+        )
+    return unique_tasks(named_tasks)

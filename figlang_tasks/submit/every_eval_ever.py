@@ -1,8 +1,7 @@
-"""Runs in the form of Every Eval Ever, schema 0.3.0: an aggregate JSON file and a JSON lines file
-of samples.
+"""Runs in the form of Every Eval Ever, schema 0.3.0: aggregate results as JSON, samples as JSONL.
 
-The form is that of https://github.com/evaleval/every_eval_ever (package 0.3.0), whose validator
-tests ask. Files lie as the datastore wants them: ``data/COLLECTION/DEVELOPER/MODEL/UUID.json`` and
+The form is that of https://github.com/evaleval/every_eval_ever (package 0.3.0); a test runs its
+validator. Files lie as the datastore wants them: ``data/COLLECTION/DEVELOPER/MODEL/UUID.json`` and
 ``UUID_samples.jsonl``.
 """
 
@@ -14,167 +13,222 @@ import math
 import re
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import figlang_tasks
 from figlang_tasks.core.redaction import redacted
-from figlang_tasks.core.text import without_paths
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import provenance
-from figlang_tasks.results.task_run import Run, TaskRun, outputs
+from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import Estimate, Measure
-from figlang_tasks.submit import SubmissionError, all_rows, brief, plain, released, values
+from figlang_tasks.submit import (
+    ReportedValue,
+    SubmissionError,
+    brief,
+    check_whole,
+    hub_source,
+    reported_values,
+)
+from figlang_tasks.submit.every_eval_ever_samples import (
+    SCHEMA_VERSION,
+    JsonObject,
+    SampleIds,
+    details,
+    sample_rows,
+)
 
-VERSION = "0.3.0"
 DATASTORE = "https://huggingface.co/datasets/evaleval/EEE_datastore"
 CONFIDENCE = 0.95
 
-_COMPONENT = re.compile(r"[\w-](?:[\w.-]*[\w-])?")
-_ARGUMENTS = {
+_FOLDER_NAME = re.compile(r"[\w-](?:[\w.-]*[\w-])?")
+_GENERATION_ARGUMENTS = {
     "max_new_tokens": "max_tokens",
     "temperature": "temperature",
     "top_p": "top_p",
     "top_k": "top_k",
 }
+"""The schema's name of each option of generation that it has."""
+
+
+class Evaluator(NamedTuple):
+    """Who evaluated.
+
+    Attributes:
+        organization: its name.
+        relationship: to the developers of the model, as the schema has it (``third_party``).
+    """
+
+    organization: str
+    relationship: str
 
 
 def write(
-    found: Sequence[Run],
+    runs: Sequence[Run],
     folder: Path,
     organization: str,
     relationship: str,
     model: str | None = None,
     samples: bool = True,
 ) -> list[Path]:
-    """Write two files for each run and dataset; return their paths.
+    """Write two files for each run and dataset, and return their paths.
 
-    The same samples get the same file names again. `organization` evaluated, `relationship` is that
-    to the model's developers, `model` is DEVELOPER/MODEL where the run's arguments do not name it.
+    The same samples get the same file names again.
+
+    Args:
+        organization: who evaluated.
+        relationship: of the organization to the model's developers.
+        model: DEVELOPER/MODEL; by default as the run's arguments name it.
+        samples: whether to write samples beside the aggregate results.
     """
-    source = {
-        "source_name": "figlang_tasks",
-        "source_type": "evaluation_run",
-        "source_organization_name": organization,
-        "evaluator_relationship": relationship,
-    }
-    made: dict[str, bytes] = {}
-    for run in found:
-        of_dataset: dict[str, list[TaskRun]] = {}
-        for task in all_rows(run).tasks.values():
-            of_dataset.setdefault(task.data.dataset, []).append(task)
-        for tasks in of_dataset.values():
-            made |= _files(run, tasks, _model(run, model), source, samples)
-    for name, content in made.items():
-        write_whole(folder / name, content)
-    return [folder / name for name in made]
-
-
-def _files(
-    run: Run, tasks: Sequence[TaskRun], model: str, source: Mapping[str, str], samples: bool
-) -> dict[str, bytes]:
-    """Content of the two files for tasks of one dataset, by path below the folder."""
-    collection = tasks[0].data.dataset.lower()
-    digest = hashlib.sha256(
-        f"{collection}/{model}/{'/'.join(task.sha256 for task in tasks)}".encode()
-    ).digest()
-    stem = f"data/{collection}/{model}/{uuid.UUID(bytes=digest[:16], version=4)}"
-    now = f"{time.time():.3f}"
-    log_id = f"{collection}/{model}/{now}"
-    rows = [row for task in tasks for row in _rows(task, log_id, model)] if samples else []
-    lines = b"".join(_json(row) + b"\n" for row in rows)
-    aggregate: dict[str, Any] = {
-        "schema_version": VERSION,
-        "evaluation_id": log_id,
-        "retrieved_timestamp": now,
-        "source_metadata": source,
-        "eval_library": {
-            **dict(zip(("name", "version"), provenance.harness(run), strict=True)),
-            "additional_details": _texts(figlang_tasks=figlang_tasks.__version__),
-        },
-        "model_info": {
-            "name": run.name,
-            "id": model,
-            "developer": model.partition("/")[0],
-            "additional_details": _texts(
-                # The schema asks for these two; a run does not tell them
-                deployment_type="unknown",
-                model_availability="unknown",
-                model_class=(run.results.get("config") or {}).get("model"),
-                model_args=provenance.option_text(run, "model_args") or None,
-            ),
-        },
-        "evaluation_results": [
-            _result(run, task, *value) for task in tasks for value in values(task, scopes=True)
-        ],
-    }
-    date = provenance.evaluated_at(run)
-    if date is not None:
-        aggregate["evaluation_timestamp"] = f"{date.timestamp():.0f}"
-    files = {}
-    if rows:
-        aggregate["detailed_evaluation_results"] = {
-            "format": "jsonl",
-            "file_path": f"{stem}_samples.jsonl",
-            "hash_algorithm": "sha256",
-            "checksum": hashlib.sha256(lines).hexdigest(),
-            "total_rows": len(rows),
-        }
-        files[f"{stem}_samples.jsonl"] = lines
-    # The aggregate last: where it is, its samples are.
-    return {**files, f"{stem}.json": _json(aggregate, indent=2) + b"\n"}
+    evaluator = Evaluator(organization, relationship)
+    contents: dict[str, bytes] = {}
+    for run in runs:
+        check_whole(run)
+        tasks_by_dataset: dict[str, list[TaskRun]] = {}
+        for task in run.tasks.values():
+            tasks_by_dataset.setdefault(task.data.dataset, []).append(task)
+        for tasks in tasks_by_dataset.values():
+            contents.update(_files(run, tasks, _checked_model(run, model), evaluator, samples))
+    for path, content in contents.items():
+        write_whole(folder / path, content)
+    return [folder / path for path in contents]
 
 
 def model_id(run: Run) -> str | None:
-    """The model's id on the hub (ORG/NAME) by the run's arguments; None if they name no such
-    thing.
-    """
+    """The model's id on the hub (ORG/NAME) in the run's arguments; None if they name none."""
     name = r"[A-Za-z0-9][\w.-]*"  # so no path: neither /home/me/model nor ./model
     arguments = "pretrained|model|model_version|model_id"
-    found = re.search(
+    match = re.search(
         rf"(?:^|,)(?:{arguments})=({name}/{name})(?:,|$)", provenance.option_text(run, "model_args")
     )
-    return found[1] if found else None
+    return match[1] if match else None
 
 
-def _model(run: Run, given: str | None) -> str:
-    model = given or model_id(run)
+def _checked_model(run: Run, model: str | None) -> str:
+    """DEVELOPER/MODEL, by default as a run names it; both names can be folders."""
+    model = model or model_id(run)
     if model is None:
         raise SubmissionError(
             f"{run.path}: the run does not name a model as DEVELOPER/MODEL: give it with --model"
         )
-    parts = model.split("/")
-    if len(parts) != 2 or not all(_COMPONENT.fullmatch(part) and part != "data" for part in parts):
+    names = model.split("/")
+    can_be_folders = all(_FOLDER_NAME.fullmatch(name) and name != "data" for name in names)
+    if len(names) != 2 or not can_be_folders:
         raise SubmissionError(
             f"{brief(model)!r} must have the form DEVELOPER/MODEL, with names that can be folders"
         )
     return model
 
 
-# --- aggregate ---
+def _files(
+    run: Run, tasks: Sequence[TaskRun], model: str, evaluator: Evaluator, with_samples: bool
+) -> dict[str, bytes]:
+    """The contents of the files for tasks of one dataset, by path below the folder."""
+    collection = tasks[0].data.dataset.lower()
+    stem = f"data/{collection}/{model}/{_uuid(collection, model, tasks)}"
+    now = f"{time.time():.3f}"
+    ids = SampleIds(f"{collection}/{model}/{now}", model)
+    rows: list[JsonObject] = []
+    if with_samples:
+        for task in tasks:
+            rows += sample_rows(task, ids)
 
-
-def _result(
-    run: Run, task: TaskRun, name: str, measure: Measure, found: Estimate
-) -> dict[str, Any]:
-    low, high = measure.bounds
-    score: dict[str, Any] = {"score": found.value}
-    if found.low is not None and found.high is not None:
-        numbers = {"num_samples": found.rows, "num_bootstrap_samples": measure.interval.resamples}
-        score["uncertainty"] = {
-            "confidence_interval": {
-                "lower": found.low,
-                "upper": found.high,
-                "confidence_level": CONFIDENCE,
-                "method": measure.interval.name,
-            },
-            **{name: number for name, number in numbers.items() if number is not None},
+    aggregate: JsonObject = {
+        "schema_version": SCHEMA_VERSION,
+        "evaluation_id": ids.evaluation_id,
+        "retrieved_timestamp": now,
+        "source_metadata": {
+            "source_name": "figlang_tasks",
+            "source_type": "evaluation_run",
+            "source_organization_name": evaluator.organization,
+            "evaluator_relationship": evaluator.relationship,
+        },
+        "eval_library": _library(run),
+        "model_info": _model_info(run, model),
+        "evaluation_results": _results(run, tasks),
+    }
+    date = provenance.evaluated_at(run)
+    if date is not None:
+        aggregate["evaluation_timestamp"] = f"{date.timestamp():.0f}"
+    files = {}
+    if rows:
+        samples_path = f"{stem}_samples.jsonl"
+        files[samples_path] = _json_lines(rows)
+        aggregate["detailed_evaluation_results"] = {
+            "format": "jsonl",
+            "file_path": samples_path,
+            "hash_algorithm": "sha256",
+            "checksum": hashlib.sha256(files[samples_path]).hexdigest(),
+            "total_rows": len(rows),
         }
+    # The aggregate comes last: where it has been written, its samples have been too.
+    files[f"{stem}.json"] = _json(aggregate, indent=2) + b"\n"
+    return files
+
+
+def _uuid(collection: str, model: str, tasks: Sequence[TaskRun]) -> uuid.UUID:
+    """The UUID of a file name, made of the model and its samples files."""
+    digests = "/".join(task.sha256 for task in tasks)
+    digest = hashlib.sha256(f"{collection}/{model}/{digests}".encode()).digest()
+    return uuid.UUID(bytes=digest[:16], version=4)
+
+
+def _json_lines(rows: Iterable[JsonObject]) -> bytes:
+    return b"".join(_json(row) + b"\n" for row in rows)
+
+
+def _json(content: JsonObject, indent: int | None = None) -> bytes:
+    return json.dumps(content, ensure_ascii=False, indent=indent).encode("utf-8")
+
+
+# --- parts of the aggregate ---
+
+
+def _library(run: Run) -> JsonObject:
+    """The harness, with the version of this package."""
+    name, version = provenance.harness(run)
+    return {
+        "name": name,
+        "version": version,
+        "additional_details": details(figlang_tasks=figlang_tasks.__version__),
+    }
+
+
+def _model_info(run: Run, model: str) -> JsonObject:
+    """The model, and how the harness ran it."""
+    return {
+        "name": run.name,
+        "id": model,
+        "developer": model.partition("/")[0],
+        "additional_details": details(
+            # The schema asks for these two, which a run does not tell.
+            deployment_type="unknown",
+            model_availability="unknown",
+            model_class=(run.results.get("config") or {}).get("model"),
+            model_args=provenance.option_text(run, "model_args") or None,
+        ),
+    }
+
+
+def _results(run: Run, tasks: Sequence[TaskRun]) -> list[JsonObject]:
+    """A result for each value of the tasks, in every scope."""
+    results = []
+    for task in tasks:
+        for value in reported_values(task, all_scopes=True):
+            results.append(_result(run, task, value))
+    return results
+
+
+def _result(run: Run, task: TaskRun, value: ReportedValue) -> JsonObject:
+    """A value with its metric, its data and how answers were generated."""
+    name, measure, estimate = value
+    low, high = measure.bounds
     return {
         "evaluation_result_id": f"{task.task}/{name}",
         "evaluation_name": task.task,
-        "source_data": _source(task),
+        "source_data": _source_data(task),
         "metric_config": {
             "evaluation_description": f"{name} of the task {task.task} of figlang_tasks",
             "metric_id": f"figlang_tasks.{name}",
@@ -184,20 +238,45 @@ def _result(
             "score_type": "continuous",
             "min_score": _bound(low),
             "max_score": _bound(high),
-            "additional_details": _texts(explanation_scorer=task.signature),
+            "additional_details": details(explanation_scorer=task.signature),
         },
-        "score_details": score,
-        "generation_config": _generation(run, task),
+        "score_details": _score_details(measure, estimate),
+        "generation_config": _generation_config(run, task),
     }
 
 
-def _bound(value: float) -> float | str:
-    return value if math.isfinite(value) else "Infinity" if value > 0 else "-Infinity"
+def _bound(bound: float) -> float | str:
+    """A bound of a metric; JSON has no number for an infinite one."""
+    if math.isfinite(bound):
+        return bound
+    return "Infinity" if bound > 0 else "-Infinity"
 
 
-def _source(task: TaskRun) -> dict[str, Any]:
-    repository, revision = released(task)
-    details = _texts(
+def _score_details(measure: Measure, estimate: Estimate) -> JsonObject:
+    """A value, with its interval where it has one."""
+    score: JsonObject = {"score": estimate.value}
+    if estimate.low is None or estimate.high is None:
+        return score
+    uncertainty: JsonObject = {
+        "confidence_interval": {
+            "lower": estimate.low,
+            "upper": estimate.high,
+            "confidence_level": CONFIDENCE,
+            "method": measure.interval.name,
+        }
+    }
+    if estimate.rows is not None:
+        uncertainty["num_samples"] = estimate.rows
+    if measure.interval.resamples is not None:
+        uncertainty["num_bootstrap_samples"] = measure.interval.resamples
+    score["uncertainty"] = uncertainty
+    return score
+
+
+def _source_data(task: TaskRun) -> JsonObject:
+    """The dataset of a task: a repository of the hub, or another source."""
+    repository, revision = hub_source(task)
+    additional_details = details(
         part=task.data.part,
         digest=task.data.digest,
         revision=revision,
@@ -207,109 +286,34 @@ def _source(task: TaskRun) -> dict[str, Any]:
         return {
             "dataset_name": task.data.dataset,
             "source_type": "other",
-            "additional_details": details,
+            "additional_details": additional_details,
         }
     return {
         "dataset_name": task.data.dataset,
         "source_type": "hf_dataset",
         "hf_repo": repository,
         "samples_number": len(task.samples),
-        "additional_details": details,
+        "additional_details": additional_details,
     }
 
 
-def _generation(run: Run, task: TaskRun) -> dict[str, Any]:
+def _generation_config(run: Run, task: TaskRun) -> JsonObject:
+    """How answers were generated: options that the schema has, and all others as details."""
     options = task.config.get("generation_kwargs")
     options = redacted(options) if isinstance(options, Mapping) else {}
-    arguments = {
-        theirs: options[ours]
-        for ours, theirs in _ARGUMENTS.items()
-        if options.get(ours) is not None
-    }
-    rest = {name: json.dumps(value) for name, value in options.items() if name not in _ARGUMENTS}
-    details = _texts(
-        **{**provenance.option_texts(run), **rest},
+    other_options = {}
+    for name, value in options.items():
+        if name not in _GENERATION_ARGUMENTS:
+            other_options[name] = json.dumps(value)
+    arguments = {}
+    for name, schema_name in _GENERATION_ARGUMENTS.items():
+        if options.get(name) is not None:
+            arguments[schema_name] = options[name]
+    run_options = {**provenance.option_texts(run), **other_options}
+    additional_details = details(
+        **run_options,
         task_version=task.version,
         prompt_hash=task.metadata.get("prompt_hash"),
         samples_sha256=task.sha256,
     )
-    return {"generation_args": arguments, "additional_details": details}
-
-
-def _texts(**values: Any) -> dict[str, str]:
-    return {
-        name: plain(without_paths(str(value)))
-        for name, value in values.items()
-        if value is not None
-    }
-
-
-# --- samples ---
-
-
-def _rows(task: TaskRun, log_id: str, model: str) -> list[dict[str, Any]]:
-    """One row for each sample with a score; no rows if the task has no metric of single samples."""
-    measure = _per_row(task)
-    if measure is None or measure.value_of_record is None:
-        return []
-    rows = []
-    for line in task.samples:
-        sample = line["sample"]
-        score = measure.value_of_record(sample) if measure.counts(sample) else None
-        if score is None:
-            continue  # e.g. a negative, in a metric of the positives
-        prompt, reference = plain(str(line.get("input", ""))), plain(str(line.get("target", "")))
-        rows.append(
-            {
-                "schema_version": VERSION,
-                "evaluation_id": log_id,
-                "model_id": model,
-                "evaluation_name": task.task,
-                "evaluation_result_id": f"{task.task}/{measure.name}",
-                "sample_id": plain(sample["id"]),
-                "sample_hash": hashlib.sha256((prompt + reference).encode()).hexdigest(),
-                "interaction_type": "single_turn",
-                "input": {"raw": prompt, "reference": [reference]},
-                "output": {"raw": [plain(text) for text in outputs(line)]},
-                "answer_attribution": [
-                    {
-                        "turn_idx": 0,
-                        "source": "output.raw",
-                        "extracted_value": plain(_as_text(sample[task.kind.answer_field])),
-                        "extraction_method": (
-                            "figlang_tasks:"
-                            f" {sample.get('rule') or sample.get('status') or 'custom'}"
-                        ),
-                        "is_terminal": True,
-                    }
-                ],
-                "evaluation": {"score": float(score), "is_correct": score == 1},
-                "metadata": _texts(
-                    status=sample.get("status"),
-                    report_group=sample.get("report_group"),
-                    type=sample.get("type"),
-                ),
-            }
-        )
-    return rows
-
-
-def _per_row(task: TaskRun) -> Measure | None:
-    """The first metric that has a number of each sample and says how good it is; None if there is
-    none.
-    """
-    for measure in task.measures.all:
-        if measure.value_of_record is None or measure.is_diagnostic:
-            continue
-        if any(map(measure.counts, task.records)):
-            return measure
-    return None
-
-
-def _as_text(answer: object) -> str:
-    """What was read from an answer; what is no text as JSON."""
-    return answer if isinstance(answer, str) else json.dumps(answer)
-
-
-def _json(content: Any, indent: int | None = None) -> bytes:
-    return json.dumps(content, ensure_ascii=False, indent=indent).encode("utf-8")
+    return {"generation_args": arguments, "additional_details": additional_details}

@@ -1,60 +1,81 @@
-"""The file that the FigLang 2022 shared task takes (CodaLab competition 5908), from samples of
-``flute_codalab``.
-"""
+"""The file of the FigLang 2022 shared task (CodaLab competition 5908), from ``flute_codalab``."""
 
 from __future__ import annotations
 
 import json
-from operator import itemgetter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from figlang_tasks.benchmarks.flute.counts import BLIND_ROWS
 from figlang_tasks.benchmarks.flute.rows import LABELS
 from figlang_tasks.core.text import listing
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results.task_run import Run, TaskRun
-from figlang_tasks.scoring import Record
-from figlang_tasks.submit import SubmissionError, answered, the_task
+from figlang_tasks.scoring import Measures, Record
+from figlang_tasks.submit import SubmissionError, check_answers, single_task
 
 UPLOAD = "CodaLab, competition 5908 (FigLang 2022 shared task on understanding figurative language)"
-_SPELLED = {number: label for label, number in LABELS.items()}
+_LABEL_NAMES = {number: label for label, number in LABELS.items()}
+
+
+class _Line(TypedDict):
+    """A line of the submission; the label is None where the output has none."""
+
+    codalab_id: int
+    id: str
+    premise: str
+    hypothesis: str
+    predicted_label: str | None
+    model_explanation: str
 
 
 def write_lines(run: Run, output: Path, fallback: str | None = None) -> tuple[TaskRun, int]:
-    """Write the submission; return the task, and how many labels are the `fallback`.
+    """Write the submission as JSON lines, in the order of the task's blind file.
 
-    It is JSON lines of codalab_id, id, premise, hypothesis, predicted_label, model_explanation.
-
-    An output without a label is an error where there is no `fallback`: after an empty label the
+    An output without a label is an error unless there is a `fallback`: after an empty label the
     organisers' script gives rows the explanation scores of other rows, and this package does not
     guess.
+
+    Args:
+        fallback: the label of outputs without one.
+
+    Returns:
+        The task, and how many labels are the fallback.
     """
-    task = the_task(run, "flute_codalab", lambda each: each.data.name == "FLUTE/codalab")
-    lines = answered(task, BLIND_ROWS).compute_from_records(
-        lambda _, records: sorted(map(_line, records), key=itemgetter("codalab_id"))
-    )
-    unlabelled = [
-        f"codalab-{line['codalab_id']}" for line in lines if line["predicted_label"] is None
-    ]
+    task = single_task(run, "flute_codalab", _is_blind_task)
+    check_answers(task, BLIND_ROWS)
+    lines = task.compute_from_records(_submission_lines)
+    unlabelled = [line for line in lines if line["predicted_label"] is None]
     if unlabelled and fallback is None:
+        ids = [f"codalab-{line['codalab_id']}" for line in unlabelled]
         raise SubmissionError(
-            f"{task.path}: {len(unlabelled)} outputs have no label ({listing(unlabelled)}):"
+            f"{task.path}: {len(ids)} outputs have no label ({listing(ids)}):"
             " evaluate them again, or give them a label (--fallback)"
         )
-    lines = [{**line, "predicted_label": line["predicted_label"] or fallback} for line in lines]
-    write_whole(output, "".join(json.dumps(line) + "\n" for line in lines).encode("ascii"))
+    for line in unlabelled:
+        line["predicted_label"] = fallback
+    content = "".join(json.dumps(line) + "\n" for line in lines)
+    write_whole(output, content.encode("ascii"))
     return task, len(unlabelled)
 
 
-def _line(row: Record) -> dict[str, Any]:
-    """A row of the submission; its label is None where the output has none."""
-    label = None if row["predicted"] is None else _SPELLED[row["predicted"]]
+def _is_blind_task(task: TaskRun) -> bool:
+    return task.data.name == "FLUTE/codalab"
+
+
+def _submission_lines(measures: Measures, records: Sequence[Record]) -> list[_Line]:
+    """The lines of the submission in the order of the blind file."""
+    return sorted(map(_submission_line, records), key=lambda line: line["codalab_id"])
+
+
+def _submission_line(record: Record) -> _Line:
+    label = record["predicted"]
     return {
-        "codalab_id": row["codalab_id"],
-        "id": row["source_id"],
-        "premise": row["premise"],
-        "hypothesis": row["hypothesis"],
-        "predicted_label": label,
-        "model_explanation": row["explanation"] or "",
+        "codalab_id": record["codalab_id"],
+        "id": record["source_id"],
+        "premise": record["premise"],
+        "hypothesis": record["hypothesis"],
+        "predicted_label": None if label is None else _LABEL_NAMES[label],
+        "model_explanation": record["explanation"] or "",
     }

@@ -1,7 +1,6 @@
-"""The FigLang 2024 shared task on multimodal figurative language: its submission file, and its
-scores.
+"""The FigLang 2024 shared task on multimodal figurative language: its submission and its scores.
 
-Participants hand in a zip with ``pred.csv``: id, label (1 entailment, 0 contradiction),
+Participants hand in a zip with ``pred.csv``: id, label (1 entailment, 0 contradiction) and
 explanation, for the 723 rows of V-FLUTE's test split. The board takes macro F1 at 0, .50 and .60
 with BERTScore F1 alone (Kulkarni et al. 2024, "A Report on the FigLang 2024 Shared Task on
 Multimodal Figurative Language", 2024.figlang-1.16).
@@ -19,7 +18,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from figlang_tasks import scoring
 from figlang_tasks.core import files
@@ -27,111 +26,140 @@ from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.text import listing, printable
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results.task_run import Run, TaskRun
-from figlang_tasks.scoring import explanations
+from figlang_tasks.scoring import Measures, Record, explanations
 from figlang_tasks.scoring.explained import text_pair
-from figlang_tasks.submit import SubmissionError, answered, plain, the_task, zipped
+from figlang_tasks.submit import (
+    SubmissionError,
+    check_answers,
+    single_task,
+    utf8_text,
+    zip_files,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from figlang_tasks.metrics.explanation import Scorer
+    from figlang_tasks.scoring.estimates import SavedEstimates
 
 MEMBER = "pred.csv"
 COLUMNS = ("id", "label", "explanation")
-DATASET, SPLIT = "V-FLUTE", "test"
+DATASET = "V-FLUTE"
+SPLIT = "test"
 UPLOAD = (
     "CodaBench, the competition of the FigLang 2024 shared task on multimodal figurative language"
 )
 
-_AS_SCORED = "nan"  # what the board scores in place of a missing explanation
+_MISSING_EXPLANATION = "nan"
+"""What the board scores in place of a missing explanation."""
 
 
-# --- the file ---
+# --- writing the submission ---
 
 
-def write(run: Run, output: Path) -> dict[str, Any]:
+class Prediction(NamedTuple):
+    """A row of the submission; the label is None where the output has none."""
+
+    id: str
+    label: int | None
+    explanation: str
+
+
+class SubmissionCounts(TypedDict):
+    """What a submission holds.
+
+    Attributes:
+        data: the rows that were answered.
+        n: their number.
+        without_label: how many have no label, which the board counts as wrong.
+        without_explanation: how many have no explanation, or an empty one.
+    """
+
+    data: str
+    n: int
+    without_label: int
+    without_explanation: int
+
+
+def write(run: Run, output: Path) -> SubmissionCounts:
     """Write the zip of a run on V-FLUTE's test split.
 
-    An output without a label gets an empty one, which the board counts as wrong. Where the first
-    row of the split has no explanation, the first row that has one is written before it: the board
-    finds rows by their ids.
+    The board fails where its first row has no explanation, and finds rows by their ids. So the
+    first row with an explanation is written before all others.
     """
-    chosen = the_task(run, f"{DATASET}'s {SPLIT} split with explanations", _fits)
-    answered(chosen, source_of(DATASET).splits[SPLIT])
-    rows = chosen.compute_from_records(
-        lambda _, records: [
-            (each["id"], each["predicted"], plain(each["explanation"] or ""))
-            # The order of the split
-            for each in sorted(records, key=lambda each: int(each["id"].rpartition("-")[2]))
-        ]
-    )
-    missing = [not text for text in _read(_csv(rows))["explanation"].notna()]
-    if all(missing):
+    task = single_task(run, f"{DATASET}'s {SPLIT} split with explanations", _is_submittable)
+    check_answers(task, source_of(DATASET).splits[SPLIT])
+    predictions = task.compute_from_records(_predictions)
+    # Read back as the board does: the text "NA" is missing too.
+    is_explained = list(_parse_csv(_to_csv(predictions))["explanation"].notna())
+    if not any(is_explained):
         raise SubmissionError(
-            f"{chosen.path}: none of the {len(rows)} rows has an explanation, and the board's"
+            f"{task.path}: none of the {len(predictions)} rows has an explanation, and the board's"
             " scorer fails where its first row has none: evaluate a model that explains its"
             " answers"
         )
-    first = rows[missing.index(False)]
-    write_whole(
-        output, zipped({MEMBER: _csv([first, *(each for each in rows if each is not first)])})
-    )
+    first = predictions[is_explained.index(True)]
+    others = [prediction for prediction in predictions if prediction is not first]
+    write_whole(output, zip_files({MEMBER: _to_csv([first, *others])}))
+
+    without_explanation = 0
+    for prediction, explained in zip(predictions, is_explained, strict=True):
+        if not explained or not prediction.explanation.strip():
+            without_explanation += 1
     return {
-        "data": str(chosen.data),
-        "n": len(rows),
-        "without_label": sum(label is None for _, label, _ in rows),
-        "without_explanation": sum(
-            absent or not text.strip() for (*_, text), absent in zip(rows, missing, strict=True)
-        ),
+        "data": str(task.data),
+        "n": len(predictions),
+        "without_label": sum(prediction.label is None for prediction in predictions),
+        "without_explanation": without_explanation,
     }
 
 
-def _fits(task: TaskRun) -> bool:
-    return (
-        task.has_explanations and task.data.name == f"{DATASET}/{SPLIT}" and not task.has_user_rows
-    )
+def _is_submittable(task: TaskRun) -> bool:
+    """Whether a task asked for explanations of the released rows of the test split."""
+    is_test_split = task.data.name == f"{DATASET}/{SPLIT}"
+    return task.has_explanations and is_test_split and not task.has_user_rows
 
 
-def _csv(rows: Sequence[tuple[str, int | None, str]]) -> bytes:
+def _predictions(measures: Measures, records: Sequence[Record]) -> list[Prediction]:
+    """The rows of the submission in the order of the split, which the ids end with."""
+    in_order = sorted(records, key=lambda record: int(record["id"].rpartition("-")[2]))
+    predictions = []
+    for record in in_order:
+        explanation = utf8_text(record["explanation"] or "")
+        predictions.append(Prediction(record["id"], record["predicted"], explanation))
+    return predictions
+
+
+def _to_csv(predictions: Sequence[Prediction]) -> bytes:
+    """The content of ``pred.csv``."""
     import pandas as pd
 
-    return (
-        pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)
-        .to_csv(index=False, lineterminator="\n")
-        .encode()
-    )
+    table = pd.DataFrame(predictions, columns=list(COLUMNS), dtype=object)
+    return table.to_csv(index=False, lineterminator="\n").encode()
 
 
-def _read(content: bytes) -> pd.DataFrame:
+def _parse_csv(content: bytes) -> pd.DataFrame:
+    """The content of ``pred.csv`` as the board reads it, with NaN for what is missing."""
     import pandas as pd
 
     return pd.read_csv(io.BytesIO(content), dtype={"id": str, "explanation": str})
 
 
+# --- reading a submission ---
+
+
 def read(path: Path) -> pd.DataFrame:
-    """Read a submission, by whatever tool it was made: its columns id, label and explanation, as
-    the board does.
+    """Read a submission that any tool made, as the board does.
+
+    Returns:
+        The columns ``id``, ``label`` (0, 1 or NaN) and ``explanation`` (a text or NaN).
     """
     import pandas as pd
 
+    content = _read_member(path)
     try:
-        files.check_file(path)
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-            if names.count(MEMBER) != 1:
-                raise SubmissionError(
-                    f"{path}: must hold one {MEMBER}, at the top and not in a folder (it holds: "
-                    f"{listing(names) or 'nothing'})"
-                )
-            content = files.read_member(archive, MEMBER)
-    except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, ValueError) as error:
-        # RuntimeError: it is encrypted, or packed in a way that zipfile does not know.
-        raise SubmissionError(
-            f"{path} is not a readable zip ({error}): zip {MEMBER} again"
-        ) from error
-    try:
-        found = _read(content).rename(columns=str.strip)
-        rows = found[list(COLUMNS)]
+        table = _parse_csv(content).rename(columns=str.strip)
+        predictions = table[list(COLUMNS)]
     except UnicodeDecodeError as error:
         raise SubmissionError(
             f"{path}: {MEMBER} is not UTF-8 (byte {error.start}): save it as UTF-8"
@@ -141,80 +169,148 @@ def read(path: Path) -> pd.DataFrame:
             f"{path}: {MEMBER} is not CSV with the columns {', '.join(COLUMNS)}"
             f" ({printable(error, limit=200)})"
         ) from error
-    labels = pd.to_numeric(rows["label"], errors="coerce")
-    if (wrong := rows[rows["label"].notna() & ~labels.isin([0, 1])]).size:
-        told = [f"{each.id} has {each.label}" for each in wrong.itertuples()]
-        raise SubmissionError(f"{path}: {len(told)} labels are not 0, 1 or none: {listing(told)}")
-    if (twice := rows["id"][rows["id"].duplicated()]).size:
-        raise SubmissionError(f"{path}: {len(twice)} ids occur more than once: {listing(twice)}")
-    return rows.assign(label=labels)
+
+    labels = pd.to_numeric(predictions["label"], errors="coerce")
+    has_wrong_label = predictions["label"].notna() & ~labels.isin([0, 1])
+    if has_wrong_label.any():
+        wrong = predictions[has_wrong_label]
+        ids_and_labels = zip(wrong["id"], wrong["label"], strict=True)
+        examples = [f"{row_id} has {label}" for row_id, label in ids_and_labels]
+        raise SubmissionError(
+            f"{path}: {len(wrong)} labels are not 0, 1 or none: {listing(examples)}"
+        )
+    repeated_ids = predictions["id"][predictions["id"].duplicated()]
+    if repeated_ids.size:
+        raise SubmissionError(
+            f"{path}: {len(repeated_ids)} ids occur more than once: {listing(repeated_ids)}"
+        )
+    return predictions.assign(label=labels)
 
 
-# --- its scores ---
+def _read_member(path: Path) -> bytes:
+    """The content of ``pred.csv`` in a zip."""
+    try:
+        files.check_file(path)
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+            if names.count(MEMBER) != 1:
+                raise SubmissionError(
+                    f"{path}: must hold one {MEMBER}, at the top and not in a folder (it holds: "
+                    f"{listing(names) or 'nothing'})"
+                )
+            return files.read_member(archive, MEMBER)
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, ValueError) as error:
+        # RuntimeError: it is encrypted, or packed in a way that zipfile does not know.
+        raise SubmissionError(
+            f"{path} is not a readable zip ({error}): zip {MEMBER} again"
+        ) from error
 
 
-def answers(path: Path) -> tuple[list[dict[str, Any]], str]:
-    """Join the predictions of a submission with the references, as the board does."""
+# --- scoring a submission ---
+
+
+class BoardScores(TypedDict):
+    """What the board computes for a submission.
+
+    Attributes:
+        n: the number of rows.
+        without_label, without_explanation: how many rows lack one.
+        scorer, signature: of the explanations.
+        measures: the values, as results files hold them (`figlang_tasks.scoring.to_json`).
+    """
+
+    file: str
+    data: str
+    n: int
+    without_label: int
+    without_explanation: int
+    scorer: str
+    signature: str
+    measures: SavedEstimates
+
+
+def score(path: Path, get_scorer: Callable[[], Scorer]) -> BoardScores:
+    """Compute what the board would for a submission: macro F1 over the two labels.
+
+    A missing label counts as the wrong one, as does a label whose explanation scores at or below
+    the threshold. A missing explanation is scored as the text ``nan``.
+
+    Args:
+        get_scorer: loads the scorer of explanations; not called for a file that is not valid.
+    """
+    from figlang_tasks.benchmarks.vflute.measures import FIGLANG24
+
+    records, data = join_references(path)
+    scorer = get_scorer()
+    scores = explanations.score_pairs(list(map(text_pair, records)), scorer)
+    for record in records:
+        record["explanation_scores"] = scores.details[text_pair(record)]
+    estimates = scoring.evaluate(records, FIGLANG24, stderr_resamples=0)
+    explanation_texts = [record["explanation"].strip() for record in records]
+    return {
+        "file": str(path),
+        "data": data,
+        "n": len(records),
+        "without_label": sum(record["predicted"] is None for record in records),
+        "without_explanation": sum(
+            text in ("", _MISSING_EXPLANATION) for text in explanation_texts
+        ),
+        "scorer": scorer.name,
+        "signature": scores.signature,
+        "measures": scoring.to_json(estimates),
+    }
+
+
+def join_references(path: Path) -> tuple[list[dict[str, Any]], str]:
+    """Join the predictions of a submission with the references, as the board does.
+
+    Returns:
+        A record for each row of the split, without explanation scores; and the name of the data.
+    """
     from figlang_tasks.benchmarks.vflute import rows as vflute_rows
 
-    submitted = read(path)
-    if submitted["explanation"].isna().head(1).any():
+    predictions = read(path)
+    if predictions["explanation"].isna().head(1).any():
         raise SubmissionError(
-            f"{path}: the first row of {MEMBER} ({printable(submitted['id'].iloc[0])}) has no"
+            f"{path}: the first row of {MEMBER} ({printable(predictions['id'].iloc[0])}) has no"
             " explanation, and the board's scorer fails on such a file: put a row with an"
             " explanation first (the order of the rows does not matter)"
         )
-    submitted = submitted.astype(object).where(submitted.notna(), None)
-    predictions = submitted.set_index("id").to_dict("index")
     references = vflute_rows.load(DATASET, SPLIT).select_columns(
         ["id", "label", "explanation", "family", "data"]
     )
-    wanted = dict.fromkeys(references["id"])
-    if missing := [row_id for row_id in wanted if row_id not in predictions]:
-        raise SubmissionError(
-            f"{path}: {len(missing)} of {len(wanted)} rows are missing: {listing(missing)}"
-        )
-    if foreign := [row_id for row_id in predictions if row_id not in wanted]:
-        raise SubmissionError(
-            f"{path}: {len(foreign)} ids are not in the {SPLIT} split: {listing(foreign)}"
-        )
-    rows = []
+    predictions = predictions.astype(object).where(predictions.notna(), None)
+    _check_ids(path, list(predictions["id"]), references["id"])
+    prediction_by_id = predictions.set_index("id").to_dict("index")
+    records = []
     for row in references:
-        label, explanation = (predictions[row["id"]][column] for column in ("label", "explanation"))
-        rows.append(
+        prediction = prediction_by_id[row["id"]]
+        label = prediction["label"]
+        explanation = prediction["explanation"]
+        records.append(
             {
                 "id": row["id"],
                 "gold": vflute_rows.LABELS[row["label"]],
                 "predicted": None if label is None else int(label),
                 "reference": row["explanation"],
-                "explanation": _AS_SCORED if explanation is None else explanation,
+                "explanation": _MISSING_EXPLANATION if explanation is None else explanation,
                 "unit": row["family"],
             }
         )
-    return rows, references[0]["data"]
+    return records, references[0]["data"]
 
 
-def score(path: Path, get_scorer: Callable[[], Scorer]) -> dict[str, Any]:
-    """Compute what the board would for a submission; a file that is not valid costs no loading of a
-    scorer.
-
-    A missing label, and one whose explanation scores at or below the threshold, counts as the wrong
-    one; macro F1 over the two labels. A missing explanation is scored as the text ``nan``.
-    """
-    from figlang_tasks.benchmarks.vflute.measures import FIGLANG24
-
-    rows, data = answers(path)
-    scorer = get_scorer()
-    scores = explanations.score_pairs(list(map(text_pair, rows)), scorer)
-    for row in rows:
-        row["explanation_scores"] = scores.details[text_pair(row)]
-    return {
-        "file": str(path),
-        "data": data,
-        "n": len(rows),
-        "without_label": sum(row["predicted"] is None for row in rows),
-        "without_explanation": sum(row["explanation"].strip() in ("", _AS_SCORED) for row in rows),
-        "scorer": scorer.name,
-        "signature": scores.signature,
-        "measures": scoring.to_json(scoring.evaluate(rows, FIGLANG24, stderr_resamples=0)),
-    }
+def _check_ids(path: Path, submitted_ids: Sequence[str], split_ids: Sequence[str]) -> None:
+    """Raise an error unless a submission has the rows of the split and no others."""
+    submitted = set(submitted_ids)
+    missing = [row_id for row_id in split_ids if row_id not in submitted]
+    if missing:
+        raise SubmissionError(
+            f"{path}: {len(missing)} of {len(split_ids)} rows are missing: {listing(missing)}"
+        )
+    expected = set(split_ids)
+    foreign = [row_id for row_id in submitted_ids if row_id not in expected]
+    if foreign:
+        raise SubmissionError(
+            f"{path}: {len(foreign)} ids are not in the {SPLIT} split: {listing(foreign)}"
+        )

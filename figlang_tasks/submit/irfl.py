@@ -1,5 +1,4 @@
-"""The row of IRFL's leaderboard, which is sent in by e-mail: detection accuracies in percent, as in
-Table 3.
+"""The row of IRFL's leaderboard, sent in by e-mail: detection accuracies in percent, as in Table 3.
 
 IRFL: Yosef et al. 2023, "IRFL: Image Recognition of Figurative Language", arXiv 2303.15445.
 Accuracies are counted from the samples and compared with what the run reported.
@@ -7,7 +6,8 @@ Accuracies are counted from the samples and compared with what the run reported.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import figlang_tasks
 from figlang_tasks.benchmarks.irfl import tables
@@ -15,16 +15,10 @@ from figlang_tasks.core.text import listing, table
 from figlang_tasks.results import provenance
 from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL
-from figlang_tasks.submit import SubmissionError, answered, brief, tasks_of
+from figlang_tasks.submit import SubmissionError, brief, check_answers, tasks_by_name
 
 BOARD = "https://irfl-dataset.github.io"
 UPLOAD = f"the leaderboard accepts rows by e-mail: the address is on {BOARD}"
-FAMILIES: Mapping[str, tuple[str, str]] = {
-    "irfl_match": ("irfl_match_{}", "matching scores"),
-    "irfl_detect": ("irfl_detect_{}", "four images, answers in words"),
-    "irfl_detect_grid": ("irfl_detect_{}_grid", "four images in one picture, answers in words"),
-}
-"""Names of the tasks of each family, and how they are answered."""
 COLUMNS = (
     "Idiom-Figurative",
     "Idiom-Figurative-Literal",
@@ -33,76 +27,120 @@ COLUMNS = (
     "Closed Simile",
 )
 _PHRASES = ("idiom", "metaphor", "open_simile", "simile")
+_RETRIEVAL = [f"irfl_retrieve_{phrase}" for phrase in _PHRASES]
 
 
-def email(found: Sequence[Run]) -> str:
-    """An e-mail with the row of one model, and what the organisers need to judge it."""
-    told = [
-        (run.results.get("model_source"), (run.results.get("config") or {}).get("model_args"))
-        for run in found
-    ]
-    if any(each != told[0] for each in told):
-        # Without keys
-        named = dict.fromkeys(
-            provenance.option_text(run, "model_args") or run.name for run in found
-        )
-        raise SubmissionError(
-            f"the runs are of several models ({listing(named)}), but a row is of one model"
-        )
-    tasks = tasks_of(found)
-    pattern, how = FAMILIES[_family(tasks)]
-    used = [tasks[pattern.format(phrase)] for phrase in _PHRASES]
-    model = brief(found[0].name)
-    parts = [_row(model, used, "acc")]
-    retrieval = [tasks[name] for phrase in _PHRASES if (name := f"irfl_retrieve_{phrase}") in tasks]
-    if len(retrieval) == len(_PHRASES):
-        parts += ["Retrieval, precision@k:", _row(model, retrieval, "p@k")]
-        used += retrieval
-    revisions = listing(sorted({task.data.revision or "unknown" for task in used}))
-    rows = "\n\n".join(parts)
+class Family(NamedTuple):
+    """The detection tasks that are answered in one way, one for each kind of phrase.
+
+    Attributes:
+        task_pattern: the names of its tasks.
+        method: how they are answered, for the e-mail.
+    """
+
+    task_pattern: str
+    method: str
+
+    def tasks(self) -> list[str]:
+        """The names of its tasks, one for each of `_PHRASES`."""
+        return [self.task_pattern.format(phrase) for phrase in _PHRASES]
+
+
+FAMILIES: Mapping[str, Family] = {
+    "irfl_match": Family("irfl_match_{}", "matching scores"),
+    "irfl_detect": Family("irfl_detect_{}", "four images, answers in words"),
+    "irfl_detect_grid": Family(
+        "irfl_detect_{}_grid", "four images in one picture, answers in words"
+    ),
+}
+
+
+def email(runs: Sequence[Run]) -> str:
+    """Write the e-mail with the row of one model, and what the organisers need to judge it."""
+    _check_one_model(runs)
+    tasks = tasks_by_name(runs)
+    family = FAMILIES[_family_name(tasks)]
+    model = brief(runs[0].name)
+    submitted = [tasks[name] for name in family.tasks()]
+    paragraphs = [_row(model, submitted, "acc")]
+    retrieval = [tasks[name] for name in _RETRIEVAL if name in tasks]
+    if len(retrieval) == len(_RETRIEVAL):
+        paragraphs += ["Retrieval, precision@k:", _row(model, retrieval, "p@k")]
+        submitted += retrieval
+    revisions = listing(sorted({task.data.revision or "unknown" for task in submitted}))
+    rows = "\n\n".join(paragraphs)
     return (
         f"Subject: IRFL leaderboard: {model}\n\nDear IRFL team,\n\nplease add this model to the"
-        f" leaderboard (zero-shot; accuracy in percent):\n\n{rows}\n\nHow it was evaluated: {how};"
-        f" all rows of the four detection tables, IRFL revision {revisions};\nfiglang_tasks"
-        f" {figlang_tasks.__version__}.\n"
+        f" leaderboard (zero-shot; accuracy in percent):\n\n{rows}\n\nHow it was evaluated:"
+        f" {family.method}; all rows of the four detection tables, IRFL revision {revisions};\n"
+        f"figlang_tasks {figlang_tasks.__version__}.\n"
     )
 
 
-def _family(tasks: Mapping[str, TaskRun]) -> str:
-    """The one family whose tasks are there, all four of them."""
-    lacking = {
-        family: [name for phrase in _PHRASES if (name := pattern.format(phrase)) not in tasks]
-        for family, (pattern, _) in FAMILIES.items()
-    }
-    some = [family for family, names in lacking.items() if len(names) < len(_PHRASES)]
-    if len(some) != 1:
+def _check_one_model(runs: Sequence[Run]) -> None:
+    """Raise an error if the runs are of several models."""
+    models = []
+    for run in runs:
+        config = run.results.get("config") or {}
+        models.append((run.results.get("model_source"), config.get("model_args")))
+    if any(model != models[0] for model in models):
+        # The text of an option is without keys.
+        names = dict.fromkeys(provenance.option_text(run, "model_args") or run.name for run in runs)
         raise SubmissionError(
-            f"the runs have tasks of {' and '.join(some) or 'other benchmarks or prompts'}, but a"
-            f" row is of one of {', '.join(FAMILIES)}: give runs, or samples files, of one"
+            f"the runs are of several models ({listing(names)}), but a row is of one model"
         )
-    if names := lacking[some[0]]:
-        raise SubmissionError(f"the runs lack {', '.join(names)}: a row needs all of {some[0]}")
-    return some[0]
 
 
-def _row(model: str, tasks: Iterable[TaskRun], measure: str) -> str:
-    """The table of the model's row: a value of each task, two of idioms."""
-    idiom, *others = (_values(task, measure) for task in tasks)
-    values = (idiom["figurative"], idiom["figurative_literal"], *(each[OVERALL] for each in others))
+def _family_name(tasks: Mapping[str, TaskRun]) -> str:
+    """The one family whose tasks are there, all four of them."""
+    missing_by_family: dict[str, list[str]] = {}
+    for name, family in FAMILIES.items():
+        missing = [task for task in family.tasks() if task not in tasks]
+        if len(missing) < len(_PHRASES):
+            missing_by_family[name] = missing
+    if len(missing_by_family) != 1:
+        present = " and ".join(missing_by_family) or "other benchmarks or prompts"
+        raise SubmissionError(
+            f"the runs have tasks of {present}, but a row is of one of {', '.join(FAMILIES)}: give"
+            " runs, or samples files, of one"
+        )
+    ((name, missing),) = missing_by_family.items()
+    if missing:
+        raise SubmissionError(f"the runs lack {', '.join(missing)}: a row needs all of {name}")
+    return name
+
+
+def _row(model: str, tasks: Sequence[TaskRun], metric: str) -> str:
+    """The row of a model, as a table: a value of each task, two of idioms.
+
+    Args:
+        tasks: one for each of `_PHRASES`.
+    """
+    idiom, *others = tasks
+    idiom_values = _values_by_scope(idiom, metric)
+    values = [idiom_values["figurative"], idiom_values["figurative_literal"]]
+    values += [_values_by_scope(task, metric)[OVERALL] for task in others]
     return table([["Model", *COLUMNS], [model, *(f"{100 * value:.1f}" for value in values)]])
 
 
-def _values(task: TaskRun, measure: str) -> dict[str, float]:
-    """The values of a measure, as the rows have them, by type."""
+def _values_by_scope(task: TaskRun, metric: str) -> dict[str, float]:
+    """The values of a metric as the samples have them, 0 to 1."""
     part = task.data.part
-    answered(task, None if part in tables.INFERRED else tables.ROWS.get(part))
-    needs_scores = task.task.startswith("irfl_match")
-    unscored = [record["id"] for record in task.records if needs_scores and not record["scores"]]
+    check_answers(task, None if part in tables.INFERRED else tables.ROWS.get(part))
+    if task.task.startswith("irfl_match"):
+        _check_scores(task)
+    values = {}
+    for (name, scope), statistic in task.statistics.items():
+        if name == metric:
+            values[scope] = statistic.total()
+    return values
+
+
+def _check_scores(task: TaskRun) -> None:
+    """Raise an error unless all rows of a task have matching scores."""
+    unscored = [record["id"] for record in task.records if not record["scores"]]
     if unscored:
         raise SubmissionError(
             f"{task.path}: {len(unscored)} rows have no matching scores ({listing(unscored)}): use"
             " a model class that gives them, or submit irfl_detect"
         )
-    return {
-        scope: found.total() for (name, scope), found in task.statistics.items() if name == measure
-    }

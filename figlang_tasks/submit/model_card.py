@@ -1,4 +1,4 @@
-"""The section of a model card with a model's results, and how it takes its place in a README."""
+"""The section of a model card with a model's results, and its place in a README."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from figlang_tasks.core.text import printable, without_paths
 from figlang_tasks.results import frame, measures, provenance, tables
 from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL
-from figlang_tasks.submit import SubmissionError, all_rows, plain, released
+from figlang_tasks.submit import SubmissionError, check_whole, hub_source, utf8_text
 
 BEGIN = (
     "<!-- figlang_tasks: begin; `figlang submit hub` replaces what stands up to the end mark -->"
@@ -17,80 +17,102 @@ BEGIN = (
 END = "<!-- figlang_tasks: end -->"
 
 
-def section(found: Sequence[Run], verdicts: Sequence[str] = ()) -> str:
-    """The section: the verdicts, then for each task its metrics with intervals, and how to
-    reproduce them.
+# --- the section ---
+
+
+def make_section(runs: Sequence[Run], verdicts: Sequence[str] = ()) -> str:
+    """Write the section of a model card: verdicts, then the metrics of each task and their facts.
+
+    Args:
+        runs: whole runs of one model; others are an error.
+        verdicts: sentences that compare the model with a baseline.
     """
-    whole = [all_rows(run) for run in found]
-    count = sum(len(run.tasks) for run in whole)
+    for run in runs:
+        check_whole(run)
+    count = sum(len(run.tasks) for run in runs)
+    tasks = "1 task" if count == 1 else f"{count} tasks"
     introduction = (
-        f"{count} task{'s' * (count > 1)} of figlang_tasks, evaluated by the author of this"
-        " section. Shares are in percent, with 95 % intervals; bold is the main metric of a task."
-        f" Written by figlang_tasks {figlang_tasks.__version__}."
+        f"{tasks} of figlang_tasks, evaluated by the author of this section. Shares are in percent,"
+        " with 95 % intervals; bold is the main metric of a task. Written by figlang_tasks"
+        f" {figlang_tasks.__version__}."
     )
-    parts = [BEGIN, "## Figurative language", introduction]
+    paragraphs = [BEGIN, "## Figurative language", introduction]
     if verdicts:
-        parts.append("\n".join(f"- {_code(without_paths(each))}" for each in verdicts))
-    for run in whole:
+        items = [f"- {_code_span(without_paths(verdict))}" for verdict in verdicts]
+        paragraphs.append("\n".join(items))
+    for run in runs:
         for task in run.tasks.values():
-            parts += [f"### {_code(task.task)}", _table(task), _facts(run, task)]
-    return "\n\n".join([*parts, END]) + "\n"
+            paragraphs.append(f"### {_code_span(task.task)}")
+            paragraphs.append(_metrics_table(task))
+            paragraphs.append(_facts_list(run, task))
+    return "\n\n".join([*paragraphs, END]) + "\n"
 
 
-def placed(section: str, readme: str | None) -> str:
-    """A README with `section` in place of an earlier one, else at its end; all else stays as it
-    is.
+def _metrics_table(task: TaskRun) -> str:
+    """A table with a line for each scope and a column for each metric, the main one in bold."""
+    numbers = frame.estimates_frame([("", {task.task: task.estimates})]).dropna(subset="value")
+    numbers = numbers[numbers["scope"].isin({OVERALL, *task.benchmark.parts.in_short})]
+    overall_metrics = numbers["metric"][numbers["scope"] == OVERALL]
+    main_metric = measures.headline_metric(overall_metrics, task.measures.by_name)
+    main_column = measures.name_with_arrow(main_metric)
+    metrics = list(dict.fromkeys(numbers["metric"]))
+    cells = tables.wide_table(numbers, ["scope"], metrics)
+    cells = cells.rename(columns=measures.name_with_arrow)
+    return tables.markdown(cells.rename(columns={main_column: f"**{main_column}**"}))
+
+
+def _facts_list(run: Run, task: TaskRun) -> str:
+    """A list of what reproduces the numbers: data, versions, prompts and options."""
+    facts = provenance.task_facts(task)
+    del facts["samples file"]
+    for name, fact in provenance.run_facts(run).items():
+        if name in (*provenance.OPTIONS, "harness", "date"):
+            facts[name] = fact
+    items = [f"- {name}: {_code_span(fact)}" for name, fact in facts.items()]
+    if task.has_user_rows:
+        items.append("- rows of the author's own in place of the release's")
+    repository, revision = hub_source(task)
+    if repository:
+        commit = f" at {_code_span(revision)}" if revision else ""
+        items.append(
+            f"- dataset: [{repository}](https://huggingface.co/datasets/{repository}){commit}"
+        )
+    return "\n".join(items)
+
+
+def _code_span(text: str) -> str:
+    """Untrusted text as a code span in one line; it can end neither the span nor the section."""
+    safe = printable(utf8_text(text), limit=1000)
+    safe = safe.replace("`", "'").replace("<!--", "<! --").replace("-->", "-- >")
+    return f"`{safe}`"
+
+
+# --- its place ---
+
+
+def place_section(section: str, readme: str | None) -> str:
+    """A README with a section in place of the earlier one, else at its end.
+
+    All else stays as it is. Without a README the section is the whole text.
     """
     if readme is None:
         return section
     before, begin, rest = readme.partition(BEGIN)
-    old, end, after = rest.partition(END)
-    if begin and end and BEGIN not in old + after and END not in before + after:
+    old_section, end, after = rest.partition(END)
+    is_one_pair = BEGIN not in old_section + after and END not in before + after
+    if begin and end and is_one_pair:
         return before + section.removesuffix("\n") + after
     if begin or END in readme:
         raise SubmissionError(
             "the marks of figlang_tasks in the README (<!-- figlang_tasks: ... -->) are not one"
             " begin and one end: correct them, or delete all of them"
         )
-    gap = "\n" * (2 - (len(readme) - len(readme.rstrip("\n")))) if readme else ""
-    return readme + gap + section
+    return readme + _missing_line_ends(readme) + section
 
 
-def _table(task: TaskRun) -> str:
-    """A line for each scope, a column for each metric; that of the main one is bold."""
-    found = frame.estimates_frame([("", {task.task: task.estimates})]).dropna(subset="value")
-    scopes = {OVERALL, *task.benchmark.parts.in_short}
-    found = found[found["scope"].isin(scopes)]
-    headline = measures.headline_metric(
-        found["metric"][found["scope"] == OVERALL], task.measures.by_name
-    )
-    main = measures.name_with_arrow(headline)
-    shown = tables.wide_table(found, ["scope"], list(dict.fromkeys(found["metric"])))
-    return tables.markdown(
-        shown.rename(columns=measures.name_with_arrow).rename(columns={main: f"**{main}**"})
-    )
-
-
-def _facts(run: Run, task: TaskRun) -> str:
-    repository, revision = released(task)
-    facts = provenance.task_facts(task) | {
-        name: fact
-        for name, fact in provenance.run_facts(run).items()
-        if name in (*provenance.OPTIONS, "harness", "date")
-    }
-    facts.pop("samples file")
-    lines = [f"- {name}: {_code(fact)}" for name, fact in facts.items()]
-    if task.has_user_rows:
-        lines.append("- rows of the author's own in place of the release's")
-    if repository:
-        commit = f" at {_code(revision)}" if revision else ""
-        lines.append(
-            f"- dataset: [{repository}](https://huggingface.co/datasets/{repository}){commit}"
-        )
-    return "\n".join(lines)
-
-
-def _code(text: str) -> str:
-    """Untrusted text as a code span in one line; it cannot end the span, nor the section."""
-    safe = printable(plain(text), limit=1000).replace("`", "'")
-    return f"`{safe.replace('<!--', '<! --').replace('-->', '-- >')}`"
+def _missing_line_ends(readme: str) -> str:
+    """The line ends that an empty line at the end of a README needs."""
+    if not readme:
+        return ""
+    present = len(readme) - len(readme.rstrip("\n"))
+    return "\n" * (2 - present)

@@ -16,7 +16,7 @@ import varied_runs
 from commands import cells
 
 from figlang_tasks.metrics.significance import holm
-from figlang_tasks.report.verdict import p_text
+from figlang_tasks.report.difference import p_text
 
 MINI = ("--task", "figlang_mini", "--resamples", "200")
 

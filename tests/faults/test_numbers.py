@@ -11,7 +11,7 @@ from faulty_runs import TASK, Runs
 
 from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.results import runs as saved_runs
-from figlang_tasks.submit import SubmissionError, answered
+from figlang_tasks.submit import SubmissionError, check_answers
 
 
 @pytest.fixture
@@ -100,4 +100,4 @@ def test_a_part_of_the_data_and_settings_of_sampling_are_in_the_files(runs: Runs
     settings = json.loads(path.read_text(encoding="utf-8"))["configs"][TASK]["generation_kwargs"]
     assert (settings["do_sample"], settings["temperature"]) == (True, 0.7)
     with pytest.raises(SubmissionError, match=r"answers were sampled \(temperature 0.7\)"):
-        answered(saved_runs.read(str(folder / "0")).tasks[TASK])
+        check_answers(saved_runs.read(str(folder / "0")).tasks[TASK])

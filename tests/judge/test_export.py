@@ -74,7 +74,7 @@ def test_sheets_key_and_pictures(tmp_path: Path, two_runs: list[str]) -> None:
             assert row["explanation"] == (record["explanation"] or "(no explanation)")
             assert item["scores"][row["letter"]] == record["explanation_scores"]["mean"]
             assert (row["claim"], row["reference"]) == (document["claim"], document["explanation"])
-            assert not any(row[[*sheet.JUDGED, "comment"]])
+            assert not any(row[[*sheet.JUDGED_COLUMNS, "comment"]])
             with Image.open(tmp_path / "out" / row["image"]) as shown:
                 with Image.open(io.BytesIO(document["image"]["bytes"])) as released:
                     assert shown.convert("RGB").tobytes() == released.convert("RGB").tobytes()

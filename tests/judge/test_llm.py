@@ -89,7 +89,7 @@ def test_a_sheet_is_filled_in_and_marked(tmp_path: Path, blank: Path, server: Ju
     assert server.settings == {"model": MODEL, "temperature": 0, "max_tokens": 64}
     filled = sheet.read(output)
     assert filled.annotator == report["annotator"] == NAME
-    said = sheet.meanings(filled, sheet.accepted("AB"))
+    said = sheet.read_judgements(filled, sheet.spellings_by_column("AB"))
     for item in KEY["items"]:
         own, by_name = (
             said.loc[str(item["number"])],
@@ -126,7 +126,9 @@ def test_unreadable_answers_and_failures_are_counted(
     report = fill(blank, tmp_path / "filled.csv", **{**OPTIONS, "concurrency": 1})
     assert (report["asked"], report["unreadable"], report["failed"]) == (REQUESTS, 6, 3)
     assert "BadRequestError" in report["error"] and report["error"].endswith("(item 3, label)")
-    said = sheet.meanings(sheet.read(tmp_path / "filled.csv"), sheet.accepted("AB"))
+    said = sheet.read_judgements(
+        sheet.read(tmp_path / "filled.csv"), sheet.spellings_by_column("AB")
+    )
     assert said.count()[["label", "adequate", "preferred"]].to_dict() == {
         "label": 0,
         "adequate": 0,

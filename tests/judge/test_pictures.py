@@ -60,7 +60,7 @@ def filled(path: Path, found: dict[str, Any], category: Category, annotator: str
     for row in rows:
         row["category"] = f" {category(by_place[int(row['item']), row['letter']]).upper()} "
     target = path.with_name(f"{annotator}.csv")
-    target.write_bytes(sheet.content_of(sheet.PICTURES, rows))
+    target.write_bytes(sheet.csv_bytes(sheet.PICTURE_COLUMNS, rows))
     return target
 
 

@@ -25,7 +25,7 @@ KEY = key_of(["one", "two"], [1, 0, 1])
 ROWS = sheet_of(
     KEY, "annotator 1", right_label, lambda item, name: ("no", "unsound"), lambda item: "two"
 )
-COLUMNS = sheet.accepted("AB")
+COLUMNS = sheet.spellings_by_column("AB")
 HEAD = ",".join(sheet.COLUMNS)
 texts = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="".join(map(chr, range(32)))),
@@ -46,7 +46,7 @@ def test_no_cell_is_a_formula_and_texts_come_back(
     rows = [
         {**ROWS[0], "item": number, "claim": text} for number, text in enumerate(texts, start=1)
     ]
-    content = sheet.content_of(sheet.COLUMNS, rows)
+    content = sheet.csv_bytes(sheet.COLUMNS, rows)
     assert content.startswith(codecs.BOM_UTF8) and content.endswith(b'"\r\n')
     cells = [
         row["claim"] for row in csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
@@ -82,7 +82,8 @@ def test_a_sheet_saved_again_reads_the_same(tmp_path: Path, separator: str, enco
     (tmp_path / "again.csv").write_bytes(saved.encode(encoding))
     before, after = sheet.read(path), sheet.read(tmp_path / "again.csv")
     judged = [
-        sheet.meanings(each, COLUMNS).drop(columns="row").sort_index() for each in (before, after)
+        sheet.read_judgements(each, COLUMNS).drop(columns="row").sort_index()
+        for each in (before, after)
     ]
     assert judged[0].equals(judged[1]) and judged[0].count().sum() == 3 + 6 + 6 + 3
     assert (after.annotator, after.code) == ("annotator 1", KEY["sheet"])
@@ -91,7 +92,7 @@ def test_a_sheet_saved_again_reads_the_same(tmp_path: Path, separator: str, enco
 
 def edited(changes: dict[int, dict[str, str]], drop: str = "") -> bytes:
     rows = [{**row, **changes.get(number, {})} for number, row in enumerate(ROWS, start=2)]
-    return sheet.content_of([column for column in sheet.COLUMNS if column != drop], rows)
+    return sheet.csv_bytes([column for column in sheet.COLUMNS if column != drop], rows)
 
 
 def with_blank_lines(content: bytes) -> bytes:
@@ -144,4 +145,4 @@ def test_a_sheet_that_cannot_be_used(tmp_path: Path, content: bytes, says: str) 
     path = tmp_path / "s.csv"
     path.write_bytes(content)
     with pytest.raises(FigLangError, match=f"{re.escape(str(path))}.*{re.escape(says)}"):
-        sheet.meanings(sheet.read(path, COLUMNS), COLUMNS)
+        sheet.read_judgements(sheet.read(path, COLUMNS), COLUMNS)

@@ -131,7 +131,7 @@ def test_the_options_are_those_of_the_prompt_and_each_becomes_what_a_plain_answe
     docs = documents(dataset_name, data)
     path = save(tmp_path / "run", [record_of(doc, UNREAD) for doc in docs], UNREAD)
     (readable,) = find_unread(read(path), "judge-1").tasks.values()
-    assert [answer.place for answer in readable.unread] == [*range(len(docs))]
+    assert [answer.index for answer in readable.unread] == [*range(len(docs))]
 
     answer, doc = readable.unread[2], docs[2]
     assert f"<answer>\n{UNREAD}\n</answer>" in answer.prompt

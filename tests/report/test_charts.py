@@ -85,9 +85,8 @@ def forest(*names: str) -> Chart:
     rows = []
     for i, name in enumerate(names):
         shift = 3 * i
-        is_better = False if i == 1 else None
-        ends = (1.5 - shift, -1.0 - shift, 4.0 - shift)
-        rows.append(difference_row(wrap(name, 28), *ends, ".012", is_better))
+        difference = Estimate(1.5 - shift, -1.0 - shift, 4.0 - shift)
+        rows.append(difference_row(wrap(name, 28), difference, ".012", "worse" if i == 1 else None))
     return forest_plot("forest", "Title", {"a": rows, names[0]: rows}, "name\n")
 
 

@@ -21,7 +21,7 @@ from figlang_tasks.core.benchmark import parse_request
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.results import measures, runs
 from figlang_tasks.results.task_run import Run, TaskRun
-from figlang_tasks.submit import SubmissionError, every_eval_ever, released, values
+from figlang_tasks.submit import SubmissionError, every_eval_ever, hub_source, reported_values
 
 SCHEMA = Path(__file__).with_name("every_eval_ever.schema.json")
 ABOUT = ("My Lab", "third_party", "me/varied")
@@ -123,7 +123,7 @@ def test_aggregates_hold_what_was_reported(run: Run, folder: Path, files: Writte
         )
         assert {line["evaluation_result_id"] for line in lines} <= set(ids)
         assert {line["evaluation_id"] for line in lines} == {aggregate["evaluation_id"]}
-    reported = {name for name, *_ in values(run.tasks["figlang_mini"], scopes=True)}
+    reported = {name for name, *_ in reported_values(run.tasks["figlang_mini"], all_scopes=True)}
     assert {"f1@0", "f1@60_muse", "parse_rate"} <= reported == told["figlang_mini"]
 
 
@@ -284,4 +284,4 @@ def test_what_a_task_was_evaluated_on(
         scorer=None,
         signature=None,
     )
-    assert released(task) == expected
+    assert hub_source(task) == expected

@@ -22,7 +22,7 @@ from published_runs import (
 )
 
 from figlang_tasks.core.benchmark import Benchmark, benchmarks, source_of
-from figlang_tasks.report.verdict import against
+from figlang_tasks.report.verdict import verdicts_against
 from figlang_tasks.results import runs
 from figlang_tasks.results.task_run import Run
 from figlang_tasks.submit import SubmissionError, hub_results, model_card
@@ -79,7 +79,7 @@ def test_one_entry_for_each_metric(run: Run, tmp_path: Path) -> None:
 
 
 def test_the_section_says_how_to_get_the_numbers_again(run: Run) -> None:
-    section = model_card.section([run])
+    section = model_card.make_section([run])
     for expected in (
         "| scope |   n |        **f1@0 ↑** |             acc ↑ |",
         f"| all   | 723 | 74.7 [{', '.join(INTERVAL)}] |",
@@ -162,7 +162,7 @@ def test_the_card_says_what_compare_says_of_a_baseline(run: Run, tmp_path: Path)
     said = commands.figlang("compare", *pair).stdout.splitlines()[-1]
     assert said.startswith("tuned is better than base on vflute: f1@0 +")
     assert f"- `{said}`" in (tmp_path / "README.md").read_text(encoding="utf-8")
-    (sentence,) = against(run, [run])
+    (sentence,) = verdicts_against(run, [run])
     assert sentence.startswith(
         "Cannot tell model from the baseline on vflute with 723 rows: f1@0 0.0, p = 1.000"
     )
@@ -173,13 +173,13 @@ SECTION = f"{model_card.BEGIN}\n\nnumbers\n\n{model_card.END}\n"
 
 @given(before=st.text().filter(lambda text: "figlang_tasks" not in text), after=st.text())
 def test_the_rest_of_a_readme_stays_as_it_is(before: str, after: str) -> None:
-    once = model_card.placed(SECTION, before)
+    once = model_card.place_section(SECTION, before)
     assert once.startswith(before) and once.endswith(SECTION)
-    assert model_card.placed(SECTION, once) == once
-    assert model_card.placed(SECTION, None) == SECTION
+    assert model_card.place_section(SECTION, once) == once
+    assert model_card.place_section(SECTION, None) == SECTION
     newer = SECTION.replace("numbers", "newer")
     followed = once + after.replace("figlang_tasks", "")
-    assert model_card.placed(newer, followed) == followed.replace(SECTION, newer)
+    assert model_card.place_section(newer, followed) == followed.replace(SECTION, newer)
 
 
 def test_a_readme_with_damaged_marks() -> None:
@@ -190,7 +190,7 @@ def test_a_readme_with_damaged_marks() -> None:
         f"{model_card.END}\n{model_card.BEGIN}",
     ):
         with pytest.raises(SubmissionError, match="are not one begin and one end"):
-            model_card.placed(SECTION, readme)
+            model_card.place_section(SECTION, readme)
 
 
 def test_what_a_run_says_of_itself_cannot_leave_the_section(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_what_a_run_says_of_itself_cannot_leave_the_section(tmp_path: Path) -> N
         "versions": {"lmms-eval": evil},
     }
     run = runs.read(str(write_run(tmp_path / "run", records(), found)))
-    section = model_card.section([run])
+    section = model_card.make_section([run])
     assert section.count("<!-- figlang_tasks: end -->") == 1
     assert "\n# Best" not in section and "\x1b" not in section
     assert f"- prompt hash: `{'z' * 997}...`\n" in section
@@ -211,7 +211,7 @@ def test_what_a_run_says_of_itself_cannot_leave_the_section(tmp_path: Path) -> N
             line.count("`") % 2 == 0 and "`" in line.partition("<script>")[0]
         )
     assert (
-        model_card.placed(section, model_card.placed(section, "# Mine\n")) == f"# Mine\n\n{section}"
+        model_card.place_section(section, model_card.place_section(section, "# Mine\n")) == f"# Mine\n\n{section}"
     )
 
 

@@ -19,7 +19,7 @@ from figlang_tasks import table
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.results import runs
 from figlang_tasks.scoring import Estimate
-from figlang_tasks.submit import SubmissionError, values
+from figlang_tasks.submit import SubmissionError, reported_values
 
 refused: Callable[..., str] = partial(commands.refused, "submit")
 EEE = ("--organization", "My Lab", "--relationship", "other")
@@ -88,7 +88,7 @@ def test_a_value_out_of_bounds(tmp_path: Path) -> None:
         with pytest.raises(
             SubmissionError, match="acc is .*, must be 0 to 1 and in its interval: restore"
         ):
-            list(values(task))
+            list(reported_values(task))
 
 
 def test_a_metric_that_failed_is_not_handed_in(tmp_path: Path) -> None:
@@ -98,4 +98,4 @@ def test_a_metric_that_failed_is_not_handed_in(tmp_path: Path) -> None:
         "acc": {"all": Estimate(math.nan)},
         "f1@0": {"all": Estimate(0.5)},
     }
-    assert [name for name, _, _ in values(task)] == ["f1@0"]
+    assert [name for name, _, _ in reported_values(task)] == ["f1@0"]

@@ -63,7 +63,7 @@ def key_of(
         "data": "V-FLUTE/test:0123456789ab",
         "scorer": "embedded" if scores else None,
     }
-    return key.signed(**about, seed=0, systems=list(systems), items=items)
+    return key.sign(**about, seed=0, systems=list(systems), items=items)
 
 
 def save_key(folder: Path, made: Mapping[str, Any]) -> Path:
@@ -107,7 +107,7 @@ def sheet_of(
 
 
 def save_sheet(path: Path, rows: Sequence[Cells], columns: Sequence[str] = sheet.COLUMNS) -> Path:
-    path.write_bytes(sheet.content_of(columns, rows))
+    path.write_bytes(sheet.csv_bytes(columns, rows))
     return path
 
 

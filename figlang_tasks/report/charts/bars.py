@@ -49,8 +49,7 @@ def bar_chart(
         side_by_side: whether panels stand beside each other, which makes the chart wide.
         full_width: whether the chart is as wide as the page.
     """
-    runs_of_groups = [group.estimates for groups in panels.values() for group in groups.values()]
-    series = number_series(runs_of_groups, run_order)
+    series = number_series(_drawn_runs(panels), run_order)
     legend = [LegendEntry(run, marker_style(number)) for run, number in series.items()]
     side_by_side = side_by_side and len(panels) > 1
     rows = _bar_rows(panels, series, side_by_side, label_width=26 if full_width else 22)
@@ -60,6 +59,15 @@ def bar_chart(
     svg = draw_rows(rows, axis_label, legend, width, side_by_side=side_by_side)
     phone_svg = draw_rows(rows, axis_label, legend, PHONE_WIDTH)
     return Chart(chart_id, title, svg, phone_svg, _bars_csv(panels), is_wide)
+
+
+def _drawn_runs(panels: BarPanels) -> set[str]:
+    """The runs that have an estimate in any panel."""
+    runs: set[str] = set()
+    for groups in panels.values():
+        for group in groups.values():
+            runs.update(group.estimates)
+    return runs
 
 
 def _bar_rows(

@@ -51,7 +51,7 @@ def curve_chart(
         marked_thresholds: where vertical lines stand, in ascending order.
         run_order: the runs of all charts of the page; it decides how each looks.
     """
-    series = number_series(panels.values(), run_order)
+    series = number_series(set().union(*panels.values()), run_order)
     curves = _Curves(thresholds, panels, axis_label, marked_thresholds, series)
     is_wide = len(panels) > 2
     svg = curves.draw(FULL_WIDTH if is_wide else HALF_WIDTH, columns=min(4, len(panels)))

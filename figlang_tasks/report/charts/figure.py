@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -47,17 +47,12 @@ class LegendEntry(NamedTuple):
 # --- styles of series ---
 
 
-def number_series(
-    runs_of_groups: Iterable[Iterable[str]], run_order: Sequence[str]
-) -> dict[str, int]:
-    """The runs that any group has, each with its position in `run_order`.
+def number_series(drawn_runs: Collection[str], run_order: Sequence[str]) -> dict[str, int]:
+    """The runs of a chart, in the order of `run_order`, each with its position there.
 
     The number decides how a run looks, so a run looks the same in all charts of a page.
     """
-    drawn: set[str] = set()
-    for runs in runs_of_groups:
-        drawn.update(runs)
-    return {run: number for number, run in enumerate(run_order) if run in drawn}
+    return {run: number for number, run in enumerate(run_order) if run in drawn_runs}
 
 
 def marker_style(number: int) -> PlotStyle:
@@ -105,16 +100,16 @@ def to_svg(figure: Figure) -> str:
 # --- legends ---
 
 
-def legend_columns(names: Sequence[str], width: float) -> int:
-    """How many columns a legend of these names has in a chart of `width` pixels."""
-    longest = max((len(name) for name in names), default=0)
+def legend_columns(entries: Sequence[LegendEntry], width: float) -> int:
+    """How many columns a legend has in a chart of `width` pixels."""
+    longest = max((len(entry.name) for entry in entries), default=0)
     column_width = 7.5 * min(longest, _LONGEST_NAME) + 50
     return max(1, int(width / column_width))
 
 
 def legend_height(entries: Sequence[LegendEntry], width: float) -> int:
     """The height of a legend in a chart of `width` pixels."""
-    columns = legend_columns([entry.name for entry in entries], width)
+    columns = legend_columns(entries, width)
     lines = -(-len(entries) // columns)  # rounded up
     return 22 * lines
 
@@ -129,7 +124,7 @@ def draw_legend(figure: Figure, entries: Sequence[LegendEntry]) -> None:
     for entry in entries:
         label = printable(entry.name, _LONGEST_NAME)
         handles.append(Line2D([], [], label=label, **entry.style))
-    columns = legend_columns([entry.name for entry in entries], figure.get_figwidth() * 72)
+    columns = legend_columns(entries, width=figure.get_figwidth() * 72)
     figure.legend(handles=handles, loc="outside upper left", ncols=columns)
 
 

@@ -3,45 +3,53 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Literal, TypeAlias
 
 from figlang_tasks.report.charts.chart import Chart
 from figlang_tasks.report.charts.figure import COLOURS, HALF_WIDTH, MUTED, PHONE_WIDTH
 from figlang_tasks.report.charts.rows import Mark, Row, RowPanels, draw_rows
+from figlang_tasks.scoring import Estimate
 
 MINUS = "\N{MINUS SIGN}"
 BETTER = COLOURS[0]
 WORSE = COLOURS[1]
 
+Significance: TypeAlias = Literal["better", "worse"]
+_COLOURS: Mapping[Significance, str] = {"better": BETTER, "worse": WORSE}
+
 _AXIS_LABEL = "difference in points; right: points, p"
 
 
 def difference_row(
-    label: str,
-    difference: float,
-    low: float | None,
-    high: float | None,
-    note: str,
-    is_better: bool | None,
+    label: str, difference: Estimate, note: str, significance: Significance | None
 ) -> Row:
     """A row of a forest plot: a difference in points, its interval, and a note in brackets.
 
     Args:
-        is_better: whether the difference is an improvement; None if it is not significant.
+        significance: what the difference is if it is significant.
     """
-    colour = MUTED
-    if is_better is not None:
-        colour = BETTER if is_better else WORSE
-    is_significant = is_better is not None
+    colour = MUTED if significance is None else _COLOURS[significance]
     style = {
         "color": colour,
         "marker": "s",
         "linestyle": "none",
-        "markerfacecolor": colour if is_significant else "white",
+        "markerfacecolor": "white" if significance is None else colour,
     }
+    text = f"{_points(difference.value)} ({note})"
+    is_bold = significance is not None
+    return Row(
+        label, [Mark(difference.value, difference.low, difference.high, text, style, is_bold)]
+    )
+
+
+def _points(difference: float) -> str:
+    """A difference with its sign and one digit; 0.0 has no sign."""
     rounded = round(difference, 1)
-    points = f"{rounded:+.1f}".replace("-", MINUS) if rounded else "0.0"
-    return Row(label, [Mark(difference, low, high, f"{points} ({note})", style, is_significant)])
+    if rounded == 0:
+        return "0.0"
+    return f"{rounded:+.1f}".replace("-", MINUS)
 
 
 def forest_plot(chart_id: str, title: str, panels: RowPanels, csv: str) -> Chart:

@@ -11,7 +11,7 @@ from loguru import logger
 from figlang_tasks.core.text import csv_text, printable
 from figlang_tasks.report.charts import Chart, difference_row, forest_plot
 from figlang_tasks.report.charts.figure import wrap
-from figlang_tasks.report.charts.forest import MINUS
+from figlang_tasks.report.charts.forest import MINUS, Significance
 from figlang_tasks.report.charts.rows import Row
 from figlang_tasks.report.difference import (
     ALPHA,
@@ -24,6 +24,7 @@ from figlang_tasks.report.sections.layout import Section
 from figlang_tasks.report.sections.task_results import (
     TaskResults,
     dataset_name,
+    in_percent,
     short_task_names,
     slug,
 )
@@ -31,6 +32,7 @@ from figlang_tasks.results import comparison, measures
 from figlang_tasks.results.comparability import ComparisonError
 from figlang_tasks.results.comparison import Difference
 from figlang_tasks.results.task_run import Run
+from figlang_tasks.scoring import Estimate
 
 _LABEL_WIDTH = 28  # characters
 
@@ -53,10 +55,9 @@ def compare_pairs(runs: Sequence[Run], tasks: Sequence[str]) -> tuple[list[Diffe
             differences += comparison.compare(task_runs)
         except ComparisonError:  # some pair cannot be compared, but others may
             for pair in combinations(names, 2):
+                runs_of_pair = [run for run in task_runs if run.name in pair]
                 try:
-                    differences += comparison.compare(
-                        [run for run in task_runs if run.name in pair]
-                    )
+                    differences += comparison.compare(runs_of_pair)
                 except ComparisonError as error:
                     failures.append(f"Not compared: {error}.")
     if failures:
@@ -100,11 +101,12 @@ def difference_section(
 def _intro(differences: Sequence[Difference]) -> str:
     """How the differences were tested, and how to read the charts."""
     tests = count_tests(differences)
+    tests_text = "1 test" if tests == 1 else f"{tests} tests"
     intro = (
         "Differences in points with their 95 % intervals (paired bootstrap). p is that of"
         " approximate randomization (two-sided, 10,000 swaps) after Holm's correction for the"
-        f" {tests} {'test' if tests == 1 else 'tests'} shown here. Filled and bold:"
-        f" p < {ALPHA:.2f}, blue if better, orange if worse."
+        f" {tests_text} shown here. Filled and bold: p < {ALPHA:.2f}, blue if better, orange if"
+        " worse."
     )
     if any(difference.p_repeats is not None for difference in differences):
         intro += (
@@ -119,8 +121,12 @@ def _forest_plot(dataset: str, differences: Sequence[Difference]) -> Chart:
     Of two runs it has a row for each metric; of more runs a panel for each metric, with a row for
     each pair.
     """
-    pairs = dict.fromkeys((each.baseline, each.candidate) for each in differences)
-    task_names = short_task_names({difference.task for difference in differences})
+    pairs: set[tuple[str, str]] = set()
+    tasks: set[str] = set()
+    for difference in differences:
+        pairs.add((difference.baseline, difference.candidate))
+        tasks.add(difference.task)
+    task_names = short_task_names(tasks)
     panels: dict[str, list[Row]] = {}
     for difference in differences:
         metric = f"{task_names[difference.task]} {difference.metric}"
@@ -141,10 +147,12 @@ def _forest_plot(dataset: str, differences: Sequence[Difference]) -> Chart:
 
 
 def _row(difference: Difference, label: str) -> Row:
-    """The row of a difference, in points if it is one of shares."""
-    scale = 100 if measures.measure_of(difference.metric).percent else 1
-    low = None if difference.low is None else scale * difference.low
-    high = None if difference.high is None else scale * difference.high
+    """The row of a difference, in points if it is one of shares, with its adjusted p."""
+    estimate = Estimate(difference.difference, difference.low, difference.high)
+    if measures.measure_of(difference.metric).percent:
+        estimate = in_percent(estimate)
     p = "no test" if difference.p_holm is None else f"p {p_text(difference.p_holm)}"
-    is_better = is_improvement(difference) if is_significant(difference) else None
-    return difference_row(label, scale * difference.difference, low, high, p, is_better)
+    significance: Significance | None = None
+    if is_significant(difference):
+        significance = "better" if is_improvement(difference) else "worse"
+    return difference_row(label, estimate, p, significance)

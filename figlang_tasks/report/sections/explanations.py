@@ -30,7 +30,9 @@ def explanation_section(
         results: the tasks of one dataset.
         run_names: all runs of the report.
     """
-    charts_by_scope, curve_charts, notes = [], [], []
+    charts_by_scope: list[Chart] = []
+    curve_charts: list[Chart] = []
+    notes: list[str] = []
     for number, task_results in enumerate(results):
         scheme = task_results.first.kind.scheme
         if scheme is None or not task_results.first.has_explanations:
@@ -109,10 +111,10 @@ def _curve_chart(
 ) -> Chart:
     """A chart of the metric over its threshold, by scope, as in Figure 11 of V-FLUTE's paper."""
     compute_curves = partial(_curves_by_scope, scheme)
+    curves_by_run: dict[str, dict[str, list[Estimate]]] = {}
+    for run, task_run in results.runs.items():
+        curves_by_run[run] = task_run.compute_from_records(compute_curves)
     panels: dict[str, dict[str, list[Estimate]]] = {}
-    curves_by_run = {
-        run: task_run.compute_from_records(compute_curves) for run, task_run in results.runs.items()
-    }
     for scope in results.scopes():
         for run, curves in curves_by_run.items():
             if scope in curves:
@@ -144,9 +146,11 @@ def _curves_by_scope(
         if scope != OVERALL and measure.averaged:
             continue
         group_curves = [curve(scheme, group) for group in measure.averaged_groups(scope_records)]
-        has_interval = scope == OVERALL and len(group_curves) == 1
+        if scope == OVERALL and len(group_curves) == 1:
+            curves[scope] = list(map(in_percent, group_curves[0]))
+            continue
         curves[scope] = []
         for estimates in zip(*group_curves, strict=True):  # of all groups at one threshold
             mean = Estimate(Estimate.mean(estimates).value)
-            curves[scope].append(in_percent(estimates[0] if has_interval else mean))
+            curves[scope].append(in_percent(mean))
     return curves

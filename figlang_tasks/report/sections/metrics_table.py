@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from figlang_tasks.core.text import listing
 from figlang_tasks.report.sections.layout import Section, Table
 from figlang_tasks.report.sections.task_results import TaskResults
@@ -75,15 +77,12 @@ def _numbers(results: Sequence[TaskResults]) -> pd.DataFrame:
     return frame.estimates_frame(estimates)
 
 
-def _sorted(numbers: pd.DataFrame, tasks: Sequence[str], scopes: Sequence[str]) -> pd.DataFrame:
+def _sorted(numbers: pd.DataFrame, tasks: list[str], scopes: list[str]) -> pd.DataFrame:
     """The numbers in the order of `tasks`, those of one task in the order of `scopes`."""
-    task_position = {task: position for position, task in enumerate(tasks)}
-    scope_position = {scope: position for position, scope in enumerate(scopes)}
-    positions = numbers.assign(
-        task_position=numbers["task"].map(task_position),
-        scope_position=numbers["scope"].map(scope_position),
-    )
-    return positions.sort_values(["task_position", "scope_position"], kind="stable")
+    task_positions = numbers["task"].map(tasks.index)
+    scope_positions = numbers["scope"].map(scopes.index)
+    sorted_rows = np.lexsort((scope_positions, task_positions))  # by the last key first; stable
+    return numbers.iloc[sorted_rows]
 
 
 def _published_lines(
@@ -99,9 +98,10 @@ def _published_lines(
         where the values are from, or why they are left out.
     """
     task = results.task
-    names = [full_name(metric, scope) for scope in scopes for metric in metrics]
-    measured = [task_run.conditions for task_run in results.runs.values()]
-    comparable, reason = published.comparable_metrics(task, names, measured)
+    names: list[str] = []
+    for scope in scopes:
+        names += [full_name(metric, scope) for metric in metrics]
+    comparable, reason = results.comparable_metrics(names)
     lines = published.table_lines(task, comparable)
     notes = []
     if lines:
@@ -120,7 +120,9 @@ def _stacked(cells: pd.DataFrame, lines: pd.DataFrame) -> pd.DataFrame:
     """A table with more lines beneath; pandas would warn if there were none."""
     import pandas as pd
 
-    return cells if lines.empty else pd.concat([cells, lines])
+    if lines.empty:
+        return cells
+    return pd.concat([cells, lines])
 
 
 def _scorer_notes(results: Sequence[TaskResults]) -> list[str]:

@@ -97,11 +97,22 @@ class TaskResults:
                 percentages[run] = in_percent(estimate)
         return percentages
 
+    def comparable_metrics(self, names: Collection[str]) -> tuple[list[str], str]:
+        """The metrics whose published values are comparable with all runs.
+
+        Args:
+            names: metrics with their scopes (``f1@60_muse``).
+
+        Returns:
+            The names of these metrics, and why others are left out; "" if none is.
+        """
+        conditions = [task_run.conditions for task_run in self.runs.values()]
+        return published.comparable_metrics(self.task, names, conditions)
+
     def references(self, metric: str, scope: str = OVERALL) -> list[Reference]:
         """Published values of a metric in percent; none unless comparable with all runs."""
         name = full_name(metric, scope)
-        measured = [task_run.conditions for task_run in self.runs.values()]
-        comparable, _ = published.comparable_metrics(self.task, [name], measured)
+        comparable, _ = self.comparable_metrics([name])
         references = []
         for row in published.published_rows(self.task, comparable):
             value = row.values[name].value
@@ -149,7 +160,7 @@ def dataset_name(dataset: str) -> str:
 
 
 def in_percent(estimate: Estimate) -> Estimate:
-    """A share and the ends of its interval in percent."""
-    low = None if estimate.low is None else 100 * estimate.low
-    high = None if estimate.high is None else 100 * estimate.high
-    return Estimate(100 * estimate.value, low, high)
+    """A share and the limits of its interval in percent."""
+    if estimate.low is None or estimate.high is None:
+        return Estimate(100 * estimate.value)
+    return Estimate(100 * estimate.value, 100 * estimate.low, 100 * estimate.high)

@@ -20,7 +20,7 @@ from figlang_tasks.cli.cite import signature
 from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.core import hub
 from figlang_tasks.results import runs
-from figlang_tasks.submit import all_rows, released
+from figlang_tasks.submit import check_whole, hub_source
 
 Rows = list[dict[str, Any]]
 TEST = {"dataset": "V-FLUTE", "split": "test"}
@@ -107,5 +107,6 @@ def test_a_run_says_whose_rows_it_has_and_no_published_figure_is_with_it(
     run = runs.read(str(tmp_path / "out"))
     task = run.tasks["vflute"]
     assert task.has_user_rows and task.rows == 723
-    assert released(all_rows(run).tasks["vflute"]) == (None, None)
+    check_whole(run)
+    assert hub_source(run.tasks["vflute"]) == (None, None)
     assert "|rows:own|" in signature(run, task)

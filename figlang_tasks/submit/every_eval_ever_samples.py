@@ -1,0 +1,100 @@
+"""The samples of a task in the form of Every Eval Ever; see `every_eval_ever`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+from figlang_tasks.core.text import without_paths
+from figlang_tasks.results.task_run import TaskRun, outputs
+from figlang_tasks.scoring import Measure, Record
+from figlang_tasks.submit import utf8_text
+
+SCHEMA_VERSION = "0.3.0"
+
+JsonObject: TypeAlias = dict[str, Any]
+
+
+class SampleIds(NamedTuple):
+    """What all samples of an evaluation have in common."""
+
+    evaluation_id: str
+    model_id: str
+
+
+def sample_rows(task: TaskRun, ids: SampleIds) -> list[JsonObject]:
+    """A row for each sample that has a score; none if no metric scores single samples."""
+    measure = _sample_measure(task)
+    if measure is None or measure.value_of_record is None:
+        return []
+    rows = []
+    for sample in task.samples:
+        record = sample["sample"]
+        if not measure.counts(record):
+            continue  # such as a negative, in a metric of the positives
+        score = measure.value_of_record(record)
+        if score is not None:
+            rows.append(_sample_row(task, sample, measure.name, score, ids))
+    return rows
+
+
+def _sample_measure(task: TaskRun) -> Measure | None:
+    """The first metric that scores single samples and says how good they are; None if none does."""
+    for measure in task.measures.all:
+        if measure.value_of_record is None or measure.is_diagnostic:
+            continue
+        if any(map(measure.counts, task.records)):
+            return measure
+    return None
+
+
+def _sample_row(
+    task: TaskRun, sample: Mapping[str, Any], metric: str, score: float, ids: SampleIds
+) -> JsonObject:
+    """A sample with its prompt, its outputs, what was read from them, and its score."""
+    record = sample["sample"]
+    prompt = utf8_text(str(sample.get("input", "")))
+    reference = utf8_text(str(sample.get("target", "")))
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "evaluation_id": ids.evaluation_id,
+        "model_id": ids.model_id,
+        "evaluation_name": task.task,
+        "evaluation_result_id": f"{task.task}/{metric}",
+        "sample_id": utf8_text(record["id"]),
+        "sample_hash": hashlib.sha256((prompt + reference).encode()).hexdigest(),
+        "interaction_type": "single_turn",
+        "input": {"raw": prompt, "reference": [reference]},
+        "output": {"raw": list(map(utf8_text, outputs(sample)))},
+        "answer_attribution": [_attribution(record, record[task.kind.answer_field])],
+        "evaluation": {"score": float(score), "is_correct": score == 1},
+        "metadata": details(
+            status=record.get("status"),
+            report_group=record.get("report_group"),
+            type=record.get("type"),
+        ),
+    }
+
+
+def _attribution(record: Record, answer: object) -> JsonObject:
+    """What was read from an output, and by which rule; what is no text is written as JSON."""
+    answer_text = answer if isinstance(answer, str) else json.dumps(answer)
+    method = record.get("rule") or record.get("status") or "custom"
+    return {
+        "turn_idx": 0,
+        "source": "output.raw",
+        "extracted_value": utf8_text(answer_text),
+        "extraction_method": f"figlang_tasks: {method}",
+        "is_terminal": True,
+    }
+
+
+def details(**facts: object) -> dict[str, str]:
+    """Facts as ``additional_details``, which are texts, without paths; None is left out."""
+    texts = {}
+    for name, fact in facts.items():
+        if fact is not None:
+            texts[name] = utf8_text(without_paths(str(fact)))
+    return texts
