@@ -160,6 +160,8 @@ def choice_of(benchmark: Benchmark, task: TaskRun) -> Choice | None:
 
 def _why_left_out(task: TaskRun, choice: Choice | None) -> str:
     """Why a model cannot read the answers of a task; "" if it can."""
+    if choice is None and task.benchmark.module("choice") is None:
+        return f"{task.benchmark.name} has no module choice.py, which says what its answers choose"
     if choice is None:
         return "its answers choose nothing"
     if all(record["status"] in _BY_SCORES for record in task.records):

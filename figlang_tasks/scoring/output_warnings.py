@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from figlang_tasks.answers.text import Answer
+from figlang_tasks.core.benchmark import parse_request
 from figlang_tasks.core.record import Record
 from figlang_tasks.core.text import listing, printable
 from figlang_tasks.scoring.measure import Measure
@@ -164,7 +165,7 @@ def _remedies(readings: Readings | None, records: Sequence[Record], run: str) ->
     """What may help against unread answers, in sentences without a full stop."""
     remedies: list[str] = []
     is_read_by_model = any(READ_BY in record for record in records)
-    if leaves_words(readings) and not is_read_by_model:
+    if leaves_words(readings) and not is_read_by_model and _offers_choice(records[0]):
         remedies.append(f"`{read_command(run)}` has a language model read them")
     if says_nothing(readings):
         remedies.append(
@@ -172,6 +173,13 @@ def _remedies(readings: Readings | None, records: Sequence[Record], run: str) ->
             " larger model may help"
         )
     return remedies
+
+
+def _offers_choice(record: Record) -> bool:
+    """Whether the task of a record says what its answers choose from (module ``choice``)."""
+    benchmark, _ = parse_request(record["request"])
+    choice = benchmark.module("choice")
+    return choice is not None and choice.choice_of(record) is not None
 
 
 def read_command(run: str) -> str:
