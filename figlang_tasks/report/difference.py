@@ -82,7 +82,7 @@ def differences_table(differences: Sequence[Difference]) -> pd.DataFrame:
     lines = []
     for difference in differences:
         metric = difference.metric
-        smallest = difference.smallest
+        smallest = difference.smallest_detectable
         cells = [
             measures.name_with_arrow(metric),
             measures.scope_text(difference.scope),

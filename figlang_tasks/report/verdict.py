@@ -194,9 +194,9 @@ def _reason_not_significant(difference: Difference) -> str:
     low, high = difference.low, difference.high
     if low is not None and high is not None and low * high > 0:  # the interval is on one side of 0
         return "the interval is approximate with so few rows, and p decides"
-    if difference.smallest is None:
+    if difference.smallest_detectable is None:
         return "too few rows differ"
-    smallest = measures.value_text(difference.metric, difference.smallest)
+    smallest = measures.value_text(difference.metric, difference.smallest_detectable)
     if measures.measure_of(difference.metric).percent:
         smallest += " points"
     return f"differences below {smallest} do not show"

@@ -13,7 +13,7 @@ from figlang_tasks.results.task_run import SCORE_AGAIN, Run, TaskRun, outputs
 from figlang_tasks.scoring.records import unit_of
 
 RunsByName: TypeAlias = Mapping[str, Sequence[TaskRun]]
-"""The runs of one task, by the name that the user gave; runs of one name are repeats."""
+"""The runs of one task, by their name (`Run.name`); runs of one name are repeats."""
 
 
 class ComparisonError(FigLangError):
@@ -33,47 +33,68 @@ class _LabelledRun(NamedTuple):
 def find_shared_tasks(
     runs: Sequence[Run], chosen_tasks: Sequence[str] | None
 ) -> dict[str, RunsByName]:
-    """The runs of each task that at least two names share; of `chosen_tasks` alone if given.
+    """The runs to compare, by task: those of each task that runs of two or more names have.
 
-    Runs of one task each, on the same data, share one task even if its name differs: it is called
-    ``vflute / vflute_blind``.
+    If no task is shared, but each run has a single task and all of these are on the same data, the
+    runs are compared across tasks. The key is then the names of the tasks: ``vflute /
+    vflute_blind``.
+
+    Args:
+        chosen_tasks: keys of the result to keep; None or empty for all.
 
     Raises:
         ComparisonError: no task is shared, or a chosen one is not.
     """
-    runs_by_task = _runs_by_task(runs)
-    shared_tasks: dict[str, RunsByName] = {}
-    for task, runs_by_name in runs_by_task.items():
-        if len(runs_by_name) > 1:
-            shared_tasks[task] = runs_by_name
-    if shared_tasks:
-        unshared_tasks = sorted(runs_by_task.keys() - shared_tasks.keys())
-        if unshared_tasks:
-            logger.warning(
-                f"figlang_tasks: in one run only, not compared: {listing(unshared_tasks)}"
-            )
-    elif _have_one_task_on_the_same_data(runs):
-        task_names = dict.fromkeys(_only_task(run).task for run in runs)
-        shared_tasks = {" / ".join(task_names): _only_tasks_by_name(runs)}
-    else:
+    shared_tasks = _shared_by_name(runs) or _shared_by_data(runs)
+    if not shared_tasks:
         raise ComparisonError(
             f"no two of the runs share a task ({listing(_descriptions(runs))}), nor are they of one"
             " task each on the same data"
         )
-
     if not chosen_tasks:
         return shared_tasks
+
     for task in chosen_tasks:
         if task not in shared_tasks:
             raise ComparisonError(
                 f"no two of the runs share the task {task}; they share:"
                 f" {', '.join(sorted(shared_tasks))}"
             )
-    return {task: runs for task, runs in shared_tasks.items() if task in chosen_tasks}
+    return {task: shared_tasks[task] for task in shared_tasks if task in chosen_tasks}
+
+
+def _shared_by_name(runs: Sequence[Run]) -> dict[str, RunsByName]:
+    """The runs of each task that runs of two or more names have; {} if there is no such task.
+
+    Warns of the other tasks.
+    """
+    shared_tasks: dict[str, RunsByName] = {}
+    unshared_tasks: list[str] = []
+    for task, runs_by_name in _runs_by_task(runs).items():
+        if len(runs_by_name) > 1:
+            shared_tasks[task] = runs_by_name
+        else:
+            unshared_tasks.append(task)
+    if shared_tasks and unshared_tasks:
+        logger.warning(
+            f"figlang_tasks: in one run only, not compared: {listing(sorted(unshared_tasks))}"
+        )
+    return shared_tasks
+
+
+def _shared_by_data(runs: Sequence[Run]) -> dict[str, RunsByName]:
+    """All runs under the joined names of their tasks, if each has one task on the same data.
+
+    {} if a run has several tasks, or other data.
+    """
+    if not _have_one_task_on_the_same_data(runs):
+        return {}
+    task_names = dict.fromkeys(_only_task(run).task for run in runs)
+    return {" / ".join(task_names): _only_tasks_by_name(runs)}
 
 
 def _runs_by_task(runs: Sequence[Run]) -> dict[str, dict[str, list[TaskRun]]]:
-    """The runs of each task, by name."""
+    """The runs by task, and then by name of the run."""
     runs_by_task: dict[str, dict[str, list[TaskRun]]] = {}
     for run in runs:
         for task, task_run in run.tasks.items():
@@ -82,6 +103,7 @@ def _runs_by_task(runs: Sequence[Run]) -> dict[str, dict[str, list[TaskRun]]]:
 
 
 def _have_one_task_on_the_same_data(runs: Sequence[Run]) -> bool:
+    """Whether each run has exactly one task, and all of these are on the same data."""
     data_of_runs = set()
     for run in runs:
         if len(run.tasks) != 1:
@@ -103,7 +125,7 @@ def _only_tasks_by_name(runs: Sequence[Run]) -> dict[str, list[TaskRun]]:
 
 
 def _descriptions(runs: Sequence[Run]) -> list[str]:
-    """The task, the data and the name of each run: ``vflute on V-FLUTE/test in a``."""
+    """Each task of each run, with its data: ``vflute on V-FLUTE/test in a``."""
     descriptions = []
     for run in runs:
         for task_run in run.tasks.values():
@@ -114,29 +136,34 @@ def _descriptions(runs: Sequence[Run]) -> list[str]:
 # --- whether runs of a task are comparable ---
 
 
-def check_comparable(task: str, runs_by_name: RunsByName, repeats: Mapping[str, int]) -> None:
+def check_comparable(
+    task: str, runs_by_name: RunsByName, repeats_by_name: Mapping[str, int]
+) -> None:
     """Raise a `ComparisonError` unless the runs have one task version and the same rows and data.
 
-    Other prompts, and repeats that look like copies, are warnings.
+    Warns if prompts differ, or if repeats look like copies.
 
     Args:
-        repeats: how many runs the user gave under each name; all of them must have the task.
+        task: begins each message.
+        repeats_by_name: how many runs the user gave under each name; all must have the task.
     """
     labelled_runs: list[_LabelledRun] = []
     for name, runs in runs_by_name.items():
-        if len(runs) < repeats[name]:
+        if len(runs) < repeats_by_name[name]:
             raise ComparisonError(
-                f"{task}: {len(runs)} of the {repeats[name]} repeats of {name} have it: evaluate it"
-                " with all of them, or name other tasks (--task)"
+                f"{task}: {len(runs)} of the {repeats_by_name[name]} repeats of {name} have it:"
+                " evaluate it with all of them, or name other tasks (--task)"
             )
         _warn_of_copies(task, name, runs)
         for run in runs:
             label = name if len(runs) == 1 else f"{name} ({run.path})"
             labelled_runs.append(_LabelledRun(label, run))
 
+    # Each run is checked against the first one alone.
     baseline, *candidates = labelled_runs
     for candidate in candidates:
-        check_same_rows(task, *baseline, *candidate)
+        check_same_rows(task, baseline.label, baseline.run, candidate.label, candidate.run)
+        # Runs that are compared across tasks have other prompts and versions by design.
         if baseline.run.task == candidate.run.task:
             _check_same_version(task, baseline, candidate)
             _warn_of_other_prompts(task, baseline, candidate)
@@ -144,11 +171,11 @@ def check_comparable(task: str, runs_by_name: RunsByName, repeats: Mapping[str, 
 
 def _warn_of_copies(task: str, name: str, repeats: Sequence[TaskRun]) -> None:
     """Warn if two repeats have the same answers in all rows."""
-    answers_of_repeats = set()
+    distinct_answers: set[str] = set()
     for run in repeats:
-        answers = [(sample["sample"]["id"], outputs(sample)) for sample in run.samples]
-        answers_of_repeats.add(str(answers))
-    if len(answers_of_repeats) < len(repeats):
+        answers = [outputs(sample) for sample in run.samples]
+        distinct_answers.add(repr((run.ids, answers)))
+    if len(distinct_answers) < len(repeats):
         logger.warning(
             f"figlang_tasks: {task}: repeats of {name} have equal answers in all rows: leave out"
             " copies (figlang score writes one), with which the interval is too narrow"
@@ -162,12 +189,14 @@ def check_same_rows(
 
     Args:
         task: begins the message.
+        name, other_name: how the message calls the runs.
     """
     if run.data != other_run.data:
         raise ComparisonError(
             f"{task}: {name} was evaluated on {run.data}, {other_name} on {other_run.data}:"
             " evaluate both on one version"
         )
+    # A row of another unit in the other run is another row: the tests pair two runs by unit.
     rows = _rows_with_units(run)
     other_rows = _rows_with_units(other_run)
     differences = []
@@ -183,7 +212,7 @@ def check_same_rows(
 
 
 def _rows_with_units(run: TaskRun) -> set[tuple[str, str]]:
-    """The id of each row with its resampling unit, by which tests pair the rows of two runs."""
+    """The id and the resampling unit of each row."""
     return {(record["id"], unit_of(record)) for record in run.records}
 
 
@@ -200,7 +229,7 @@ def _check_same_version(task: str, baseline: _LabelledRun, candidate: _LabelledR
 
 
 def _warn_of_other_prompts(task: str, baseline: _LabelledRun, candidate: _LabelledRun) -> None:
-    """Warn if the hashes of two runs' prompts differ; a run may have none."""
+    """Warn if the hashes of two runs' prompts differ; not if one of them is unknown."""
     baseline_hash = baseline.run.metadata.get("prompt_hash")
     candidate_hash = candidate.run.metadata.get("prompt_hash")
     if baseline_hash is None or candidate_hash is None:
@@ -217,8 +246,8 @@ def check_same_scorer(task: str, runs_by_name: RunsByName) -> None:
     Args:
         task: begins the message.
     """
-    scorers: set[str | None] = set()
-    signatures: set[str] = set()
+    scorers: set[str | None] = set()  # names; None for explanations without scores
+    signatures: set[str] = set()  # the name of the scorer with all versions
     scorer_texts: list[str] = []
     for name, runs in runs_by_name.items():
         for run in runs:

@@ -11,7 +11,6 @@ import numpy as np
 
 from figlang_tasks.metrics import significance
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
-from figlang_tasks.results import measures
 from figlang_tasks.results.comparability import (
     ComparisonError,
     RunsByName,
@@ -20,9 +19,17 @@ from figlang_tasks.results.comparability import (
     find_shared_tasks,
 )
 from figlang_tasks.results.measures import MetricScope
+from figlang_tasks.results.metric_choice import (
+    MetricChoice,
+    all_runs,
+    check_known_metrics,
+    choose_metrics,
+    declared_measures,
+    finite_estimates,
+)
 from figlang_tasks.results.paired_statistics import paired_statistics
-from figlang_tasks.results.task_run import Run, TaskRun
-from figlang_tasks.scoring import OVERALL, Estimate, Measure, flat
+from figlang_tasks.results.task_run import Run
+from figlang_tasks.scoring import Estimate
 
 
 @dataclass(frozen=True)
@@ -31,21 +38,23 @@ class Difference:
 
     Attributes:
         task: its name; across tasks the names of both: ``vflute / vflute_blind``.
-        name: the metric with its scope: ``f1@0_muse``.
-        scope: ``all`` for all rows.
+        name: the metric with its scope: ``f1@0_muse``; the metric alone for all rows.
+        metric: the metric without its scope: ``f1@0``.
+        scope: ``muse``; ``all`` for all rows.
         baseline: the name of the run that was given earlier.
         candidate: the name of the run that was given later.
         baseline_value, candidate_value: on the scale of the metric; the mean over repeats, and
             over several answers to a row.
         difference: the candidate's value minus the baseline's.
-        low, high: the 95 % interval of the difference. Like each p, None without a test, or with
-            too few rows.
-        p_randomization: two-sided; None where a run has repeats.
+        low, high: the 95 % interval of the difference. Like each p, None without a test
+            (diagnostic metrics, METEOR, FID), or with too few rows.
+        p_randomization: two-sided; None if a run has repeats.
         p_holm: `p`, adjusted for all tests of the call.
         baseline_rows, candidate_rows: rows of the benchmark in the value; None if unknown, or if
             repeats differ.
-        smallest: the smallest true difference that these rows can show
-            (`figlang_tasks.metrics.significance.smallest_difference`).
+        smallest_detectable: the smallest true difference that these rows can show, with 80 %
+            power (`figlang_tasks.metrics.significance.smallest_difference`); None without a test,
+            or if the runs differ in too few units.
         p_repeats: two-sided, in place of `p_randomization` where a run has repeats.
         baseline_repeats, candidate_repeats: runs of that name; several answers to a row
             (``--repeats``) are one run.
@@ -67,7 +76,7 @@ class Difference:
     p_holm: float | None = None
     baseline_rows: int | None = None
     candidate_rows: int | None = None
-    smallest: float | None = None
+    smallest_detectable: float | None = None
     p_repeats: float | None = None
     baseline_repeats: int = 1
     candidate_repeats: int = 1
@@ -97,14 +106,15 @@ def compare(
 
     Args:
         runs: those of one name are repeats that differ in the seed.
-        metrics: with their scope or for all scopes; default the headline metric of each task.
+        metrics: names with a scope (``f1@60_muse``), or without one for all scopes (``f1@60``);
+            default the headline metric of each task.
         tasks: default all that two names share.
-        overall: leave out all scopes but that of all rows.
+        overall: leave out all scopes but that of all rows, and those named in `metrics`.
         resamples, seed: of the bootstrap, and of approximate randomization.
-        every: compare all metrics but diagnostic ones.
+        every: compare all metrics but diagnostic ones; ignored with `metrics`.
 
     Returns:
-        By task and pair of runs, metrics in the order of tables.
+        The differences, ordered by task, then by pair of runs, then as in tables of metrics.
 
     Raises:
         ComparisonError: the runs cannot be compared, or do not have a metric.
@@ -116,9 +126,9 @@ def compare(
     shared_tasks = find_shared_tasks(runs, tasks)
     for task, runs_by_name in shared_tasks.items():
         check_comparable(task, runs_by_name, repeats_by_name)
-    _check_known(metrics or (), shared_tasks.values())
+    check_known_metrics(metrics or (), shared_tasks.values())
 
-    choice = _MetricChoice(metrics, overall, every)
+    choice = MetricChoice(metrics, only_overall=overall, all_metrics=every)
     differences: list[Difference] = []
     for task, runs_by_name in shared_tasks.items():
         differences += _compare_task(task, runs_by_name, choice, resamples, seed)
@@ -126,9 +136,12 @@ def compare(
 
 
 def adjust_p_values(differences: Sequence[Difference]) -> list[Difference]:
-    """The differences with `p_holm`: p adjusted by Holm's method for all tests among them."""
+    """Copies of the differences, with `p_holm`: `p` adjusted for all tests among them.
+
+    A difference without a test stays as it is.
+    """
     p_values = [difference.p for difference in differences if difference.p is not None]
-    adjusted_p_values = iter(significance.holm(p_values))
+    adjusted_p_values = iter(significance.holm(p_values))  # in the order of the differences
     adjusted: list[Difference] = []
     for difference in differences:
         if difference.p is None:
@@ -138,84 +151,15 @@ def adjust_p_values(differences: Sequence[Difference]) -> list[Difference]:
     return adjusted
 
 
-# --- which metrics are compared ---
-
-
-@dataclass(frozen=True)
-class _MetricChoice:
-    """Which metrics the user wants to compare; the arguments are those of `compare`."""
-
-    metrics: Sequence[str] | None
-    overall: bool
-    every: bool
-
-    def includes(self, metric_scope: MetricScope, measure: Measure, headline: str) -> bool:
-        """Whether to compare a metric in a scope; `headline` is the headline metric of its task."""
-        if self.metrics is not None and metric_scope.name in self.metrics:
-            return True
-        # Scopes that repeat one measurement (folds, wordings) are compared only if they are named.
-        if metric_scope.scope != OVERALL and (self.overall or measure.averaged):
-            return False
-        if self.metrics is not None:
-            return metric_scope.metric in self.metrics
-        if self.every:
-            return not measure.is_diagnostic
-        return metric_scope.name == headline
-
-
-def _check_known(metrics: Iterable[str], shared_tasks: Iterable[RunsByName]) -> None:
-    """Raise a `ComparisonError` for the first metric that no run has."""
-    known_names: set[str] = set()
-    for runs_by_name in shared_tasks:
-        for runs in runs_by_name.values():
-            for run in runs:
-                for metric_scope in _finite_estimates(run):
-                    known_names.update([metric_scope.metric, metric_scope.name])
-    for metric in metrics:
-        if metric not in known_names:
-            raise ComparisonError(
-                f"no metric {metric!r} in these runs; there are: {', '.join(sorted(known_names))}"
-            )
-
-
-def _finite_estimates(run: TaskRun) -> dict[MetricScope, Estimate]:
-    """The estimates of a run whose value is a number, by metric and scope."""
-    estimates: dict[MetricScope, Estimate] = {}
-    for metric, scope, estimate in flat(run.estimates):
-        if np.isfinite(estimate.value):
-            estimates[MetricScope(metric, scope)] = estimate
-    return estimates
-
-
-def _declared_measures(runs_by_name: RunsByName) -> dict[str, Measure]:
-    """The measures of the runs by name, in the order of tables."""
-    measures_by_name: dict[str, Measure] = {}
-    for runs in runs_by_name.values():
-        for run in runs:
-            measures_by_name.update(run.measures.by_name)
-    return measures_by_name
-
-
-def _in_table_order(
-    metric_scopes: Iterable[MetricScope], measures_by_name: Mapping[str, Measure]
-) -> list[MetricScope]:
-    """Metrics as their benchmark declares them; scopes of each in the order of the estimates."""
-    unique = list(dict.fromkeys(metric_scopes))
-    metrics = list(measures_by_name)
-    scopes = list(dict.fromkeys(metric_scope.scope for metric_scope in unique))
-
-    def rank(metric_scope: MetricScope) -> tuple[int, int]:
-        return metrics.index(metric_scope.metric), scopes.index(metric_scope.scope)
-
-    return sorted(unique, key=rank)
-
-
 # --- one task ---
 
 
 @dataclass(frozen=True)
 class _Repeats:
-    """What the repeats of a run have for one metric in one scope; a single run is one repeat."""
+    """The estimates of all repeats of a run, for one metric in one scope.
+
+    A run without repeats is a single one. `name` is that of the run.
+    """
 
     name: str
     estimates: Sequence[Estimate]
@@ -245,17 +189,18 @@ class _Repeats:
 
 
 def _compare_task(
-    task: str, runs_by_name: RunsByName, choice: _MetricChoice, resamples: int, seed: int
+    task: str, runs_by_name: RunsByName, choice: MetricChoice, resamples: int, seed: int
 ) -> list[Difference]:
-    """The differences of every two runs on one task, by each metric that is chosen."""
-    measures_by_name = _declared_measures(runs_by_name)
+    """The differences between every two runs on one task, one for each chosen metric and scope."""
+    measures_by_name = declared_measures(runs_by_name)
     estimates_by_name: dict[str, list[dict[MetricScope, Estimate]]] = {}
     for name, runs in runs_by_name.items():
-        estimates_by_name[name] = [_finite_estimates(run) for run in runs]
-    chosen_metrics = _chosen_metrics(estimates_by_name.values(), measures_by_name, choice)
+        estimates_by_name[name] = [finite_estimates(run) for run in runs]
+    chosen_metrics = choose_metrics(estimates_by_name.values(), measures_by_name, choice)
     if _need_explanation_scores(chosen_metrics, runs_by_name):
         check_same_scorer(task, runs_by_name)
 
+    # Diagnostic metrics do not say which model is better: they would only add to Holm's tests.
     tested_metrics = [
         metric_scope
         for metric_scope in chosen_metrics
@@ -265,36 +210,17 @@ def _compare_task(
     tests = significance.compare_any(statistics, resamples, seed)
 
     differences: list[Difference] = []
-    names = list(enumerate(runs_by_name))
-    for (i, baseline_name), (j, candidate_name) in itertools.combinations(names, 2):
+    names = list(runs_by_name)
+    for baseline_name, candidate_name in itertools.combinations(names, 2):
+        # The tests of a pair have the positions of its runs in `runs_by_name` as their key.
+        tests_of_pair = tests[names.index(baseline_name), names.index(candidate_name)]
         for metric_scope in chosen_metrics:
             baseline = _repeats(baseline_name, estimates_by_name[baseline_name], metric_scope)
             candidate = _repeats(candidate_name, estimates_by_name[candidate_name], metric_scope)
             if baseline is not None and candidate is not None:
-                test = tests[i, j].get(metric_scope.name)
+                test = tests_of_pair.get(metric_scope.name)
                 differences.append(_difference(task, metric_scope, baseline, candidate, test))
     return differences
-
-
-def _chosen_metrics(
-    estimates_by_run: Iterable[Sequence[Mapping[MetricScope, Estimate]]],
-    measures_by_name: Mapping[str, Measure],
-    choice: _MetricChoice,
-) -> list[MetricScope]:
-    """The metrics with scope that any run has and the user chose, in the order of tables."""
-    metric_scopes: list[MetricScope] = []
-    for estimates_of_repeats in estimates_by_run:
-        for estimates in estimates_of_repeats:
-            metric_scopes += estimates
-    ordered_metrics = _in_table_order(metric_scopes, measures_by_name)
-
-    overall_metrics = [metric for metric, scope in ordered_metrics if scope == OVERALL]
-    headline = measures.headline_metric(overall_metrics, measures_by_name)
-    return [
-        metric_scope
-        for metric_scope in ordered_metrics
-        if choice.includes(metric_scope, measures_by_name[metric_scope.metric], headline)
-    ]
 
 
 def _need_explanation_scores(
@@ -302,18 +228,23 @@ def _need_explanation_scores(
 ) -> bool:
     """Whether the value of any of the metrics depends on explanation scores."""
     metrics_of_explanations: set[str] = set()
-    for runs in runs_by_name.values():
-        for run in runs:
-            metrics_of_explanations.update(run.metrics_of_explanations)
+    for run in all_runs(runs_by_name):
+        metrics_of_explanations.update(run.metrics_of_explanations)
     return any(metric in metrics_of_explanations for metric, _ in metric_scopes)
 
 
 def _repeats(
-    name: str, repeats: Sequence[Mapping[MetricScope, Estimate]], metric_scope: MetricScope
+    name: str,
+    estimates_of_repeats: Sequence[Mapping[MetricScope, Estimate]],
+    metric_scope: MetricScope,
 ) -> _Repeats | None:
-    """The estimates of all repeats for a metric; None if one of them has none."""
+    """The estimates of all repeats of a run for a metric; None if a repeat has none.
+
+    Args:
+        name: of the run.
+    """
     estimates: list[Estimate] = []
-    for estimates_of_repeat in repeats:
+    for estimates_of_repeat in estimates_of_repeats:
         if metric_scope not in estimates_of_repeat:
             return None
         estimates.append(estimates_of_repeat[metric_scope])
@@ -327,7 +258,7 @@ def _difference(
     candidate: _Repeats,
     test: significance.Comparison | None,
 ) -> Difference:
-    """The difference of two runs by one metric, with the numbers of its test if there is one."""
+    """The difference of two runs by one metric, with interval and p if there is a test."""
     difference = Difference(
         task=task,
         name=metric_scope.name,
@@ -347,13 +278,14 @@ def _difference(
     )
     if test is None:
         return difference
+    # A test has NaN for each number that it does not give, JSON and tables have None.
     return replace(
         difference,
         low=_none_for_nan(test.low),
         high=_none_for_nan(test.high),
         p_randomization=_none_for_nan(test.p_randomization),
         p_repeats=_none_for_nan(test.p_repeats),
-        smallest=_none_for_nan(test.smallest),
+        smallest_detectable=_none_for_nan(test.smallest),
     )
 
 

@@ -20,14 +20,13 @@ ROUNDING = 1e-6
 
 
 def find_contradictions(task: TaskRun, metrics: Collection[str]) -> list[str]:
-    """List what differs between the results file of a task and its samples.
+    """Texts about what differs between the results file of a task and its samples.
+
+    ``acc 0.900000 (its samples: 0.500000)``, for example. The list is empty if all agrees.
 
     Args:
         metrics: names of those whose standard errors and intervals are compared too, which may take
             a second each.
-
-    Returns:
-        A text for each difference: ``acc 0.900000 (its samples: 0.500000)``.
     """
     computed = _compute_estimates(task, metrics)
     expected_metrics = _expected_metrics(task)
@@ -35,12 +34,15 @@ def find_contradictions(task: TaskRun, metrics: Collection[str]) -> list[str]:
     for name, measure in task.measures.by_name.items():
         reported_by_scope = task.reported.get(name, {})
         if any(math.isnan(estimate.value) for estimate in reported_by_scope.values()):
-            continue  # The run has said that the computation failed.
-        if measure.estimate_of is not None:
+            continue  # The results file itself says that the computation failed.
+        if not measure.is_recomputable:
             contradictions += _find_impossible_numbers(task, measure, reported_by_scope)
             continue
         computed_by_scope = computed.get(name, {})
-        for scope in _scopes(reported_by_scope, computed_by_scope, name in expected_metrics):
+        scopes = _scopes_to_compare(
+            reported_by_scope, computed_by_scope, is_expected=name in expected_metrics
+        )
+        for scope in scopes:
             contradictions += _compare_estimates(
                 full_name(name, scope),
                 reported_by_scope.get(scope),
@@ -55,7 +57,7 @@ def find_contradictions(task: TaskRun, metrics: Collection[str]) -> list[str]:
 
 
 def is_possible(measure: Measure, estimate: Estimate) -> bool:
-    """Whether an estimate lies in its interval, and both lie in the bounds of the measure."""
+    """Whether a value lies in its interval (if known), and both in the bounds of the measure."""
     lowest, highest = measure.bounds
     numbers = [lowest, estimate.low, estimate.value, estimate.high, highest]
     known_numbers = [number for number in numbers if number is not None]
@@ -66,15 +68,17 @@ def is_possible(measure: Measure, estimate: Estimate) -> bool:
 
 
 def _compute_estimates(task: TaskRun, metrics: Collection[str]) -> dict[str, dict[str, Estimate]]:
-    """The estimates that the records give, by metric and scope.
+    """The estimates that the records give, by metric and scope; {} if no file reports any.
 
-    Metrics outside of `metrics` have values and numbers of rows alone.
+    Args:
+        metrics: those with intervals and standard errors; the others have values and numbers of
+            rows alone.
     """
     if not task.reported and not task.table:
         return {}
     recomputable = task.measures.recomputable
     estimates: dict[str, dict[str, Estimate]] = {}
-    if task.reported:
+    if task.reported:  # The table alone (lm-eval's) has no interval to compare.
         with_intervals = [measure for measure in recomputable.all if measure.name in metrics]
         estimates.update(
             evaluate(task.records, Measures.of(*with_intervals, row_of=recomputable.row_of))
@@ -96,24 +100,29 @@ def _values_by_scope(task: TaskRun, measure: Measure) -> dict[str, Estimate]:
 
 
 def _expected_metrics(task: TaskRun) -> set[str]:
-    """The metrics that the results must have if the samples give them.
+    """The metrics that the results file must have, if the samples give them a value.
 
-    A task file may name fewer metrics than its benchmark has.
+    A user's task file may name fewer metrics than the benchmark has.
     """
-    if not task.reported:
+    if not task.reported:  # no results file, or one of lm-eval, which has values in its table alone
         return set()
     metric_list = task.config.get("metric_list") or ()
     metrics_of_task_file = {str(entry.get("metric")) for entry in metric_list}
-    metrics_of_benchmark = {measure.name for measure in task.measures.in_table}
-    if not metrics_of_task_file or metrics_of_benchmark <= metrics_of_task_file:
+    metrics_of_table = {measure.name for measure in task.measures.in_table}
+    # Task files name metrics of the harness's table alone. A complete one stands for all metrics.
+    is_complete = metrics_of_table <= metrics_of_task_file
+    if is_complete or not metrics_of_task_file:
         return set(task.measures.by_name)
     return metrics_of_task_file
 
 
-def _scopes(
+def _scopes_to_compare(
     reported: Mapping[str, Estimate], computed: Mapping[str, Estimate], is_expected: bool
 ) -> Sequence[str]:
-    """The scopes in which the reported and the computed estimates of a metric are compared."""
+    """The scopes in which the reported and the computed estimates of a metric are compared.
+
+    If an expected metric is not reported at all, one contradiction says so: that over all rows.
+    """
     if reported:
         return list(dict.fromkeys([*reported, *computed]))
     return [OVERALL] if is_expected else []
@@ -125,14 +134,19 @@ def _scopes(
 def _compare_estimates(
     name: str, reported: Estimate | None, computed: Estimate | None, with_intervals: bool
 ) -> Iterator[str]:
-    """How the reported estimate of a metric differs from the one that the samples give."""
+    """A text for each number that differs between two estimates; None is a missing estimate.
+
+    Args:
+        name: the metric with its scope.
+        with_intervals: whether to compare intervals and standard errors too.
+    """
     reported_value = None if reported is None else reported.value
     computed_value = None if computed is None else computed.value
     if not _is_equal(reported_value, computed_value):
         yield _difference_text(name, reported_value, computed_value)
-        return  # Another value has another interval.
+        return  # Another value has another interval: that needs no mention.
     if reported is None or computed is None:
-        return
+        return  # Both are None, since the values are equal.
 
     if not _is_equal(reported.rows, computed.rows):
         yield f"rows of {name} {reported.rows} (its samples: {computed.rows})"
@@ -153,7 +167,11 @@ def _compare_estimates(
 def _find_impossible_numbers(
     task: TaskRun, measure: Measure, reported: Mapping[str, Estimate]
 ) -> Iterator[str]:
-    """What cannot be true of a metric that records alone do not give (METEOR, FID)."""
+    """A text for each impossible number of a metric that records alone do not give (METEOR).
+
+    Args:
+        reported: the estimates of the metric by scope.
+    """
     records_by_scope = measure.records_by_scope(task.records)
     for scope, estimate in reported.items():
         name = full_name(measure.name, scope)
@@ -169,25 +187,29 @@ def _find_impossible_numbers(
 
 
 def _check_table(task: TaskRun, computed: Estimates, metrics: Collection[str]) -> Iterator[str]:
-    """What differs in the harness's own table: values of all rows, and their standard errors.
+    """A text for each number in the harness's own table that is not the expected one.
 
-    A number that is not computed here must be that of the other place in the results file.
+    The table has values over all rows and their standard errors. Expected is what the samples give;
+    where that is not computed, what our metadata in the results file say.
+
+    Args:
+        metrics: those that `computed` has standard errors of.
     """
     for key, number in task.table.items():
-        column, _, _ = key.rpartition(",")
+        column, _, _ = key.rpartition(",")  # ``acc,none`` or ``acc_stderr,none``
+        is_stderr = column.endswith("_stderr")
         metric = column.removesuffix("_stderr")
         measure = task.measures.by_name.get(metric)
         if measure is None or not isinstance(number, int | float) or math.isnan(number):
-            continue
-        is_stderr = column.endswith("_stderr")
+            continue  # the name of the task, "N/A", or a metric that failed
         reported = task.reported.get(metric, {}).get(OVERALL)
         if is_stderr and reported is None:
-            continue  # lm-eval reports nothing else, and has a method of its own.
+            continue  # a run of lm-eval, whose standard errors have a method of their own
 
-        if measure.estimate_of is None and (metric in metrics or not is_stderr):
+        is_computed = measure.is_recomputable and (metric in metrics or not is_stderr)
+        expected = reported
+        if is_computed:
             expected = computed.get(metric, {}).get(OVERALL)
-        else:
-            expected = reported
         if is_stderr:
             name = f"standard error of {metric} in the table"
             expected_number = None if expected is None else expected.stderr
@@ -195,46 +217,53 @@ def _check_table(task: TaskRun, computed: Estimates, metrics: Collection[str]) -
             name = f"{metric} in the table"
             expected_number = expected.value
         else:
-            continue
+            continue  # There is nothing to compare the value with.
         if not _is_equal(number, expected_number):
             yield _difference_text(name, number, expected_number)
 
 
 def _check_data(task: TaskRun) -> Iterator[str]:
-    """Whether the results name the data that the records are of."""
-    data = task.metadata.get("data")
+    """A text if the results file names other data than the records."""
+    data = task.metadata.get("data")  # names with ", " between them
     if data is not None and str(task.data) not in str(data).split(", "):
         yield f"data {data} (its samples: {task.data})"
 
 
 def _check_scorer(task: TaskRun) -> Iterator[str]:
-    """Whether the results name the scorer of the records' explanations, and they have its scores.
-
-    Rows without any explanation have no scores, whatever the scorer of the run was.
-    """
+    """A text if the results file names another scorer of explanations than the records."""
+    if task.scorer is None:
+        return  # Rows without any explanation have no scores, whatever the scorer of the run was.
     signature = task.metadata.get("explanation_scorer")
-    if task.scorer is None or (signature is None and not task.reported):
-        return
-    reported_scorer = "none"
-    if signature is not None:
-        reported_scorer = signature.partition("|")[0].partition(" (")[0]
+    if signature is None and not task.reported:
+        return  # There is no results file, or nothing of ours in it.
+    reported_scorer = "none" if signature is None else _scorer_name(signature)
     if reported_scorer != task.scorer:
         yield f"explanation scorer {reported_scorer} (its samples: {task.scorer})"
-        return
-    if task.scorer not in SCORERS:
-        return
+    elif task.scorer in SCORERS:
+        yield from _check_kinds_of_scores(task, task.scorer)
 
-    has_bleurt = SCORERS[task.scorer].bleurt is not None
+
+def _scorer_name(signature: str) -> str:
+    """The scorer that a signature begins with: ``vflute25|...``, or ``none (why)`` without one."""
+    return signature.partition("|")[0].partition(" (")[0]
+
+
+def _check_kinds_of_scores(task: TaskRun, scorer: str) -> Iterator[str]:
+    """A text for the first record whose scores are not of the kinds that the scorer gives."""
+    gives_bleurt = SCORERS[scorer].bleurt is not None
     for record in task.records:
         scores = record.get("explanation_scores") or {}
-        if "bertscore" in scores and ("bleurt" in scores) != has_bleurt:
-            metrics = "BERTScore and BLEURT" if "bleurt" in scores else "BERTScore alone"
-            yield f"explanation scorer {task.scorer} (its samples: {metrics} in row {record['id']})"
+        if "bertscore" not in scores:
+            continue
+        has_bleurt = "bleurt" in scores
+        if has_bleurt != gives_bleurt:
+            metrics = "BERTScore and BLEURT" if has_bleurt else "BERTScore alone"
+            yield f"explanation scorer {scorer} (its samples: {metrics} in row {record['id']})"
             return
 
 
 def _check_readings(task: TaskRun) -> Iterator[str]:
-    """Whether the results count the answers as read, or left, as the records do."""
+    """A text for each count of answers that were read, or left, which the records do not give."""
     reported_readings = task.metadata.get("readings")
     readings = count_readings(task.records)
     if reported_readings is None or readings is None:
@@ -249,9 +278,9 @@ def _check_readings(task: TaskRun) -> Iterator[str]:
 
 
 def _is_equal(number: float | None, other: float | None) -> bool:
-    """Whether two numbers are equal but for rounding, or both unknown."""
+    """Whether two numbers are equal but for rounding, or both are None."""
     if number is None or other is None:
-        return number is other
+        return number is None and other is None
     return math.isclose(number, other, rel_tol=0, abs_tol=ROUNDING)
 
 

@@ -21,6 +21,7 @@ from figlang_tasks.results.results_file import (
 
 _RESULTS_NAME = re.compile(r"(?:.+_)?results(?:_\d{4}-\d\d-\d\dT[\d.-]+)?\.json")
 
+# Follows the name of a file in messages.
 _NOT_WHOLE = "is what could be written of a file, for example on a full disk"
 
 
@@ -28,29 +29,32 @@ _NOT_WHOLE = "is what could be written of a file, for example on a full disk"
 
 
 def samples_files(path: Path) -> dict[str, Path]:
-    """The samples file of each task of a run.
+    """The samples file of each task of a run, by the task's name.
 
     Args:
-        path: a samples file, a results file (its samples have its date), or a folder, of which the
-            newest samples of each task are used.
+        path: a samples file; a results file, whose samples have its date; or a folder. If a folder
+            has several samples files of a task, the newest one is used, with a warning.
 
     Raises:
-        RunError: there are none, or the folder holds folders of several runs.
+        RunError: there are no samples files, or the folder holds folders of several runs.
     """
     if not path.exists():
         raise RunError(
             f"{path} does not exist: give a samples file, a results file or the folder of a run"
         )
     if path.suffix == ".jsonl":
-        return {task_of(path) or path.stem.replace(".", "_"): path}
+        # A file that was renamed names its task. With a full stop in it, the samples file that
+        # `figlang score` writes for the task would not be recognized as one.
+        task = task_of(path) or path.stem.replace(".", "_")
+        return {task: path}
     if path.is_file():
         return _samples_of_results(path)
 
-    files_by_task: dict[str, list[Path]] = {}
-    for file in _samples_in(path):
+    files_by_task: dict[str, list[Path]] = {}  # of each task, the newest file comes last
+    for file in _samples_directly_in(path):
         files_by_task.setdefault(task_of(file), []).append(file)
     if not files_by_task:
-        return _samples_below(path)
+        return _samples_in_subfolders(path)
     repeated_tasks = [task for task, files in files_by_task.items() if len(files) > 1]
     if repeated_tasks:
         used_files = dict.fromkeys(files_by_task[task][-1].name for task in repeated_tasks)
@@ -62,9 +66,10 @@ def samples_files(path: Path) -> dict[str, Path]:
 
 
 def find_runs(folder: Path) -> list[Path]:
-    """A file of each run in a folder and below it: its results file, else its samples files.
+    """The results file of each run in a folder and below it; without one, its samples files.
 
-    A file that could not be written whole stands for its run if the run has no results file.
+    A file that could not be written whole counts as a samples file here. Each of the paths can be
+    read as a run, or the error of reading it says what is wrong.
     """
     results_files: set[Path] = set()
     samples_paths: list[Path] = []
@@ -77,29 +82,37 @@ def find_runs(folder: Path) -> list[Path]:
         elif _is_unfinished(file):
             unfinished_files.append(file)
 
-    runs = list(results_files)
+    run_paths = list(results_files)
     for file in samples_paths:
         if results_path(file) not in results_files:
-            runs.append(file)
+            run_paths.append(file)
     for file in unfinished_files:
-        if results_path(_intended_path(file)) not in results_files:
-            runs.append(file)
-    return sorted(runs)
+        path_of_results = results_path(_intended_path(file))
+        if path_of_results not in results_files:
+            run_paths.append(file)
+    return sorted(run_paths)
 
 
 def results_path(samples: Path) -> Path:
-    """Where the results file beside a samples file is, if there is one; a results file itself."""
+    """The path of the results file that belongs to a samples file, whether or not it exists.
+
+    ``DATE_results.json`` of ``DATE_samples_TASK.jsonl``. The path of a results file comes back
+    unchanged.
+    """
     if _RESULTS_NAME.fullmatch(samples.name):
         return samples
     match = SAMPLES_NAME.fullmatch(samples.name)
-    if match is None:
+    if match is None:  # The user has renamed the samples file.
         return samples.with_name("results.json")
     name_parts = [part for part in (match["before"], "results", match["after"]) if part]
     return samples.with_name("_".join(name_parts) + ".json")
 
 
 def _samples_of_results(path: Path) -> dict[str, Path]:
-    """The samples files of a results file by task: those beside it with its date.
+    """The samples files that belong to a results file, by task: those beside it with its date.
+
+    Args:
+        path: the file that the user named; it may be no results file.
 
     Raises:
         RunError: there are none; says which tasks should have some.
@@ -107,7 +120,7 @@ def _samples_of_results(path: Path) -> dict[str, Path]:
     if _is_unfinished(path):
         raise RunError(f"{path} {_NOT_WHOLE}: {EVALUATE_AGAIN}")
     samples_by_task: dict[str, Path] = {}
-    for file in _samples_in(path.parent):
+    for file in _samples_directly_in(path.parent):
         if results_path(file) == path:
             samples_by_task[task_of(file)] = file
     if samples_by_task:
@@ -120,8 +133,10 @@ def _samples_of_results(path: Path) -> dict[str, Path]:
     raise RunError(f"{path} is of no run with samples (--log_samples): give another")
 
 
-def _samples_below(path: Path) -> dict[str, Path]:
-    """The samples files of the one run below a folder without any: harnesses name it by model.
+def _samples_in_subfolders(path: Path) -> dict[str, Path]:
+    """The samples file of each task, if exactly one folder below `path` has samples files.
+
+    Harnesses put a run into a subfolder that has the name of the model.
 
     Raises:
         RunError: there are no runs below the folder, or several.
@@ -131,21 +146,27 @@ def _samples_below(path: Path) -> dict[str, Path]:
         return samples_files(folders[0])
     if folders:
         raise RunError(f"{path} holds several runs: name one of {listing(folders)}")
-    for file in find_runs(path):  # a results file without samples, or a file that is not whole
-        _samples_of_results(file)  # raises an error that says what is missing
+    # What there is has no samples: a results file, or a file that was not written whole. The first
+    # one raises an error that says what is missing.
+    for file in find_runs(path):
+        _samples_of_results(file)
     raise RunError(f"there are no samples files in {path} (evaluate with --log_samples)")
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
-    """All files below a folder, but for the hidden folders that commands write into."""
+    """All files below a folder, without those of commands that have not ended.
+
+    Such a command writes into a hidden folder, ``.NAME.partial``.
+    """
     for file in folder.rglob("*"):
-        folder_names = file.relative_to(folder).parts[:-1]
-        if not any(name.startswith(".") and name.endswith(PARTIAL) for name in folder_names):
+        subfolders = file.relative_to(folder).parts[:-1]
+        if not any(name.startswith(".") and name.endswith(PARTIAL) for name in subfolders):
             yield file
 
 
-def _samples_in(folder: Path) -> list[Path]:
-    """The harness's samples files in a folder, by date: their names begin or end with it."""
+def _samples_directly_in(folder: Path) -> list[Path]:
+    """The samples files in a folder itself; those of a task by date, the newest last."""
+    # The names of a harness begin or end with the date, so their order is that of dates.
     return [file for file in sorted(folder.glob("*samples_*.jsonl")) if task_of(file)]
 
 
@@ -179,21 +200,22 @@ def missing_samples(
     if path.suffix == ".jsonl":
         return []
     if path.is_file():
-        candidates = [path]
+        files = [path]
     else:
-        folder = next(iter(used.values())).parent
-        candidates = sorted(folder.iterdir())
-    newest_name = max(results_path(samples).name for samples in used.values())
+        folder = next(iter(used.values())).parent  # all of them are in one folder
+        files = sorted(folder.iterdir())
+    # The names of results files differ in the date alone, so their order is that of dates.
+    newest_used_name = max(results_path(samples).name for samples in used.values())
 
     sentences = []
-    for file in candidates:
+    for file in files:
         if not _RESULTS_NAME.fullmatch(file.name):
             continue
         try:
             results = contents.get(file) or read_results_file(file)
             tasks = tasks_of_ours(results)
         except RunError as error:
-            if file.name > newest_name:
+            if file.name > newest_used_name:  # else it is of an earlier run, which is not read
                 sentences.append(str(error))
             continue
         tasks_without_samples = [task for task in tasks if _lacks_samples(task, file, used)]
@@ -205,19 +227,20 @@ def missing_samples(
 def _lacks_samples(task: str, results: Path, used: Mapping[str, Path]) -> bool:
     """Whether a task of a results file has no samples file of its date, nor a later one."""
     if task in used and results_path(used[task]).name >= results.name:
-        return False
+        return False  # Names are in the order of dates.
     # A task with a full stop in its name has a samples file that is not recognized as one.
     return not _samples_path(results, task).exists()
 
 
 def _samples_path(results: Path, task: str) -> Path:
-    """Where the samples file of a task is, beside a results file."""
+    """The path that the samples file of a task has, beside a results file."""
+    # ``DATE_results.json`` of lmms-eval, or ``results_DATE.json`` of lm-eval
     before, _, after = results.name.partition("results")
     return results.with_name(f"{before}samples_{task}{after.removesuffix('.json')}.jsonl")
 
 
 def without_samples_message(results: Path, tasks: list[str]) -> str:
-    """A message that tasks of a results file have no samples, and what to do."""
+    """A message that says that tasks of a results file have no samples, and what to do."""
     unfinished_names = []
     for task in tasks:
         name = _samples_path(results, task).name + PARTIAL

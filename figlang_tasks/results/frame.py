@@ -23,7 +23,7 @@ def estimates_frame(runs: Iterable[tuple[str, Mapping[str, Estimates]]]) -> pd.D
     """A DataFrame with a row for each estimate of some runs.
 
     Args:
-        runs: the name of each, and its estimates by task.
+        runs: pairs of the name of a run and its estimates by task.
 
     Returns:
         Columns ``run``, ``task``, ``scope``, ``metric``, ``value``, ``low``, ``high`` and ``n``.
@@ -34,13 +34,14 @@ def estimates_frame(runs: Iterable[tuple[str, Mapping[str, Estimates]]]) -> pd.D
     for run, estimates_by_task in runs:
         for task, estimates in estimates_by_task.items():
             for metric, scope, estimate in flat(estimates):
+                # in the order of `_TYPES`
                 numbers = (estimate.value, estimate.low, estimate.high, estimate.rows)
                 rows.append((run, task, scope, metric, *numbers))
     return pd.DataFrame(rows, columns=["run", "task", "scope", "metric", *_TYPES]).astype(_TYPES)
 
 
 def table(results: results_file.Results | str | os.PathLike[str]) -> pd.DataFrame:
-    """All numbers of a run: each metric of each task of figlang_tasks, in each scope.
+    """A DataFrame of all numbers of a run: each metric of each of our tasks, in each scope.
 
     Args:
         results: what ``lmms_eval.evaluator.simple_evaluate`` returns, or a path: a results file
@@ -83,13 +84,17 @@ def table(results: results_file.Results | str | os.PathLike[str]) -> pd.DataFram
 
 
 def _read_estimates(path: Path) -> dict[str, Estimates]:
-    """The estimates of a results file, or of a run that has samples, by task."""
+    """The estimates of a run by task, from its results file, or from its samples.
+
+    Raises:
+        RunError: the file cannot be read, or its results contradict its samples.
+    """
     if path.suffix == ".json":
         return results_file.reported_estimates(results_file.read_results_file(path))
     estimates: dict[str, Estimates] = {}
     for name, task in runs.read(str(path)).tasks.items():
         task.check_consistent()
-        estimates[name] = task.reported or task.estimates
+        estimates[name] = task.reported or task.estimates  # lm-eval reports none
     return estimates
 
 
@@ -102,7 +107,7 @@ def compare(
     seed: int = DEFAULT_SEED,
     every: bool = False,
 ) -> pd.DataFrame:
-    """The differences between runs, with paired tests: ``figlang compare`` for scripts.
+    """A DataFrame of the differences between runs, with paired tests (``figlang compare``).
 
     Args:
         paths: at least two runs on the same rows, saved with ``--log_samples``: a samples file, a
@@ -143,6 +148,7 @@ def compare(
     differences = comparison.compare(
         saved_runs, _list_of(metrics), _list_of(tasks), overall, resamples, seed, every=every
     )
+    # `from __future__ import annotations` makes the type of a field its text: "float | None".
     columns = {field.name: str(field.type) for field in fields(comparison.Difference)}
     # Without a type, a column that has no number would hold objects.
     types_by_annotation = {"float | None": "float64", "int | None": "Int64"}
@@ -154,5 +160,5 @@ def compare(
 
 
 def _list_of(names: str | Sequence[str] | None) -> Sequence[str] | None:
-    """Names as a list, also if the user gave a single one."""
+    """Names as a list, also if the user gave a single one; None stays None."""
     return [names] if isinstance(names, str) else names

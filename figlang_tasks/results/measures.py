@@ -25,7 +25,7 @@ class MetricScope(NamedTuple):
 
 
 def all_measures() -> Iterator[Measure]:
-    """All measures of all benchmarks, each also as computed from a language model's readings.
+    """All measures of all benchmarks, also those of leaderboards and of answers read by a model.
 
     Several may share a name; they then agree in all but descriptions, sources and scopes.
     """
@@ -33,15 +33,17 @@ def all_measures() -> Iterator[Measure]:
         for task in benchmark.tasks:
             for measure in task.measures.all:
                 yield measure
-                if measure.estimate_of is None:
+                # `figlang judge read` recomputes values from records, so other metrics have no
+                # variant for the answers that a language model has read.
+                if measure.is_recomputable:
                     yield read_by_model(measure)
-            for board in task.boards:
-                yield from board.all
+            for leaderboard in task.boards:
+                yield from leaderboard.all
 
 
 @cache
 def _measures_by_name() -> Mapping[str, tuple[Measure, str]]:
-    """The measure and scope behind each metric name; of measures with one name the first."""
+    """The measure and the scope of each metric name; the first measure if several share it."""
     measures: dict[str, tuple[Measure, str]] = {}
     for measure in all_measures():
         scopes = measure.scopes.names if measure.scopes else ()
@@ -56,9 +58,9 @@ def find_measure(name: str) -> tuple[Measure, str] | None:
 
 
 def measure_of(name: str) -> Measure:
-    """The measure that a metric name stands for; any other name is a metric of the user's own.
+    """The measure that a metric name stands for; for an unknown name one with defaults.
 
-    Such a metric is no share, and more of it is better.
+    An unknown name is a metric of the user's own: its values are no shares, and higher is better.
     """
     measure_and_scope = find_measure(name)
     if measure_and_scope is not None:
@@ -84,15 +86,15 @@ def headline_metric(names: Iterable[str], declared: Mapping[str, Measure] | None
     scores), or none is declared, it is the first that is not diagnostic.
 
     Args:
-        names: the metrics that have a value.
-        declared: the measures of the task by name, if it is known.
+        names: the metrics that have a value, in the order of tables.
+        declared: the measures of the task by name; None to look names up in all benchmarks.
     """
 
     def order(name: str) -> tuple[bool, bool]:
         measure = measure_of(name) if declared is None else declared[name]
         return measure.order
 
-    return min(names, key=order, default="")
+    return min(names, key=order, default="")  # the first of several that are equally good
 
 
 # --- texts for people ---
@@ -108,7 +110,7 @@ def name_text(name: str) -> str:
 
 
 def name_with_arrow(name: str) -> str:
-    """A metric as the head of a column, with an arrow that points to better values.
+    """A metric as the head of a column: ``f1@60 ↑`` if higher is better, else ``rank ↓``.
 
     A metric of the user's own has no arrow.
     """
@@ -124,7 +126,7 @@ def scope_text(scope: str) -> str:
 
 @cache
 def _scope_texts() -> Mapping[str, str]:
-    """The names that benchmarks give to scopes; the first of several."""
+    """The text of each scope; the first one if several benchmarks name a scope."""
     text_by_scope: dict[str, str] = {}
     for benchmark in benchmarks().values():
         for scope, part in benchmark.parts.of.items():
@@ -133,25 +135,33 @@ def _scope_texts() -> Mapping[str, str]:
 
 
 def scopes_overlap(estimates: Estimates) -> bool:
-    """Whether a row counts in several scopes of a metric."""
+    """Whether some row counts in several scopes of a metric: the scopes have more rows than all."""
     for estimate_by_scope in estimates.values():
-        rows_by_scope = {scope: estimate.rows or 0 for scope, estimate in estimate_by_scope.items()}
-        overall_rows = rows_by_scope.pop(OVERALL, 0)
-        if 0 < overall_rows < sum(rows_by_scope.values()):
+        overall_rows = 0  # unknown
+        rows_of_scopes = 0
+        for scope, estimate in estimate_by_scope.items():
+            if scope == OVERALL:
+                overall_rows = estimate.rows or 0
+            else:
+                rows_of_scopes += estimate.rows or 0
+        if overall_rows and rows_of_scopes > overall_rows:
             return True
     return False
 
 
 def value_text(metric: str, value: float) -> str:
-    """The value of a metric as people read it: shares in percent."""
+    """The value of a metric as people read it: ``57.0`` for a share of 0.57."""
     return measure_of(metric).text(value)
 
 
-def estimate_text(metric: str, estimate: Estimate, n: int | None = None) -> str:
-    """The value of a metric with its interval: ``57.0 [55.1, 58.9]``.
+def estimate_text(metric: str, estimate: Estimate, usual_rows: int | None = None) -> str:
+    """The value of a metric with its interval, if it has one: ``57.0 [55.1, 58.9]``.
+
+    A value of NaN gives ``failed, see the log``.
 
     Args:
-        n: the number of rows that the reader assumes; another one is added: ``57.0 (n 12)``.
+        usual_rows: the number of rows that the table or sentence around the text states. If the
+            estimate has another one, the text says so: ``57.0 (n 12)``. None to say nothing.
     """
     if math.isnan(estimate.value):
         return "failed, see the log"
@@ -159,6 +169,6 @@ def estimate_text(metric: str, estimate: Estimate, n: int | None = None) -> str:
     known_limits = [limit for limit in (estimate.low, estimate.high) if limit is not None]
     if known_limits:
         text += f" [{', '.join(value_text(metric, limit) for limit in known_limits)}]"
-    if n is not None and estimate.rows not in (None, n):
+    if usual_rows is not None and estimate.rows not in (None, usual_rows):
         text += f" (n {estimate.rows})"
     return text

@@ -20,10 +20,11 @@ MOST_ANSWERS = 1000
 def paired_statistics(
     task: str, runs_by_name: RunsByName, metric_scopes: Sequence[MetricScope]
 ) -> list[list[dict[str, Statistic]]]:
-    """The statistics of each run of each name, by metric name, as if all had equally many answers.
+    """The statistics to test: for each name, for each of its runs, a statistic by metric name.
 
-    All answers of a run to a unit are in one row of a statistic, so a test resamples and swaps them
-    together.
+    Runs with fewer answers to a row than others are counted several times, so that all have equally
+    many: a test swaps sums over answers. All answers of a run to a unit are in one row of a
+    statistic, so a test resamples and swaps them together.
 
     Raises:
         ComparisonError: the numbers of answers have no common multiple up to `MOST_ANSWERS`.
@@ -43,9 +44,9 @@ def paired_statistics(
         )
     statistics: list[list[dict[str, Statistic]]] = []
     for name, runs in runs_by_name.items():
-        statistics_of_repeats = []
+        statistics_of_repeats: list[dict[str, Statistic]] = []
         for run, answers in zip(runs, answers_by_name[name], strict=True):
-            copies = common_count // answers
+            copies = common_count // answers  # has no rest: it is a multiple of all counts
             statistics_of_repeats.append(_statistics_by_name(run, copies, metric_scopes))
         statistics.append(statistics_of_repeats)
     return statistics
@@ -57,15 +58,15 @@ def answers_per_row(task: str, name: str, run: TaskRun) -> int:
     Raises:
         ComparisonError: some rows have fewer answers than others; names the task and the run.
     """
-    records_by_answer = by_repeat(run.records)
+    answers_by_repeat = by_repeat(run.records)  # the first answers to all rows, the second, ...
     rows = len(set(run.ids))
-    if any(len(records) < rows for records in records_by_answer):
+    if any(len(answers) < rows for answers in answers_by_repeat):
         raise ComparisonError(
-            f"{task}: {name} has up to {len(records_by_answer)} answers to a row, but"
+            f"{task}: {name} has up to {len(answers_by_repeat)} answers to a row, but"
             f" {len(run.records)} to {rows} rows: some have fewer than others. Restore the file"
             f" that the harness wrote ({run.path}), or {SCORE_AGAIN}"
         )
-    return len(records_by_answer)
+    return len(answers_by_repeat)
 
 
 def _statistics_by_name(
@@ -73,7 +74,8 @@ def _statistics_by_name(
 ) -> dict[str, Statistic]:
     """The statistics of a run by metric name, as if each answer had been given `copies` times.
 
-    Copies change no value, since each is a mean over answers.
+    Copies change no value, since each is a mean over answers. A metric that the run has no
+    statistic of (METEOR, FID) is left out.
     """
     statistics = run.statistics
     if copies > 1:
@@ -88,12 +90,15 @@ def _statistics_by_name(
 def _statistics_of_copies(
     run: TaskRun, copies: int, metric_scopes: Sequence[MetricScope]
 ) -> dict[MetricScope, Statistic]:
-    """The statistics of the records of a run, each `copies` times, in all scopes of the metrics."""
+    """The statistics of a run, recomputed from `copies` copies of each record.
+
+    They are of all scopes of the metrics, also of those that `metric_scopes` does not have.
+    """
     records = _copy_records(run.records, copies)
     statistics: dict[MetricScope, Statistic] = {}
     for metric in dict.fromkeys(metric_scope.metric for metric_scope in metric_scopes):
         measure = run.measures.by_name.get(metric)
-        if measure is None:  # a metric of the other task alone
+        if measure is None:  # only the other task has it, in a comparison across tasks
             continue
         for scope, statistic in measure.statistics_by_scope(records).items():
             statistics[MetricScope(metric, scope)] = statistic

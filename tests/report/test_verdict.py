@@ -60,7 +60,7 @@ OTHERS = [make_difference(0.3, 0.2, 0.4, 0.9, name=f"acc@{at}", metric="acc") fo
             "B is worse than A on vflute: f1@60 -28.7 [-39.4, -18.6], p = .0001",
         ),
         (
-            [make_difference(0.03, -0.05, 0.11, 0.48, smallest=0.169)],
+            [make_difference(0.03, -0.05, 0.11, 0.48, smallest_detectable=0.169)],
             (
                 "Cannot tell B from A on vflute with 76 rows: f1@60 +3.0 [-5.0, 11.0], p = .480; "
                 "differences below 16.9 points do not show"
@@ -83,7 +83,7 @@ OTHERS = [make_difference(0.3, 0.2, 0.4, 0.9, name=f"acc@{at}", metric="acc") fo
         ),
         (
             [
-                make_difference(0.2, 0.05, 0.35, 0.02, smallest=0.169),
+                make_difference(0.2, 0.05, 0.35, 0.02, smallest_detectable=0.169),
                 *OTHERS,
             ],  # alone it would be below .05
             (
@@ -105,7 +105,7 @@ OTHERS = [make_difference(0.3, 0.2, 0.4, 0.9, name=f"acc@{at}", metric="acc") fo
                     task="x / y",
                     baseline_rows=12,
                     candidate_rows=15,
-                    smallest=0.4,
+                    smallest_detectable=0.4,
                 )
             ],
             (

@@ -197,7 +197,7 @@ def test_the_same_answers_once_more_change_no_comparison(weak: Run, strong: Run)
     }
     once = compare([asked_again("two", weak, strong), strong], **options)
     twice = compare([asked_again("two", weak, strong, weak, strong), strong], **options)
-    fields = "name baseline_value difference low high p_randomization smallest".split()
+    fields = "name baseline_value difference low high p_randomization smallest_detectable".split()
     for difference, same_difference in zip(once, twice, strict=True):
         for field in fields:
             expected = pytest.approx(getattr(same_difference, field))

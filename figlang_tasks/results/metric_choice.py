@@ -1,0 +1,130 @@
+"""Which metrics of some runs are compared, and in which scopes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from figlang_tasks.results import measures
+from figlang_tasks.results.comparability import ComparisonError, RunsByName
+from figlang_tasks.results.measures import MetricScope
+from figlang_tasks.results.task_run import TaskRun
+from figlang_tasks.scoring import OVERALL, Estimate, Measure, flat
+
+
+@dataclass(frozen=True)
+class MetricChoice:
+    """Which metrics the user wants to compare.
+
+    Attributes:
+        requested_names: with a scope (``f1@60_muse``) or without (``f1@60``: in all its scopes);
+            None if the user named none.
+        only_overall: leave out scopes that are not named.
+        all_metrics: without names, take all metrics but diagnostic ones; else the headline metric.
+    """
+
+    requested_names: Sequence[str] | None
+    only_overall: bool
+    all_metrics: bool
+
+    def includes(self, metric_scope: MetricScope, measure: Measure, headline: str) -> bool:
+        """Whether to compare a metric in a scope.
+
+        Args:
+            measure: the declaration of the metric.
+            headline: the name of the headline metric of the task.
+        """
+        if self.requested_names is not None and metric_scope.name in self.requested_names:
+            return True
+        if metric_scope.scope != OVERALL:
+            if self.only_overall:
+                return False
+            if measure.averaged:  # Scopes that repeat one measurement (folds, wordings).
+                return False
+
+        if self.requested_names is not None:
+            return metric_scope.metric in self.requested_names
+        if self.all_metrics:
+            return not measure.is_diagnostic
+        return metric_scope.name == headline
+
+
+def check_known_metrics(metrics: Iterable[str], shared_tasks: Iterable[RunsByName]) -> None:
+    """Raise a `ComparisonError` for the first metric that no run has."""
+    known_names: set[str] = set()
+    for runs_by_name in shared_tasks:
+        for run in all_runs(runs_by_name):
+            for metric_scope in finite_estimates(run):
+                known_names.update([metric_scope.metric, metric_scope.name])
+    for metric in metrics:
+        if metric not in known_names:
+            raise ComparisonError(
+                f"no metric {metric!r} in these runs; there are: {', '.join(sorted(known_names))}"
+            )
+
+
+def all_runs(runs_by_name: RunsByName) -> list[TaskRun]:
+    """The runs of all names, repeats among them."""
+    return list(itertools.chain.from_iterable(runs_by_name.values()))
+
+
+def finite_estimates(run: TaskRun) -> dict[MetricScope, Estimate]:
+    """The estimates of a run by metric and scope, without those whose computation failed (NaN)."""
+    estimates: dict[MetricScope, Estimate] = {}
+    for metric, scope, estimate in flat(run.estimates):
+        if np.isfinite(estimate.value):
+            estimates[MetricScope(metric, scope)] = estimate
+    return estimates
+
+
+def declared_measures(runs_by_name: RunsByName) -> dict[str, Measure]:
+    """The measures of the runs by name, in the order of tables."""
+    measures_by_name: dict[str, Measure] = {}
+    for run in all_runs(runs_by_name):
+        measures_by_name.update(run.measures.by_name)
+    return measures_by_name
+
+
+def _in_table_order(
+    metric_scopes: Iterable[MetricScope], measures_by_name: Mapping[str, Measure]
+) -> list[MetricScope]:
+    """Each metric and scope once: metrics in the order of `measures_by_name`, then by scope.
+
+    The scopes of a metric have the order in which `metric_scopes` first names them.
+    """
+    distinct = list(dict.fromkeys(metric_scopes))
+    metrics = list(measures_by_name)
+    scopes = list(dict.fromkeys(metric_scope.scope for metric_scope in distinct))
+
+    def rank(metric_scope: MetricScope) -> tuple[int, int]:
+        return metrics.index(metric_scope.metric), scopes.index(metric_scope.scope)
+
+    return sorted(distinct, key=rank)
+
+
+def choose_metrics(
+    estimates_of_runs: Iterable[Sequence[Mapping[MetricScope, Estimate]]],
+    measures_by_name: Mapping[str, Measure],
+    choice: MetricChoice,
+) -> list[MetricScope]:
+    """The metrics and scopes that the user chose and any run has, in the order of tables.
+
+    Args:
+        estimates_of_runs: for each run, the estimates of each of its repeats.
+    """
+    metric_scopes: list[MetricScope] = []
+    for estimates_of_repeats in estimates_of_runs:
+        for estimates in estimates_of_repeats:
+            metric_scopes += estimates  # the keys
+    ordered_metrics = _in_table_order(metric_scopes, measures_by_name)
+
+    overall_metrics = [metric for metric, scope in ordered_metrics if scope == OVERALL]
+    headline = measures.headline_metric(overall_metrics, measures_by_name)
+    return [
+        metric_scope
+        for metric_scope in ordered_metrics
+        if choice.includes(metric_scope, measures_by_name[metric_scope.metric], headline)
+    ]
