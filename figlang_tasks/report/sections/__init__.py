@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from figlang_tasks.report.sections.bars import bar_section
+from figlang_tasks.report.sections.declared_charts import declared_section
 from figlang_tasks.report.sections.differences import compare_pairs, difference_section
 from figlang_tasks.report.sections.explanations import explanation_section
 from figlang_tasks.report.sections.layout import Group, Section, Table
@@ -56,7 +56,7 @@ def _dataset_sections(
     charts = results[0].benchmark.module("charts")
     if charts is not None:
         for declaration in charts.CHARTS:
-            sections.append(bar_section(prefix, declaration, results, run_names))
+            sections.append(declared_section(prefix, declaration, results, run_names))
     sections.append(metrics_section(prefix, results))
     return sections
 

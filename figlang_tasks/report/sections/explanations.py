@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from figlang_tasks.metrics import classification
-from figlang_tasks.report.charts import BarGroup, Chart, bar_chart, curve_chart
+from figlang_tasks.report.charts import Chart, IntervalGroup, curve_chart, interval_chart
 from figlang_tasks.report.sections.layout import Section
 from figlang_tasks.report.sections.task_results import TaskResults, in_percent
 from figlang_tasks.results import measures
@@ -87,16 +87,16 @@ def _chart_by_scope(
     chart_id: str, results: TaskResults, scheme: Scheme, run_names: Sequence[str]
 ) -> Chart | None:
     """A chart of the metric by scope, a panel for each threshold; None if it has no value."""
-    panels: dict[str, dict[str, BarGroup]] = {}
+    panels: dict[str, dict[str, IntervalGroup]] = {}
     for threshold in _shown_thresholds(scheme):
         for scope in results.scopes():
-            group = results.bar_group(threshold.name, scope)
+            group = results.interval_group(threshold.name, scope)
             if group.estimates:
                 panels.setdefault(threshold.name, {})[measures.scope_text(scope)] = group
     if not panels:
         return None
     metric = _metric_name(scheme)
-    return bar_chart(
+    return interval_chart(
         chart_id,
         f"{results.task}: {metric} by {results.benchmark.parts.kind}",
         panels,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from figlang_tasks.report.charts import BarGroup, Chart, bar_chart
+from figlang_tasks.report.charts import Chart, IntervalGroup, interval_chart
 from figlang_tasks.report.run_warnings import run_warnings
 from figlang_tasks.report.sections.layout import Section
 from figlang_tasks.report.sections.task_results import (
@@ -37,7 +37,7 @@ def _main_metrics_chart(results: Sequence[TaskResults], run_names: Sequence[str]
     for task_results in results:
         tasks_by_dataset.setdefault(task_results.dataset, []).append(task_results.task)
 
-    panels: dict[str, dict[str, BarGroup]] = {}
+    panels: dict[str, dict[str, IntervalGroup]] = {}
     for task_results in results:
         metric = task_results.main_metric()
         if metric is None:
@@ -45,10 +45,10 @@ def _main_metrics_chart(results: Sequence[TaskResults], run_names: Sequence[str]
         task_names = short_task_names(tasks_by_dataset[task_results.dataset])
         category = f"{task_names[task_results.task]} {metric}"
         panel = dataset_name(task_results.dataset)
-        panels.setdefault(panel, {})[category] = task_results.bar_group(metric)
+        panels.setdefault(panel, {})[category] = task_results.interval_group(metric)
     if not panels:
         return None
-    return bar_chart(
+    return interval_chart(
         "overview-all",
         "The main metric of each task",
         panels,

@@ -9,7 +9,7 @@ from os.path import commonprefix
 from typing import Final
 
 from figlang_tasks.core.benchmark import Benchmark, source_of, sources
-from figlang_tasks.report.charts import BarGroup, Reference
+from figlang_tasks.report.charts import IntervalGroup, Reference
 from figlang_tasks.report.charts.chart import ReferenceKind
 from figlang_tasks.results import measures, published
 from figlang_tasks.results.task_run import Run, TaskRun
@@ -84,9 +84,9 @@ class TaskResults:
                 scopes.update(dict.fromkeys(estimates))
         return list(scopes)
 
-    def bar_group(self, metric: str, scope: str = OVERALL) -> BarGroup:
+    def interval_group(self, metric: str, scope: str = OVERALL) -> IntervalGroup:
         """The values of a metric in percent, for a chart, with the published ones."""
-        return BarGroup(self.percentages(metric, scope), self.references(metric, scope))
+        return IntervalGroup(self.percentages(metric, scope), self.references(metric, scope))
 
     def percentages(self, metric: str, scope: str = OVERALL) -> dict[str, Estimate]:
         """The value of a metric in percent, of each run that has one."""

@@ -21,21 +21,21 @@ from figlang_tasks.report.charts.rows import Mark, Row, draw_rows
 from figlang_tasks.scoring import Estimate
 
 
-class BarGroup(NamedTuple):
+class IntervalGroup(NamedTuple):
     """One category of a chart: an estimate of each run, 0 to 100, and what to read them against."""
 
     estimates: Mapping[str, Estimate]
     references: Sequence[Reference] = ()
 
 
-BarPanels: TypeAlias = Mapping[str, Mapping[str, BarGroup]]
+IntervalPanels: TypeAlias = Mapping[str, Mapping[str, IntervalGroup]]
 """By the title of a panel and the label of a category."""
 
 
-def bar_chart(
+def interval_chart(
     chart_id: str,
     title: str,
-    panels: BarPanels,
+    panels: IntervalPanels,
     *,
     axis_label: str,
     run_order: Sequence[str],
@@ -52,16 +52,16 @@ def bar_chart(
     series = number_series(_drawn_runs(panels), run_order)
     legend = [LegendEntry(run, marker_style(number)) for run, number in series.items()]
     side_by_side = side_by_side and len(panels) > 1
-    rows = _bar_rows(panels, series, side_by_side, label_width=26 if full_width else 22)
+    rows = _interval_rows(panels, series, side_by_side, label_width=26 if full_width else 22)
 
     is_wide = full_width or side_by_side
     width = FULL_WIDTH if is_wide else HALF_WIDTH
     svg = draw_rows(rows, axis_label, legend, width, side_by_side=side_by_side)
     phone_svg = draw_rows(rows, axis_label, legend, PHONE_WIDTH)
-    return Chart(chart_id, title, svg, phone_svg, _bars_csv(panels), is_wide)
+    return Chart(chart_id, title, svg, phone_svg, _intervals_csv(panels), is_wide)
 
 
-def _drawn_runs(panels: BarPanels) -> set[str]:
+def _drawn_runs(panels: IntervalPanels) -> set[str]:
     """The runs that have an estimate in any panel."""
     runs: set[str] = set()
     for groups in panels.values():
@@ -70,8 +70,8 @@ def _drawn_runs(panels: BarPanels) -> set[str]:
     return runs
 
 
-def _bar_rows(
-    panels: BarPanels, series: Mapping[str, int], side_by_side: bool, label_width: int
+def _interval_rows(
+    panels: IntervalPanels, series: Mapping[str, int], side_by_side: bool, label_width: int
 ) -> dict[str, list[Row]]:
     """A row for each category of a panel; panels `side_by_side` all have the rows of all."""
     categories: dict[str, bool] = {}  # with whether any panel has published values for it
@@ -84,7 +84,7 @@ def _bar_rows(
     for panel, groups in panels.items():
         rows[panel] = []
         for category in categories if side_by_side else groups:
-            group = groups.get(category, BarGroup({}))
+            group = groups.get(category, IntervalGroup({}))
             marks = _run_marks(group.estimates, series)
             label = wrap(category, label_width)
             rows[panel].append(Row(label, marks, group.references, categories[category]))
@@ -101,7 +101,7 @@ def _run_marks(estimates: Mapping[str, Estimate], series: Mapping[str, int]) -> 
     return marks
 
 
-def _bars_csv(panels: BarPanels) -> str:
+def _intervals_csv(panels: IntervalPanels) -> str:
     """The values and references of a chart as CSV."""
     lines: list[tuple[object, ...]] = []
     for panel, groups in panels.items():

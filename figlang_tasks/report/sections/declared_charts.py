@@ -1,20 +1,20 @@
-"""The charts of bars that benchmarks declare (`BarSection`)."""
+"""The charts that benchmarks declare (`ChartSection`): points with intervals, by category."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-from figlang_tasks.core.presentation import Bars, BarSection
-from figlang_tasks.report.charts import BarGroup, Reference, bar_chart
+from figlang_tasks.core.presentation import ChartCategory, ChartSection
+from figlang_tasks.report.charts import IntervalGroup, Reference, interval_chart
 from figlang_tasks.report.sections.layout import Section
 from figlang_tasks.report.sections.task_results import TaskResults, dataset_name
 from figlang_tasks.scoring import OVERALL
 
 
-def bar_section(
+def declared_section(
     prefix: str,
-    declaration: BarSection,
+    declaration: ChartSection,
     results: Sequence[TaskResults],
     run_names: Sequence[str],
 ) -> Section | None:
@@ -26,15 +26,15 @@ def bar_section(
         run_names: all runs of the report.
     """
     # By title and label of the axis, which together make a chart: its panels
-    panels_by_chart: dict[tuple[str, str], dict[str, dict[str, BarGroup]]] = {}
+    panels_by_chart: dict[tuple[str, str], dict[str, dict[str, IntervalGroup]]] = {}
     for task_results in results:
         dataset = dataset_name(task_results.dataset)
         scopes = task_results.first.estimates
-        for bars in declaration.bars(dataset, task_results.task, scopes):
-            group = _bar_group(task_results, bars)
+        for declared in declaration.categories(dataset, task_results.task, scopes):
+            group = _interval_group(task_results, declared)
             if group.estimates:
-                panels = panels_by_chart.setdefault((bars.title, bars.label), {})
-                panels.setdefault(bars.panel, {})[bars.category] = group
+                panels = panels_by_chart.setdefault((declared.title, declared.label), {})
+                panels.setdefault(declared.panel, {})[declared.category] = group
     if not panels_by_chart:
         return None
 
@@ -43,22 +43,22 @@ def bar_section(
     for number, ((title, axis_label), panels) in enumerate(panels_by_chart.items()):
         chart_id = f"{section_id}-{number}"
         charts.append(
-            bar_chart(chart_id, title, panels, axis_label=axis_label, run_order=run_names)
+            interval_chart(chart_id, title, panels, axis_label=axis_label, run_order=run_names)
         )
     return Section(
         id=section_id, title=declaration.title, intro=declaration.intro, charts=tuple(charts)
     )
 
 
-def _bar_group(results: TaskResults, bars: Bars) -> BarGroup:
-    """The bars of a task: one for each run, beside chance and published values."""
-    scope = bars.scope or OVERALL
-    estimates, references = results.bar_group(bars.measure, scope)
+def _interval_group(results: TaskResults, declared: ChartCategory) -> IntervalGroup:
+    """The value of each run in a category, with chance and published values beside them."""
+    scope = declared.scope or OVERALL
+    estimates, references = results.interval_group(declared.measure, scope)
     if not estimates:
-        return BarGroup({})
+        return IntervalGroup({})
     # Chance is that of the rows of the first run with a value.
     run_with_value = next(iter(estimates))
-    chance = 100 * bars.chance(results.runs[run_with_value].records)
+    chance = 100 * declared.chance(results.runs[run_with_value].records)
     if math.isfinite(chance):
         references = [Reference("chance", chance, "chance"), *references]
-    return BarGroup(estimates, references)
+    return IntervalGroup(estimates, references)
