@@ -25,7 +25,7 @@ def declared_section(
         results: the tasks of one dataset.
         run_names: all runs of the report.
     """
-    # By title and label of the axis, which together make a chart: its panels
+    # The panels of each chart, by its title and the label of its axis
     panels_by_chart: dict[tuple[str, str], dict[str, dict[str, IntervalGroup]]] = {}
     for task_results in results:
         dataset = dataset_name(task_results.dataset)
@@ -51,12 +51,12 @@ def declared_section(
 
 
 def _interval_group(results: TaskResults, declared: ChartCategory) -> IntervalGroup:
-    """The value of each run in a category, with chance and published values beside them."""
+    """The values of a category to draw, chance and published values included; may have none."""
     scope = declared.scope or OVERALL
     estimates, references = results.interval_group(declared.measure, scope)
     if not estimates:
-        return IntervalGroup({})
-    # Chance is that of the rows of the first run with a value.
+        return IntervalGroup(estimates={})
+    # Chance depends on the rows; those of the first run with a value stand for all.
     run_with_value = next(iter(estimates))
     chance = 100 * declared.chance(results.runs[run_with_value].records)
     if math.isfinite(chance):
