@@ -11,7 +11,7 @@ from figlang_tasks.cli.finished_task import FinishedTask, metrics_to_show, read_
 from figlang_tasks.cli.placement import placement_line, result_line
 from figlang_tasks.results import frame, measures, published, results_file, tables
 from figlang_tasks.scoring import OVERALL
-from figlang_tasks.scoring.output_warnings import leaves_words, read_command, unread_warning
+from figlang_tasks.scoring.output_warnings import has_unread_texts, read_command, unread_warning
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +74,7 @@ def _has_unread_words(results: Mapping[str, Any]) -> bool:
     for name in results["results"]:
         metadata = results_file.measured_metadata(results, name) or {}
         readings = metadata.get("readings")
-        if unread_warning(readings) and leaves_words(readings):
+        if unread_warning(readings) and has_unread_texts(readings):
             return True
     return False
 
