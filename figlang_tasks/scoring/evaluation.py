@@ -190,7 +190,7 @@ def _evaluate_scopes(
     for scope, scope_records in measure.records_by_scope(records).items():
         is_overall = scope == OVERALL
         if is_overall and logs_warning and measure.warn is not None:
-            first_answers = by_repeat(scope_records)[0]  # so that no row is warned of twice
+            first_answers = by_repeat(scope_records)[0]  # a row counts once
             measure.warn(first_answers)
 
         resamples = stderr_resamples if is_overall else 0

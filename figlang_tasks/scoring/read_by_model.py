@@ -50,7 +50,7 @@ class Reading(TypedDict):
 
 
 def with_reading(record: Record) -> Record:
-    """The record as if our readers had read its answer the way the language model did."""
+    """The record as if our own rules had read its answer the way the language model did."""
     reading: Reading | None = record.get(READ_BY)
     if reading is None:
         return record
