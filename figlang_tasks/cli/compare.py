@@ -88,7 +88,7 @@ def compare(
         has_main_metrics_alone=not (metric or every),
     )
     if as_json:
-        say_json(text.content())
+        say_json(text.json_content())
         return
     shown_text = printable_lines(text.latex() if style == "latex" else text.markdown())
     if sys.stdout.isatty():

@@ -64,7 +64,7 @@ class ComparedTask:
 
         table = tables.wide_table(self._numbers, ["run"], self._metrics)
         for metric in self._metrics:
-            table[metric] = self._cells(metric, list(table["run"]), list(table[metric]))
+            table[metric] = self._column(metric, list(table["run"]), list(table[metric]))
         table["run"] = [self._label(name) for name in table["run"]]
         if shows_papers:
             published_rows = []
@@ -124,7 +124,7 @@ class ComparedTask:
 
     @cached_property
     def _metrics(self) -> list[str]:
-        """The full names of the metrics in the table of runs.
+        """The full names of the metrics that the table of runs has columns for.
 
         A metric without a value has no column, such as f1@53 without explanation scores.
         """
@@ -143,13 +143,15 @@ class ComparedTask:
             *published.comparable_metrics(self.name, self._metrics, conditions)
         )
 
-    def _cells(self, metric: str, names: Sequence[str], cells: Sequence[str]) -> list[str]:
-        """The cells of a metric: mean ± sd of repeats, and the best value as ``**57.0**``.
+    def _column(self, metric: str, names: Sequence[str], cells: Sequence[str]) -> list[str]:
+        """The column of a metric in the table of runs.
+
+        A run with repeats has mean ± sd, and the best value stands as ``**57.0**``.
 
         Args:
             metric: its full name.
             names: of the runs, each once.
-            cells: the value of each run as text; "" without one.
+            cells: the value of each run with its interval, as text; "" without one.
         """
         repeats = Counter(compared.run.name for compared in self.runs)
         is_metric = self._numbers["metric"] == metric
@@ -194,7 +196,7 @@ def _tested_metrics(differences: Sequence[Difference]) -> list[str]:
 
 
 def _best_runs(metric: str, values: pd.Series) -> set[str]:
-    """The names of the runs whose value prints as the best one; none if there is a single run.
+    """The names of the runs whose value, as printed, is the best; none if there is a single run.
 
     Args:
         metric: its full name.

@@ -41,7 +41,7 @@ class ComparisonText:
     seed: int
     has_main_metrics_alone: bool
 
-    def content(self) -> dict[str, Any]:
+    def json_content(self) -> dict[str, Any]:
         """The object that ``--json`` prints."""
         runs = []
         for run in self.runs:

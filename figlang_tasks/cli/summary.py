@@ -63,14 +63,14 @@ def next_commands(results: Iterable[Mapping[str, Any]], folder: Path) -> str:
         folder: where its samples were saved.
     """
     commands = f"next: figlang report {shlex.quote(str(folder))} -o report.html"
-    if any(_has_unread_words(content) for content in results):
+    if any(_leaves_answers_to_read(content) for content in results):
         command = read_command(str(folder))
         commands += f"\nto have a language model read what is left: {command}"
     return commands
 
 
-def _has_unread_words(results: Mapping[str, Any]) -> bool:
-    """Whether a task left so many answers unread that a language model should read them."""
+def _leaves_answers_to_read(results: Mapping[str, Any]) -> bool:
+    """Whether a task left so many answers in words that a language model should read them."""
     for name in results["results"]:
         metadata = results_file.measured_metadata(results, name) or {}
         readings = metadata.get("readings")

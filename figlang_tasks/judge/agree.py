@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import pandas as pd
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve
@@ -20,10 +20,12 @@ from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.judge import agreement_text, figures, pictures, sheet
 from figlang_tasks.judge import key as keys
 from figlang_tasks.judge.figures import share
+from figlang_tasks.judge.key import ExplanationKey, PictureKey
 from figlang_tasks.judge.reports import (
     Agreement,
     ExplanationReport,
     PairAgreement,
+    PictureReport,
     Predictor,
     SystemJudgements,
 )
@@ -52,15 +54,15 @@ def agree(
     """
     key = keys.read(key_path)
     if "pictures" in key:
-        return pictures.agree(key, sheet_paths)
-    return _agree_on_explanations(key, sheet_paths, any_label)
+        return pictures.agree(cast(PictureKey, key), sheet_paths)
+    return _agree_on_explanations(cast(ExplanationKey, key), sheet_paths, any_label)
 
 
 def text(report: Mapping[str, Any]) -> str:
     """A report as tables for people, with shares in percent."""
     if "pictures" in report:
-        return pictures.text(report)
-    return agreement_text.text(report)
+        return pictures.text(cast(PictureReport, report))
+    return agreement_text.text(cast(ExplanationReport, report))
 
 
 # --- judgements ---
@@ -109,7 +111,7 @@ class _Judgements:
         return _Judgements(self.label, self.adequate.loc[index], self.error.loc[index], preferred)
 
 
-def _explanations(key: Mapping[str, Any]) -> pd.DataFrame:
+def _explanations(key: ExplanationKey) -> pd.DataFrame:
     """A table of the explanations: `system`, ExplanationScore `score` and right label `gold`.
 
     Its index is the item and the letter.
@@ -192,7 +194,7 @@ def _missing_judgements(
 
 
 def _agree_on_explanations(
-    key: Mapping[str, Any], sheet_paths: Sequence[Path], any_label: bool
+    key: ExplanationKey, sheet_paths: Sequence[Path], any_label: bool
 ) -> ExplanationReport:
     """Compare the filled sheets of an export of explanations.
 

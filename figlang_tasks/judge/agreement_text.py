@@ -8,14 +8,14 @@ from typing import Any
 from figlang_tasks.core.text import table
 from figlang_tasks.judge import figures
 from figlang_tasks.judge.figures import number, percent
-from figlang_tasks.judge.reports import Agreement, Predictor, Preference
+from figlang_tasks.judge.reports import Agreement, ExplanationReport, Predictor, Preference
 from figlang_tasks.judge.sheet import ERRORS
 
 _SYSTEMS_HEAD = ("where all agree, %", "adequate", "of", "preferred", *ERRORS, "marks")
 """The head of the table of systems; its first column holds their names."""
 
 
-def text(report: Mapping[str, Any]) -> str:
+def text(report: ExplanationReport) -> str:
     """A report on explanations as tables for people, with shares in percent."""
     counted_items = "whatever their label" if report["any_label"] else "whose label all got right"
     head = (
@@ -32,7 +32,7 @@ def text(report: Mapping[str, Any]) -> str:
     return "\n\n".join(paragraphs) + "\n"
 
 
-def _agreement_table(report: Mapping[str, Any]) -> str:
+def _agreement_table(report: ExplanationReport) -> str:
     """The coefficients of agreement of each pair of annotators, and of all of them."""
     systems = [system["name"] for system in report["systems"]]
     rows = [["Cohen's kappa", "label", "adequacy: average", "overall", *systems, "preference"]]
@@ -64,7 +64,7 @@ def _agreement_row(name: str, agreement: Agreement) -> list[str]:
     return [name, *map(number, coefficients)]
 
 
-def _systems_table(report: Mapping[str, Any]) -> str:
+def _systems_table(report: ExplanationReport) -> str:
     """Adequacy, preference and errors of each system, above the published figures."""
     rows = [list(_SYSTEMS_HEAD)]
     for system in report["systems"]:

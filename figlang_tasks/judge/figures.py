@@ -16,6 +16,7 @@ from sklearn.metrics import cohen_kappa_score
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing
 from figlang_tasks.judge import sheet
+from figlang_tasks.judge.key import ExplanationKey, PictureKey
 from figlang_tasks.judge.reports import Annotator
 from figlang_tasks.judge.sheet import Sheet, Spellings
 from figlang_tasks.metrics.agreement import krippendorff_alpha
@@ -24,7 +25,7 @@ from figlang_tasks.metrics.agreement import krippendorff_alpha
 
 
 def gather_judgements(
-    key: Mapping[str, Any],
+    key: ExplanationKey | PictureKey,
     sheet_paths: Sequence[Path],
     judged: pd.Index,
     spellings_by_column: Mapping[str, Spellings],
@@ -71,7 +72,9 @@ def gather_judgements(
     return tables, annotators
 
 
-def _check_origin(filled: Sheet, key: Mapping[str, Any], annotators: Container[str]) -> None:
+def _check_origin(
+    filled: Sheet, key: ExplanationKey | PictureKey, annotators: Container[str]
+) -> None:
     """Raise a `FigLangError` if a sheet has another key, or an annotator of an earlier sheet."""
     if filled.code != key["sheet"]:
         raise FigLangError(

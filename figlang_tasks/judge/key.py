@@ -52,6 +52,46 @@ class DrawnPicture(TypedDict):
     file: str
 
 
+class ExplanationKey(TypedDict):
+    """The key of an export of explanations.
+
+    Attributes:
+        sheet: the code in every row of the sheets.
+        benchmark: its name.
+        data: the rows that were read.
+        scorer: the signature or name of the scorer; None without scores.
+        systems: the names of the systems.
+        items: the samples whose explanations are judged.
+    """
+
+    sheet: str
+    benchmark: str
+    data: str
+    scorer: str | None
+    systems: list[str]
+    items: list[KeyItem]
+
+
+class PictureKey(TypedDict):
+    """The key of an export of generated pictures.
+
+    Attributes:
+        sheet: the code in every row of the sheets.
+        benchmark: its name.
+        data: the rows of which the prompts were made.
+        systems: the names of the systems.
+        asked: the number of prompts of each kind.
+        pictures: the pictures that are judged.
+    """
+
+    sheet: str
+    benchmark: str
+    data: str
+    systems: list[str]
+    asked: dict[str, int]
+    pictures: list[DrawnPicture]
+
+
 def sign(**content: Any) -> dict[str, Any]:
     """The key of an export: its content and the code of its sheets.
 
@@ -66,9 +106,7 @@ def read(path: Path) -> dict[str, Any]:
     """Read the key of an export, and check that it was not changed.
 
     Returns:
-        ``sheet``, ``benchmark``, ``data``, ``seed`` and ``systems``; of explanations ``scorer`` and
-        ``items`` (`KeyItem`), of generated pictures ``asked`` (the number of prompts of each kind)
-        and ``pictures`` (`DrawnPicture`).
+        An `ExplanationKey`, or a `PictureKey` if it has ``pictures``.
 
     Raises:
         FigLangError: the file is no key, or was changed.

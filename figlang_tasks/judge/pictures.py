@@ -22,8 +22,8 @@ from figlang_tasks.judge import figures, sheet
 from figlang_tasks.judge import key as keys
 from figlang_tasks.judge.export_folder import png_bytes, write_export
 from figlang_tasks.judge.figures import number, percent, share
-from figlang_tasks.judge.key import DrawnPicture
-from figlang_tasks.judge.reports import PictureReport, SortedPictures
+from figlang_tasks.judge.key import DrawnPicture, PictureKey
+from figlang_tasks.judge.reports import PicturePair, PictureReport, SortedPictures
 
 BATCH = 5
 """Pictures of a phrase that are shown together (IRFL, section 3.1.3)."""
@@ -217,7 +217,7 @@ def _count_prompts(lines: Sequence[_PromptLine], sorting: Sorting) -> dict[str, 
 # --- what annotators filled in ---
 
 
-def agree(key: Mapping[str, Any], sheet_paths: Sequence[Path]) -> PictureReport:
+def agree(key: PictureKey, sheet_paths: Sequence[Path]) -> PictureReport:
     """Count into which categories annotators sorted the pictures of an export.
 
     A picture has the category that more than half of the annotators chose.
@@ -240,8 +240,9 @@ def agree(key: Mapping[str, Any], sheet_paths: Sequence[Path]) -> PictureReport:
             category = majority_category[is_of_system_and_kind]
             asked = key["asked"][kind]
             systems.append(_sorted_pictures(system, kind, asked, category, sorting))
-    pairs: list[dict[str, Any]] = []
-    for pair in combinations(votes, 2):
+    pairs: list[PicturePair] = []
+    names = [annotator["name"] for annotator in annotators]
+    for pair in combinations(names, 2):
         kappa = figures.kappa(votes[list(pair)])
         pairs.append({"annotators": list(pair), "category_kappa": kappa})
 
@@ -289,7 +290,7 @@ def _sorted_pictures(
 # --- text ---
 
 
-def text(report: Mapping[str, Any]) -> str:
+def text(report: PictureReport) -> str:
     """A report as tables for people, with shares in percent."""
     head = (
         f"{report['pictures']} pictures, from prompts of {report['data']}\n"
@@ -303,7 +304,7 @@ def text(report: Mapping[str, Any]) -> str:
     return "\n\n".join(paragraphs) + "\n"
 
 
-def _categories_table(report: Mapping[str, Any]) -> str:
+def _categories_table(report: PictureReport) -> str:
     """The shares of categories for each system and kind of prompt, above the published ones."""
     categories = report["systems"][0]["categories"]
     rows = [["%", "input", "pictures", *categories, "no majority"]]
@@ -323,7 +324,7 @@ def _categories_row(name: str, system: Mapping[str, Any]) -> list[str]:
     return [name, system["input"], pictures, *shares, no_majority]
 
 
-def _agreement_table(report: Mapping[str, Any]) -> str:
+def _agreement_table(report: PictureReport) -> str:
     """The coefficients of agreement of each pair of annotators, and of all of them."""
     rows = [["Cohen's kappa", "category"]]
     for pair in report["pairs"]:
