@@ -12,7 +12,7 @@ from figlang_tasks.cli.placement import placement_line, result_line
 from figlang_tasks.core.benchmark import names_with, of_dataset, sources
 from figlang_tasks.results import frame, measures, published, results_file, tables
 from figlang_tasks.scoring import OVERALL
-from figlang_tasks.scoring.output_warnings import leaves_words, read_command, unread_warning
+from figlang_tasks.scoring.output_warnings import has_unread_texts, read_command, unread_warning
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +75,9 @@ def _leaves_answers_to_read(results: Mapping[str, Any]) -> bool:
     for name in results["results"]:
         metadata = results_file.measured_metadata(results, name) or {}
         readings = metadata.get("readings")
-        if unread_warning(readings) and leaves_words(readings) and _offers_choice(results, name):
+        if not (unread_warning(readings) and has_unread_texts(readings)):
+            continue
+        if _offers_choice(results, name):
             return True
     return False
 

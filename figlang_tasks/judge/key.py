@@ -95,9 +95,9 @@ class PictureKey(TypedDict):
 def sign(**content: Any) -> dict[str, Any]:
     """The key of an export: its content and the code of its sheets.
 
-    The code, under ``sheet``, is a digest of the content, which no spreadsheet program takes for a
-    number.
+    The code, under ``sheet``, is a digest of the content.
     """
+    # Behind "s-" no spreadsheet program takes the digits for a number.
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
     return {"written_by": "figlang judge export", "sheet": f"s-{digest[:10]}", **content}
 
@@ -111,12 +111,14 @@ def read(path: Path) -> dict[str, Any]:
     Raises:
         FigLangError: the file is no key, or was changed.
     """
+    is_original = False
     try:
         content = json.loads(files.read_file(path).decode("utf-8"))
-        is_unchanged = content == sign(**_signed_content(content))
-    except (ValueError, RecursionError, AttributeError):
-        is_unchanged = False
-    if not is_unchanged:
+        if isinstance(content, dict):
+            is_original = content == sign(**_signed_content(content))
+    except (ValueError, RecursionError):
+        is_original = False  # not UTF-8, not JSON, or JSON that is nested too deeply
+    if not is_original:
         raise FigLangError(
             f"{path} is not a key as figlang judge export wrote it: give the original key.json"
         )
@@ -124,6 +126,6 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def _signed_content(content: dict[str, Any]) -> dict[str, Any]:
-    """The content of a key of which ``sheet`` is the digest."""
-    unsigned = ("written_by", "sheet")
-    return {field: value for field, value in content.items() if field not in unsigned}
+    """The fields of a key that `sign` was given, without the two that it added."""
+    added_fields = ("written_by", "sheet")
+    return {field: value for field, value in content.items() if field not in added_fields}
